@@ -1,0 +1,59 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// Apple's systems bring SQLite and ImageIO; elsewhere the C libraries come from the distribution.
+let linuxOnly: TargetDependencyCondition? = .when(platforms: [.linux])
+
+let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
+
+/// A page of the Playground is a program too, so that it builds and runs where there is no Xcode.
+func page(_ name: String, _ title: String) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: ["Synchronizer", "ImageResource", "ScriptedServer"],
+        path: "Playground.playground/Pages/\(title).xcplaygroundpage",
+        swiftSettings: settings)
+}
+
+let package = Package(
+    name: "Synchronizer",
+    platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
+    products: [
+        .library(name: "Synchronizer", targets: ["Synchronizer"]),
+        .library(name: "ImageResource", targets: ["ImageResource"]),
+    ],
+    targets: [
+        .target(name: "HTTPCaching", swiftSettings: settings),
+        .target(
+            name: "Synchronizer",
+            dependencies: ["HTTPCaching", .target(name: "CSQLite", condition: linuxOnly)],
+            swiftSettings: settings),
+        .target(
+            name: "ImageResource",
+            dependencies: [
+                "Synchronizer",
+                .target(name: "CTurboJPEG", condition: linuxOnly),
+                .target(name: "CPNG", condition: linuxOnly),
+            ],
+            swiftSettings: settings),
+
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
+        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+
+        .target(
+            name: "ScriptedServer", path: "Tests/ScriptedServer",
+            resources: [.copy("Photographs")], swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["Synchronizer", "ScriptedServer"], path: "Tests/TestSupport",
+            swiftSettings: settings),
+        .testTarget(name: "HTTPCachingTests", dependencies: ["HTTPCaching"], swiftSettings: settings),
+        .testTarget(name: "ScriptedServerTests", dependencies: ["ScriptedServer"], swiftSettings: settings),
+        .testTarget(
+            name: "SynchronizerTests", dependencies: ["Synchronizer", "HTTPCaching", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ImageResourceTests", dependencies: ["ImageResource", "TestSupport"], swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,60 @@
+import Foundation
+
+/// Gets the bytes of a response, from the cache or from the network: what Loading sees of Fetching.
+package protocol Fetching: Sendable {
+    /// Starts. May block on the disk, so it is not called on a caller's thread; may call `receive` before it returns.
+    /// `receive` is called serially, with one `.finished` as the last event, unless it was cancelled before.
+    func fetch(_ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void)
+        -> any Fetch
+
+    /// Drops what is stored for a request.
+    func removeStored(for request: URLRequest)
+
+    /// Drops all that is stored.
+    func removeAllStored()
+}
+
+/// A fetch under way.
+package protocol Fetch: AnyObject, Sendable {
+    /// Ends it. Once it has returned no event is reported, except one that is being reported right now.
+    func cancel()
+}
+
+package struct FetchOptions: Sendable {
+    /// The largest body that is accepted, in bytes.
+    package var maximumBodySize: Int
+    /// Whether a stored response that must not be used unvalidated is reported at once as `.preliminary`.
+    package var reportsStoredFirst = false
+
+    package init(maximumBodySize: Int, reportsStoredFirst: Bool = false) {
+        self.maximumBodySize = maximumBodySize
+        self.reportsStoredFirst = reportsStoredFirst
+    }
+}
+
+package enum FetchEvent: Sendable {
+    case redirected(to: URL)
+    /// The head of the response whose body comes from the network now, with its expected length where it is known.
+    case response(URLResponse, expectedBytes: Int?)
+    case received(Data)
+    /// A stored response, reported before the network has answered.
+    case preliminary(Fetched)
+    case finished(Result<Fetched, SynchronizerError>)
+}
+
+/// A response and its body: of status 200–299, the body not empty.
+package struct Fetched: Sendable {
+    package var body: Data
+    package var response: URLResponse
+    /// Until when an object made from it may be used without asking again; `.distantPast` if it may not be at all.
+    package var freshUntil: Date
+    /// Says where it came from, and why.
+    package var trace: LoadTrace
+
+    package init(body: Data, response: URLResponse, freshUntil: Date, trace: LoadTrace) {
+        self.body = body
+        self.response = response
+        self.freshUntil = freshUntil
+        self.trace = trace
+    }
+}

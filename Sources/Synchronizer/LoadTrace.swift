@@ -1,0 +1,72 @@
+import Foundation
+
+/// Where an answer came from.
+public enum LoadSource: String, Sendable, CaseIterable {
+    /// The parsed object was in memory, and fresh.
+    case memory
+    /// A stored response was fresh, or the cache policy asked for no more.
+    case cache
+    /// A stored response, which the server confirmed with 304.
+    case revalidated
+    /// The server.
+    case network
+    /// A stored response that is past its lifetime, and may be used all the same (RFC 9111 §4.2.4, RFC 5861).
+    case stale
+}
+
+/// How a load went, as a person reads it and as fields.
+public struct LoadTrace: Sendable, Hashable {
+    /// Where the answer came from; nil while there is none.
+    public var source: LoadSource?
+    /// Why: one clause, such as “fresh: age 12 s of 3600 s (max-age)”.
+    public var reason = ""
+    /// The status of the last answer that a server gave in this load; nil if none was asked.
+    public var status: Int?
+    /// The stored response's age when it was judged, in seconds (RFC 9111 §4.2.3).
+    public var age: TimeInterval?
+    /// The stored response's freshness lifetime in seconds (RFC 9111 §4.2.1).
+    public var lifetime: TimeInterval?
+    /// What gave that lifetime: `max-age`, `Expires`, `heuristic`, …
+    public var lifetimeRule: String?
+    /// The validators that were sent, such as `If-None-Match: "1"` (RFC 9111 §4.3.1).
+    public var validators: [String] = []
+    /// The redirects that were followed, in order.
+    public var redirects: [URL] = []
+    /// Seconds spent waiting for a turn.
+    public var queueWait: TimeInterval = 0
+    /// Seconds from sending the request to the head of the final response; nil without a request.
+    public var timeToFirstByte: TimeInterval?
+    /// Seconds from there to the end of the body; nil without a request.
+    public var transfer: TimeInterval?
+    /// Seconds spent parsing; nil if nothing was parsed.
+    public var parse: TimeInterval?
+    /// Bytes of body received from the network.
+    public var bytesReceived = 0
+    /// Bytes of body that came from the cache and not from the network.
+    public var bytesSpared = 0
+
+    /// An empty trace.
+    public init() {}
+}
+
+extension LoadTrace: CustomStringConvertible {
+    /// One line for a log or a bug report.
+    public var description: String {
+        var parts = [source.map(\.rawValue) ?? "no answer", reason]
+        if let status { parts.append("status \(status)") }
+        parts += validators
+        parts += redirects.map { "→ \($0.absoluteString)" }
+        let times = [
+            ("queue", queueWait > 0 ? queueWait : nil), ("first byte", timeToFirstByte), ("transfer", transfer),
+            ("parse", parse),
+        ]
+        parts += times.compactMap { name, seconds in seconds.map { "\(name) \(Self.milliseconds($0))" } }
+        if bytesReceived > 0 { parts.append("\(bytesReceived) B received") }
+        if bytesSpared > 0 { parts.append("\(bytesSpared) B spared") }
+        return parts.filter { !$0.isEmpty }.joined(separator: ", ")
+    }
+
+    private static func milliseconds(_ seconds: TimeInterval) -> String {
+        "\((seconds * 10_000).rounded() / 10) ms"
+    }
+}

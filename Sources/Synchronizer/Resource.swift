@@ -1,0 +1,70 @@
+import Foundation
+
+/// Something that can be asked for over HTTP, and made out of the bytes that come back.
+///
+/// ```swift
+/// struct Greeting: Resource {
+///     let url: URL
+///     func request() -> URLRequest { URLRequest(url: url) }
+///     var parse: @Sendable (Data) throws -> String { { String(decoding: $0, as: UTF8.self) } }
+/// }
+/// ```
+public protocol Resource<ParsedObject>: Sendable {
+    /// What the bytes become.
+    associatedtype ParsedObject: Sendable
+
+    /// What to ask. Called anew for each load; its method, URL, fields and cache policy tell loads apart.
+    func request() -> URLRequest
+
+    /// Makes the object. Called with the whole body, never empty, on a background thread; what it throws reaches the
+    /// caller as ``SynchronizerError/undecodable(_:_:)``. Long work should look at `Task.isCancelled` now and then.
+    var parse: @Sendable (Data) throws -> ParsedObject { get }
+
+    /// What tells this parse from others of the same type on the same response: a thumbnail's size, a decoder's
+    /// options. Resources with equal requests, types and variants share one parse and one object in memory.
+    var variant: ResourceVariant { get }
+
+    /// The bytes that the object takes in memory, for the limits of the memory cache. `size` is that of the body.
+    func cost(of object: ParsedObject, size: Int) -> Int
+}
+
+extension Resource {
+    public var variant: ResourceVariant { .standard }
+
+    public func cost(of object: ParsedObject, size: Int) -> Int { size }
+}
+
+/// What tells two parses of the same response apart; see ``Resource/variant``.
+public struct ResourceVariant: Hashable, Sendable, ExpressibleByStringInterpolation {
+    /// The variant of resources that have but one.
+    public static let standard = ResourceVariant("")
+
+    private let name: String
+    private let object: Identity?
+
+    /// A variant told by its name, such as `"256x256"`.
+    public init(_ name: String) {
+        self.name = name
+        object = nil
+    }
+
+    /// A variant told by its name.
+    public init(stringLiteral name: String) {
+        self.init(name)
+    }
+
+    /// A variant told by an object that parses: equal to others of the same name and the very same object, which it
+    /// keeps alive.
+    public init(_ name: String = "", identity object: any AnyObject & Sendable) {
+        self.name = name
+        self.object = Identity(object: object)
+    }
+
+    private struct Identity: Hashable, Sendable {
+        let object: any AnyObject & Sendable
+
+        static func == (one: Identity, other: Identity) -> Bool { one.object === other.object }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(object)) }
+    }
+}

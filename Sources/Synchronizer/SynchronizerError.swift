@@ -1,0 +1,76 @@
+import Foundation
+
+/// Why a load gave no object.
+public enum SynchronizerError: Error, Sendable {
+    /// The request cannot be sent: no URL, or a scheme that is not supported.
+    case invalidRequest(Context)
+    /// No complete response came: no connection, a reset, a body cut short, a time-out. The error is mostly a `URLError`.
+    case transport(any Error, Context)
+    /// The server's final answer has a status outside 200–299.
+    case status(HTTPURLResponse, Context)
+    /// The server answered with success and an empty body.
+    case emptyBody(Context)
+    /// The body is larger than the limit, in bytes. It was not read further.
+    case tooLarge(limit: Int, Context)
+    /// The body could not be parsed; the error is what ``Resource/parse`` threw. The stored response has been dropped.
+    case undecodable(any Error, Context)
+    /// The request allows no network, by its cache policy or by `only-if-cached`, and no stored response may be used.
+    case notCached(Context)
+
+    /// What every case knows.
+    public struct Context: Sendable {
+        /// What was asked for; nil only if the request had no URL.
+        public let url: URL?
+        /// How far the load came.
+        public let trace: LoadTrace
+
+        /// A context, for errors that a caller's own code makes.
+        public init(url: URL?, trace: LoadTrace) {
+            self.url = url
+            self.trace = trace
+        }
+    }
+}
+
+extension SynchronizerError {
+    /// The URL that was asked for, and the trace of the load.
+    public var context: Context {
+        switch self {
+        case .invalidRequest(let context), .transport(_, let context), .status(_, let context),
+            .emptyBody(let context), .tooLarge(_, let context), .undecodable(_, let context), .notCached(let context):
+            return context
+        }
+    }
+
+    /// The URL that was asked for.
+    public var url: URL? { context.url }
+
+    /// The error below this one: a `URLError`, or what the parse threw.
+    public var underlyingError: (any Error)? {
+        switch self {
+        case .transport(let error, _), .undecodable(let error, _): return error
+        default: return nil
+        }
+    }
+}
+
+extension SynchronizerError: CustomStringConvertible, LocalizedError {
+    public var description: String {
+        let subject = url?.absoluteString ?? "a request without URL"
+        switch self {
+        case .invalidRequest: return "\(subject): cannot be loaded"
+        case .transport(let error, _): return "\(subject): \(Self.words(for: error))"
+        case .status(let response, _): return "\(subject): the server answered \(response.statusCode)"
+        case .emptyBody: return "\(subject): the body is empty"
+        case .tooLarge(let limit, _): return "\(subject): the body is larger than \(limit) bytes"
+        case .undecodable(let error, _): return "\(subject): the body could not be parsed: \(error)"
+        case .notCached: return "\(subject): nothing usable is stored, and the request allows no network"
+        }
+    }
+
+    public var errorDescription: String? { description }
+
+    private static func words(for error: any Error) -> String {
+        (error as? URLError).map { "\($0.localizedDescription) (URLError \($0.errorCode))" } ?? "\(error)"
+    }
+}

@@ -1,0 +1,28 @@
+import Foundation
+
+/// Sends requests and reports what comes back. It does not cache and does not follow redirects.
+package protocol Transport: Sendable {
+    /// Sends a request. `receive` is called serially, on a background thread: with any number of `.data` after one
+    /// `.response`, and with one `.finished` at the end, unless the transfer was cancelled before.
+    func send(_ request: URLRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer
+
+    /// The fields that are sent with a request besides its own (cookies, languages, …), as far as they are known.
+    func impliedFields(for request: URLRequest) -> [String: String]
+}
+
+/// A request under way.
+package protocol Transfer: AnyObject, Sendable {
+    /// Ends it. No event is reported once this has returned, except one that is being reported right now.
+    func cancel()
+
+    /// Asks the session's delegate what to store of a response (`willCacheResponse`): the response, another, or nothing.
+    func willCache(_ proposed: CachedURLResponse, decided: @escaping @Sendable (CachedURLResponse?) -> Void)
+}
+
+package enum TransferEvent: Sendable {
+    /// The head of a response; for `file:` and `data:` URLs there is no HTTP in it.
+    case response(URLResponse)
+    case data(Data)
+    /// The end: complete, or with the error that cut it short.
+    case finished((any Error)?)
+}

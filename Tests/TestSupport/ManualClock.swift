@@ -1,0 +1,45 @@
+import Foundation
+import Synchronizer
+
+/// A clock that stands still until a test moves it.
+public final class ManualClock: TimeSource {
+    private struct State {
+        var now: Date
+        var nextID = 0
+        var timers: [Int: (due: Date, action: @Sendable () -> Void)] = [:]
+    }
+
+    private let state: Locked<State>
+
+    public init(_ now: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
+        state = Locked(State(now: now))
+    }
+
+    public var now: Date { state.withLock { $0.now } }
+
+    /// Moves the clock, and runs what falls due, in order, on this thread.
+    public func advance(by seconds: TimeInterval) {
+        let end = now.addingTimeInterval(seconds)
+        while let action = nextDue(before: end) { action() }
+        state.withLock { $0.now = max($0.now, end) }
+    }
+
+    private func nextDue(before end: Date) -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            let due = state.timers.filter { $0.value.due <= end }
+            guard let first = due.min(by: { ($0.value.due, $0.key) < ($1.value.due, $1.key) }) else { return nil }
+            state.timers[first.key] = nil
+            state.now = max(state.now, first.value.due)
+            return first.value.action
+        }
+    }
+
+    public func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> CancelLoading {
+        let id = state.withLock { state in
+            state.nextID += 1
+            state.timers[state.nextID] = (state.now.addingTimeInterval(delay), action)
+            return state.nextID
+        }
+        return { [state] in state.withLock { $0.timers[id] = nil } }
+    }
+}
