@@ -4,18 +4,22 @@ import Foundation
 public struct Loaded<Object> {
     /// The object, parsed.
     public let object: Object
-    /// Where it came from.
-    public var source: LoadSource { trace.source ?? .network }
-    /// The server's response that the object was made from: as the server sent it, without injected fields.
-    public let response: URLResponse
     /// How the load went, and why it went that way.
     public let trace: LoadTrace
+    private let head: ResponseHead
 
-    init(object: Object, response: URLResponse, trace: LoadTrace) {
+    init(object: Object, head: ResponseHead, trace: LoadTrace) {
         self.object = object
-        self.response = response
+        self.head = head
         self.trace = trace
     }
+
+    /// Where the object came from.
+    public var source: LoadSource { trace.source ?? .network }
+
+    /// The server's response that the object was made from: as the server sent it, without injected fields.
+    /// An `HTTPURLResponse`, unless the URL's scheme was not HTTP.
+    public var response: URLResponse { head.urlResponse }
 }
 
 extension Loaded: Sendable where Object: Sendable {}

@@ -2,10 +2,12 @@ import Foundation
 
 /// Gets the bytes of a response, from the cache or from the network: what Loading sees of Fetching.
 package protocol Fetching: Sendable {
-    /// Starts. May block on the disk, so it is not called on a caller's thread; may call `receive` before it returns.
-    /// `receive` is called serially, with one `.finished` as the last event, unless it was cancelled before.
-    func fetch(_ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void)
-        -> any Fetch
+    /// Looks up, and reports either the end or that the network is needed. May block on the disk, so it is not called
+    /// on a caller's thread; may call `receive` before it returns. `receive` is called serially, with one `.finished`
+    /// as the last event, unless it was cancelled before.
+    func fetch(
+        _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
+    ) -> any Fetch
 
     /// Drops what is stored for a request.
     func removeStored(for request: URLRequest)
@@ -16,6 +18,13 @@ package protocol Fetching: Sendable {
 
 /// A fetch under way.
 package protocol Fetch: AnyObject, Sendable {
+    /// Goes on after `.needsNetwork`; without effect at any other time.
+    func proceed()
+
+    /// The stored response that may be shown while the network is asked, though it is stale; nil if there is none.
+    /// May block on the disk.
+    func storedMeanwhile() -> Fetched?
+
     /// Ends it. Once it has returned no event is reported, except one that is being reported right now.
     func cancel()
 }
@@ -23,35 +32,32 @@ package protocol Fetch: AnyObject, Sendable {
 package struct FetchOptions: Sendable {
     /// The largest body that is accepted, in bytes.
     package var maximumBodySize: Int
-    /// Whether a stored response that must not be used unvalidated is reported at once as `.preliminary`.
-    package var reportsStoredFirst = false
 
-    package init(maximumBodySize: Int, reportsStoredFirst: Bool = false) {
+    package init(maximumBodySize: Int) {
         self.maximumBodySize = maximumBodySize
-        self.reportsStoredFirst = reportsStoredFirst
     }
 }
 
 package enum FetchEvent: Sendable {
+    /// The cache cannot answer: nothing is sent before `proceed()`. At most once a fetch.
+    case needsNetwork
     case redirected(to: URL)
     /// The head of the response whose body comes from the network now, with its expected length where it is known.
-    case response(URLResponse, expectedBytes: Int?)
+    case response(ResponseHead, expectedBytes: Int?)
     case received(Data)
-    /// A stored response, reported before the network has answered.
-    case preliminary(Fetched)
     case finished(Result<Fetched, SynchronizerError>)
 }
 
 /// A response and its body: of status 200–299, the body not empty.
 package struct Fetched: Sendable {
     package var body: Data
-    package var response: URLResponse
+    package var response: ResponseHead
     /// Until when an object made from it may be used without asking again; `.distantPast` if it may not be at all.
     package var freshUntil: Date
     /// Says where it came from, and why.
     package var trace: LoadTrace
 
-    package init(body: Data, response: URLResponse, freshUntil: Date, trace: LoadTrace) {
+    package init(body: Data, response: ResponseHead, freshUntil: Date, trace: LoadTrace) {
         self.body = body
         self.response = response
         self.freshUntil = freshUntil

@@ -1,0 +1,34 @@
+import Foundation
+import HTTPCaching
+
+/// A response without its body, made into a `URLResponse` only when somebody looks: on Linux that costs as much as
+/// reading 20 KB from the disk.
+package struct ResponseHead: Sendable {
+    private enum Content: Sendable {
+        case made(URLResponse)
+        case http(url: URL, status: Int, fields: HTTPFields)
+    }
+
+    private let content: Content
+
+    package init(_ response: URLResponse) {
+        content = .made(response)
+    }
+
+    package init(url: URL, status: Int, fields: HTTPFields) {
+        content = .http(url: url, status: status, fields: fields)
+    }
+
+    /// Made anew at each call.
+    package var urlResponse: URLResponse {
+        switch content {
+        case .made(let response): return response
+        case .http(let url, let status, let fields):
+            var dictionary: [String: String] = [:]
+            for line in fields.lines where dictionary[line.name] == nil { dictionary[line.name] = fields[line.name] }
+            return HTTPURLResponse(
+                url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: dictionary)
+                ?? URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+        }
+    }
+}
