@@ -1,0 +1,20 @@
+import Foundation
+
+/// The bytes themselves.
+public struct DataResource: Resource {
+    private let urlRequest: URLRequest
+
+    /// The bytes at a URL.
+    public init(url: URL) {
+        self.init(request: URLRequest(url: url))
+    }
+
+    /// The bytes that a request is answered with.
+    public init(request: URLRequest) {
+        urlRequest = request
+    }
+
+    public func request() -> URLRequest { urlRequest }
+
+    public var parse: @Sendable (Data) throws -> Data { { $0 } }
+}

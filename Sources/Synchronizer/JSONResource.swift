@@ -1,0 +1,38 @@
+import Foundation
+
+/// A value decoded from JSON.
+///
+/// ```swift
+/// let feed = try await synchronizer.load(JSONResource<Feed>(url: url))
+/// ```
+public struct JSONResource<Value: Decodable & Sendable>: Resource {
+    private let urlRequest: URLRequest
+    private let decoder: JSONDecoder?
+
+    /// The value at a URL, asked for as `application/json`.
+    ///
+    /// - Parameter decoder: what decodes it; by default one without options. Do not change it afterwards: it is used
+    ///   on background threads. Resources share a parse only if they have the very same decoder, or the default.
+    public init(url: URL, decoder: JSONDecoder? = nil) {
+        var request = URLRequest(url: url)
+        request.setValue("application/json", forHTTPHeaderField: "Accept")
+        self.init(request: request, decoder: decoder)
+    }
+
+    /// The value that a request is answered with. The request is sent as it is.
+    public init(request: URLRequest, decoder: JSONDecoder? = nil) {
+        urlRequest = request
+        self.decoder = decoder
+    }
+
+    public func request() -> URLRequest { urlRequest }
+
+    public var parse: @Sendable (Data) throws -> Value {
+        let decoder = decoder ?? JSONDecoder()
+        return { try decoder.decode(Value.self, from: $0) }
+    }
+
+    public var variant: ResourceVariant {
+        decoder.map { ResourceVariant(identity: $0) } ?? .standard
+    }
+}

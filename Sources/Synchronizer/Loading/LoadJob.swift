@@ -1,0 +1,41 @@
+import Foundation
+
+/// What one caller wants loaded, with its types erased.
+struct LoadJob: Sendable {
+    let request: URLRequest
+    /// Nil for a load that shares with nobody.
+    let identity: RequestIdentity?
+    let type: ObjectIdentifier
+    let variant: ResourceVariant
+    var priority: LoadPriority
+    let maximumBodySize: Int
+    /// The object and the bytes that it takes in memory.
+    let parse: @Sendable (Data) throws -> (object: any Sendable, cost: Int)
+
+    init<R: Resource>(_ resource: R, request: URLRequest, priority: LoadPriority, maximumBodySize: Int) {
+        self.request = request
+        identity = RequestIdentity(request)
+        type = ObjectIdentifier(R.self)
+        variant = resource.variant
+        self.priority = priority
+        self.maximumBodySize = maximumBodySize
+        parse = { data in
+            let object = try resource.parse(data)
+            return (object, resource.cost(of: object, size: data.count))
+        }
+    }
+
+    var downloadKey: DownloadKey? {
+        identity.map { DownloadKey(identity: $0, policy: request.cachePolicy) }
+    }
+
+    var objectKey: ObjectKey? {
+        identity.map { ObjectKey(identity: $0, type: type, variant: variant) }
+    }
+
+    /// The bound per host is per origin: another port is another server.
+    var host: String {
+        guard let url = request.url else { return "" }
+        return "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)"
+    }
+}

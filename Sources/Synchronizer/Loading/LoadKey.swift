@@ -1,0 +1,50 @@
+import Foundation
+
+/// What makes two requests the same: their answers may be shared, in flight and in memory (DESIGN §4).
+///
+/// All of the request's fields count, because any of them may select the answer or prove who asks (an API key in a
+/// field of its own), except those that only trace a request. So whatever a stored `Vary` names is in the key.
+struct RequestIdentity: Hashable, Sendable {
+    private let url: URL
+    private let method: String
+    private let fields: [String: String]
+
+    /// Nil for a request that shares with nobody: an unsafe method, or a body.
+    init?(_ request: URLRequest) {
+        guard let url = request.url, request.httpBody == nil, request.httpBodyStream == nil else { return nil }
+        let method = request.httpMethod ?? "GET"
+        guard method == "GET" || method == "HEAD" else { return nil }
+        self.url = url
+        self.method = method
+        fields = Self.selecting(request.allHTTPHeaderFields)
+    }
+
+    private static func selecting(_ fields: [String: String]?) -> [String: String] {
+        guard let fields, !fields.isEmpty else { return [:] }
+        var selecting: [String: String] = [:]
+        for (name, value) in fields {
+            let name = name.lowercased()
+            if !tracing.contains(name) { selecting[name] = value }
+        }
+        return selecting
+    }
+
+    /// Fields that differ from request to request and never select an answer.
+    private static let tracing: Set<String> = [
+        "traceparent", "tracestate", "baggage", "x-request-id", "x-correlation-id", "x-b3-traceid", "x-b3-spanid",
+        "x-b3-parentspanid", "x-b3-sampled", "x-amzn-trace-id", "sentry-trace",
+    ]
+}
+
+/// What makes two downloads the same.
+struct DownloadKey: Hashable, Sendable {
+    let identity: RequestIdentity
+    let policy: URLRequest.CachePolicy
+}
+
+/// What makes two parsed objects the same.
+struct ObjectKey: Hashable, Sendable {
+    let identity: RequestIdentity
+    let type: ObjectIdentifier
+    let variant: ResourceVariant
+}

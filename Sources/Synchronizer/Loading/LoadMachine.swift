@@ -1,0 +1,340 @@
+/// Which loads wait, run, share and end: a pure state machine. Events go in, actions come out; it has no lock, no clock
+/// and no queue, so that a test can put it through every interleaving.
+///
+/// A *subscriber* waits for a *parse*; a parse waits for a *download*. Subscribers of equal parse keys share the parse,
+/// parses of equal request keys share the download. A download first looks into the cache, and needs a turn on the
+/// network only if that does not answer.
+///
+///     subscribe ─→ waitingToLookUp ─→ lookingUp ─→ waitingForNetwork ─→ loading ─→ arrived ─→ parses ─→ deliver
+///                                         └────────────── answered by the cache ────↗
+struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendable>: Sendable {
+    typealias SubscriberID = Int
+    typealias ParseID = Int
+    typealias DownloadID = Int
+
+    struct Limits: Hashable, Sendable {
+        var lookups: Int
+        var network: NetworkQueue.Limits
+        var parses: Int
+    }
+
+    /// What the shell has to do, in this order.
+    enum Action: Hashable, Sendable {
+        /// Begin the fetch: it looks into the cache.
+        case lookUp(DownloadID)
+        /// Let the fetch use the network.
+        case proceed(DownloadID)
+        /// Cancel the fetch; the download stays and will be looked up again.
+        case restart(DownloadID)
+        /// Forget the download: cancel its fetch if it is under way, and drop its body.
+        case release(DownloadID)
+        /// Report `graceEnded` with this token after the moment of grace.
+        case beginGrace(DownloadID, token: Int)
+        /// Parse the body, and report `parseEnded`.
+        case parse(ParseID)
+        /// Ask a parse under way to stop; it still reports `parseEnded`.
+        case abandon(ParseID)
+        /// Give the outcome of the parse, or of its download if that failed, to these; and forget the parse.
+        case deliver(ParseID, to: [SubscriberID])
+    }
+
+    private enum Stage: Hashable, Sendable {
+        case waitingToLookUp, lookingUp, waitingForNetwork, loading, arrived
+        /// Would wait for the network if somebody waited for it: kept for its grace.
+        case parked
+    }
+
+    private struct Download: Sendable {
+        let key: RequestKey?
+        let host: String
+        var turn: Int
+        var stage = Stage.waitingToLookUp
+        var parses: [ParseID] = []
+        var priorities = PriorityCounts()
+        /// Set while it has no subscriber and is kept for its grace.
+        var graceToken: Int?
+    }
+
+    private struct Parse: Sendable {
+        let key: ParseKey?
+        let download: DownloadID
+        var subscribers: Set<SubscriberID> = []
+        var priorities = PriorityCounts()
+        var turn: Int
+        var isRunning = false
+    }
+
+    private struct Subscriber: Sendable {
+        let parse: ParseID
+        var priority: LoadPriority
+    }
+
+    private let limits: Limits
+    private let newestFirst: Bool
+    private let hasGrace: Bool
+    private var lastID = 0
+    private var downloads: [DownloadID: Download] = [:]
+    private var parses: [ParseID: Parse] = [:]
+    private var subscribers: [SubscriberID: Subscriber] = [:]
+    private var shared: [RequestKey: DownloadID] = [:]
+    private var lookups = IndexedHeap<DownloadID, LoadRank>()
+    private var lookupsRunning = 0
+    private var network: NetworkQueue
+    private var waitingParses = IndexedHeap<ParseID, LoadRank>()
+    /// Parses under way, abandoned ones included: they hold their thread until they notice.
+    private var parsesRunning = 0
+    private var abandoned: Set<ParseID> = []
+    /// Visible downloads that have not arrived yet.
+    private var visibleCount = 0
+    private var actions: [Action] = []
+
+    init(limits: Limits, newestFirst: Bool = true, hasGrace: Bool = false) {
+        self.limits = limits
+        self.newestFirst = newestFirst
+        self.hasGrace = hasGrace
+        network = NetworkQueue(limits: limits.network)
+    }
+
+    // MARK: - Events
+
+    /// What a subscriber joined: the ids are new where `isNew…` says so.
+    struct Place: Hashable, Sendable {
+        let subscriber: SubscriberID
+        let parse: ParseID
+        let isNewParse: Bool
+        let download: DownloadID
+        let isNewDownload: Bool
+    }
+
+    /// Somebody asks. A nil request key shares with nobody.
+    mutating func subscribe(request: RequestKey?, parse parseKey: ParseKey?, host: String, priority: LoadPriority) -> Place {
+        let turn = nextID()
+        let joined = request.flatMap { shared[$0] }
+        let download = joined ?? add(Download(key: request, host: host, turn: turn))
+        let joinedParse = parseKey.flatMap { key in downloads[download]?.parses.first { parses[$0]?.key == key } }
+        let parse = joinedParse ?? add(Parse(key: parseKey, download: download, turn: turn), to: download)
+        let subscriber = nextID()
+        subscribers[subscriber] = Subscriber(parse: parse, priority: priority)
+        parses[parse]?.subscribers.insert(subscriber)
+        parses[parse]?.turn = turn
+        change(download) { download in
+            download.turn = turn
+            download.graceToken = nil
+            download.priorities.add(priority)
+        }
+        parses[parse]?.priorities.add(priority)
+        enqueue(parse)
+        return Place(
+            subscriber: subscriber, parse: parse, isNewParse: joinedParse == nil,
+            download: download, isNewDownload: joined == nil)
+    }
+
+    /// A subscriber leaves. Without effect if it has been delivered to, or has left.
+    mutating func unsubscribe(_ id: SubscriberID) {
+        guard let subscriber = subscribers.removeValue(forKey: id), let parse = parses[subscriber.parse] else { return }
+        parses[subscriber.parse]?.subscribers.remove(id)
+        parses[subscriber.parse]?.priorities.remove(subscriber.priority)
+        change(parse.download) { $0.priorities.remove(subscriber.priority) }
+        if parse.subscribers.count > 1 {
+            enqueue(subscriber.parse)
+        } else {
+            abandon(subscriber.parse)
+        }
+    }
+
+    mutating func setPriority(_ priority: LoadPriority, of id: SubscriberID) {
+        guard let subscriber = subscribers[id], let parse = parses[subscriber.parse] else { return }
+        subscribers[id]?.priority = priority
+        parses[subscriber.parse]?.priorities.remove(subscriber.priority)
+        parses[subscriber.parse]?.priorities.add(priority)
+        change(parse.download) { download in
+            download.priorities.remove(subscriber.priority)
+            download.priorities.add(priority)
+        }
+        enqueue(subscriber.parse)
+    }
+
+    /// The cache does not answer.
+    mutating func needsNetwork(_ id: DownloadID) {
+        guard let download = downloads[id], download.stage == .lookingUp else { return }
+        lookupsRunning -= 1
+        change(id) { $0.stage = download.graceToken == nil ? .waitingForNetwork : .parked }
+    }
+
+    /// The fetch has ended: with a body to parse, or with an error for all.
+    mutating func fetchEnded(_ id: DownloadID, succeeded: Bool) {
+        guard let download = downloads[id], download.stage == .lookingUp || download.stage == .loading else { return }
+        leaveStage(of: download, id)
+        change(id) { $0.stage = .arrived }
+        if succeeded, !download.parses.isEmpty {
+            download.parses.forEach { enqueue($0) }
+        } else {
+            download.parses.forEach { deliver($0) }
+            release(id)
+        }
+    }
+
+    mutating func parseEnded(_ id: ParseID) {
+        parsesRunning -= 1
+        if abandoned.remove(id) != nil { return }
+        guard let parse = parses[id] else { return }
+        deliver(id)
+        releaseIfDone(parse.download)
+    }
+
+    /// The moment of grace is over: the download ends, unless somebody has joined meanwhile.
+    mutating func graceEnded(_ id: DownloadID, token: Int) {
+        if downloads[id]?.graceToken == token { release(id) }
+    }
+
+    /// What is to be done now; asks for nothing twice.
+    mutating func takeActions() -> [Action] {
+        startWhatMay()
+        defer { actions = [] }
+        return actions
+    }
+
+    // MARK: - Downloads and parses
+
+    private mutating func nextID() -> Int {
+        lastID += 1
+        return lastID
+    }
+
+    private mutating func add(_ download: Download) -> DownloadID {
+        let id = nextID()
+        downloads[id] = download
+        if let key = download.key { shared[key] = id }
+        return id
+    }
+
+    private mutating func add(_ parse: Parse, to download: DownloadID) -> ParseID {
+        let id = nextID()
+        parses[id] = parse
+        downloads[download]?.parses.append(id)
+        return id
+    }
+
+    /// Takes the parse out: nobody waits for it any more.
+    private mutating func abandon(_ id: ParseID) {
+        guard let parse = parses.removeValue(forKey: id) else { return }
+        waitingParses.remove(id)
+        if parse.isRunning {
+            abandoned.insert(id)
+            actions.append(.abandon(id))
+        } else {
+            actions.append(.deliver(id, to: []))
+        }
+        downloads[parse.download]?.parses.removeAll { $0 == id }
+        releaseIfDone(parse.download)
+    }
+
+    private mutating func deliver(_ id: ParseID) {
+        guard let parse = parses.removeValue(forKey: id) else { return }
+        downloads[parse.download]?.parses.removeAll { $0 == id }
+        for subscriber in parse.subscribers {
+            guard let subscriber = subscribers.removeValue(forKey: subscriber) else { continue }
+            change(parse.download) { $0.priorities.remove(subscriber.priority) }
+        }
+        actions.append(.deliver(id, to: parse.subscribers.sorted()))
+    }
+
+    private mutating func releaseIfDone(_ id: DownloadID) {
+        guard let download = downloads[id], download.parses.isEmpty else { return }
+        guard hasGrace, download.stage != .waitingToLookUp, download.stage != .arrived else { return release(id) }
+        let token = nextID()
+        change(id) { download in
+            download.graceToken = token
+            if download.stage == .waitingForNetwork { download.stage = .parked }
+        }
+        actions.append(.beginGrace(id, token: token))
+    }
+
+    private mutating func release(_ id: DownloadID) {
+        guard let download = downloads[id] else { return }
+        leaveStage(of: download, id)
+        noteVisibility(from: download, to: nil)
+        downloads[id] = nil
+        if let key = download.key, shared[key] == id { shared[key] = nil }
+        actions.append(.release(id))
+    }
+
+    // MARK: - Queues
+
+    /// Changes a download and keeps its places in the queues in step.
+    private mutating func change(_ id: DownloadID, _ body: (inout Download) -> Void) {
+        guard let old = downloads[id] else { return }
+        var new = old
+        body(&new)
+        if new.stage == .parked, new.graceToken == nil { new.stage = .waitingForNetwork }
+        downloads[id] = new
+        noteVisibility(from: old, to: new)
+        if old.stage == .waitingForNetwork, new.stage != .waitingForNetwork { network.stopWaiting(id, host: old.host) }
+        switch new.stage {
+        case .waitingToLookUp: lookups.set(id, rank: rank(of: new))
+        case .waitingForNetwork: network.wait(id, host: new.host, rank: rank(of: new))
+        case .loading: network.rerank(running: id, rank: rank(of: new))
+        case .lookingUp, .arrived, .parked: break
+        }
+    }
+
+    private mutating func leaveStage(of download: Download, _ id: DownloadID) {
+        switch download.stage {
+        case .waitingToLookUp: lookups.remove(id)
+        case .lookingUp: lookupsRunning -= 1
+        case .waitingForNetwork: network.stopWaiting(id, host: download.host)
+        case .loading: network.end(id)
+        case .arrived, .parked: break
+        }
+    }
+
+    private mutating func enqueue(_ id: ParseID) {
+        guard let parse = parses[id], !parse.isRunning, downloads[parse.download]?.stage == .arrived else { return }
+        waitingParses.set(id, rank: rank(parse.priorities, turn: parse.turn))
+    }
+
+    private func rank(of download: Download) -> LoadRank {
+        rank(download.priorities, turn: download.turn)
+    }
+
+    private func rank(_ priorities: PriorityCounts, turn: Int) -> LoadRank {
+        LoadRank(priority: priorities.highest ?? .veryLow, turn: newestFirst ? turn : -turn)
+    }
+
+    private mutating func noteVisibility(from old: Download?, to new: Download?) {
+        visibleCount += (isVisible(new) ? 1 : 0) - (isVisible(old) ? 1 : 0)
+    }
+
+    private func isVisible(_ download: Download?) -> Bool {
+        guard let download, download.stage != .arrived else { return false }
+        return download.priorities.highest?.isVisible ?? false
+    }
+
+    private mutating func startWhatMay() {
+        repeat {
+            while let id = network.start(whileVisible: visibleCount > 0) {
+                change(id) { $0.stage = .loading }
+                actions.append(.proceed(id))
+            }
+        } while preempt()
+        while lookupsRunning < limits.lookups, let id = lookups.popFirst() {
+            lookupsRunning += 1
+            change(id) { $0.stage = .lookingUp }
+            actions.append(.lookUp(id))
+        }
+        while parsesRunning < limits.parses, let id = waitingParses.popFirst() {
+            parsesRunning += 1
+            parses[id]?.isRunning = true
+            actions.append(.parse(id))
+        }
+    }
+
+    /// Makes room for something visible; whether it did.
+    private mutating func preempt() -> Bool {
+        guard visibleCount > 0, let id = network.toPreempt() else { return false }
+        network.end(id)
+        actions.append(.restart(id))
+        change(id) { $0.stage = .waitingToLookUp }
+        return true
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+
+/// Values by key, the least recently used out first, within a cost, a count and an age. Never blocks on more than a
+/// short lock.
+package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    package struct Limits: Hashable, Sendable {
+        /// The cost at which the cache is purged.
+        package var cost: Int
+        /// The cost that a purge goes down to.
+        package var preferredCost: Int
+        package var count: Int
+        /// Seconds after which a value is gone, fresh or not.
+        package var age: TimeInterval
+
+        package init(cost: Int, preferredCost: Int, count: Int = .max, age: TimeInterval = .infinity) {
+            self.cost = cost
+            self.preferredCost = min(preferredCost, cost)
+            self.count = count
+            self.age = age
+        }
+    }
+
+    private struct Entry {
+        let value: Value
+        let cost: Int
+        let expires: Date
+        let insertedAt: Date
+    }
+
+    private struct State {
+        var entries = LRUList<Key, Entry>()
+        var cost = 0
+    }
+
+    private let limits: Limits
+    private let state = Locked(State())
+
+    package init(limits: Limits) {
+        self.limits = limits
+    }
+
+    /// The value, if it is there and fresh; `anyAge` takes it after its freshness too.
+    package func value(for key: Key, now: Date, anyAge: Bool = false) -> Value? {
+        state.withLock { state in
+            guard let entry = state.entries[key] else { return nil }
+            if now.timeIntervalSince(entry.insertedAt) >= limits.age {
+                state.remove(key)
+                return nil
+            }
+            guard anyAge || now < entry.expires else { return nil }
+            state.entries.markUsed(key)
+            return entry.value
+        }
+    }
+
+    /// Keeps a value; not if it alone is over the limit.
+    package func insert(_ value: Value, for key: Key, cost: Int, expires: Date, now: Date) {
+        let cost = max(cost, 0)
+        state.withLock { state in
+            state.remove(key)
+            guard cost <= limits.cost, limits.count > 0 else { return }
+            state.entries.insert(Entry(value: value, cost: cost, expires: expires, insertedAt: now), for: key)
+            state.cost += cost
+            if state.cost > limits.cost { state.purge(toCost: limits.preferredCost, count: limits.count) }
+            state.purge(toCost: limits.cost, count: limits.count)
+        }
+    }
+
+    package func remove(_ key: Key) {
+        state.withLock { $0.remove(key) }
+    }
+
+    package func remove(where matches: (Key) -> Bool) {
+        state.withLock { state in
+            for key in state.entries.keys where matches(key) { state.remove(key) }
+        }
+    }
+
+    package func removeAll() {
+        // What the values hold is let go outside the lock.
+        _ = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+    }
+
+    /// Goes down to the preferred cost, as when the system is short of memory.
+    package func purge() {
+        state.withLock { $0.purge(toCost: limits.preferredCost, count: limits.count) }
+    }
+
+    package var totalCost: Int { state.withLock { $0.cost } }
+    package var count: Int { state.withLock { $0.entries.count } }
+}
+
+extension MemoryCache.State {
+    fileprivate mutating func remove(_ key: Key) {
+        if let entry = entries.remove(key) { cost -= entry.cost }
+    }
+
+    /// Keeps at least the value used last.
+    fileprivate mutating func purge(toCost limit: Int, count: Int) {
+        while cost > limit || entries.count > count, entries.count > 1, let key = entries.leastRecentlyUsed {
+            remove(key)
+        }
+    }
+}

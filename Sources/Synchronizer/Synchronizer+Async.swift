@@ -1,0 +1,63 @@
+import Foundation
+
+extension Synchronizer {
+    /// Loads a resource.
+    ///
+    /// Cancelling the task cancels the load at once. Resumes wherever it was awaited.
+    ///
+    /// - Parameter priority: how urgent the load is; by default what the task's priority says.
+    /// - Throws: a ``SynchronizerError``, or `CancellationError` if the task is cancelled.
+    public func load<R: Resource>(_ resource: R, priority: LoadPriority? = nil) async throws -> R.ParsedObject {
+        try await loaded(resource, priority: priority).object
+    }
+
+    /// Loads a resource and tells where it came from, and why.
+    ///
+    /// As ``load(_:priority:)``; the result has the server's response and the trace of the load beside the object.
+    public func loaded<R: Resource>(
+        _ resource: R, priority: LoadPriority? = nil
+    ) async throws -> Loaded<R.ParsedObject> {
+        try Task.checkCancellation()
+        let request = resource.request()
+        if let known = recall(resource, request), let object = known.object(of: R.self) {
+            return Loaded(object: object, head: known.head, trace: known.traceFromMemory)
+        }
+        let loaded = try await outcome(of: job(for: resource, request, priority ?? .current)).get()
+        guard let object = loaded.object(of: R.self) else { throw loaded.mismatch }
+        return Loaded(object: object, head: loaded.head, trace: loaded.trace)
+    }
+
+    private func outcome(of job: LoadJob) async throws -> Loader.Outcome {
+        let leaving = Locked<(isCancelled: Bool, leave: CancelLoading?)>((false, nil))
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Loader.Outcome, any Error>) in
+                let subscription = Subscription(continuation, loader: loader)
+                let leave: CancelLoading = { subscription.cancel()?.resume(throwing: CancellationError()) }
+                let isCancelled = leaving.withLock { leaving in
+                    leaving.leave = leave
+                    return leaving.isCancelled
+                }
+                if isCancelled { return leave() }
+                enter(job, subscription) { outcome in subscription.take()?.resume(returning: outcome) }
+            }
+        } onCancel: {
+            let leave = leaving.withLock { leaving in
+                leaving.isCancelled = true
+                return leaving.leave
+            }
+            leave?()
+        }
+    }
+}
+
+extension LoadPriority {
+    /// What the priority of the task at hand corresponds to.
+    static var current: LoadPriority {
+        switch Task.currentPriority {
+        case .userInitiated, .high: return .high
+        case .background: return .veryLow
+        case .utility, .low: return .low
+        default: return .normal
+        }
+    }
+}

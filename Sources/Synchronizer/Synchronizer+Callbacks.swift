@@ -1,0 +1,68 @@
+import Foundation
+
+extension Synchronizer {
+    /// Loads a resource and answers on the main actor.
+    ///
+    /// The completion is called once, or never if the load is cancelled before. If the object is in memory and fresh,
+    /// and this is called on the main thread, it is called before this returns: a recycled cell does not flicker.
+    ///
+    /// - Parameters:
+    ///   - resource: what to load.
+    ///   - priority: how urgent it is. A load in flight that is asked for again takes the higher priority.
+    ///   - completion: given the object, or ``SynchronizerResult/error(_:)`` with a ``SynchronizerError``.
+    /// - Returns: what cancels the load, from any thread.
+    @discardableResult
+    public func loadResource<R: Resource>(
+        _ resource: R, priority: LoadPriority = .normal,
+        completion: @escaping @MainActor (SynchronizerResult<R.ParsedObject>) -> Void
+    ) -> CancelLoading {
+        let request = resource.request()
+        if Thread.isMainThread, let known = recall(resource, request)?.object(of: R.self) {
+            MainActor.assumeIsolated { completion(.success(known)) }
+            return {}
+        }
+        return begin(resource, request, priority, completion) { subscription, result in
+            DispatchQueue.main.async {
+                MainActor.assumeIsolated { subscription.take()?(result) }
+            }
+        }
+    }
+
+    /// Loads a resource and answers on a queue.
+    ///
+    /// As ``loadResource(_:priority:completion:)``, but the completion is always called later, on the queue.
+    @discardableResult
+    public func loadResource<R: Resource>(
+        _ resource: R, priority: LoadPriority = .normal, on queue: DispatchQueue,
+        completion: @escaping @Sendable (SynchronizerResult<R.ParsedObject>) -> Void
+    ) -> CancelLoading {
+        begin(resource, resource.request(), priority, completion) { subscription, result in
+            queue.async { subscription.take()?(result) }
+        }
+    }
+
+    /// `answer` takes the right to answer where the completion is to run, so that a cancel until then prevails.
+    private func begin<R: Resource, Completion: Sendable>(
+        _ resource: R, _ request: URLRequest, _ priority: LoadPriority, _ completion: Completion,
+        answer: @escaping @Sendable (Subscription<Completion>, SynchronizerResult<R.ParsedObject>) -> Void
+    ) -> CancelLoading {
+        let subscription = Subscription(completion, loader: loader)
+        enter(job(for: resource, request, priority), subscription) { outcome in
+            answer(subscription, SynchronizerResult(outcome, of: R.self))
+        }
+        return { subscription.cancel() }
+    }
+}
+
+extension SynchronizerResult where Object: Sendable {
+    fileprivate init<R: Resource>(_ outcome: Loader.Outcome, of type: R.Type) where R.ParsedObject == Object {
+        switch outcome {
+        case .success(let loaded):
+            self = loaded.object(of: type).map { .success($0) } ?? .error(loaded.mismatch)
+        case .failure(.emptyBody):
+            self = .noData
+        case .failure(let error):
+            self = .error(error)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import HTTPCaching
+
+extension Synchronizer {
+    /// What a synchronizer is made with. Every property has a sensible value to begin with.
+    public struct Configuration: Sendable {
+        /// Who drives the `URLCache`.
+        public enum Caching: Sendable {
+            /// `URLSession` does, as it always did on Apple's systems. On Linux it stores nothing.
+            case native
+            /// The synchronizer does, after RFC 9111; the same on every platform.
+            case managed
+        }
+
+        /// Who drives the cache: `.native` on Apple's systems, `.managed` on Linux.
+        public var caching: Caching = .platformDefault
+
+        /// Where responses are stored; nil stores none. A cache may be shared by several synchronizers.
+        public var urlCache: URLCache?
+
+        /// The session's delegate, which decides what is stored. It must not be used by another synchronizer.
+        public var sessionDelegate: SessionDelegate
+
+        /// What the session is made with: time-outs, cookies, additional fields, connections. Its `urlCache` and
+        /// `requestCachePolicy` are set by the synchronizer.
+        public var sessionConfiguration: URLSessionConfiguration = .default
+
+        /// Bytes of parsed objects that are kept in memory; over it the least recently used are dropped.
+        public var memoryCapacity = 256 << 20
+
+        /// Bytes that parsed objects are purged down to when the memory is full.
+        public var preferredMemoryUsage = 160 << 20
+
+        /// The largest body that is accepted, in bytes; a larger one is ``SynchronizerError/tooLarge(limit:_:)``.
+        public var maximumResponseSize = 256 << 20
+
+        /// Loads that use the network at the same time.
+        public var maximumLoads = 12
+
+        /// Loads that use the network at the same time with one origin.
+        public var maximumLoadsPerHost = 6
+
+        /// Parses that run at the same time, each on a thread of its own.
+        public var maximumParses = max(2, ProcessInfo.processInfo.activeProcessorCount)
+
+        /// What tells the time.
+        public var time: any TimeSource = SystemTime()
+
+        /// A configuration whose delegate injects a lifetime of `cacheTime` seconds where a response has none.
+        public init(cacheTime: TimeInterval? = nil, urlCache: URLCache? = Configuration.defaultURLCache) {
+            sessionDelegate = SessionDelegate(cacheTime: cacheTime)
+            self.urlCache = urlCache
+        }
+    }
+}
+
+extension Synchronizer.Configuration {
+    var limits: Loader.Machine.Limits {
+        Loader.Machine.Limits(
+            lookups: max(1, maximumParses),
+            network: .init(total: max(1, maximumLoads), perHost: max(1, maximumLoadsPerHost)),
+            parses: max(1, maximumParses))
+    }
+
+    func makeFetcher() -> any Fetching {
+        let session = sessionConfiguration.copy() as? URLSessionConfiguration ?? sessionConfiguration
+        session.httpMaximumConnectionsPerHost = max(1, maximumLoadsPerHost)
+        switch caching {
+        case .native:
+            session.urlCache = urlCache
+            return NativeFetcher(
+                transport: URLSessionTransport(configuration: session, delegate: sessionDelegate, redirects: .followed),
+                time: time)
+        case .managed:
+            session.urlCache = nil
+            session.requestCachePolicy = .reloadIgnoringLocalCacheData
+            return ManagedFetcher(
+                transport: URLSessionTransport(configuration: session, delegate: sessionDelegate, redirects: .reported),
+                store: urlCache.map { ($0 as? any ResponseStore) ?? URLCacheStore($0) },
+                time: time)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+/// Loads resources over HTTP through the platform's own `URLCache`: images, JSON, anything that bytes can be made into.
+///
+/// ```swift
+/// let synchronizer = Synchronizer(cacheTime: 24 * 60 * 60)
+/// let cancel = synchronizer.loadResource(ImageResource(url: url)) { result in
+///     if case .success(let image) = result { imageView.image = image }
+/// }
+/// ```
+///
+/// A synchronizer may be used from any thread. Keep it: it owns a `URLSession`, the parsed objects in memory, and the
+/// order in which things are loaded. Loads of the same resource share one request and one parse.
+public final class Synchronizer: Sendable {
+    /// What the synchronizer was made with.
+    public let configuration: Configuration
+    let loader: Loader
+    let memory: MemoryCache<ObjectKey, LoadedObject>
+    let fetcher: any Fetching
+
+    /// A synchronizer that gives responses without a lifetime of their own one of `cacheTime` seconds.
+    ///
+    /// - Parameters:
+    ///   - cacheTime: seconds; nil leaves responses as they are. See ``SessionDelegate``.
+    ///   - urlCache: where responses are stored; nil stores none.
+    public convenience init(cacheTime: TimeInterval? = nil, urlCache: URLCache? = Configuration.defaultURLCache) {
+        self.init(configuration: Configuration(cacheTime: cacheTime, urlCache: urlCache))
+    }
+
+    /// A synchronizer made to measure.
+    public init(configuration: Configuration) {
+        self.configuration = configuration
+        let memory = MemoryCache<ObjectKey, LoadedObject>(
+            limits: .init(cost: configuration.memoryCapacity, preferredCost: configuration.preferredMemoryUsage))
+        let fetcher = configuration.makeFetcher()
+        let time = configuration.time
+        self.memory = memory
+        self.fetcher = fetcher
+        loader = Loader(
+            fetcher: fetcher, time: time, limits: configuration.limits, newestFirst: true, grace: 0,
+            remember: { key, loaded in
+                let now = time.now
+                if now < loaded.freshUntil {
+                    memory.insert(loaded, for: key, cost: loaded.cost, expires: loaded.freshUntil, now: now)
+                }
+            })
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import HTTPCaching
+
+/// The delegate of a ``Synchronizer``'s session: it decides what is stored of each response, and puts a `Cache-Control`
+/// field into those that carry no lifetime of their own.
+///
+/// On Apple's systems `URLSession` asks it in `willCacheResponse` before it stores a response in its `URLCache`; in
+/// managed mode, and on Linux always, the synchronizer asks the same method. Subclass it to decide otherwise: give
+/// another response or `nil` to the completion handler. A delegate serves one session.
+open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // its state is `let` or Locked
+    /// The lifetime, in seconds, for successful responses without `Cache-Control` and `Expires`; nil injects nothing.
+    public let cacheTime: TimeInterval?
+    /// Whether ``cacheTime`` replaces a lifetime that the server gave, too. `no-store`, `no-cache` and `private` stand
+    /// all the same.
+    public let overridesServerLifetime: Bool
+
+    /// The transfers of the session's tasks, by task identifier.
+    let transfers = Locked<[Int: URLSessionTransfer]>([:])
+
+    /// A delegate that injects `Cache-Control: max-age=<cacheTime>` where a response carries no lifetime.
+    public init(cacheTime: TimeInterval? = nil, overridesServerLifetime: Bool = false) {
+        self.cacheTime = cacheTime
+        self.overridesServerLifetime = overridesServerLifetime
+    }
+
+    /// Decides what is stored of a response: as it is, with an injected `Cache-Control`, or not at all.
+    ///
+    /// Called on a background thread; the completion handler is to be called once, on any thread.
+    open func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        completionHandler(injected(into: proposedResponse))
+    }
+
+    private func injected(into proposed: CachedURLResponse) -> CachedURLResponse {
+        guard let response = proposed.response as? HTTPURLResponse, let url = response.url,
+            let value = injectedCacheControl(
+                status: response.statusCode, fields: HTTPFields(of: response), cacheTime: cacheTime,
+                overriding: overridesServerLifetime)
+        else { return proposed }
+        var fields = response.allHeaderFields as? [String: String] ?? [:]
+        fields = fields.filter { !HTTPFields.same($0.key, "Cache-Control") }
+        fields["Cache-Control"] = value
+        guard
+            let changed = HTTPURLResponse(
+                url: url, statusCode: response.statusCode, httpVersion: "HTTP/1.1", headerFields: fields)
+        else { return proposed }
+        var userInfo = proposed.userInfo ?? [:]
+        userInfo[InjectionMark.userInfoKey] = value
+        return CachedURLResponse(
+            response: changed, data: proposed.data, userInfo: userInfo, storagePolicy: proposed.storagePolicy)
+    }
+
+    // MARK: - What the session reports of its tasks
+
+    open func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        transfer(of: dataTask)?.report(.response(response))
+        completionHandler(.allow)
+    }
+
+    open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        transfer(of: dataTask)?.report(.data(data))
+    }
+
+    open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let transfer = transfers.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        transfer?.report(.finished(error))
+    }
+
+    /// Follows no redirect by itself in managed mode: the synchronizer looks each target up in the cache first.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(transfer(of: task)?.redirected(to: request, by: response))
+    }
+
+    private func transfer(of task: URLSessionTask) -> URLSessionTransfer? {
+        transfers.withLock { $0[task.taskIdentifier] }
+    }
+}
