@@ -30,7 +30,8 @@ extension Synchronizer {
     private func outcome(of job: LoadJob) async throws -> Loader.Outcome {
         let leaving = Locked<(isCancelled: Bool, leave: CancelLoading?)>((false, nil))
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Loader.Outcome, any Error>) in
+            try await withCheckedThrowingContinuation {
+                (continuation: CheckedContinuation<Loader.Outcome, any Error>) in
                 let subscription = Subscription(continuation, loader: loader)
                 let leave: CancelLoading = { subscription.cancel()?.resume(throwing: CancellationError()) }
                 let isCancelled = leaving.withLock { leaving in

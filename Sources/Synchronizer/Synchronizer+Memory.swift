@@ -50,12 +50,8 @@ enum MemoryUse {
         case .returnCacheDataElseLoad, .returnCacheDataDontLoad: self = .ofAnyAge
         default: return nil
         }
-        if let fields = request.allHTTPHeaderFields, fields.keys.contains(where: Self.callsForJudgement) { return nil }
-    }
-
-    /// Fields by which the caller takes part in caching: requests that carry them are left to the cache below.
-    private static func callsForJudgement(_ name: String) -> Bool {
-        let name = name.lowercased()
-        return name == "cache-control" || name == "pragma" || name == "range" || name.hasPrefix("if-")
+        if let fields = request.allHTTPHeaderFields, fields.keys.contains(where: RequestIdentity.callsForJudgement) {
+            return nil
+        }
     }
 }

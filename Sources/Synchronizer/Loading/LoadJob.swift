@@ -33,6 +33,12 @@ struct LoadJob: Sendable {
         identity.map { ObjectKey(identity: $0, type: type, variant: variant) }
     }
 
+    /// Whether the object may be of use to later loads.
+    var isRemembered: Bool {
+        guard let fields = request.allHTTPHeaderFields, !fields.isEmpty else { return true }
+        return !fields.keys.contains(where: RequestIdentity.callsForJudgement)
+    }
+
     /// The bound per host is per origin: another port is another server.
     var host: String {
         guard let url = request.url else { return "" }

@@ -29,6 +29,13 @@ struct RequestIdentity: Hashable, Sendable {
         return selecting
     }
 
+    /// Whether this field makes the caller take part in caching: its request is answered by the cache below, or by
+    /// the network, and not with an object from memory.
+    static func callsForJudgement(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name == "cache-control" || name == "pragma" || name == "range" || name.hasPrefix("if-")
+    }
+
     /// Fields that differ from request to request and never select an answer.
     private static let tracing: Set<String> = [
         "traceparent", "tracestate", "baggage", "x-request-id", "x-correlation-id", "x-b3-traceid", "x-b3-spanid",

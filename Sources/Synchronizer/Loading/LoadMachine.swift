@@ -95,6 +95,13 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         network = NetworkQueue(limits: limits.network)
     }
 
+    /// Whether nothing is kept of any load.
+    var isIdle: Bool {
+        downloads.isEmpty && parses.isEmpty && subscribers.isEmpty && shared.isEmpty && lookups.isEmpty
+            && network.isIdle && waitingParses.isEmpty && abandoned.isEmpty && lookupsRunning == 0
+            && parsesRunning == 0 && visibleCount == 0
+    }
+
     // MARK: - Events
 
     /// What a subscriber joined: the ids are new where `isNew…` says so.
@@ -107,7 +114,9 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     }
 
     /// Somebody asks. A nil request key shares with nobody.
-    mutating func subscribe(request: RequestKey?, parse parseKey: ParseKey?, host: String, priority: LoadPriority) -> Place {
+    mutating func subscribe(request: RequestKey?, parse parseKey: ParseKey?, host: String, priority: LoadPriority)
+        -> Place
+    {
         let turn = nextID()
         let joined = request.flatMap { shared[$0] }
         let download = joined ?? add(Download(key: request, host: host, turn: turn))

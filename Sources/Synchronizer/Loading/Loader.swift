@@ -82,7 +82,8 @@ final class Loader: Sendable {
                     request: job.request, options: options, waitingSince: time.now)
             }
             if place.isNewParse {
-                state.parses[place.parse] = Parse(download: place.download, key: job.objectKey, run: job.parse)
+                state.parses[place.parse] = Parse(
+                    download: place.download, key: job.isRemembered ? job.objectKey : nil, run: job.parse)
             }
             state.subscribers[place.subscriber] = receive
             return .waiting(place.subscriber)

@@ -22,6 +22,8 @@ struct NetworkQueue: Sendable {
     /// The downloads under way, with their rank.
     private(set) var running: [Int: (host: String, rank: LoadRank)] = [:]
 
+    var isIdle: Bool { hosts.isEmpty && ready.isEmpty && running.isEmpty }
+
     init(limits: Limits) {
         self.limits = limits
     }
@@ -78,7 +80,11 @@ struct NetworkQueue: Sendable {
 
     private func leastUrgent(among isCandidate: (String) -> Bool) -> Int? {
         running.filter { !$0.value.rank.priority.isVisible && isCandidate($0.value.host) }
-            .min { ($0.value.rank.priority.rawValue, -$0.value.rank.turn) < ($1.value.rank.priority.rawValue, -$1.value.rank.turn) }?
+            .min {
+                ($0.value.rank.priority.rawValue, -$0.value.rank.turn) < (
+                    $1.value.rank.priority.rawValue, -$1.value.rank.turn
+                )
+            }?
             .key
     }
 

@@ -30,6 +30,17 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
     private struct State {
         var entries = LRUList<Key, Entry>()
         var cost = 0
+
+        mutating func remove(_ key: Key) {
+            if let entry = entries.remove(key) { cost -= entry.cost }
+        }
+
+        /// Keeps at least the value used last.
+        mutating func purge(toCost limit: Int, count: Int) {
+            while cost > limit || entries.count > count, entries.count > 1, let key = entries.leastRecentlyUsed {
+                remove(key)
+            }
+        }
     }
 
     private let limits: Limits
@@ -91,17 +102,4 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
 
     package var totalCost: Int { state.withLock { $0.cost } }
     package var count: Int { state.withLock { $0.entries.count } }
-}
-
-extension MemoryCache.State {
-    fileprivate mutating func remove(_ key: Key) {
-        if let entry = entries.remove(key) { cost -= entry.cost }
-    }
-
-    /// Keeps at least the value used last.
-    fileprivate mutating func purge(toCost limit: Int, count: Int) {
-        while cost > limit || entries.count > count, entries.count > 1, let key = entries.leastRecentlyUsed {
-            remove(key)
-        }
-    }
 }

@@ -1,0 +1,18 @@
+import Foundation
+import HTTPCaching
+
+extension HTTPFields {
+    /// The fields of a response. Foundation has joined repeated lines already, and has lost their order.
+    package init(of response: HTTPURLResponse) {
+        self.init(
+            response.allHeaderFields.compactMap { name, value in
+                guard let name = name as? String, let value = value as? String else { return nil }
+                return (name, value)
+            })
+    }
+
+    /// The fields that a request sets itself.
+    package init(of request: URLRequest) {
+        self.init((request.allHTTPHeaderFields ?? [:]).map { ($0.key, $0.value) })
+    }
+}

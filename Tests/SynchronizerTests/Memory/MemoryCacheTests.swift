@@ -1,0 +1,84 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("The memory cache")
+struct MemoryCacheTests {
+    let now = Date(timeIntervalSince1970: 1_800_000_000)
+    var later: Date { now.addingTimeInterval(100) }
+
+    func cache(cost: Int, preferred: Int, count: Int = .max, age: TimeInterval = .infinity) -> MemoryCache<String, Int>
+    {
+        MemoryCache(limits: .init(cost: cost, preferredCost: preferred, count: count, age: age))
+    }
+
+    @Test("a value is there until it expires, and after that only for those who take any age")
+    func expiry() {
+        let cache = cache(cost: 10, preferred: 10)
+        cache.insert(1, for: "a", cost: 1, expires: later, now: now)
+        #expect(cache.value(for: "a", now: now.addingTimeInterval(99.9)) == 1)
+        #expect(cache.value(for: "a", now: later) == nil)
+        #expect(cache.value(for: "a", now: later, anyAge: true) == 1)
+    }
+
+    @Test("over its cost it goes down to the preferred one, the least recently used first")
+    func purge() {
+        let cache = cache(cost: 10, preferred: 6)
+        for (key, value) in [("a", 1), ("b", 2), ("c", 3)] {
+            cache.insert(value, for: key, cost: 3, expires: later, now: now)
+        }
+        #expect(cache.value(for: "a", now: now) == 1)
+        cache.insert(4, for: "d", cost: 3, expires: later, now: now)
+        #expect(cache.totalCost == 6)
+        #expect(cache.value(for: "b", now: now) == nil)
+        #expect(cache.value(for: "c", now: now) == nil)
+        #expect(cache.value(for: "a", now: now) == 1)
+        #expect(cache.value(for: "d", now: now) == 4)
+    }
+
+    @Test("what alone is over the limit is not kept, and takes the place of nothing but its own")
+    func tooLarge() {
+        let cache = cache(cost: 10, preferred: 6)
+        cache.insert(1, for: "a", cost: 1, expires: later, now: now)
+        cache.insert(2, for: "b", cost: 11, expires: later, now: now)
+        #expect(cache.value(for: "b", now: now) == nil)
+        #expect(cache.value(for: "a", now: now) == 1)
+        cache.insert(3, for: "a", cost: 11, expires: later, now: now)
+        #expect(cache.value(for: "a", now: now) == nil)
+        #expect(cache.totalCost == 0)
+    }
+
+    @Test("the count and the age are limits too")
+    func countAndAge() {
+        let cache = cache(cost: 10, preferred: 10, count: 2, age: 50)
+        for (key, value) in [("a", 1), ("b", 2), ("c", 3)] {
+            cache.insert(value, for: key, cost: 1, expires: later, now: now)
+        }
+        #expect(cache.count == 2)
+        #expect(cache.value(for: "a", now: now) == nil)
+        #expect(cache.value(for: "c", now: now.addingTimeInterval(50)) == nil)
+        #expect(cache.count == 1)
+    }
+
+    @Test("its cost is the sum of its values' costs after any sequence of operations")
+    func accounting() {
+        var generator = SeededGenerator(seed: 7)
+        let cache = cache(cost: 50, preferred: 30, count: 12)
+        var costs: [String: Int] = [:]
+        for _ in 0..<5_000 {
+            let key = String(Int.random(in: 0..<20, using: &generator))
+            switch Int.random(in: 0..<4, using: &generator) {
+            case 0, 1:
+                costs[key] = Int.random(in: 0..<12, using: &generator)
+                cache.insert(0, for: key, cost: costs[key] ?? 0, expires: later, now: now)
+            case 2: _ = cache.value(for: key, now: now)
+            default: cache.remove(key)
+            }
+            let present = (0..<20).map(String.init).filter { cache.value(for: $0, now: now) != nil }
+            #expect(cache.totalCost == present.reduce(0) { $0 + (costs[$1] ?? 0) })
+            #expect(cache.count == present.count && cache.count <= 12 && cache.totalCost <= 50)
+        }
+    }
+}
