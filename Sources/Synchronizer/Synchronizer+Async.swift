@@ -39,7 +39,7 @@ extension Synchronizer {
                     return leaving.isCancelled
                 }
                 if isCancelled { return leave() }
-                enter(job, subscription) { outcome in subscription.take()?.resume(returning: outcome) }
+                enter(job, subscription, LoadReceiver { subscription.take()?.resume(returning: $0) })
             }
         } onCancel: {
             let leave = leaving.withLock { leaving in

@@ -47,9 +47,8 @@ extension Synchronizer {
         answer: @escaping @Sendable (Subscription<Completion>, SynchronizerResult<R.ParsedObject>) -> Void
     ) -> CancelLoading {
         let subscription = Subscription(completion, loader: loader)
-        enter(job(for: resource, request, priority), subscription) { outcome in
-            answer(subscription, SynchronizerResult(outcome, of: R.self))
-        }
+        let receiver = LoadReceiver { answer(subscription, SynchronizerResult($0, of: R.self)) }
+        enter(job(for: resource, request, priority), subscription, receiver)
         return { subscription.cancel() }
     }
 }

@@ -6,20 +6,17 @@ extension Synchronizer {
             resource, request: request, priority: priority, maximumBodySize: configuration.maximumResponseSize)
     }
 
-    /// Joins or begins a load. `receive` is called once, on a background thread, unless the subscription leaves.
-    func enter<Completion: Sendable>(
-        _ job: LoadJob, _ subscription: Subscription<Completion>,
-        receive: @escaping @Sendable (Loader.Outcome) -> Void
-    ) {
-        let mayRecall = MemoryUse(job.request)
+    /// Joins or begins a load; an object that is in memory after all is given to the receiver at once.
+    func enter<Completion: Sendable>(_ job: LoadJob, _ subscription: Subscription<Completion>, _ receiver: LoadReceiver)
+    {
+        let use = MemoryUse(job.request)
+        let now = configuration.time.now
         let ticket = loader.load(
             job,
-            recall: { [memory, time = configuration.time] key in
-                mayRecall.flatMap { memory.value(for: key, now: time.now, anyAge: $0 == .ofAnyAge) }
-            },
-            receive: receive)
+            unless: { key in use.flatMap { memory.value(for: key, now: now, anyAge: $0 == .ofAnyAge) } },
+            receiver: receiver)
         switch ticket {
-        case .known(let loaded): receive(.success(loaded.fromMemory))
+        case .known(let loaded): receiver.finished(.success(loaded.fromMemory))
         case .waiting(let subscriber): subscription.joined(as: subscriber)
         }
     }
@@ -47,6 +44,7 @@ extension LoadedObject {
     }
 
     var fromMemory: LoadedObject {
-        LoadedObject(object: object, cost: cost, head: head, freshUntil: freshUntil, trace: traceFromMemory)
+        LoadedObject(
+            object: object, cost: cost, run: run, head: head, freshUntil: freshUntil, trace: traceFromMemory)
     }
 }

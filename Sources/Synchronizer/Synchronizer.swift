@@ -38,11 +38,15 @@ public final class Synchronizer: Sendable {
         self.fetcher = fetcher
         loader = Loader(
             fetcher: fetcher, time: time, limits: configuration.limits, newestFirst: true, grace: 0,
-            remember: { key, loaded in
-                let now = time.now
-                if now < loaded.freshUntil {
-                    memory.insert(loaded, for: key, cost: loaded.cost, expires: loaded.freshUntil, now: now)
-                }
-            })
+            memory: Loader.Memory(
+                recall: { memory.value(for: $0, now: time.now, anyAge: true) },
+                remember: { key, loaded in
+                    let now = time.now
+                    if now < loaded.freshUntil {
+                        memory.insert(loaded, for: key, cost: loaded.cost, expires: loaded.freshUntil, now: now)
+                    } else {
+                        memory.remove(key)  // an older object must not outlive this one
+                    }
+                }))
     }
 }

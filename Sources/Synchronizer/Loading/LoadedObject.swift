@@ -2,18 +2,41 @@ import Foundation
 
 /// A parsed object with what is known of it, as loads share it and the memory keeps it.
 final class LoadedObject: Sendable {
+    /// Stands for one run of a parse: objects of the same run are the same object.
+    final class Run: Sendable {}
+
     let object: any Sendable
     /// Bytes that it takes in memory.
     let cost: Int
+    let run: Run
     let head: ResponseHead
     let freshUntil: Date
     let trace: LoadTrace
 
-    init(object: any Sendable, cost: Int, head: ResponseHead, freshUntil: Date, trace: LoadTrace) {
+    init(
+        object: any Sendable, cost: Int, run: Run = Run(), head: ResponseHead, freshUntil: Date, trace: LoadTrace
+    ) {
         self.object = object
         self.cost = cost
+        self.run = run
         self.head = head
         self.freshUntil = freshUntil
         self.trace = trace
+    }
+
+    /// The same object, as the answer to another fetch.
+    func reused(for fetched: Fetched) -> LoadedObject {
+        LoadedObject(
+            object: object, cost: cost, run: run, head: fetched.response, freshUntil: fetched.freshUntil,
+            trace: fetched.trace)
+    }
+
+    /// Whether this object was made from that response already, so that it need not be parsed again: its validators
+    /// are the same (RFC 9110 §8.8), and the server has just confirmed them, or it is as old to the second.
+    func isMade(from fetched: Fetched) -> Bool {
+        func isSame(_ field: String) -> Bool { fetched.response.value(of: field) == head.value(of: field) }
+        let isConfirmed = fetched.trace.source == .revalidated || isSame("Date")
+        let hasValidator = ["ETag", "Last-Modified"].contains { fetched.response.value(of: $0) != nil }
+        return isConfirmed && hasValidator && isSame("ETag") && isSame("Last-Modified")
     }
 }

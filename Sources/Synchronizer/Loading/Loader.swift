@@ -8,93 +8,111 @@ final class Loader: Sendable {
     typealias Machine = LoadMachine<DownloadKey, ObjectKey>
     typealias Outcome = Result<LoadedObject, SynchronizerError>
 
-    private struct Download {
+    /// The parsed objects that outlive their loads, which are kept by whoever uses the loader.
+    struct Memory: Sendable {
+        /// The object, whatever its age.
+        var recall: @Sendable (ObjectKey) -> LoadedObject?
+        /// Told of each parsed object before its subscribers are.
+        var remember: @Sendable (ObjectKey, LoadedObject) -> Void
+    }
+
+    struct Download {
         let request: URLRequest
-        var options: FetchOptions
+        let options: FetchOptions
         var handle = FetchHandle()
         var waitingSince: Date
         var queueWait: TimeInterval = 0
+        var progress = LoadProgress(received: 0)
+        var parses: [Int] = []
         var result: Result<Fetched, SynchronizerError>?
     }
 
-    private struct Parse {
+    struct Parse {
         let download: Int
+        /// Nil if the object is not to be kept in memory.
         let key: ObjectKey?
         let run: @Sendable (Data) throws -> (object: any Sendable, cost: Int)
         let cancellation = ParseFlag()
+        var subscribers: Set<Int> = []
+        var stored = StoredPhase.unwanted
         var outcome: Outcome?
     }
 
-    private struct State {
+    /// How far the report of what is stored has come, for those who want it while the network is asked.
+    enum StoredPhase {
+        case unwanted, wanted, underWay
+        case reported(LoadedObject, body: Data)
+    }
+
+    struct State {
         var machine: Machine
         var downloads: [Int: Download] = [:]
         var parses: [Int: Parse] = [:]
-        var subscribers: [Int: @Sendable (Outcome) -> Void] = [:]
+        var receivers: [Int: LoadReceiver] = [:]
     }
 
-    /// An action with all that is needed to perform it outside the lock.
-    private enum Effect {
-        case lookUp(Int, URLRequest, FetchOptions, FetchHandle)
-        case proceed(FetchHandle)
-        case cancel(FetchHandle)
-        case grace(Int, token: Int)
-        case parse(Int, Parse, Fetched, from: URLRequest)
-        case abandon(ParseFlag)
-        case deliver([@Sendable (Outcome) -> Void], Outcome)
-    }
-
-    private let fetcher: any Fetching
-    private let time: any TimeSource
+    let fetcher: any Fetching
+    let time: any TimeSource
+    let memory: Memory
     private let grace: TimeInterval
-    private let remember: @Sendable (ObjectKey, LoadedObject) -> Void
     private let state: Locked<State>
     private let lookups = DispatchQueue(label: "Synchronizer.lookups", qos: .userInitiated, attributes: .concurrent)
     private let parses = DispatchQueue(label: "Synchronizer.parses", qos: .userInitiated, attributes: .concurrent)
+    /// Parses of stored responses that are shown while the network is asked.
+    let storedParses = OperationQueue()
 
-    /// `remember` is given each parsed object before its subscribers are.
     init(
         fetcher: any Fetching, time: any TimeSource, limits: Machine.Limits, newestFirst: Bool, grace: TimeInterval,
-        remember: @escaping @Sendable (ObjectKey, LoadedObject) -> Void
+        memory: Memory
     ) {
         self.fetcher = fetcher
         self.time = time
         self.grace = grace
-        self.remember = remember
+        self.memory = memory
         state = Locked(State(machine: Machine(limits: limits, newestFirst: newestFirst, hasGrace: grace > 0)))
+        storedParses.maxConcurrentOperationCount = limits.parses
     }
 
     // MARK: - Asking and leaving
 
-    /// Joins a load, or begins one. `receive` is called once, on a background thread, unless the subscription is
-    /// cancelled before. `recall` is asked again under the lock, so that an object that has just been parsed is not
-    /// loaded a second time; if it has one, nothing is begun and it is returned.
+    /// What `load` gives: an object that was there after all, or the place to leave.
+    enum Ticket: Sendable {
+        case known(LoadedObject)
+        case waiting(Int)
+    }
+
+    /// Joins a load, or begins one. `known` is asked under the lock, so that an object that has just been parsed is
+    /// not loaded a second time; if it has one, nothing is begun.
     func load(
-        _ job: LoadJob, recall: @Sendable (ObjectKey) -> LoadedObject? = { _ in nil },
-        receive: @escaping @Sendable (Outcome) -> Void
-    ) -> LoadTicket {
-        let ticket: LoadTicket = update { state in
-            if let key = job.objectKey, let known = recall(key) { return .known(known) }
+        _ job: LoadJob, unless known: (ObjectKey) -> LoadedObject? = { _ in nil }, receiver: LoadReceiver
+    ) -> Ticket {
+        let (ticket, toReport): (Ticket, Int?) = update { state in
+            if let key = job.objectKey, let object = known(key) { return (.known(object), nil) }
             let place = state.machine.subscribe(
                 request: job.downloadKey, parse: job.objectKey, host: job.host, priority: job.priority)
             if place.isNewDownload {
-                let options = FetchOptions(maximumBodySize: job.maximumBodySize)
                 state.downloads[place.download] = Download(
-                    request: job.request, options: options, waitingSince: time.now)
+                    request: job.request, options: FetchOptions(maximumBodySize: job.maximumBodySize),
+                    waitingSince: time.now)
             }
             if place.isNewParse {
-                state.parses[place.parse] = Parse(
-                    download: place.download, key: job.isRemembered ? job.objectKey : nil, run: job.parse)
+                let key = job.isRemembered ? job.objectKey : nil
+                state.parses[place.parse] = Parse(download: place.download, key: key, run: job.parse)
+                state.downloads[place.download]?.parses.append(place.parse)
             }
-            state.subscribers[place.subscriber] = receive
-            return .waiting(place.subscriber)
+            state.receivers[place.subscriber] = receiver
+            state.parses[place.parse]?.subscribers.insert(place.subscriber)
+            let wantsStored = receiver.stored != nil && state.want(storedOf: place.parse)
+            return (.waiting(place.subscriber), wantsStored && !place.isNewDownload ? place.download : nil)
         }
+        if let toReport { lookups.async { self.reportStored(of: toReport) } }
         return ticket
     }
 
-    /// Leaves a load: `receive` is not called any more once this has returned, unless it is being called.
+    /// Leaves a load: the receiver is not told anything more once this has returned, unless it is being told.
     func leave(_ subscriber: Int) {
         update { state in
-            state.subscribers[subscriber] = nil
+            state.receivers[subscriber] = nil
             state.machine.unsubscribe(subscriber)
         }
     }
@@ -104,59 +122,13 @@ final class Loader: Sendable {
     }
 
     /// Changes the state, then does what the machine asks for.
-    private func update<T>(_ change: (inout State) -> T) -> T {
+    func update<T>(_ change: (inout State) -> T) -> T {
         let (value, effects) = state.withLock { state in
             let value = change(&state)
-            return (value, state.machine.takeActions().compactMap { effect(of: $0, &state) })
+            return (value, state.machine.takeActions().compactMap { state.effect(of: $0, at: time.now) })
         }
         effects.forEach(perform)
         return value
-    }
-
-    // MARK: - Actions
-
-    /// What an action takes, out of the records; and the records kept in step with the machine.
-    private func effect(of action: Machine.Action, _ state: inout State) -> Effect? {
-        switch action {
-        case .lookUp(let id):
-            noteWaited(id, &state)
-            return state.downloads[id].map { .lookUp(id, $0.request, $0.options, $0.handle) }
-        case .proceed(let id):
-            noteWaited(id, &state)
-            return state.downloads[id].map { .proceed($0.handle) }
-        case .restart(let id):
-            guard let handle = state.downloads[id]?.handle else { return nil }
-            state.downloads[id]?.handle = FetchHandle()
-            state.downloads[id]?.waitingSince = time.now
-            return .cancel(handle)
-        case .release(let id):
-            return state.downloads.removeValue(forKey: id).map { .cancel($0.handle) }
-        case .beginGrace(let id, let token):
-            return .grace(id, token: token)
-        case .parse(let id):
-            guard let parse = state.parses[id], let download = state.downloads[parse.download],
-                case .success(var fetched)? = download.result
-            else { return nil }
-            fetched.trace.queueWait = download.queueWait
-            return .parse(id, parse, fetched, from: download.request)
-        case .abandon(let id):
-            return state.parses.removeValue(forKey: id).map { .abandon($0.cancellation) }
-        case .deliver(let id, let subscribers):
-            return delivery(of: id, to: subscribers, &state)
-        }
-    }
-
-    private func delivery(of id: Int, to subscribers: [Int], _ state: inout State) -> Effect? {
-        guard let parse = state.parses.removeValue(forKey: id) else { return nil }
-        let receivers = subscribers.compactMap { state.subscribers.removeValue(forKey: $0) }
-        if let outcome = parse.outcome { return .deliver(receivers, outcome) }
-        guard case .failure(let error)? = state.downloads[parse.download]?.result else { return nil }
-        return .deliver(receivers, .failure(error))
-    }
-
-    private func noteWaited(_ id: Int, _ state: inout State) {
-        guard let since = state.downloads[id]?.waitingSince else { return }
-        state.downloads[id]?.queueWait += max(0, time.now.timeIntervalSince(since))
     }
 
     private func perform(_ effect: Effect) {
@@ -174,7 +146,7 @@ final class Loader: Sendable {
         case .abandon(let flag):
             flag.cancel()
         case .deliver(let receivers, let outcome):
-            receivers.forEach { $0(outcome) }
+            receivers.forEach { $0.finished(outcome) }
         }
     }
 
@@ -186,6 +158,7 @@ final class Loader: Sendable {
             self.received(event, of: id, handle)
         }
         handle.started(fetch)
+        reportStored(of: id)
     }
 
     private func received(_ event: FetchEvent, of id: Int, _ handle: FetchHandle) {
@@ -195,8 +168,12 @@ final class Loader: Sendable {
                 state.downloads[id]?.waitingSince = time.now
                 state.machine.needsNetwork(id)
             }
-        case .redirected, .response, .received:
+        case .redirected:
             break
+        case .response(_, let expected):
+            progressed(id, handle) { $0 = LoadProgress(received: 0, expected: expected) }
+        case .received(let data):
+            progressed(id, handle) { $0.received += data.count }
         case .finished(let result):
             updateDownload(id, handle) { state in
                 state.downloads[id]?.result = result
@@ -213,29 +190,54 @@ final class Loader: Sendable {
         }
     }
 
+    private func progressed(_ id: Int, _ handle: FetchHandle, _ change: (inout LoadProgress) -> Void) {
+        let told: (progress: LoadProgress, receivers: [LoadReceiver])? = state.withLock { state in
+            guard let download = state.downloads[id], download.handle === handle else { return nil }
+            var progress = download.progress
+            change(&progress)
+            state.downloads[id]?.progress = progress
+            let receivers = download.parses.flatMap { state.parses[$0]?.subscribers ?? [] }
+            return (progress, receivers.compactMap { state.receivers[$0] }.filter { $0.progressed != nil })
+        }
+        if let told { told.receivers.forEach { $0.progressed?(told.progress) } }
+    }
+
     // MARK: - Parsing
 
     private func run(_ parse: Parse, _ id: Int, on fetched: Fetched, from request: URLRequest) {
-        let begin = time.now
-        var trace = fetched.trace
         let outcome: Outcome
         do {
-            let flag = parse.cancellation
-            let parsed = try ParseCancellation.with({ flag.isCancelled }) { try parse.run(fetched.body) }
-            trace.parse = max(0, time.now.timeIntervalSince(begin))
-            let loaded = LoadedObject(
-                object: parsed.object, cost: parsed.cost, head: fetched.response, freshUntil: fetched.freshUntil,
-                trace: trace)
-            if let key = parse.key { remember(key, loaded) }
+            let loaded = try reusedObject(for: parse, fetched) ?? parsed(parse, fetched)
+            if let key = parse.key { memory.remember(key, loaded) }
             outcome = .success(loaded)
         } catch {
-            if !parse.cancellation.isCancelled { dropStored(trace.redirects.last, request) }
-            outcome = .failure(.undecodable(error, .init(url: request.url, trace: trace)))
+            if !parse.cancellation.isCancelled { dropStored(fetched.trace.redirects.last, request) }
+            outcome = .failure(.undecodable(error, .init(url: request.url, trace: fetched.trace)))
         }
         update { state in
             state.parses[id]?.outcome = outcome
             state.machine.parseEnded(id)
         }
+    }
+
+    func parsed(_ parse: Parse, _ fetched: Fetched) throws -> LoadedObject {
+        let begin = time.now
+        let flag = parse.cancellation
+        let parsed = try ParseCancellation.with({ flag.isCancelled }) { try parse.run(fetched.body) }
+        var trace = fetched.trace
+        trace.parse = max(0, time.now.timeIntervalSince(begin))
+        return LoadedObject(
+            object: parsed.object, cost: parsed.cost, head: fetched.response, freshUntil: fetched.freshUntil,
+            trace: trace)
+    }
+
+    /// An object that was made from the very same bytes already, shown meanwhile or kept in memory.
+    private func reusedObject(for parse: Parse, _ fetched: Fetched) -> LoadedObject? {
+        if case .reported(let loaded, let body) = parse.stored, body == fetched.body {
+            return loaded.reused(for: fetched)
+        }
+        guard let key = parse.key, let old = memory.recall(key), old.isMade(from: fetched) else { return nil }
+        return old.reused(for: fetched)
     }
 
     /// What cannot be parsed is dropped, so that the next load asks the network. After redirects it is stored under
@@ -245,12 +247,6 @@ final class Loader: Sendable {
         if let target { stored.url = target }
         fetcher.removeStored(for: stored)
     }
-}
-
-/// What `Loader.load` gives: an object that was there after all, or the place to leave.
-enum LoadTicket: Sendable {
-    case known(LoadedObject)
-    case waiting(Int)
 }
 
 /// Tells a parse under way that nobody waits for it any more.

@@ -19,6 +19,14 @@ package struct ResponseHead: Sendable {
         content = .http(url: url, status: status, fields: fields)
     }
 
+    /// The value of a field; nil if there is none, or if the response is not one of HTTP.
+    package func value(of field: String) -> String? {
+        switch content {
+        case .made(let response): return (response as? HTTPURLResponse)?.value(forHTTPHeaderField: field)
+        case .http(_, _, let fields): return fields[field]
+        }
+    }
+
     /// Made anew at each call.
     package var urlResponse: URLResponse {
         switch content {

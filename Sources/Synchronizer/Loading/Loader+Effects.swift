@@ -1,0 +1,60 @@
+import Foundation
+
+extension Loader {
+    /// An action with all that is needed to perform it outside the lock.
+    enum Effect {
+        case lookUp(Int, URLRequest, FetchOptions, FetchHandle)
+        case proceed(FetchHandle)
+        case cancel(FetchHandle)
+        case grace(Int, token: Int)
+        case parse(Int, Parse, Fetched, from: URLRequest)
+        case abandon(ParseFlag)
+        case deliver([LoadReceiver], Outcome)
+    }
+}
+
+extension Loader.State {
+    /// What an action takes, out of the records; and the records kept in step with the machine.
+    mutating func effect(of action: Loader.Machine.Action, at now: Date) -> Loader.Effect? {
+        switch action {
+        case .lookUp(let id):
+            noteWaited(id, now)
+            return downloads[id].map { .lookUp(id, $0.request, $0.options, $0.handle) }
+        case .proceed(let id):
+            noteWaited(id, now)
+            return downloads[id].map { .proceed($0.handle) }
+        case .restart(let id):
+            guard let handle = downloads[id]?.handle else { return nil }
+            downloads[id]?.handle = FetchHandle()
+            downloads[id]?.waitingSince = now
+            return .cancel(handle)
+        case .release(let id):
+            return downloads.removeValue(forKey: id).map { .cancel($0.handle) }
+        case .beginGrace(let id, let token):
+            return .grace(id, token: token)
+        case .parse(let id):
+            guard let parse = parses[id], let download = downloads[parse.download],
+                case .success(var fetched)? = download.result
+            else { return nil }
+            fetched.trace.queueWait = download.queueWait
+            return .parse(id, parse, fetched, from: download.request)
+        case .abandon(let id):
+            return parses.removeValue(forKey: id).map { .abandon($0.cancellation) }
+        case .deliver(let id, let subscribers):
+            return delivery(of: id, to: subscribers)
+        }
+    }
+
+    private mutating func delivery(of id: Int, to subscribers: [Int]) -> Loader.Effect? {
+        guard let parse = parses.removeValue(forKey: id) else { return nil }
+        let receivers = subscribers.compactMap { self.receivers.removeValue(forKey: $0) }
+        if let outcome = parse.outcome { return .deliver(receivers, outcome) }
+        guard case .failure(let error)? = downloads[parse.download]?.result else { return nil }
+        return .deliver(receivers, .failure(error))
+    }
+
+    private mutating func noteWaited(_ id: Int, _ now: Date) {
+        guard let since = downloads[id]?.waitingSince else { return }
+        downloads[id]?.queueWait += max(0, now.timeIntervalSince(since))
+    }
+}

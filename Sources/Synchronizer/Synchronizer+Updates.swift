@@ -1,0 +1,142 @@
+import Foundation
+
+extension Synchronizer {
+    /// Loads a resource in two phases: what is stored at once, even stale; then what the server has.
+    ///
+    /// A fresh object comes alone. When the server confirms the stored one with 304, or sends the same bytes, the last
+    /// update has the very same object, marked ``ResourceUpdate/Phase/unchanged``. Ending the iteration cancels.
+    ///
+    /// - Throws: a ``SynchronizerError`` if the server could not be asked, possibly after a stored object was given.
+    public func updates<R: Resource>(
+        of resource: R, priority: LoadPriority = .normal
+    ) -> AsyncThrowingStream<ResourceUpdate<R.ParsedObject>, any Error> {
+        AsyncThrowingStream { continuation in
+            let cancel = follow(resource, priority) { step in
+                switch step {
+                case .success(let update):
+                    continuation.yield(update)
+                    if update.phase.isLast { continuation.finish() }
+                case .failure(let error):
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in cancel() }
+        }
+    }
+
+    /// As ``updates(of:priority:)``, answered on the main actor; an object in memory is given before this returns, if
+    /// this is called on the main thread. An error is the last step.
+    @discardableResult
+    public func followResource<R: Resource>(
+        _ resource: R, priority: LoadPriority = .normal,
+        update: @escaping @MainActor (Result<ResourceUpdate<R.ParsedObject>, SynchronizerError>) -> Void
+    ) -> CancelLoading {
+        let isStarting = Locked(Thread.isMainThread)
+        let isCancelled = Locked(false)
+        let cancel = follow(resource, priority) { step in
+            if Thread.isMainThread, isStarting.withLock({ $0 }) {
+                MainActor.assumeIsolated { update(step) }
+                return
+            }
+            DispatchQueue.main.async {
+                if isCancelled.withLock({ $0 }) { return }
+                MainActor.assumeIsolated { update(step) }
+            }
+        }
+        isStarting.withLock { $0 = false }
+        return {
+            isCancelled.withLock { $0 = true }
+            cancel()
+        }
+    }
+
+    private func follow<R: Resource>(
+        _ resource: R, _ priority: LoadPriority,
+        step: @escaping @Sendable (Result<ResourceUpdate<R.ParsedObject>, SynchronizerError>) -> Void
+    ) -> CancelLoading {
+        let request = resource.request()
+        let job = job(for: resource, request, priority)
+        let steps = UpdateSteps<R>(step)
+        let now = configuration.time.now
+        if MemoryUse(request) != nil, let key = job.objectKey,
+            let known = memory.value(for: key, now: now, anyAge: true)
+        {
+            let isFresh = now < known.freshUntil
+            steps.show(known.fromMemory, isLast: isFresh)
+            if isFresh { return {} }
+        }
+        let subscription = Subscription((), loader: loader)
+        var receiver = LoadReceiver { outcome in
+            guard subscription.take() != nil else { return }
+            steps.end(outcome)
+        }
+        receiver.stored = { steps.show($0, isLast: false) }
+        enter(job, subscription, receiver)
+        return {
+            steps.stop()
+            subscription.cancel()
+        }
+    }
+}
+
+extension ResourceUpdate.Phase {
+    var isLast: Bool {
+        switch self {
+        case .stored: false
+        case .fresh, .unchanged: true
+        }
+    }
+}
+
+/// Turns what the loader tells into the steps of one caller: in order, and none twice.
+private final class UpdateSteps<R: Resource>: Sendable {
+    typealias Step = Result<ResourceUpdate<R.ParsedObject>, SynchronizerError>
+
+    private struct State {
+        var shown: LoadedObject.Run?
+        var isOver = false
+    }
+
+    private let state = Locked(State())
+    private let step: @Sendable (Step) -> Void
+
+    init(_ step: @escaping @Sendable (Step) -> Void) {
+        self.step = step
+    }
+
+    func stop() {
+        state.withLock { $0.isOver = true }
+    }
+
+    /// Something that is there already. What has been shown is not shown again.
+    func show(_ loaded: LoadedObject, isLast: Bool) {
+        let isNews = state.withLock { state in
+            guard !state.isOver, state.shown !== loaded.run else { return false }
+            state.shown = loaded.run
+            state.isOver = isLast
+            return true
+        }
+        if isNews { report(loaded, isLast ? .fresh : .stored(age: loaded.trace.age)) }
+    }
+
+    /// The answer, which is the last step.
+    func end(_ outcome: Loader.Outcome) {
+        let before: LoadedObject.Run?? = state.withLock { state in
+            guard !state.isOver else { return nil }
+            state.isOver = true
+            return .some(state.shown)
+        }
+        guard let before else { return }
+        switch outcome {
+        case .success(let loaded): report(loaded, before === loaded.run ? .unchanged : .fresh)
+        case .failure(let error): step(.failure(error))
+        }
+    }
+
+    private func report(_ loaded: LoadedObject, _ phase: ResourceUpdate<R.ParsedObject>.Phase) {
+        guard let object = loaded.object(of: R.self) else { return step(.failure(loaded.mismatch)) }
+        step(
+            .success(
+                ResourceUpdate(phase: phase, loaded: Loaded(object: object, head: loaded.head, trace: loaded.trace))))
+    }
+}
