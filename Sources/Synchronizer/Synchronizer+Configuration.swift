@@ -43,6 +43,23 @@ extension Synchronizer {
         /// Parses that run at the same time, each on a thread of its own.
         public var maximumParses = max(2, ProcessInfo.processInfo.activeProcessorCount)
 
+        /// What comes first among loads of the same priority.
+        public enum Schedule: Sendable {
+            /// What was asked for last, or again, comes first: what the user looks at now.
+            case newestFirst
+            /// In the order of asking.
+            case oldestFirst
+        }
+
+        /// What comes first among loads of the same priority.
+        public var schedule = Schedule.newestFirst
+
+        /// Seconds that a load goes on after its last subscriber has left, for cells that come straight back.
+        public var grace: TimeInterval = 0
+
+        /// When a load that failed is tried again.
+        public var retry = RetryPolicy()
+
         /// What tells the time.
         public var time: any TimeSource = SystemTime()
 

@@ -37,7 +37,8 @@ public final class Synchronizer: Sendable {
         self.memory = memory
         self.fetcher = fetcher
         loader = Loader(
-            fetcher: fetcher, time: time, limits: configuration.limits, newestFirst: true, grace: 0,
+            fetcher: fetcher, time: time, limits: configuration.limits,
+            newestFirst: configuration.schedule == .newestFirst, grace: configuration.grace, retry: configuration.retry,
             memory: Loader.Memory(
                 recall: { memory.value(for: $0, now: time.now, anyAge: true) },
                 remember: { key, loaded in

@@ -16,3 +16,4 @@ func ManagedFetcher(transport: URLSessionTransport, store: (any ResponseStore)?,
 }
 func URLCacheStore(_ c: URLCache) -> any ResponseStore { fatalError() }
 enum Redirect { static func request(from: URLRequest, to: HTTPURLResponse) -> URLRequest? { nil } }
+enum HTTPDate { static func parse(_ t: String, at: Date) -> Date? { nil } }

@@ -42,6 +42,8 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         case waitingToLookUp, lookingUp, waitingForNetwork, loading, arrived
         /// Would wait for the network if somebody waited for it: kept for its grace.
         case parked
+        /// Has failed, and will be tried again after a while.
+        case resting
     }
 
     private struct Download: Sendable {
@@ -84,7 +86,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     /// Parses under way, abandoned ones included: they hold their thread until they notice.
     private var parsesRunning = 0
     private var abandoned: Set<ParseID> = []
-    /// Visible downloads that have not arrived yet.
+    /// Visible downloads that have not arrived yet, and do not rest.
     private var visibleCount = 0
     private var actions: [Action] = []
 
@@ -183,6 +185,19 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         }
     }
 
+    /// The fetch has failed and is to be tried again: the download gives its slot away until `wake`.
+    mutating func rest(_ id: DownloadID) {
+        guard let download = downloads[id], download.stage == .lookingUp || download.stage == .loading else { return }
+        leaveStage(of: download, id)
+        change(id) { $0.stage = .resting }
+        if download.parses.isEmpty { release(id) }
+    }
+
+    mutating func wake(_ id: DownloadID) {
+        guard let download = downloads[id], download.stage == .resting else { return }
+        change(id) { $0.stage = .waitingToLookUp }
+    }
+
     mutating func parseEnded(_ id: ParseID) {
         parsesRunning -= 1
         if abandoned.remove(id) != nil { return }
@@ -250,7 +265,8 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
 
     private mutating func releaseIfDone(_ id: DownloadID) {
         guard let download = downloads[id], download.parses.isEmpty else { return }
-        guard hasGrace, download.stage != .waitingToLookUp, download.stage != .arrived else { return release(id) }
+        let mayLinger = [.lookingUp, .waitingForNetwork, .loading, .parked].contains(download.stage)
+        guard hasGrace, mayLinger else { return release(id) }
         let token = nextID()
         change(id) { download in
             download.graceToken = token
@@ -283,7 +299,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         case .waitingToLookUp: lookups.set(id, rank: rank(of: new))
         case .waitingForNetwork: network.wait(id, host: new.host, rank: rank(of: new))
         case .loading: network.rerank(running: id, rank: rank(of: new))
-        case .lookingUp, .arrived, .parked: break
+        case .lookingUp, .arrived, .parked, .resting: break
         }
     }
 
@@ -293,7 +309,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         case .lookingUp: lookupsRunning -= 1
         case .waitingForNetwork: network.stopWaiting(id, host: download.host)
         case .loading: network.end(id)
-        case .arrived, .parked: break
+        case .arrived, .parked, .resting: break
         }
     }
 
@@ -315,7 +331,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     }
 
     private func isVisible(_ download: Download?) -> Bool {
-        guard let download, download.stage != .arrived else { return false }
+        guard let download, download.stage != .arrived, download.stage != .resting else { return false }
         return download.priorities.highest?.isVisible ?? false
     }
 

@@ -7,6 +7,7 @@ extension Loader {
         case proceed(FetchHandle)
         case cancel(FetchHandle)
         case grace(Int, token: Int)
+        case wake(Int, after: TimeInterval)
         case parse(Int, Parse, Fetched, from: URLRequest)
         case abandon(ParseFlag)
         case deliver([LoadReceiver], Outcome)
@@ -51,6 +52,30 @@ extension Loader.State {
         if let outcome = parse.outcome { return .deliver(receivers, outcome) }
         guard case .failure(let error)? = downloads[parse.download]?.result else { return nil }
         return .deliver(receivers, .failure(error))
+    }
+
+    /// The fetch has given its answer: the end, or a failure that is to be tried again.
+    mutating func fetchEnded(
+        _ id: Int, _ result: Result<Fetched, SynchronizerError>, _ retry: RetryPolicy, at now: Date
+    ) {
+        guard let download = downloads[id] else { return }
+        if case .failure(let error) = result,
+            let delay = retry.delay(
+                before: download.request, failed: error, attempts: download.attempts,
+                elapsed: now.timeIntervalSince(download.startedAt), now: now, random: .random(in: 0...1)),
+            retries.take(for: download.origin)
+        {
+            downloads[id]?.attempts += 1
+            downloads[id]?.handle = FetchHandle()
+            downloads[id]?.waitingSince = now
+            machine.rest(id)
+            wakes.append(.wake(id, after: delay))
+        } else {
+            downloads[id]?.result = result
+            let succeeded = if case .success = result { true } else { false }
+            if succeeded { retries.succeeded(at: download.origin) }
+            machine.fetchEnded(id, succeeded: succeeded)
+        }
     }
 
     private mutating func noteWaited(_ id: Int, _ now: Date) {

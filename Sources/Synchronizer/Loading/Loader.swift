@@ -19,11 +19,14 @@ final class Loader: Sendable {
     struct Download {
         let request: URLRequest
         let options: FetchOptions
+        let origin: String
         var handle = FetchHandle()
         var waitingSince: Date
         var queueWait: TimeInterval = 0
         var progress = LoadProgress(received: 0)
         var parses: [Int] = []
+        let startedAt: Date
+        var attempts = 1
         var result: Result<Fetched, SynchronizerError>?
     }
 
@@ -49,12 +52,16 @@ final class Loader: Sendable {
         var downloads: [Int: Download] = [:]
         var parses: [Int: Parse] = [:]
         var receivers: [Int: LoadReceiver] = [:]
+        var retries = RetryBudget()
+        /// The retries to be waited for, which the next `update` performs.
+        var wakes: [Effect] = []
     }
 
     let fetcher: any Fetching
     let time: any TimeSource
     let memory: Memory
     private let grace: TimeInterval
+    private let retry: RetryPolicy
     private let state: Locked<State>
     private let lookups = DispatchQueue(label: "Synchronizer.lookups", qos: .userInitiated, attributes: .concurrent)
     private let parses = DispatchQueue(label: "Synchronizer.parses", qos: .userInitiated, attributes: .concurrent)
@@ -63,11 +70,12 @@ final class Loader: Sendable {
 
     init(
         fetcher: any Fetching, time: any TimeSource, limits: Machine.Limits, newestFirst: Bool, grace: TimeInterval,
-        memory: Memory
+        retry: RetryPolicy, memory: Memory
     ) {
         self.fetcher = fetcher
         self.time = time
         self.grace = grace
+        self.retry = retry
         self.memory = memory
         state = Locked(State(machine: Machine(limits: limits, newestFirst: newestFirst, hasGrace: grace > 0)))
         storedParses.maxConcurrentOperationCount = limits.parses
@@ -91,9 +99,10 @@ final class Loader: Sendable {
             let place = state.machine.subscribe(
                 request: job.downloadKey, parse: job.objectKey, host: job.host, priority: job.priority)
             if place.isNewDownload {
+                let now = time.now
                 state.downloads[place.download] = Download(
                     request: job.request, options: FetchOptions(maximumBodySize: job.maximumBodySize),
-                    waitingSince: time.now)
+                    origin: job.host, waitingSince: now, startedAt: now)
             }
             if place.isNewParse {
                 let key = job.isRemembered ? job.objectKey : nil
@@ -125,7 +134,9 @@ final class Loader: Sendable {
     func update<T>(_ change: (inout State) -> T) -> T {
         let (value, effects) = state.withLock { state in
             let value = change(&state)
-            return (value, state.machine.takeActions().compactMap { state.effect(of: $0, at: time.now) })
+            let effects = state.machine.takeActions().compactMap { state.effect(of: $0, at: time.now) }
+            defer { state.wakes = [] }
+            return (value, effects + state.wakes)
         }
         effects.forEach(perform)
         return value
@@ -141,6 +152,8 @@ final class Loader: Sendable {
             handle.cancel()
         case .grace(let id, let token):
             _ = time.schedule(after: grace) { self.update { $0.machine.graceEnded(id, token: token) } }
+        case .wake(let id, let delay):
+            _ = time.schedule(after: delay) { self.update { $0.machine.wake(id) } }
         case .parse(let id, let parse, let fetched, let request):
             parses.async { self.run(parse, id, on: fetched, from: request) }
         case .abandon(let flag):
@@ -176,9 +189,7 @@ final class Loader: Sendable {
             progressed(id, handle) { $0.received += data.count }
         case .finished(let result):
             updateDownload(id, handle) { state in
-                state.downloads[id]?.result = result
-                let succeeded = if case .success = result { true } else { false }
-                state.machine.fetchEnded(id, succeeded: succeeded)
+                state.fetchEnded(id, result, retry, at: time.now)
             }
         }
     }

@@ -13,7 +13,7 @@ struct LoadMachineHarness {
         var graceTokens: Set<Int> = []
     }
 
-    enum Stage { case waitingToLookUp, lookingUp, waitingForNetwork, loading, arrived }
+    enum Stage { case waitingToLookUp, lookingUp, waitingForNetwork, loading, arrived, resting }
 
     struct Subscriber {
         let download: Int
@@ -88,6 +88,18 @@ struct LoadMachineHarness {
         downloads[id]?.stage = .arrived
         machine.fetchEnded(id, succeeded: succeeded)
         step("fetchEnded \(id) \(succeeded)")
+    }
+
+    mutating func rest(_ id: Int) {
+        downloads[id]?.stage = .resting
+        machine.rest(id)
+        step("rest \(id)")
+    }
+
+    mutating func wake(_ id: Int) {
+        if downloads[id]?.stage == .resting { downloads[id]?.stage = .waitingToLookUp }
+        machine.wake(id)
+        step("wake \(id)")
     }
 
     mutating func parseEnded(_ id: Int) {
@@ -209,6 +221,7 @@ struct LoadMachineHarness {
 
     /// Ends everything that is under way, until nothing is left.
     mutating func drain() {
+        for id in downloads.filter({ $0.value.stage == .resting }).keys.sorted() { wake(id) }
         while let id = downloads.filter({ $0.value.stage == .lookingUp || $0.value.stage == .loading }).keys.min() {
             fetchEnded(id, succeeded: true)
             endParses()

@@ -124,7 +124,7 @@ extension LoadMachineHarness {
         let priority = LoadPriority.allCases.randomElement(using: &generator) ?? .normal
         let lookingUp = downloads.filter { $0.value.stage == .lookingUp }.keys.sorted()
         let loading = downloads.filter { $0.value.stage == .loading }.keys.sorted()
-        switch Int.random(in: 0..<12, using: &generator) {
+        switch Int.random(in: 0..<14, using: &generator) {
         case 0...3:
             let request = Int.random(in: 0..<9, using: &generator)
             subscribe(
@@ -141,6 +141,11 @@ extension LoadMachineHarness {
                 fetchEnded(id, succeeded: Bool.random(using: &generator))
             }
         case 10:
+            if let id = (lookingUp + loading).randomElement(using: &generator) { rest(id) }
+        case 11:
+            let resting = downloads.filter { $0.value.stage == .resting }.keys.sorted()
+            if let id = resting.randomElement(using: &generator) { wake(id) }
+        case 12:
             if let id = runningParses.sorted().randomElement(using: &generator) { parseEnded(id) }
         default:
             let graces = downloads.flatMap { id, download in download.graceTokens.map { (id, $0) } }
