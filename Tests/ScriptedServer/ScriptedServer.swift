@@ -1,1 +1,135 @@
 import Foundation
+
+/// A small HTTP/1.1 server in this process, on 127.0.0.1, that says what a test or a demonstration tells it to say.
+///
+/// ```swift
+/// let server = try ScriptedServer()
+/// defer { server.stop() }
+/// server["/feed"] = Reply("[]", fields: ["ETag": "\"1\"", "Cache-Control": "max-age=60"]).conditional()
+/// server.enqueue(Reply("busy", status: 503), Reply("at last"), for: "/image")
+/// … load server.url("/feed") …
+/// #expect(server.requests.map(\.target) == ["/feed"])
+/// ```
+///
+/// It may be used from any thread. What is said about a reply is decided when its request has arrived whole. One thread
+/// serves all connections, so handlers must not block: what is to wait waits at a ``Gate``.
+public final class ScriptedServer: Sendable {
+    /// The port that it listens on.
+    public let port: UInt16
+    private let base: URL
+    private let script: Locked<Script>
+    private let journal = Observed(Journal())
+    private let engine: ServerEngine
+
+    /// Starts a server. What is neither queued nor has a route goes to `handler`; without one it is answered with 404.
+    ///
+    /// - Parameter port: 0 lets the system choose; another number brings a server back where an earlier one was.
+    public init(
+        port: UInt16 = 0, handler: @escaping @Sendable (RecordedRequest) -> Reply = { Reply("no \($0)", status: 404) }
+    ) throws {
+        let listener = try Socket.listening(port: port)
+        let script = Locked(Script(fallback: handler))
+        self.script = script
+        self.port = try listener.port()
+        guard let base = URL(string: "http://127.0.0.1:\(self.port)") else { throw SocketError("URL") }
+        self.base = base
+        engine = try ServerEngine(listener: listener, journal: journal) { request in
+            script.withLock { $0.handler(for: request) }(request)
+        }
+        engine.loop.start(named: "ScriptedServer \(self.port)")
+    }
+
+    deinit {
+        stop()
+    }
+
+    /// Resets all connections, frees the port, and returns when its thread has ended. Calling it again does nothing.
+    public func stop() {
+        engine.loop.post { [engine] in engine.shutDown() }
+        engine.loop.join()
+        journal.end()
+    }
+
+    /// The URL of a target, such as `/feed?page=2`.
+    public func url(_ target: String = "/") -> URL {
+        guard let url = URL(string: target, relativeTo: base)?.absoluteURL else {
+            preconditionFailure("\(target) is no target of a request")
+        }
+        return url
+    }
+
+    // MARK: What it says
+
+    /// What is replied at a target, or at a path whatever its query; nil for nothing of its own.
+    public subscript(target: String) -> Reply? {
+        get { script.withLock { $0.replies[target] } }
+        set { script.withLock { $0.replies[target] = newValue } }
+    }
+
+    /// Has a closure decide what is replied at a target, or at a path whatever its query.
+    public func handle(_ target: String, _ handler: @escaping @Sendable (RecordedRequest) -> Reply) {
+        script.withLock { $0.handlers[target] = handler }
+    }
+
+    /// Has these replies given, each once and in order, before any other at that target or path.
+    public func enqueue(_ replies: Reply..., for target: String) {
+        script.withLock { $0.queues[target, default: []] += replies }
+    }
+
+    // MARK: How it says it
+
+    /// Limits what all connections together receive, in bytes a second; nil lifts the limit.
+    public func limitBandwidth(to bytesPerSecond: Int?) {
+        engine.loop.post { [engine] in engine.set(bytesPerSecond: bytesPerSecond) }
+    }
+
+    /// Delays each reply by so many seconds. For demonstrations and benchmarks; tests use gates.
+    public func setLatency(_ seconds: TimeInterval) {
+        engine.loop.post { [engine] in engine.set(latency: seconds) }
+    }
+
+    // MARK: What it saw
+
+    /// The requests so far, in the order in which they were complete (of very many, the latest).
+    public var requests: [RecordedRequest] { journal.read { $0.requests } }
+
+    /// What was counted so far.
+    public var counts: ServerCounts { journal.read { $0.counts } }
+
+    /// Keeps no more than so many requests from now on. They are counted all the same.
+    public func keepRequests(atMost capacity: Int) {
+        journal.update { $0.capacity = capacity }
+    }
+
+    /// Returns the first `count` requests once they have been received.
+    @discardableResult
+    public func waitForRequests(_ count: Int, timeout: TimeInterval = 60) async throws -> [RecordedRequest] {
+        let journal = try await journal.wait(upTo: timeout, for: "\(count) requests") { $0.counts.requests >= count }
+        return Array(journal.requests.prefix(count))
+    }
+
+    /// Returns the request with that number, from 0, once it has been received.
+    @discardableResult
+    public func waitForRequest(_ number: Int = 0, timeout: TimeInterval = 60) async throws -> RecordedRequest {
+        let what = "request number \(number)"
+        let seen = try await journal.wait(upTo: timeout, for: what) { $0.counts.requests > number }
+        guard let request = seen.requests.first(where: { $0.number == number }) else {
+            throw WaitError.timedOut("\(what) is not kept any more")
+        }
+        return request
+    }
+
+    /// Returns when no connection is open any more.
+    public func waitUntilConnectionsClosed(timeout: TimeInterval = 60) async throws {
+        try await wait(for: "all connections to close", timeout: timeout) { $0.connectionsOpen == 0 }
+    }
+
+    /// Returns the counts as soon as they meet a condition, which must only look at them.
+    @discardableResult
+    public func wait(
+        for what: String = "a condition", timeout: TimeInterval = 60,
+        until condition: @escaping @Sendable (ServerCounts) -> Bool
+    ) async throws -> ServerCounts {
+        try await journal.wait(upTo: timeout, for: what) { condition($0.counts) }.counts
+    }
+}

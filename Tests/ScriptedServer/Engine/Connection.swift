@@ -1,0 +1,193 @@
+import Foundation
+
+/// One client: reads its requests and gives one reply after the other, as planned. For the loop's thread only.
+final class Connection {
+    /// What a waiting reply is resumed with. Void once the reply has gone on or the connection has ended.
+    struct Ticket: Sendable {
+        let connection: Int
+        let number: Int
+    }
+
+    private enum Progress {
+        /// The step is done; the next one follows at once, or when a ticket is redeemed.
+        case done
+        /// The step goes on when there is room or a turn to send.
+        case blocked
+        /// The connection is no more.
+        case closed
+    }
+
+    let id: Int
+    let socket: Socket
+    private unowned let server: ServerEngine
+    private var parser = RequestParser()
+    private var steps: ArraySlice<ReplyPlan.Step> = []
+    private var sent = 0
+    private var isReplying = false
+    private var waitsForTicket = false
+    private var waitsForRoom = false
+    private var isDraining = false
+    private var ticket = 0
+
+    /// What a client may send ahead, in bytes, while it is not being answered.
+    private static let largestBacklog = 1 << 20
+
+    init(id: Int, socket: Socket, server: ServerEngine) {
+        self.id = id
+        self.socket = socket
+        self.server = server
+    }
+
+    /// Whatever the poller says, reading and writing find out what is so.
+    func handle(_ event: Poller.Event) {
+        if event.writable { waitsForRoom = false }
+        if event.readable || event.broken {
+            guard readAll() else { return }
+        }
+        goOn()
+    }
+
+    func resume(_ ticket: Ticket) {
+        guard waitsForTicket, ticket.number == self.ticket else { return }
+        waitsForTicket = false
+        goOn()
+    }
+
+    // MARK: Reading
+
+    private func readAll() -> Bool {
+        while parser.backlog <= Self.largestBacklog {
+            switch socket.read(into: server.scratch) {
+            case .bytes(let count):
+                guard !isDraining else { continue }
+                parser.append(UnsafeRawBufferPointer(rebasing: server.scratch[..<count]))
+                if count < server.scratch.count { return true }
+            case .wouldBlock: return true
+            case .end: return end(by: isDraining ? .server : .peer)
+            case .failed: return end(by: isDraining ? .server : .peerReset)
+            }
+        }
+        return true
+    }
+
+    private func end(by ending: ServerEngine.Ending) -> Bool {
+        server.close(self, by: ending, abandoned: isReplying && !isDraining)
+        return false
+    }
+
+    // MARK: Replying
+
+    private func goOn() {
+        while !waitsForTicket, !waitsForRoom, !isDraining {
+            guard let step = steps.first else {
+                finishReply()
+                guard beginReply() else { break }
+                continue
+            }
+            switch perform(step) {
+            case .done: steps.removeFirst()
+            case .blocked: break
+            case .closed: return
+            }
+        }
+        let reads = parser.backlog <= Self.largestBacklog
+        server.loop.watch(socket.descriptor, reading: reads, writing: waitsForRoom)
+    }
+
+    private func finishReply() {
+        guard isReplying else { return }
+        isReplying = false
+        server.journal.update { $0.counts.repliesCompleted += 1 }
+    }
+
+    private func beginReply() -> Bool {
+        switch parser.next() {
+        case .incomplete: return false
+        case .expectsContinue: steps = [.send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8), content: 0..<0)]
+        case .request(let request):
+            let recorded = server.record(request, on: id)
+            begin(ReplyPlan(server.respond(recorded), to: recorded, serverLatency: server.latency))
+        case .refused(let status):
+            server.journal.update { $0.counts.refusals += 1 }
+            let nothing = RecordedRequest(
+                number: -1, connection: id, method: "", target: "", version: "", fields: [], body: Data())
+            begin(ReplyPlan(Reply(status: status).closing(), to: nothing))
+        }
+        return true
+    }
+
+    private func begin(_ plan: ReplyPlan) {
+        steps = plan.steps[...]
+        isReplying = true
+    }
+
+    private func perform(_ step: ReplyPlan.Step) -> Progress {
+        switch step {
+        case .begin(let status):
+            server.journal.update { $0.counts.replies[status, default: 0] += 1 }
+            return .done
+        case .send(let bytes, let content): return send(bytes, content)
+        case .repeatForever(let bytes, let content):
+            while case .done = send(bytes, content) {}
+            return .blocked
+        case .wait(let gate): return wait(at: gate)
+        case .delay(let seconds):
+            let (server, ticket) = (server, nextTicket())
+            server.loop.schedule(at: server.loop.now + seconds) { server.resume(ticket) }
+            return .done
+        case .hold:
+            _ = nextTicket()
+            return .done
+        case .close:
+            finishReply()
+            isDraining = true
+            socket.finishWriting()
+            return .done
+        case .reset:
+            server.close(self, by: .server, resetting: true)
+            return .closed
+        }
+    }
+
+    private func wait(at gate: Gate) -> Progress {
+        let (server, ticket) = (server, nextTicket())
+        waitsForTicket = !gate.admits { server.loop.post { server.resume(ticket) } }
+        return .done
+    }
+
+    private func nextTicket() -> Ticket {
+        ticket += 1
+        waitsForTicket = true
+        return Ticket(connection: id, number: ticket)
+    }
+
+    private func send(_ bytes: Data, _ content: Range<Int>) -> Progress {
+        while sent < bytes.count {
+            let allowed = server.allowance(for: bytes.count - sent, id)
+            guard allowed > 0 else {
+                server.queueForTurn(nextTicket())
+                return .blocked
+            }
+            let piece = sent..<sent + allowed
+            // Counted before: a client that has the bytes may look at the counts at once.
+            count(content, in: piece, 1)
+            let outcome = bytes.withUnsafeBytes { socket.write(UnsafeRawBufferPointer(rebasing: $0[piece])) }
+            guard case .bytes(let written) = outcome else {
+                count(content, in: piece, -1)
+                if case .failed = outcome { return end(by: .peerReset) ? .blocked : .closed }
+                waitsForRoom = true
+                return .blocked
+            }
+            count(content, in: piece.lowerBound + written..<piece.upperBound, -1)
+            server.spend(written)
+            sent += written
+        }
+        sent = 0
+        return .done
+    }
+
+    private func count(_ content: Range<Int>, in piece: Range<Int>, _ sign: Int) {
+        let bytes = content.clamped(to: piece).count
+        if bytes > 0 { server.journal.update { $0.counts.bodyBytesSent += sign * bytes } }
+    }
+}

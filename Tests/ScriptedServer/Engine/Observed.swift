@@ -1,0 +1,100 @@
+import Foundation
+
+/// A value that tests can wait on: each change resumes those whose condition has come true. Nobody polls.
+final class Observed<Value: Sendable>: Sendable {
+    private struct Waiter {
+        let condition: @Sendable (Value) -> Bool
+        let continuation: CheckedContinuation<Value, any Error>
+    }
+
+    private struct State {
+        var value: Value
+        var waiters: [Int: Waiter] = [:]
+        var nextID = 0
+        var ended = false
+    }
+
+    private let state: Locked<State>
+
+    init(_ value: Value) {
+        state = Locked(State(value: value))
+    }
+
+    func read<Result>(_ body: (Value) -> Result) -> Result {
+        state.withLock { body($0.value) }
+    }
+
+    func update<Result>(_ change: (inout Value) -> Result) -> Result {
+        let (result, ready, value) = state.withLock { state in
+            let result = change(&state.value)
+            guard !state.waiters.isEmpty else { return (result, [Waiter](), Value?.none) }
+            let ready = state.waiters.filter { $0.value.condition(state.value) }
+            ready.keys.forEach { state.waiters[$0] = nil }
+            return (result, Array(ready.values), ready.isEmpty ? nil : state.value)
+        }
+        if let value { ready.forEach { $0.continuation.resume(returning: value) } }
+        return result
+    }
+
+    /// Fails all who wait now or later for what is not yet so.
+    func end() {
+        let waiters = state.withLock { state in
+            state.ended = true
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        waiters.values.forEach { $0.continuation.resume(throwing: WaitError.stopped) }
+    }
+
+    /// Returns the value as soon as the condition holds, which is judged under the lock: it must only look.
+    func wait(
+        upTo timeout: TimeInterval, for what: String, until condition: @escaping @Sendable (Value) -> Bool
+    ) async throws -> Value {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        let expiry = DispatchWorkItem { [weak self] in
+            self?.fail(id) { .timedOut("waited \(timeout) s for \(what); seen: \($0)") }
+        }
+        DispatchQueue.global().asyncAfter(deadline: .now() + timeout, execute: expiry)
+        defer { expiry.cancel() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { add(Waiter(condition: condition, continuation: $0), id) }
+        } onCancel: {
+            fail(id) { _ in nil }
+        }
+    }
+
+    private func add(_ waiter: Waiter, _ id: Int) {
+        let outcome: Result<Value, any Error>? = state.withLock { state in
+            if waiter.condition(state.value) { return .success(state.value) }
+            if state.ended { return .failure(WaitError.stopped) }
+            if Task.isCancelled { return .failure(CancellationError()) }
+            state.waiters[id] = waiter
+            return nil
+        }
+        if let outcome { waiter.continuation.resume(with: outcome) }
+    }
+
+    private func fail(_ id: Int, _ error: (Value) -> WaitError?) {
+        let (waiter, value) = state.withLock { ($0.waiters.removeValue(forKey: id), $0.value) }
+        waiter?.continuation.resume(throwing: error(value) ?? CancellationError())
+    }
+}
+
+/// Why waiting came to nothing.
+public enum WaitError: Error, CustomStringConvertible {
+    /// It did not happen in the time given: what was waited for, and what was seen instead.
+    case timedOut(String)
+    /// The server was stopped before it happened.
+    case stopped
+
+    /// What went wrong, in words.
+    public var description: String {
+        switch self {
+        case .timedOut(let words): return words
+        case .stopped: return "the server was stopped before what was waited for happened"
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/// What a server replies to which request.
+struct Script: Sendable {
+    typealias Handler = @Sendable (RecordedRequest) -> Reply
+
+    var queues: [String: [Reply]] = [:]
+    var replies: [String: Reply] = [:]
+    var handlers: [String: Handler] = [:]
+    var fallback: Handler
+
+    /// What is queued comes first, and is used up; then what is set, then what a closure says. In each the whole
+    /// target goes before the path.
+    mutating func handler(for request: RecordedRequest) -> Handler {
+        let names = [request.target, request.path]
+        for name in names {
+            if let reply = queues[name]?.first {
+                queues[name]?.removeFirst()
+                return { _ in reply }
+            }
+        }
+        if let reply = names.lazy.compactMap({ [replies] in replies[$0] }).first { return { _ in reply } }
+        return names.lazy.compactMap { [handlers] in handlers[$0] }.first ?? fallback
+    }
+}

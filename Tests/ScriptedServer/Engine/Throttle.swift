@@ -1,0 +1,53 @@
+import Foundation
+
+/// Lets connections send in turns, so that all together keep to a bandwidth. Pure.
+struct Throttle {
+    private var bucket: TokenBucket?
+    private var waiting: [Connection.Ticket] = []
+    private var holder: Int?
+    private var isScheduled = false
+
+    /// Sets or lifts the limit; returns who may go on at once.
+    mutating func set(bytesPerSecond: Int?, now: TimeInterval) -> [Connection.Ticket] {
+        bucket = bytesPerSecond.map { TokenBucket(bytesPerSecond: $0, now: now) }
+        guard bucket == nil else { return [] }
+        defer { waiting = [] }
+        return waiting
+    }
+
+    /// Nobody sends before those who have waited longer.
+    mutating func allowance(for wanted: Int, _ connection: Int, now: TimeInterval) -> Int {
+        guard bucket != nil else { return wanted }
+        guard waiting.isEmpty || holder == connection else { return 0 }
+        holder = nil
+        return bucket?.allowance(for: wanted, now: now) ?? wanted
+    }
+
+    mutating func spend(_ bytes: Int) {
+        bucket?.spend(bytes)
+    }
+
+    mutating func queue(_ ticket: Connection.Ticket) {
+        waiting.append(ticket)
+    }
+
+    /// When the next turn is due, if somebody waits for it and it is not scheduled yet.
+    mutating func nextTurn() -> TimeInterval? {
+        guard let bucket, !waiting.isEmpty, !isScheduled else { return nil }
+        isScheduled = true
+        return bucket.nextTurn
+    }
+
+    mutating func turnHasCome() {
+        isScheduled = false
+    }
+
+    /// Whose turn it is now.
+    mutating func next(now: TimeInterval) -> Connection.Ticket? {
+        guard !waiting.isEmpty, let turn = bucket?.turn, let share = bucket?.allowance(for: turn, now: now), share > 0
+        else { return nil }
+        let ticket = waiting.removeFirst()
+        holder = ticket.connection
+        return ticket
+    }
+}

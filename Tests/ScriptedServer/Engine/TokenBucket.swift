@@ -1,0 +1,31 @@
+import Foundation
+
+/// Says how many bytes may be sent at a moment, so that there are no more than so many a second. Pure.
+struct TokenBucket {
+    let bytesPerSecond: Double
+    private var tokens: Double = 0
+    private var updated: TimeInterval
+
+    init(bytesPerSecond: Int, now: TimeInterval) {
+        self.bytesPerSecond = Double(max(1, bytesPerSecond))
+        updated = now
+    }
+
+    /// The turn of one connection: ten milliseconds' worth, so that many share the link evenly.
+    var turn: Int { Int(min(65_536, max(256, bytesPerSecond / 100))) }
+
+    /// How many of the wanted bytes may go now: a whole turn, or nothing.
+    mutating func allowance(for wanted: Int, now: TimeInterval) -> Int {
+        tokens = min(Double(turn) * 4, tokens + (now - updated) * bytesPerSecond)
+        updated = now
+        let share = min(wanted, turn)
+        return tokens >= Double(share) ? share : 0
+    }
+
+    mutating func spend(_ bytes: Int) {
+        tokens -= Double(bytes)
+    }
+
+    /// When a whole turn will be there.
+    var nextTurn: TimeInterval { updated + max(0, Double(turn) - tokens) / bytesPerSecond }
+}

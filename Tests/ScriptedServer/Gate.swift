@@ -1,0 +1,52 @@
+import Foundation
+
+/// Holds replies until a test opens it, by hand. Open once is open for good.
+///
+/// ```swift
+/// let gate = Gate()
+/// server["/slow"] = Reply("late").waiting(for: gate, .beforeHead)
+/// try await gate.waitForArrivals()      // the request has come, and the reply waits
+/// gate.open()
+/// ```
+public final class Gate: Sendable {
+    private struct State: Sendable {
+        var isOpen = false
+        var arrivals = 0
+        var waiting: [@Sendable () -> Void] = []
+    }
+
+    private let state = Observed(State())
+
+    /// A closed gate.
+    public init() {}
+
+    /// Whether it is open.
+    public var isOpen: Bool { state.read { $0.isOpen } }
+
+    /// How many replies have reached it, those that were let through included.
+    public var arrivals: Int { state.read { $0.arrivals } }
+
+    /// Lets through all replies that wait and all that come. Calling it again does nothing.
+    public func open() {
+        let waiting = state.update { state in
+            state.isOpen = true
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        waiting.forEach { $0() }
+    }
+
+    /// Returns once so many replies have reached the gate; throws ``WaitError`` after `timeout` seconds.
+    public func waitForArrivals(_ count: Int = 1, timeout: TimeInterval = 60) async throws {
+        _ = try await state.wait(upTo: timeout, for: "\(count) replies at a gate") { $0.arrivals >= count }
+    }
+
+    /// Whether a reply that has just reached the gate may go on. If not, `resume` is called when it may.
+    func admits(orResume resume: @escaping @Sendable () -> Void) -> Bool {
+        state.update { state in
+            state.arrivals += 1
+            if !state.isOpen { state.waiting.append(resume) }
+            return state.isOpen
+        }
+    }
+}

@@ -1,0 +1,42 @@
+extension Reply {
+    /// What goes wrong with a reply.
+    public enum Fault: Hashable, Sendable {
+        /// Nothing more is said, and the connection stays open until the client goes or the server is stopped.
+        case silence(Moment)
+        /// The connection is closed in good order (FIN). In the body this is a truncation.
+        case close(Moment)
+        /// The connection is reset (RST).
+        case reset(Moment)
+        /// `Content-Length` says this and the whole body follows: short of a larger number the connection is closed,
+        /// what goes beyond a smaller one is sent all the same.
+        case contentLength(Int)
+        /// A chunk whose size is no number, after so many bytes of content; then the connection is closed.
+        case badChunkSize(after: Int)
+        /// The chunks lack the line break behind their content.
+        case missingChunkEnd
+        /// After the last chunk of content the connection is closed, without the chunk of size 0.
+        case missingLastChunk
+        /// The head holds a line that is no field line.
+        case garbageField(Garbage)
+        /// The body is repeated until the client goes; it is framed by chunks, or else by the end of the connection.
+        case endlessBody
+    }
+
+    /// What a broken field line looks like.
+    public enum Garbage: Hashable, Sendable, CaseIterable {
+        /// A line without a colon.
+        case withoutColon
+        /// A value with a NUL in it.
+        case nul
+        /// A value with a byte above 127 that is not UTF-8.
+        case byteAbove127
+
+        var line: [UInt8] {
+            switch self {
+            case .withoutColon: return Array("this line has no colon\r\n".utf8)
+            case .nul: return Array("X-Nul: a".utf8) + [0] + Array("b\r\n".utf8)
+            case .byteAbove127: return Array("X-Latin: caf".utf8) + [0xE9] + Array("\r\n".utf8)
+            }
+        }
+    }
+}

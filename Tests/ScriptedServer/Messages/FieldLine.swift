@@ -1,0 +1,33 @@
+/// One field line of a message, as it stands on the wire (RFC 9110 §5).
+public struct FieldLine: Hashable, Sendable {
+    /// The name, spelled as it was sent.
+    public var name: String
+    /// The value, without the white space around it.
+    public var value: String
+
+    /// A field line.
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension [FieldLine] {
+    /// The values of all lines of that name, joined by `, `; nil if there is none. Case does not matter.
+    public subscript(name: String) -> String? {
+        let values = values(of: name)
+        return values.isEmpty ? nil : values.joined(separator: ", ")
+    }
+
+    /// The value of each line of that name, in order. Case does not matter.
+    public func values(of name: String) -> [String] {
+        let name = name.lowercased()
+        return filter { $0.name.lowercased() == name }.map(\.value)
+    }
+
+    func contains(_ name: String) -> Bool { self[name] != nil }
+
+    func without(_ names: String...) -> [FieldLine] {
+        filter { !names.contains($0.name.lowercased()) }
+    }
+}

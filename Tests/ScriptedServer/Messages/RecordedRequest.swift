@@ -1,0 +1,46 @@
+import Foundation
+
+/// A request that the server has received whole.
+public struct RecordedRequest: Hashable, Sendable {
+    /// Which request of this server it was, from 0, in the order in which they were complete.
+    public let number: Int
+    /// Which connection it came on, from 0: equal numbers tell of a connection that was kept alive.
+    public let connection: Int
+    /// The method, such as `GET`.
+    public let method: String
+    /// The request target, as it was sent: path and query.
+    public let target: String
+    /// `HTTP/1.1` or `HTTP/1.0`.
+    public let version: String
+    /// The field lines, in order, repeated ones too.
+    public let fields: [FieldLine]
+    /// The body, without its framing.
+    public let body: Data
+
+    /// The value of all lines of that field, joined by `, `; nil if there is none.
+    public subscript(field: String) -> String? { fields[field] }
+
+    /// The target without its query.
+    public var path: String { String(target.prefix { $0 != "?" }) }
+
+    /// The query, without its question mark; nil if there is none.
+    public var query: String? {
+        target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
+    }
+
+    /// The value of the first item of that name in the query, percent-decoded.
+    public func queryValue(_ name: String) -> String? {
+        URLComponents(string: target)?.queryItems?.first { $0.name == name }?.value
+    }
+
+    /// Whether the client wants the connection to stay open (RFC 9112 §9.3).
+    var wantsKeepAlive: Bool {
+        let options = (fields["Connection"] ?? "").lowercased()
+        return version == "HTTP/1.0" ? options.contains("keep-alive") : !options.contains("close")
+    }
+}
+
+extension RecordedRequest: CustomStringConvertible {
+    /// The request line.
+    public var description: String { "\(method) \(target)" }
+}

@@ -1,0 +1,91 @@
+import Foundation
+
+extension Reply {
+    /// The reply as this request gets it, where it asks for a condition or a part and the reply answers such requests.
+    func applied(to request: RecordedRequest) -> Reply {
+        guard raw == nil, status == 200, request.method == "GET" || request.method == "HEAD" else { return self }
+        if answersConditions, isUnmodified(for: request) { return notModified }
+        if answersRanges { return part(for: request) }
+        return self
+    }
+
+    /// RFC 9110 §13.2.2: the entity tags decide where the request has any.
+    private func isUnmodified(for request: RecordedRequest) -> Bool {
+        if let tags = request["If-None-Match"] {
+            guard let own = fields["ETag"] else { return false }
+            let candidates = tags.split(separator: ",").map { Self.opaque($0.trimmingCharacters(in: .whitespaces)) }
+            return candidates.contains("*") || candidates.contains(Self.opaque(own))
+        }
+        guard let since = request["If-Modified-Since"], let modified = fields["Last-Modified"] else { return false }
+        guard let since = HTTPDate.date(from: since), let modified = HTTPDate.date(from: modified) else { return false }
+        return modified <= since
+    }
+
+    /// For the weak comparison (RFC 9110 §8.8.3.2).
+    private static func opaque(_ tag: String) -> String {
+        tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag
+    }
+
+    private var notModified: Reply {
+        var reply = self
+        reply.status = 304
+        reply.reason = nil
+        reply.fields = fields.without("content-type", "content-length", "content-encoding", "transfer-encoding")
+        reply.body = Data()
+        return reply
+    }
+
+    /// RFC 9110 §14.2: one range; several are answered with the whole, as a server may.
+    private func part(for request: RecordedRequest) -> Reply {
+        var reply = adding("Accept-Ranges", "bytes")
+        guard let header = request["Range"], ifRangeHolds(for: request),
+            let wanted = ByteRange(header)
+        else { return reply }
+        if let range = wanted.resolved(in: body.count) {
+            reply.status = 206
+            reply.fields.append(
+                FieldLine("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)"))
+            reply.body = body.dropFirst(range.lowerBound).prefix(range.count)
+        } else {
+            reply.status = 416
+            reply.fields.append(FieldLine("Content-Range", "bytes */\(body.count)"))
+            reply.body = Data()
+        }
+        reply.reason = nil
+        return reply
+    }
+
+    /// RFC 9110 §13.1.5: the strong comparison, or the very same date.
+    private func ifRangeHolds(for request: RecordedRequest) -> Bool {
+        guard let validator = request["If-Range"] else { return true }
+        if validator.hasPrefix("W/") { return false }
+        return validator == fields[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"]
+    }
+}
+
+/// A single byte range, as `Range` names it.
+private struct ByteRange {
+    private let first: Int?
+    private let last: Int?
+
+    /// Nil unless it is one well-formed range.
+    init?(_ header: String) {
+        guard header.hasPrefix("bytes="), !header.contains(",") else { return nil }
+        let ends = header.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2 else { return nil }
+        (first, last) = (Int(ends[0]), Int(ends[1]))
+        guard first != nil || ends[0].isEmpty, last != nil || ends[1].isEmpty, first != nil || last != nil
+        else { return nil }
+        if let first, let last, last < first { return nil }
+    }
+
+    /// The bytes that it means; nil if there are none.
+    func resolved(in count: Int) -> Range<Int>? {
+        guard let first else {
+            guard let last, last > 0, count > 0 else { return nil }
+            return max(0, count - last)..<count
+        }
+        guard first < count else { return nil }
+        return first..<min(count - 1, last ?? count - 1) + 1
+    }
+}

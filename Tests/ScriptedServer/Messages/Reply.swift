@@ -1,0 +1,134 @@
+import Foundation
+
+/// What the server says to a request: an honest answer, or a faulty one.
+///
+/// ```swift
+/// Reply("hello", fields: ["Cache-Control": "max-age=60", "ETag": "\"1\""]).chunked(2, 3)
+/// Reply(photograph).failing(.reset(.afterBody(1_000)))
+/// ```
+///
+/// Nothing is added to the fields but the framing (`Content-Length` or `Transfer-Encoding`, unless they are given) and
+/// `Connection: close` where it applies. There is no `Date` that was not asked for.
+public struct Reply: Sendable {
+    /// The status code.
+    public var status: Int
+    /// The reason phrase; nil for the usual one.
+    public var reason: String?
+    /// The field lines, in order, repeated ones too.
+    public var fields: [FieldLine]
+    /// The content. It is not sent in answer to `HEAD`, nor with 204 and 304.
+    public var body: Data
+    /// How the client knows where the body ends.
+    public var framing = Framing.contentLength
+    /// Whether the connection is closed afterwards, as `Connection: close` will say.
+    public var closesConnection = false
+    /// Whether `If-None-Match` and `If-Modified-Since` that match the fields are answered with 304.
+    public var answersConditions = false
+    /// Whether `Range` and `If-Range` are answered with 206 and 416.
+    public var answersRanges = false
+    /// Seconds to wait before the head, besides the server's own latency.
+    public var latency: TimeInterval = 0
+    /// Where the reply waits, and for what.
+    public var gates: [GatedMoment] = []
+    /// What goes wrong.
+    public var fault: Fault?
+    /// If given, these very bytes are sent in place of all the rest, and the connection is closed.
+    public var raw: Data?
+
+    /// A reply with a body.
+    public init(_ body: Data, status: Int = 200, fields: KeyValuePairs<String, String> = [:]) {
+        self.status = status
+        self.fields = fields.map { FieldLine($0.key, $0.value) }
+        self.body = body
+    }
+
+    /// A reply with a text as its body, in UTF-8.
+    public init(_ text: String = "", status: Int = 200, fields: KeyValuePairs<String, String> = [:]) {
+        self.init(Data(text.utf8), status: status, fields: fields)
+    }
+
+    /// A redirect.
+    public static func redirect(to location: String, status: Int = 302) -> Reply {
+        Reply(status: status, fields: ["Location": location])
+    }
+
+    /// Bytes that are sent as they stand, before the connection is closed.
+    public static func raw(_ text: String) -> Reply {
+        var reply = Reply()
+        reply.raw = Data(text.utf8)
+        return reply
+    }
+}
+
+extension Reply {
+    /// How the client knows where the body ends (RFC 9112 §6).
+    public enum Framing: Hashable, Sendable {
+        /// By `Content-Length`.
+        case contentLength
+        /// By chunks of these sizes in order; the last size is used for the rest, no size at all means one chunk.
+        case chunked([Int])
+        /// By the end of the connection.
+        case untilClose
+        /// As the reply's own fields say; none is added.
+        case asFieldsSay
+    }
+
+    /// A place in the course of a reply.
+    public enum Moment: Hashable, Sendable {
+        /// The request has been received, nothing has been sent.
+        case beforeHead
+        /// Half of the head's bytes have been sent.
+        case midHead
+        /// The head has been sent, and nothing of the body.
+        case afterHead
+        /// So many bytes of the content have been sent, or all if there are fewer; chunks that end there are complete.
+        case afterBody(Int)
+    }
+
+    /// A gate, and where it stands.
+    public struct GatedMoment: Sendable {
+        /// Where the reply waits.
+        public var moment: Moment
+        /// What it waits for.
+        public var gate: Gate
+    }
+}
+
+extension Reply {
+    /// The same reply, in chunks of these sizes; the last is used for the rest.
+    public func chunked(_ sizes: Int...) -> Reply { changed { $0.framing = .chunked(sizes) } }
+
+    /// The same reply, whose body ends with the connection.
+    public func untilClose() -> Reply { changed { $0.framing = .untilClose } }
+
+    /// The same reply, after which the connection is closed.
+    public func closing() -> Reply { changed { $0.closesConnection = true } }
+
+    /// The same reply, with another field line at the end.
+    public func adding(_ name: String, _ value: String) -> Reply {
+        changed { $0.fields.append(FieldLine(name, value)) }
+    }
+
+    /// The same reply, or a 304 without body where the request's validators match.
+    public func conditional() -> Reply { changed { $0.answersConditions = true } }
+
+    /// The same reply, or the part of it that the request's `Range` names.
+    public func ranged() -> Reply { changed { $0.answersRanges = true } }
+
+    /// The same reply, which waits somewhere until a gate is opened.
+    public func waiting(for gate: Gate, _ moment: Moment = .beforeHead) -> Reply {
+        changed { $0.gates.append(GatedMoment(moment: moment, gate: gate)) }
+    }
+
+    /// The same reply, gone wrong.
+    public func failing(_ fault: Fault) -> Reply { changed { $0.fault = fault } }
+
+    /// The same reply, so many seconds later. For demonstrations and benchmarks; tests use gates.
+    public func delayed(by seconds: TimeInterval) -> Reply { changed { $0.latency = seconds } }
+
+    private func changed(_ change: (inout Reply) -> Void) -> Reply {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+}

@@ -1,0 +1,18 @@
+#if canImport(Darwin)
+    import Darwin
+
+    let systemClose = Darwin.close
+    let systemBind = Darwin.bind
+    let systemSocket = Darwin.socket
+    let systemAccept = Darwin.accept
+
+    extension Socket {
+        static let sendFlags: Int32 = 0
+        static let streamType = SOCK_STREAM
+
+        /// Keeps SIGPIPE away: there is no flag for it.
+        static func silence(_ descriptor: Int32) {
+            try? Socket(descriptor: descriptor).set(SO_NOSIGPIPE, Int32(1))
+        }
+    }
+#endif

@@ -1,0 +1,16 @@
+#if os(Linux) || os(Android)
+    import Foundation
+
+    let systemClose = close
+    let systemBind = bind
+    let systemSocket = socket
+    let systemAccept = accept
+
+    extension Socket {
+        static let sendFlags = Int32(MSG_NOSIGNAL)
+        static let streamType = Int32(SOCK_STREAM.rawValue)
+
+        /// Nothing: the flag of each `send` keeps SIGPIPE away.
+        static func silence(_ descriptor: Int32) {}
+    }
+#endif

@@ -1,0 +1,79 @@
+import Foundation
+import ScriptedServer
+import Testing
+
+@Suite("Stopping, and many clients")
+struct StopTests {
+    @Test("a server is stopped in the midst of an endless body, twice, and its port is free again")
+    func stopAndReturn() async throws {
+        let server = try ScriptedServer { _ in Reply("x").failing(.endlessBody) }
+        let client = try RawClient(server, get: "/")
+        _ = try await client.read(1_000)
+        server.stop()
+        server.stop()
+        #expect(try await client.readToEnd().ending == .reset)
+        #expect(server.counts.connectionsOpen == 0)
+        #expect(throws: (any Error).self) { try RawClient(server) }
+
+        let next = try ScriptedServer(port: server.port) { _ in Reply("back").closing() }
+        #expect(try await RawClient(next, get: "/").readToEnd().text.hasSuffix("back"))
+    }
+
+    @Test("servers are stopped at any moment, while clients come and ask")
+    func stopUnderLoad() async throws {
+        for round in 0..<30 {
+            let server = try ScriptedServer { _ in Reply("hello").chunked(1) }
+            let clients = (0..<10).compactMap { _ in try? RawClient(server, get: "/") }
+            if round % 3 == 1 { try await server.waitForRequest() }
+            if round % 3 == 2 { try await server.waitForRequests(clients.count) }
+            server.stop()
+            for client in clients { _ = try await client.readToEnd() }
+            #expect(server.counts.connectionsOpen == 0)
+        }
+    }
+
+    @Test("a server that is let go of stops by itself")
+    func letGo() async throws {
+        var server: ScriptedServer? = try ScriptedServer { _ in Reply("hello").failing(.silence(.afterHead)) }
+        let client = try server.map { try RawClient($0, get: "/") }
+        try await server?.waitForRequest()
+        server = nil
+        let ending = try await client?.readToEnd().ending
+        #expect(ending == .reset)
+    }
+
+    @Test("500 connections are open at once, and each gets its own answer")
+    func manyConnections() async throws {
+        let gate = Gate()
+        let server = try ScriptedServer { Reply($0.target).waiting(for: gate) }
+        let clients = try (0..<500).map { try RawClient(server, get: "/\($0)") }
+        try await gate.waitForArrivals(500)
+        #expect(server.counts.connectionsOpen == 500)
+        gate.open()
+        for (number, client) in clients.enumerated() {
+            _ = try await client.read(through: "\r\n\r\n/\(number)")
+        }
+        #expect(server.counts.repliesCompleted <= 500)
+        try await server.wait { $0.repliesCompleted == 500 }
+    }
+
+    @Test(
+        "clients that make no sense are refused, and the server goes on",
+        arguments: [
+            ("\0\0\0\0\r\n\r\n", 400), ("GET /\r\n\r\n", 400), ("GET / HTTP/1.1\r\nno colon\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
+            ("PUT / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", 413),
+            ("PUT / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n", 400),
+            ("PUT / HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", 501),
+            ("PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", 400),
+            (String(repeating: "x", count: 70_000), 431),
+        ])
+    func refused(text: String, status: Int) async throws {
+        let server = try ScriptedServer { _ in Reply("fine").closing() }
+        let client = try RawClient(server)
+        client.send(text)
+        #expect(try await client.readToEnd().text.hasPrefix("HTTP/1.1 \(status) "))
+        #expect(server.counts.refusals == 1 && server.counts.requests == 0)
+        #expect(try await RawClient(server, get: "/").readToEnd().text.hasSuffix("fine"))
+    }
+}
