@@ -17,7 +17,7 @@ public protocol Resource<ParsedObject>: Sendable {
     func request() -> URLRequest
 
     /// Makes the object. Called with the whole body, never empty, on a background thread; what it throws reaches the
-    /// caller as ``SynchronizerError/undecodable(_:_:)``. Long work should look at `Task.isCancelled` now and then.
+    /// caller as ``SynchronizerError/undecodable(_:_:)``. Long work should ask ``ParseCancellation`` now and then.
     var parse: @Sendable (Data) throws -> ParsedObject { get }
 
     /// What tells this parse from others of the same type on the same response: a thumbnail's size, a decoder's
