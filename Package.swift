@@ -32,14 +32,20 @@ let package = Package(
             name: "ImageResource",
             dependencies: [
                 "Synchronizer",
-                .target(name: "CTurboJPEG", condition: linuxOnly),
-                .target(name: "CPNG", condition: linuxOnly),
+                .target(name: "CCodecs", condition: linuxOnly),
+                .target(name: "CWebP", condition: linuxOnly),
             ],
             swiftSettings: settings),
 
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
+        .systemLibrary(name: "CTurboJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+        .target(
+            name: "CCodecs",
+            dependencies: [
+                .target(name: "CTurboJPEG", condition: linuxOnly), .target(name: "CPNG", condition: linuxOnly),
+            ]),
 
         .target(
             name: "ScriptedServer", path: "Tests/ScriptedServer",

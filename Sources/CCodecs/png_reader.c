@@ -1,0 +1,118 @@
+#ifdef __linux__
+
+#include "png_rows.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <png.h>
+
+struct png_reader {
+    png_structp png;
+    png_infop info;
+    jmp_buf escape;
+    char message[128];
+    const uint8_t *bytes;
+    size_t length, offset;
+    uint32_t width, height;
+    int passes;
+};
+
+static void fail(png_structp png, png_const_charp message) {
+    png_reader *reader = png_get_error_ptr(png);
+    snprintf(reader->message, sizeof reader->message, "%s", message);
+    longjmp(reader->escape, 1);
+}
+
+static void ignore(png_structp png, png_const_charp message) { (void)png, (void)message; }
+
+static void give(png_structp png, png_bytep into, size_t count) {
+    png_reader *reader = png_get_io_ptr(png);
+    if (count > reader->length - reader->offset) png_error(png, "the data end too early");
+    memcpy(into, reader->bytes + reader->offset, count);
+    reader->offset += count;
+}
+
+/// What does not change the pixels is passed over unread: texts, times, thumbnails, whatever their size.
+static void pass_over_the_rest(png_structp png) {
+    static const png_byte unread[] =
+        "bKGD\0cHRM\0eXIf\0gAMA\0hIST\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0sTER\0tEXt\0tIME\0zTXt";
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, unread, (int)(sizeof unread / 5));
+}
+
+png_reader *png_reader_open(const uint8_t *bytes, size_t length, size_t limit) {
+    png_reader *reader = calloc(1, sizeof *reader);
+    if (!reader) return NULL;
+    reader->bytes = bytes;
+    reader->length = length;
+    if (setjmp(reader->escape)) {
+        png_reader_close(reader);
+        return NULL;
+    }
+    reader->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, reader, fail, ignore);
+    if (reader->png) reader->info = png_create_info_struct(reader->png);
+    if (!reader->info) longjmp(reader->escape, 1);
+    png_set_read_fn(reader->png, reader, give);
+    png_set_user_limits(reader->png, 0x7FFFFFFF, 0x7FFFFFFF);
+    png_set_chunk_malloc_max(reader->png, limit);
+    pass_over_the_rest(reader->png);
+    return reader;
+}
+
+/// Whatever is stored comes out as four bytes a pixel.
+static void ask_for_bgra(png_reader *reader) {
+    png_set_expand(reader->png);
+    png_set_scale_16(reader->png);
+    png_set_gray_to_rgb(reader->png);
+    png_set_bgr(reader->png);
+    png_set_filler(reader->png, 0xFF, PNG_FILLER_AFTER);
+    reader->passes = png_set_interlace_handling(reader->png);
+    png_read_update_info(reader->png, reader->info);
+    if (png_get_rowbytes(reader->png, reader->info) != (size_t)reader->width * 4)
+        png_error(reader->png, "an unexpected layout of pixels");
+}
+
+int png_reader_start(png_reader *reader, png_reader_header *header) {
+    png_charp name;
+    int method;
+    png_uint_32 length = 0;
+    if (setjmp(reader->escape)) return 0;
+    png_read_info(reader->png, reader->info);
+    reader->width = header->width = png_get_image_width(reader->png, reader->info);
+    reader->height = header->height = png_get_image_height(reader->png, reader->info);
+    header->transparent = (png_get_color_type(reader->png, reader->info) & PNG_COLOR_MASK_ALPHA) != 0
+        || png_get_valid(reader->png, reader->info, PNG_INFO_tRNS) != 0;
+    header->profile = NULL;
+    png_bytep profile = NULL;
+    if (png_get_iCCP(reader->png, reader->info, &name, &method, &profile, &length)) header->profile = profile;
+    header->profile_length = length;
+    ask_for_bgra(reader);
+    header->interlaced = reader->passes > 1;
+    return 1;
+}
+
+int png_reader_rows(png_reader *reader, uint8_t *rows, size_t stride, uint32_t count,
+                    int (*proceed)(void *), void *context) {
+    if (setjmp(reader->escape)) return 0;
+    if (reader->passes == 0 || (reader->passes > 1 && count != reader->height))
+        png_error(reader->png, "called out of turn");
+    for (int pass = 0; pass < reader->passes; pass++) {
+        for (uint32_t row = 0; row < count; row++) {
+            if (proceed && !proceed(context)) png_error(reader->png, "cancelled");
+            png_read_row(reader->png, rows + row * stride, NULL);
+        }
+    }
+    return 1;
+}
+
+const char *png_reader_message(const png_reader *reader) { return reader->message; }
+
+void png_reader_close(png_reader *reader) {
+    if (!reader) return;
+    png_destroy_read_struct(&reader->png, &reader->info, NULL);
+    free(reader);
+}
+
+#endif

@@ -1,0 +1,75 @@
+#if !canImport(ImageIO)
+    import Foundation
+
+    /// An image as pixels in memory: what ``PlatformImage`` is where there is neither UIKit nor AppKit.
+    ///
+    /// The pixels are premultiplied BGRA, sRGB, 8 bits a channel, rows from the top one after the other without gaps:
+    /// cairo's `ARGB32` on little-endian machines, GDK's `B8G8R8A8_PREMULTIPLIED`, Qt's `ARGB32_Premultiplied`. They
+    /// never change and never move, so that whoever retains the image may use them in place, on any thread.
+    public final class BitmapImage: Sendable {
+        let buffer: PixelBuffer
+        /// Pixels a point; 1 unless the image was made for a screen of another scale.
+        public let scale: CGFloat
+        /// Whether every pixel is known to be opaque, because the image it was made from has no alpha.
+        public let isOpaque: Bool
+
+        init(_ buffer: PixelBuffer, scale: CGFloat = 1, isOpaque: Bool) {
+            self.buffer = buffer
+            self.scale = scale
+            self.isOpaque = isOpaque
+        }
+
+        /// Decodes an image of any format that this build decodes, at the size it is stored, upright; nil if that fails.
+        /// ``decode(_:sizing:)`` says why.
+        public convenience init?(data: Data) {
+            guard let image = try? Self.decode(data) else { return nil }
+            self.init(image.buffer, scale: image.scale, isOpaque: image.isOpaque)
+        }
+
+        /// The width in pixels.
+        public var width: Int { buffer.size.width }
+
+        /// The height in pixels.
+        public var height: Int { buffer.size.height }
+
+        /// The bytes from the start of a row to the start of the next: four a pixel.
+        public var bytesPerRow: Int { buffer.bytesPerRow }
+
+        /// The size in points: pixels divided by ``scale``.
+        public var size: CGSize { CGSize(width: CGFloat(width) / scale, height: CGFloat(height) / scale) }
+
+        /// Calls `body` with the pixels. They stay where they are as long as the image lives: a caller that retains the
+        /// image, as with `Unmanaged.passRetained`, may keep the pointer until it releases it.
+        public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+            try withExtendedLifetime(self) { try body(buffer.bytes) }
+        }
+
+        /// The bytes that the pixels take in memory.
+        var decodedByteCount: Int { buffer.size.bytes }
+
+        /// The same pixels with another number of pixels a point. They are shared, not copied.
+        public func withScale(_ scale: CGFloat) -> BitmapImage {
+            BitmapImage(buffer, scale: scale.isFinite && scale > 0 ? scale : 1, isOpaque: isOpaque)
+        }
+    }
+
+    /// Images are equal if their pixels are: size and bytes. The scale does not count.
+    extension BitmapImage: Hashable {
+        public static func == (one: BitmapImage, other: BitmapImage) -> Bool {
+            one.buffer === other.buffer || one.buffer.hasSameBytes(as: other.buffer)
+        }
+
+        /// Takes in the size and some pixels, so that it costs the same for an image of any size.
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(buffer.size)
+            let bytes = buffer.bytes
+            for offset in stride(from: 0, to: bytes.count, by: max(4, bytes.count / 64)) {
+                hasher.combine(bytes[offset])
+            }
+        }
+    }
+
+    extension BitmapImage: CustomStringConvertible {
+        public var description: String { "BitmapImage \(width) × \(height)\(scale == 1 ? "" : " @\(scale)x")" }
+    }
+#endif

@@ -1,0 +1,113 @@
+/// HEIF, the container of AVIF and HEIC: boxes within boxes (ISO/IEC 14496-12 §4.2, 23008-12 §6).
+enum HEIFHeader {
+    static func format(of bytes: ByteReader) -> ImageFormat? {
+        guard bytes.has("ftyp", at: 4), let length = bytes.big32(0) else { return nil }
+        var general = false
+        for offset in [8] + Array(stride(from: 16, to: min(length, 256), by: 4)) {
+            if bytes.has("avif", at: offset) || bytes.has("avis", at: offset) { return .avif }
+            if ["heic", "heix", "heim", "heis", "hevc"].contains(where: { bytes.has($0, at: offset) }) { return .heic }
+            general = general || bytes.has("mif1", at: offset)
+        }
+        return general ? .heic : nil
+    }
+
+    static func read(_ bytes: ByteReader) -> HeaderFacts? {
+        guard let meta = box("meta", in: bytes, from: 0), let items = box("iprp", in: meta, from: 4),
+            let properties = box("ipco", in: items, from: 0)
+        else { return nil }
+        let wanted = box("ipma", in: items, from: 0).flatMap { associated($0, with: primaryItem(meta)) }
+        return facts(of: properties, wanted)
+    }
+
+    private static func primaryItem(_ meta: ByteReader) -> Int? {
+        guard let box = box("pitm", in: meta, from: 4), let version = box.byte(0) else { return nil }
+        return version == 0 ? box.big16(4) : box.big32(4)
+    }
+
+    /// The size and the turns among the properties with these numbers, or among all.
+    private static func facts(of properties: ByteReader, _ wanted: [Int]?) -> HeaderFacts? {
+        var size: (width: Int, height: Int)?
+        var (turns, mirror) = (0, UInt8?.none)
+        for (index, property) in Boxes(properties, from: 0).enumerated() where wanted?.contains(index + 1) ?? true {
+            let content = property.content
+            if property.has("ispe"), let width = content.big32(4), let height = content.big32(8), size == nil {
+                size = (width, height)
+            } else if property.has("irot"), let angle = content.byte(0) {
+                turns = Int(angle & 3)
+            } else if property.has("imir"), let axis = content.byte(0) {
+                mirror = axis & 1
+            }
+        }
+        return size.map { HeaderFacts(width: $0.width, height: $0.height, orientation: orientation(turns, mirror)) }
+    }
+
+    /// Turned counterclockwise first, then mirrored: 0 exchanges top and bottom, 1 left and right
+    /// (ISO/IEC 23008-12 §6.5.10, §6.5.12, 23000-22 §7.3.6.7).
+    private static func orientation(_ turns: Int, _ mirror: UInt8?) -> ImageOrientation {
+        switch mirror {
+        case nil: return [.up, .left, .down, .right][turns]
+        case 0: return [.downMirrored, .rightMirrored, .upMirrored, .leftMirrored][turns]
+        default: return [.upMirrored, .leftMirrored, .downMirrored, .rightMirrored][turns]
+        }
+    }
+
+    /// The numbers of an item's properties, from 1 (ISO/IEC 23008-12 §9.3).
+    private static func associated(_ box: ByteReader, with item: Int?) -> [Int]? {
+        guard let item, let version = box.byte(0), let flags = box.byte(3), let count = box.big32(4) else { return nil }
+        let isWide = flags & 1 == 1
+        var offset = 8
+        for _ in 0..<count {
+            guard let id = version < 1 ? box.big16(offset) : box.big32(offset) else { return nil }
+            offset += version < 1 ? 2 : 4
+            guard let length = box.byte(offset).map(Int.init) else { return nil }
+            offset += 1
+            if id == item { return (0..<length).compactMap { number(box, offset, $0, isWide) } }
+            offset += length * (isWide ? 2 : 1)
+        }
+        return nil
+    }
+
+    private static func number(_ box: ByteReader, _ offset: Int, _ index: Int, _ isWide: Bool) -> Int? {
+        isWide ? box.big16(offset + index * 2).map { $0 & 0x7FFF } : box.byte(offset + index).map { Int($0 & 0x7F) }
+    }
+
+    private static func box(_ name: StaticString, in bytes: ByteReader, from offset: Int) -> ByteReader? {
+        Boxes(bytes, from: offset).first { $0.has(name) }?.content
+    }
+}
+
+/// The boxes of a file of the ISO base media format, one after the other (ISO/IEC 14496-12 §4.2).
+struct Boxes: Sequence, IteratorProtocol {
+    struct Box {
+        let header: ByteReader
+        let content: ByteReader
+
+        func has(_ name: StaticString) -> Bool { header.has(name, at: 4) }
+    }
+
+    private let bytes: ByteReader
+    private var offset: Int
+
+    init(_ bytes: ByteReader, from offset: Int) {
+        self.bytes = bytes
+        self.offset = offset
+    }
+
+    mutating func next() -> Box? {
+        guard var length = bytes.big32(offset), let header = bytes.part(from: offset, count: 8), header.count == 8
+        else {
+            return nil
+        }
+        var start = 8
+        if length == 1 {
+            guard let long = bytes.big64(offset + 8) else { return nil }
+            (length, start) = (long, 16)
+        } else if length == 0 {
+            length = bytes.count - offset
+        }
+        guard length >= start, let content = bytes.part(from: offset + start, count: length - start) else { return nil }
+        let (next, overflow) = offset.addingReportingOverflow(length)
+        offset = overflow ? .max : next
+        return Box(header: header, content: content)
+    }
+}

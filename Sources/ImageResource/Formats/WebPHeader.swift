@@ -1,0 +1,59 @@
+/// RFC 9649 §2.5–2.7: the canvas of the extended format, or the frame of the simple ones.
+enum WebPHeader {
+    static func read(_ bytes: ByteReader) -> HeaderFacts? {
+        if bytes.has("VP8X", at: 12) { return extended(bytes) }
+        if bytes.has("VP8L", at: 12) { return lossless(bytes) }
+        if bytes.has("VP8 ", at: 12) { return lossy(bytes) }
+        return nil
+    }
+
+    private static func extended(_ bytes: ByteReader) -> HeaderFacts? {
+        guard let width = bytes.little24(24), let height = bytes.little24(27) else { return nil }
+        return HeaderFacts(width: width + 1, height: height + 1, orientation: orientation(bytes) ?? .up)
+    }
+
+    /// RFC 9649 §2.7.1.5: Exif is a chunk of its own, after the pixels.
+    private static func orientation(_ bytes: ByteReader) -> ImageOrientation? {
+        guard let flags = bytes.byte(20), flags & 0x08 != 0 else { return nil }
+        return RIFFChunks(bytes).first { $0.name == "EXIF" }.flatMap { Exif.orientation($0.content) }
+    }
+
+    /// RFC 9649 §3.4: the signature, then 14 bits of width - 1 and of height - 1.
+    private static func lossless(_ bytes: ByteReader) -> HeaderFacts? {
+        guard bytes.byte(20) == 0x2F, let bits = bytes.little32(21) else { return nil }
+        return HeaderFacts(width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1)
+    }
+
+    /// RFC 6386 §9.1: a key frame's start code, then 14 bits of width and of height, each with 2 bits of scale.
+    private static func lossy(_ bytes: ByteReader) -> HeaderFacts? {
+        guard bytes.little24(23) == 0x2A019D, let width = bytes.little16(26), let height = bytes.little16(28) else {
+            return nil
+        }
+        return HeaderFacts(width: width & 0x3FFF, height: height & 0x3FFF)
+    }
+}
+
+/// The chunks of a RIFF file, one after the other (RFC 9649 §2.3).
+struct RIFFChunks: Sequence, IteratorProtocol {
+    struct Chunk {
+        let name: String
+        let content: ByteReader
+    }
+
+    private let bytes: ByteReader
+    private var offset: Int
+
+    /// The chunks of a whole file; or those inside of another chunk, from `offset` on.
+    init(_ bytes: ByteReader, from offset: Int = 12) {
+        self.bytes = bytes
+        self.offset = offset
+    }
+
+    mutating func next() -> Chunk? {
+        guard let name = bytes.part(from: offset, count: 4), name.count == 4 else { return nil }
+        guard let length = bytes.little32(offset + 4) else { return nil }
+        guard let content = bytes.part(from: offset + 8, count: length) else { return nil }
+        offset += 8 + length + length & 1
+        return Chunk(name: String(decoding: name.bytes, as: UTF8.self), content: content)
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+
+/// How large an image is decoded: never larger than it is stored, and always in its own aspect ratio.
+public struct ImageSizing: Hashable, Sendable {
+    /// How an image is to go into a space of another aspect ratio.
+    public enum ContentMode: String, Sendable, Hashable {
+        /// All of the image is to be seen: it is as large as fits inside.
+        case aspectFit
+        /// All of the space is to be covered: the image reaches beyond it on two sides, and is not cropped.
+        case aspectFill
+    }
+
+    private enum Rule: Hashable {
+        case stored
+        case longerSide(Int)
+        case space(width: Int, height: Int, ContentMode)
+    }
+
+    private let rule: Rule
+    /// Pixels a point, as a view counts: what the decoded image gives as its own scale.
+    public let scale: CGFloat
+
+    private init(_ rule: Rule, scale: CGFloat) {
+        self.rule = rule
+        self.scale = scale.isFinite && scale > 0 ? scale : 1
+    }
+
+    /// As large as it is stored.
+    public static let stored = ImageSizing(.stored, scale: 1)
+
+    /// So that the longer side has at most that many pixels. Zero or less asks for the stored size.
+    public static func maxPixelSize(_ pixels: Int) -> ImageSizing {
+        ImageSizing(pixels > 0 ? .longerSide(pixels) : .stored, scale: 1)
+    }
+
+    /// For a space of that many points, on a screen of `scale` pixels a point. A space without extent, such as that of
+    /// a view before its layout, asks for the stored size.
+    public static func space(
+        _ size: CGSize, contentMode: ContentMode = .aspectFill, scale: CGFloat
+    ) -> ImageSizing {
+        let factor = scale.isFinite && scale > 0 ? scale : 1
+        guard let width = pixels(size.width * factor), let height = pixels(size.height * factor) else {
+            return ImageSizing(.stored, scale: scale)
+        }
+        return ImageSizing(.space(width: width, height: height, contentMode), scale: scale)
+    }
+
+    private static func pixels(_ length: CGFloat) -> Int? {
+        length.isFinite && length > 0 ? Int(min(length.rounded(.up), 1_000_000)) : nil
+    }
+
+    /// The size in pixels that an image of that size comes out at.
+    func size(for source: PixelSize) -> PixelSize {
+        switch rule {
+        case .stored: return source
+        case .longerSide(let side): return source.scaled(by: Double(side) / Double(max(source.width, source.height)))
+        case .space(let width, let height, let mode):
+            let (across, down) = (Double(width) / Double(source.width), Double(height) / Double(source.height))
+            return source.scaled(by: mode == .aspectFit ? min(across, down) : max(across, down))
+        }
+    }
+
+    /// What tells this size from others, for ``Resource/variant``.
+    var name: String {
+        let size: String
+        switch rule {
+        case .stored: size = "stored"
+        case .longerSide(let side): size = "≤\(side)"
+        case .space(let width, let height, let mode): size = "\(mode.rawValue) \(width)×\(height)"
+        }
+        return scale == 1 ? size : "\(size) @\(scale)x"
+    }
+}

@@ -1,0 +1,71 @@
+#if !canImport(ImageIO)
+    import Foundation
+    import Synchronizer
+
+    /// Between a decoder, which makes rows, and the picture: scales and turns what comes, a few rows at a time.
+    final class PictureAssembler {
+        /// How many rows a decoder is given to fill at a time: few enough to notice soon that nobody waits any more.
+        static let stripHeight = 16
+
+        private let decoded: PixelSize
+        private let canvas: UprightCanvas
+        private let scaler: AreaScaler?
+        private let strip: PixelBuffer?
+        private let scaledRow: PixelBuffer?
+        private var row = 0
+
+        /// - Parameters:
+        ///   - decoded: The size of what the decoder makes.
+        ///   - extent: How much of that is picture, where the decoder itself scales; not always whole.
+        ///   - output: The size to make of it, before it is turned.
+        init(
+            decoded: PixelSize, extent: (width: Double, height: Double)? = nil, output: PixelSize,
+            orientation: ImageOrientation
+        ) throws {
+            let isScaled = output != decoded
+            canvas = try UprightCanvas(stored: output, orientation: orientation)
+            strip = isScaled || orientation != .up ? try Self.strip(decoded) : nil
+            scaledRow = isScaled ? try PixelBuffer(PixelSize(width: output.width, height: 1)) : nil
+            let extent = extent ?? (Double(decoded.width), Double(decoded.height))
+            scaler = isScaled ? AreaScaler(extent: extent, width: decoded.width, output: output) : nil
+            self.decoded = decoded
+        }
+
+        private static func strip(_ decoded: PixelSize) throws -> PixelBuffer {
+            try PixelBuffer(PixelSize(width: decoded.width, height: min(stripHeight, decoded.height)))
+        }
+
+        var isComplete: Bool { row >= decoded.height }
+
+        /// Lets `decode` write the next rows, `stride` bytes apart, as premultiplied BGRA; it says how many it wrote,
+        /// of the number given. Throws `CancellationError` if nobody waits for the picture any more.
+        func nextRows(_ decode: (UnsafeMutableRawPointer, _ stride: Int, _ count: Int) throws -> Int) throws {
+            try ParseCancellation.check()
+            let wanted = min(Self.stripHeight, decoded.height - row)
+            let stride = decoded.width * 4
+            if let strip {
+                let count = min(try decode(strip.base, stride, wanted), wanted)
+                take(UnsafeRawPointer(strip.base), stride, count)
+                row += count
+            } else {
+                row += min(try decode(canvas.buffer.row(row), stride, wanted), wanted)
+            }
+        }
+
+        private func take(_ rows: UnsafeRawPointer, _ stride: Int, _ count: Int) {
+            guard let scaledRow else { return canvas.put(rows, stride: stride, first: row, count: count) }
+            let result = scaledRow.base.assumingMemoryBound(to: SIMD4<UInt8>.self)
+            for index in 0..<count {
+                let pixels = (rows + index * stride).assumingMemoryBound(to: SIMD4<UInt8>.self)
+                scaler?.add(pixels, result) { row in
+                    canvas.put(UnsafeRawPointer(result), stride: scaledRow.bytesPerRow, first: row, count: 1)
+                }
+            }
+        }
+
+        /// The picture, when all rows have come.
+        func finish(scale: CGFloat, isOpaque: Bool) -> BitmapImage {
+            BitmapImage(canvas.buffer, scale: scale, isOpaque: isOpaque)
+        }
+    }
+#endif

@@ -1,0 +1,32 @@
+#if !canImport(ImageIO)
+    import Foundation
+
+    /// Memory for premultiplied BGRA, rows one after the other without gaps.
+    final class PixelBuffer: @unchecked Sendable {  // Written only by who makes it, before it is shared.
+        let size: PixelSize
+        let base: UnsafeMutableRawPointer
+
+        var bytesPerRow: Int { size.width * 4 }
+
+        /// Memory whose contents are not yet defined, unless `cleared`.
+        init(_ size: PixelSize, cleared: Bool = false) throws {
+            guard size.width > 0, size.height > 0, size.bytes < .max / 2 else { throw ImageError.outOfMemory }
+            guard let base = cleared ? calloc(size.area, 4) : malloc(size.bytes) else { throw ImageError.outOfMemory }
+            self.size = size
+            self.base = base
+        }
+
+        deinit {
+            free(base)
+        }
+
+        var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: size.bytes) }
+
+        func row(_ index: Int) -> UnsafeMutableRawPointer { base + index * bytesPerRow }
+
+        /// Whether every byte is the same; the layout is the same in all.
+        func hasSameBytes(as other: PixelBuffer) -> Bool {
+            size == other.size && memcmp(base, other.base, size.bytes) == 0
+        }
+    }
+#endif

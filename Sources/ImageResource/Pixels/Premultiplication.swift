@@ -1,0 +1,38 @@
+#if !canImport(ImageIO)
+    /// Straight alpha to premultiplied and back, on pixels of four bytes with alpha last.
+    enum Premultiplication {
+        /// Multiplies the colours of `count` pixels with their alpha, rounded to the nearest.
+        static func multiply(_ pixels: UnsafeMutableRawPointer, count: Int) {
+            let pixels = pixels.assumingMemoryBound(to: UInt32.self)
+            for index in 0..<count {
+                let pixel = pixels[index]
+                let alpha = pixel >> 24
+                if alpha == 255 { continue }
+                // Two channels at once; x / 255 is (x + 128 + ((x + 128) >> 8)) >> 8 for products of bytes.
+                let outer = (pixel & 0x00FF_00FF) &* alpha &+ 0x0080_0080
+                let green = (pixel >> 8 & 0xFF) &* alpha &+ 0x80
+                pixels[index] =
+                    (outer &+ (outer >> 8 & 0x00FF_00FF)) >> 8 & 0x00FF_00FF
+                    | (green &+ green >> 8) & 0xFF00 | alpha << 24
+            }
+        }
+
+        /// Writes the colours of `count` pixels divided by their alpha.
+        static func divide(_ pixels: UnsafeRawPointer, into result: UnsafeMutableRawPointer, count: Int) {
+            for index in 0..<count {
+                let pixel = pixels.load(fromByteOffset: index * 4, as: UInt32.self)
+                let alpha = pixel >> 24
+                var straight = pixel
+                if alpha == 0 {
+                    straight = 0
+                } else if alpha != 255 {
+                    straight = alpha << 24
+                    for shift: UInt32 in [0, 8, 16] {
+                        straight |= min(255, ((pixel >> shift & 0xFF) &* 255 &+ alpha / 2) / alpha) << shift
+                    }
+                }
+                result.storeBytes(of: straight, toByteOffset: index * 4, as: UInt32.self)
+            }
+        }
+    }
+#endif
