@@ -1,0 +1,112 @@
+import Foundation
+import HTTPCaching
+import ScriptedServer
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("The transport over URLSession")
+struct URLSessionTransportTests {
+    let server: ScriptedServer
+    let transport: URLSessionTransport
+
+    init() throws {
+        server = try ScriptedServer()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.urlCache = nil
+        transport = URLSessionTransport(
+            configuration: configuration, delegate: SessionDelegate(), redirects: .reported)
+    }
+
+    /// All events of a request, to its end.
+    func events(of request: URLRequest) async -> [TransferEvent] {
+        let events = Locked<[TransferEvent]>([])
+        return await withCheckedContinuation { continuation in
+            _ = transport.send(request) { event in
+                events.withLock { $0.append(event) }
+                if case .finished = event { continuation.resume(returning: events.withLock { $0 }) }
+            }
+        }
+    }
+
+    @Test("reports the head, the body and the end")
+    func whole() async {
+        server["/a"] = Reply(Data(repeating: 7, count: 100_000), fields: ["X-Test": "1"])
+        let events = await events(of: URLRequest(url: server.url("/a")))
+        guard case .response(let response)? = events.first, case .finished(nil)? = events.last else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-Test") == "1")
+        #expect(events.body == Data(repeating: 7, count: 100_000))
+    }
+
+    @Test("a redirect is reported, not followed", arguments: [301, 302, 303, 307, 308])
+    func redirect(status: Int) async {
+        server["/a"] = Reply("moved", status: status, fields: ["Location": "/b"])
+        server["/b"] = Reply("there")
+        let events = await events(of: URLRequest(url: server.url("/a")))
+        #expect(events.status == status)
+        #expect(server.requests.map(\.target) == ["/a"])
+    }
+
+    @Test(
+        "a hostile Location is no more than a redirect to nowhere",
+        arguments: [
+            "", "//", "///", "http:", "http://", "://", "?", "#", "%", "%zz", "\\\\", "http://[::1", "http://a:99999999999/",
+            "//h:-1/x", "/\u{7f}", "mailto:a@b", "file:///etc/passwd", "data:,x", "javascript:1", "//user:pass@/", "/a?%%%",
+            "//a b/c", "http://a/?q=\"<>^`{|}", "..%2f..", "//xn--/",
+        ])
+    func hostileLocations(location: String) async {
+        server["/a"] = Reply("moved", status: 302, fields: ["Location": location])
+        let events = await events(of: URLRequest(url: server.url("/a")))
+        guard case .finished? = events.last else {
+            Issue.record("\(location): \(events)")
+            return
+        }
+    }
+
+    @Test("a cancelled transfer reports nothing more, and the server sees the connection close")
+    func cancel() async throws {
+        let gate = Gate()
+        server["/a"] = Reply(Data(repeating: 7, count: 50_000)).waiting(for: gate, .afterBody(10_000))
+        let reported = Locked(0)
+        let transfer = transport.send(URLRequest(url: server.url("/a"))) { _ in reported.withLock { $0 += 1 } }
+        try await gate.waitForArrivals(1)
+        transfer.cancel()
+        let before = reported.withLock { $0 }
+        try await server.waitUntilConnectionsClosed()
+        #expect(reported.withLock { $0 } <= before + 1)
+    }
+
+    @Test(
+        "what breaks off is an error",
+        arguments: [
+            Reply.Fault.close(.beforeHead), .close(.afterHead), .close(.afterBody(10)), .reset(.afterBody(10)),
+            .badChunkSize(after: 10), .missingChunkEnd, .missingLastChunk,
+        ])
+    func faults(fault: Reply.Fault) async {
+        let isChunked = "\(fault)".lowercased().contains("chunk")
+        let reply = Reply(Data(repeating: 7, count: 5_000))
+        server["/a"] = (isChunked ? reply.chunked(1_000) : reply).failing(fault)
+        let events = await events(of: URLRequest(url: server.url("/a")))
+        guard case .finished(.some)? = events.last else {
+            Issue.record("\(fault): \(events)")
+            return
+        }
+    }
+}
+
+extension [TransferEvent] {
+    var body: Data {
+        reduce(into: Data()) { body, event in
+            if case .data(let data) = event { body.append(data) }
+        }
+    }
+
+    var status: Int? {
+        for case .response(let response) in self { return (response as? HTTPURLResponse)?.statusCode }
+        return nil
+    }
+}
