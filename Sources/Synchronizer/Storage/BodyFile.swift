@@ -1,0 +1,87 @@
+import Foundation
+
+/// Where a large body is: a file that is named by its content.
+///
+/// No file is synced: a body that a power failure cuts short fails its digest, and is dropped.
+struct BodyFile: Hashable, Sendable {
+    let digest: UInt64
+    let length: Int
+    /// 0, or more where two bodies share digest and length.
+    let number: Int64
+
+    func path(in directory: CacheDirectory) -> String {
+        let digits = String(digest, radix: 16)
+        let name = String(repeating: "0", count: 16 - digits.count) + digits
+        return "\(directory.bodies)/\(name)-\(length)-\(number)"
+    }
+
+    /// The body and its digest, in one pass; nil if there is no such file or it can't be read.
+    static func read(_ path: String, length: Int) -> (body: Data, digest: UInt64)? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_size == length, length > 0, let buffer = malloc(length) else {
+            return nil
+        }
+        var digest = Digest()
+        var position = 0
+        while position < length {
+            // A piece is digested while it is still in the processor's cache.
+            let piece = UnsafeMutableRawBufferPointer(
+                start: buffer + position, count: min(pieceSize, length - position))
+            guard readFully(file, piece) else {
+                free(buffer)
+                return nil
+            }
+            digest.combine(UnsafeRawBufferPointer(piece))
+            position += piece.count
+        }
+        return (Data(bytesNoCopy: buffer, count: length, deallocator: .free), digest.value)
+    }
+
+    /// A multiple of the digest's 64 bytes.
+    private static let pieceSize = 256 << 10
+
+    private static func readFully(_ file: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Bool {
+        var done = 0
+        while done < buffer.count {
+            guard let start = buffer.baseAddress else { return false }
+            let count = Foundation.read(file, start + done, buffer.count - done)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return false }
+            done += count
+        }
+        return true
+    }
+
+    /// Writes a new file that only its owner can read; false, and no file, if that fails.
+    static func write(_ body: Data, to path: String) -> Bool {
+        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return false }
+        let isWritten = body.withUnsafeBytes { writeFully(file, $0) }
+        guard close(file) == 0, isWritten else {
+            unlink(path)
+            return false
+        }
+        return true
+    }
+
+    private static func writeFully(_ file: Int32, _ buffer: UnsafeRawBufferPointer) -> Bool {
+        var done = 0
+        while done < buffer.count {
+            guard let start = buffer.baseAddress else { return false }
+            let count = Foundation.write(file, start + done, buffer.count - done)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return false }
+            done += count
+        }
+        return true
+    }
+
+    /// Whether a file holds exactly these bytes.
+    static func holds(_ body: Data, at path: String) -> Bool {
+        guard let (present, _) = read(path, length: body.count) else { return false }
+        return present == body
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+
+extension CacheDirectory {
+    /// Where a program keeps the cache of its user if it does not say: `$XDG_CACHE_HOME` or `~/.cache` on Linux (XDG
+    /// Base Directory Specification), Caches on Apple's systems, then the program's name.
+    static var defaultURL: URL {
+        userCaches.appendingPathComponent(programName, isDirectory: true)
+            .appendingPathComponent("SQLiteURLCache", isDirectory: true)
+    }
+
+    private static var programName: String {
+        let name = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+        let safe = name.replacingOccurrences(of: "/", with: "_")
+        return safe.isEmpty || safe.hasPrefix(".") ? "_" + safe : safe
+    }
+
+    #if canImport(Darwin)
+        private static var userCaches: URL {
+            FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
+                ?? FileManager.default.temporaryDirectory
+        }
+    #else
+        private static var userCaches: URL {
+            // The specification says to ignore a relative path.
+            if let path = ProcessInfo.processInfo.environment["XDG_CACHE_HOME"], path.hasPrefix("/") {
+                return URL(fileURLWithPath: path, isDirectory: true)
+            }
+            return FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".cache", isDirectory: true)
+        }
+    #endif
+}

@@ -1,0 +1,102 @@
+/// The changes that are not in the database yet, in order. What the database says and then these is what is stored.
+struct ChangeLog {
+    /// nil where a later change has made one pointless.
+    private var changes: [Change?] = []
+    /// The number of the first of `changes`; numbers only grow.
+    private var first = 0
+    private var byURL: [UInt64: [Int]] = [:]
+    /// Those that concern every URL.
+    private var sweeps: [Int] = []
+    private(set) var bodyBytes = 0
+
+    var isEmpty: Bool { changes.isEmpty }
+    /// The number that the next change will have.
+    var end: Int { first + changes.count }
+
+    mutating func append(_ change: Change) {
+        dropWhatIsPointless(after: change)
+        if let key = change.urlKey { byURL[key, default: []].append(end) } else { sweeps.append(end) }
+        changes.append(change)
+        bodyBytes += change.bodySize
+    }
+
+    /// The changes that concern a URL, in order.
+    func changes(for urlKey: UInt64) -> [Change] {
+        if changes.isEmpty { return [] }
+        let own = byURL[urlKey] ?? []
+        let numbers = sweeps.isEmpty ? own : (own + sweeps).sorted()
+        return numbers.compactMap { changes[$0 - first] }
+    }
+
+    /// The next changes to be written: a limited number, with a limited total of bodies but at least one.
+    func batch(maximumCount: Int, maximumBytes: Int) -> (changes: [Change], end: Int) {
+        var batch: [Change] = []
+        var bytes = 0
+        var end = first
+        for change in changes {
+            if let change {
+                bytes += change.bodySize
+                if batch.count == maximumCount || (!batch.isEmpty && bytes > maximumBytes) { break }
+                batch.append(change)
+            }
+            end += 1
+        }
+        return (batch, end)
+    }
+
+    /// Forgets all before that number: they are in the database.
+    mutating func removeChanges(before end: Int) {
+        let count = min(max(end - first, 0), changes.count)
+        for number in first..<first + count {
+            guard let change = changes[number - first] else { continue }
+            bodyBytes -= change.bodySize
+            forgetNumber(number, of: change)
+        }
+        changes.removeFirst(count)
+        first += count
+    }
+
+    /// Forgets the responses that wait, where the disk does not take them, and returns them. What they would have
+    /// replaced still goes.
+    mutating func giveUpStores() -> [StoredRow] {
+        var rows: [StoredRow] = []
+        for index in changes.indices {
+            guard case .store(let row)? = changes[index] else { continue }
+            changes[index] = .removeVariant(url: row.url, urlKey: row.urlKey, variant: row.variant)
+            rows.append(row)
+        }
+        bodyBytes = 0
+        return rows
+    }
+
+    private mutating func dropWhatIsPointless(after change: Change) {
+        switch change {
+        case .store(let row):
+            for number in byURL[row.urlKey] ?? [] {
+                if case .store(let older)? = changes[number - first], older.variant == row.variant, older.url == row.url
+                {
+                    drop(number)
+                }
+            }
+        case .removeAll:
+            for number in first..<end { drop(number) }
+        default: break
+        }
+    }
+
+    private mutating func drop(_ number: Int) {
+        guard let change = changes[number - first] else { return }
+        bodyBytes -= change.bodySize
+        forgetNumber(number, of: change)
+        changes[number - first] = nil
+    }
+
+    private mutating func forgetNumber(_ number: Int, of change: Change) {
+        guard let key = change.urlKey else {
+            sweeps.removeAll { $0 == number }
+            return
+        }
+        byURL[key]?.removeAll { $0 == number }
+        if byURL[key]?.isEmpty == true { byURL[key] = nil }
+    }
+}

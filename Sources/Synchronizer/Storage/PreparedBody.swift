@@ -1,0 +1,53 @@
+import Foundation
+
+/// A body on its way into the database or a file. What takes time is done before the transaction begins.
+struct PreparedBody {
+    let data: Data
+    private let digest: UInt64
+    private let temporaryPath: String?
+
+    /// nil if a file that it needs can't be written.
+    init?(_ row: StoredRow, in directory: CacheDirectory) {
+        guard let body = row.body else { return nil }
+        data = body
+        digest = body.withUnsafeBytes { Digest.of($0) }
+        guard body.count > WriteConnection.largestBodyInDatabase else {
+            temporaryPath = nil
+            return
+        }
+        let path = "\(directory.bodies)/\(Self.temporaryPrefix)\(getpid())-\(row.id)"
+        guard BodyFile.write(body, to: path) else { return nil }
+        temporaryPath = path
+    }
+
+    private static let temporaryPrefix = "new-"
+
+    static func isTemporary(_ name: String) -> Bool {
+        name.hasPrefix(temporaryPrefix)
+    }
+
+    /// Gives the file its name, inside of the transaction that inserts the row; nil if that fails.
+    func settle(in connection: WriteConnection) throws(SQLiteFailure) -> StoredBody? {
+        guard let temporaryPath else { return StoredBody(length: data.count, digest: digest, file: nil) }
+        // The digest is no proof: a file of that name is shared only if it holds the same bytes.
+        for number in Int64(0)..<16 {
+            let file = BodyFile(digest: digest, length: data.count, number: number)
+            let path = file.path(in: connection.directory)
+            if access(path, F_OK) != 0 {
+                guard rename(temporaryPath, path) == 0 else { break }
+                return StoredBody(length: data.count, digest: digest, file: number)
+            }
+            if BodyFile.holds(data, at: path) {
+                unlink(temporaryPath)
+                return StoredBody(length: data.count, digest: digest, file: number)
+            }
+        }
+        unlink(temporaryPath)
+        return nil
+    }
+
+    /// Removes what was prepared in vain.
+    func discard() {
+        if let temporaryPath { unlink(temporaryPath) }
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+
+/// One connection that looks things up: by one thread at a time.
+final class ReadConnection {
+    private let directory: CacheDirectory
+    private let database: Database
+    private let entriesOfURL: Statement
+    private let entry: Statement
+    private let body: Statement
+
+    /// - Throws: `SQLiteFailure`, or `ForeignDatabase` if the file is not a database of ours.
+    init(_ directory: CacheDirectory) throws {
+        self.directory = directory
+        database = try Database(path: directory.database, busyTimeout: 1000)
+        try database.execute(Schema.connection + Schema.reading)
+        try ForeignDatabase.check(database)
+        entriesOfURL = try database.prepare(Schema.entriesOfURL)
+        entry = try database.prepare(Schema.entry)
+        body = try database.prepare(Schema.body)
+    }
+
+    /// All that is stored for a URL, newest first; the first one that is wanted comes with its body.
+    func rows(of url: String, urlKey: UInt64, wanting: ((StoredRow) -> Bool)?) throws(SQLiteFailure) -> DiskAnswer {
+        defer { entriesOfURL.reset() }  // until then the body is looked up in the same state of the database
+        var answer = DiskAnswer()
+        var wanting = wanting
+        entriesOfURL.bind(0, Int64(bitPattern: urlKey))
+        while try entriesOfURL.step() {
+            guard case .row(var row, let place) = Self.decode(entriesOfURL) else {
+                answer.damaged.append(entriesOfURL.integer(0))
+                continue
+            }
+            guard row.url == url else { continue }
+            if let wants = wanting, wants(row) {
+                wanting = nil
+                switch try body(of: row.id, place) {
+                case .whole(let data): row.body = data
+                case .damaged: answer.damaged.append(row.id)
+                case .missing: answer.missing.append(row.id)
+                }
+            }
+            answer.rows.append(row)
+        }
+        answer.rows.removeAll { answer.damaged.contains($0.id) }
+        return answer
+    }
+
+    /// The body of the response with that identifier.
+    func body(of id: Int64) throws(SQLiteFailure) -> DiskBody {
+        defer { entry.reset() }
+        entry.bind(0, id)
+        guard try entry.step() else { return .missing(isStored: false) }
+        guard case .row(_, let place) = Self.decode(entry) else { return .damaged }
+        return try body(of: id, place)
+    }
+
+    /// The bytes of all body files.
+    func bodyFileBytes() throws(SQLiteFailure) -> Int64 {
+        try database.integer(Schema.fileBytes)
+    }
+
+    private func body(of id: Int64, _ place: StoredBody) throws(SQLiteFailure) -> DiskBody {
+        if let file = place.bodyFile {
+            guard let (data, digest) = BodyFile.read(file.path(in: directory), length: file.length) else {
+                return .missing(isStored: true)
+            }
+            return digest == place.digest ? .whole(data) : .damaged
+        }
+        defer { body.reset() }
+        body.bind(0, id)
+        guard try body.step() else { return .damaged }
+        let bytes = body.bytes(0)
+        guard bytes.count == place.length, Digest.of(bytes) == place.digest else { return .damaged }
+        return .whole(Data(bytes))
+    }
+
+    enum Decoded {
+        case row(StoredRow, StoredBody)
+        case damaged
+    }
+
+    /// Reads the columns that `Schema.entry` and its siblings select.
+    static func decode(_ statement: Statement) -> Decoded {
+        let bytes = statement.bytes(9)
+        let place = StoredBody(
+            length: Int(clamping: statement.integer(5)), digest: UInt64(bitPattern: statement.integer(6)),
+            file: statement.isNull(7) ? nil : statement.integer(7))
+        let (id, urlKey) = (statement.integer(0), UInt64(bitPattern: statement.integer(1)))
+        let (variant, revision) = (UInt64(bitPattern: statement.integer(2)), statement.integer(3))
+        let seal = Seal.of(
+            bytes, id: id, urlKey: urlKey, variant: variant, revision: revision, stored: statement.integer(4),
+            body: place)
+        guard UInt64(bitPattern: statement.integer(8)) == seal, let record = try? StoredRecord(decoding: bytes) else {
+            return .damaged
+        }
+        let row = StoredRow(
+            id: id, urlKey: urlKey, revision: revision, stored: statement.integer(4), record: record,
+            variant: variant, bodySize: place.length)
+        return .row(row, place)
+    }
+}
+
+/// What the disk says of a URL.
+struct DiskAnswer {
+    var rows: [StoredRow] = []
+    /// Rows that failed their check, and are to be removed.
+    var damaged: [Int64] = []
+    /// Rows whose body file was gone: evicted meanwhile, or deleted by somebody.
+    var missing: [Int64] = []
+}
+
+enum DiskBody {
+    case whole(Data)
+    /// It is not there, while its row may be.
+    case missing(isStored: Bool)
+    case damaged
+}
+
+/// The file is a database, but not one of ours, or not of this version.
+struct ForeignDatabase: Error {
+    /// Whether there is nothing in it at all.
+    let isEmpty: Bool
+
+    static func check(_ database: Database) throws {
+        if try database.integer(Schema.readVersion) == Schema.version,
+            try database.integer(Schema.readApplicationID) == Schema.applicationID
+        {
+            return
+        }
+        throw ForeignDatabase(isEmpty: try database.integer(Schema.countTables) == 0)
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import HTTPCaching
+
+extension ResponseCache {
+    /// Stores a response.
+    ///
+    /// - Parameter keepsObject: whether look-ups in memory may return the very object; not so where `record` holds other
+    ///   fields than it.
+    func store(_ record: StoredRecord, _ cached: CachedURLResponse, keepsObject: Bool) {
+        let body = cached.data
+        let id = Sequence.next()
+        change(
+            .store(
+                StoredRow(
+                    id: id, urlKey: Digest.of(record.response.url), revision: id, stored: time.now.milliseconds,
+                    record: record, variant: record.response.variantKey, bodySize: body.count, body: body,
+                    cached: keepsObject ? cached : nil,
+                    isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly)))
+    }
+
+    /// Replaces all but the body of a response, if it is still stored.
+    func update(_ id: Int64, of url: String, to response: StoredResponse) {
+        guard response.url == url, let row = rows(of: url).first(where: { $0.id == id }) else { return }
+        var record = row.record
+        record.response = response
+        change(
+            .update(
+                id: id, urlKey: row.urlKey, record: record, variant: response.variantKey, revision: Sequence.next(),
+                stored: time.now.milliseconds))
+    }
+
+    /// What the files take on the disk, and what is about to be written, in bytes.
+    var diskUsage: Int {
+        let waiting = state.withLock { $0.log.bodyBytes }
+        let files = [directory.database, directory.writeAheadLog, directory.sharedMemory, directory.setAside]
+        let sizes = files.compactMap { FileIdentity($0)?.allocated }
+        return Int(clamping: sizes.reduce(bodyFileBytes, +)) + waiting
+    }
+
+    private var bodyFileBytes: Int64 {
+        readDisk { try $0.bodyFileBytes() } ?? 0
+    }
+}

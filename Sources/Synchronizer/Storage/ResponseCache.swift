@@ -1,0 +1,282 @@
+import Foundation
+
+/// The responses of one directory: memory over what waits to be written over the database.
+///
+/// A change takes effect at once, in memory; the writer brings it to the disk behind the caller's back. All instances
+/// of `SQLiteURLCache` on one directory in a process share one of these.
+final class ResponseCache: Sendable {
+    struct State {
+        var memory: MemoryLayer
+        var log = ChangeLog()
+        var diskCapacity: Int
+        /// Until when the disk is left alone, after it has failed.
+        var diskIsOffUntil = Date.distantPast
+        var isWriting = false
+        /// When responses were last used, in milliseconds since 1970, where the database does not know yet.
+        var used: [Int64: Int64] = [:]
+        var changes = ChangeCounts()
+        var counts = Counts()
+    }
+
+    struct Counts {
+        var hits = 0
+        var misses = 0
+        var evictions = 0
+        var damaged = 0
+    }
+
+    let directory: CacheDirectory
+    let time: any TimeSource
+    let state: Locked<State>
+    private let reader: DiskReader
+    private let writer: DiskWriter
+
+    /// How many bytes of bodies may wait to be written before a store waits for the disk.
+    private let largestBacklog = 32 << 20
+    private let mostUsedTimes = 1 << 14
+
+    init(
+        memoryCapacity: Int, diskCapacity: Int, directory: URL, time: any TimeSource,
+        report: @escaping @Sendable (String) -> Void
+    ) {
+        self.directory = CacheDirectory(directory)
+        self.time = time
+        state = Locked(
+            State(memory: MemoryLayer(capacity: max(0, memoryCapacity)), diskCapacity: max(0, diskCapacity)))
+        reader = DiskReader(self.directory)
+        writer = DiskWriter(self.directory, report: report)
+    }
+
+    // MARK: - Looking up
+
+    /// All that is stored for a URL, newest first. The first that is wanted has its body, unless that is gone.
+    func rows(of url: String, wanting: ((StoredRow) -> Bool)? = nil) -> [StoredRow] {
+        let urlKey = Digest.of(url)
+        let (complete, before) = state.withLock { state in
+            (state.memory.completeRows(of: url, key: urlKey), Before(state, url, urlKey))
+        }
+        if let complete { return complete }
+        let rows = before.merge(readRows(of: url, urlKey, before, wanting), of: url)
+        state.withLock { state in
+            if state.changes[urlKey] == before.changes { state.memory.fill(rows, of: url, key: urlKey) }
+        }
+        return rows
+    }
+
+    /// What memory knew before the disk was asked.
+    private struct Before {
+        let known: [StoredRow]
+        let waiting: [Change]
+        let changes: Int
+        let usesDisk: Bool
+
+        init(_ state: State, _ url: String, _ urlKey: UInt64) {
+            known = state.memory.knownRows(of: url, key: urlKey)
+            waiting = state.log.changes(for: urlKey)
+            changes = state.changes[urlKey]
+            usesDisk = state.diskCapacity > 0
+        }
+
+        func merge(_ stored: [StoredRow], of url: String) -> [StoredRow] {
+            var rows = stored
+            for change in waiting { change.apply(to: &rows, of: url) }
+            for row in known {
+                if row.isMemoryOnly {
+                    rows.append(row)
+                } else if let index = rows.firstIndex(where: { $0.id == row.id }) {
+                    rows[index].body = rows[index].body ?? row.body
+                    if rows[index].revision == row.revision { rows[index].cached = rows[index].cached ?? row.cached }
+                }
+            }
+            return rows.sorted { $0.revision > $1.revision }
+        }
+    }
+
+    private func readRows(
+        of url: String, _ urlKey: UInt64, _ before: Before, _ wanting: ((StoredRow) -> Bool)?
+    ) -> [StoredRow] {
+        guard before.usesDisk else { return [] }
+        // A body file that is gone at the first try was evicted meanwhile; at the second it is missing.
+        for isLastTry in [false, true] {
+            guard let answer = readDisk({ try $0.rows(of: url, urlKey: urlKey, wanting: wanting) }) else { return [] }
+            if !answer.missing.isEmpty && !isLastTry { continue }
+            drop(answer.damaged + answer.missing, urlKey)
+            return answer.rows.filter { !answer.missing.contains($0.id) }
+        }
+        return []
+    }
+
+    /// The body of a response; nil if it is gone, or was damaged and has been dropped.
+    func body(of id: Int64, url: String) -> Data? {
+        let urlKey = Digest.of(url)
+        let (known, usesDisk) = state.withLock { state in
+            var rows = state.memory.knownRows(of: url, key: urlKey)
+            for change in state.log.changes(for: urlKey) { change.apply(to: &rows, of: url) }
+            return (rows.first { $0.id == id }, state.diskCapacity > 0)
+        }
+        if let body = known?.body { return body }
+        guard usesDisk, let body = readBody(of: id, urlKey) else { return nil }
+        if let known { keep(body, nil, for: known) }
+        return body
+    }
+
+    private func readBody(of id: Int64, _ urlKey: UInt64) -> Data? {
+        for isLastTry in [false, true] {
+            switch readDisk({ try $0.body(of: id) }) {
+            case .whole(let body): return body
+            case .damaged: drop([id], urlKey)
+            case .missing(let isStored) where isStored && !isLastTry: continue
+            case .missing(let isStored): if isStored { drop([id], urlKey) }
+            case nil: break
+            }
+            return nil
+        }
+        return nil
+    }
+
+    func readDisk<Answer>(_ body: (ReadConnection) throws -> Answer) -> Answer? {
+        switch reader.read(body) {
+        case .answer(let answer): return answer
+        case .nothing: return nil
+        case .broken(let file, let reason):
+            writer.replaceDamaged(file, because: reason)
+            return nil
+        }
+    }
+
+    /// Keeps in memory what was read or made for a response that memory knows.
+    func keep(_ body: Data, _ cached: CachedURLResponse?, for row: StoredRow) {
+        state.withLock { $0.memory.keep(body, cached, for: row) }
+    }
+
+    /// Counts the use of a response, and remembers it for the eviction.
+    func markUsed(_ id: Int64) {
+        let now = time.now.milliseconds
+        state.withLock { state in
+            state.counts.hits += 1
+            if state.used[id] != nil || state.used.count < mostUsedTimes { state.used[id] = now }
+        }
+    }
+
+    func countMiss() {
+        state.withLock { $0.counts.misses += 1 }
+    }
+
+    // MARK: - Changing
+
+    func change(_ change: Change) {
+        let now = time.now
+        let (starts, isFull) = state.withLock { state in
+            let usesDisk = state.diskCapacity > 0 && now >= state.diskIsOffUntil
+            let change = change.keepingToMemory(unless: usesDisk, state.diskCapacity)
+            state.changes.count(change.urlKey)
+            state.memory.apply(change)
+            guard usesDisk else { return (false, false) }
+            state.log.append(change.onDisk)
+            defer { state.isWriting = true }
+            return (!state.isWriting, state.log.bodyBytes > largestBacklog)
+        }
+        if starts { writer.write(from: source) }
+        if isFull { flush() }
+    }
+
+    /// In bytes. Less than is stored evicts; 0 empties the disk and leaves it alone.
+    var diskCapacity: Int {
+        get { state.withLock { $0.diskCapacity } }
+        set {
+            state.withLock { state in
+                state.diskCapacity = max(0, newValue)
+                if newValue <= 0 {
+                    state.memory.keepWithoutDisk()
+                    state.log.append(.removeAll)
+                }
+            }
+            writer.flush(from: source) {}
+        }
+    }
+
+    /// What fails its check is dropped, and the next store begins anew.
+    private func drop(_ ids: [Int64], _ urlKey: UInt64) {
+        guard !ids.isEmpty else { return }
+        state.withLock { $0.counts.damaged += ids.count }
+        for id in ids { change(.remove(id: id, urlKey: urlKey)) }
+    }
+
+    /// Waits until all that was stored and removed before is in the database.
+    func flush(timeout: DispatchTime = .distantFuture) {
+        let done = DispatchSemaphore(value: 0)
+        writer.flush(from: source) { done.signal() }
+        _ = done.wait(timeout: timeout)
+    }
+
+    private var source: DiskWriter.Source {
+        DiskWriter.Source(
+            next: { [self] in nextBatch($0) },
+            written: { [self] end, evictions in
+                state.withLock { state in
+                    state.log.removeChanges(before: end)
+                    state.counts.evictions += evictions
+                }
+            },
+            giveUpStores: { [self] in state.withLock { $0.memory.keepWithoutDisk($0.log.giveUpStores()) } },
+            giveUp: { [self] in giveUpDisk() },
+            capacity: { [self] in state.withLock { $0.diskCapacity } },
+            takeUsed: { [self] in
+                state.withLock { state in
+                    defer { state.used = [:] }
+                    return state.used
+                }
+            })
+    }
+
+    private func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {
+        state.withLock { state in
+            let batch = state.log.batch(maximumCount: 256, maximumBytes: budget.batchBytes)
+            if batch.changes.isEmpty { state.isWriting = false }
+            return batch
+        }
+    }
+
+    /// For a minute there is only memory. What is in the database counts as removed from now on.
+    private func giveUpDisk() {
+        let until = time.now.addingTimeInterval(60)
+        state.withLock { state in
+            state.memory.keepWithoutDisk()
+            state.log = ChangeLog()
+            state.log.append(.removeAll)
+            state.diskIsOffUntil = until
+            state.isWriting = false
+        }
+    }
+}
+
+extension Change {
+    /// What has no place on the disk is marked as being nowhere else.
+    fileprivate func keepingToMemory(unless usesDisk: Bool, _ diskCapacity: Int) -> Change {
+        guard case .store(var row) = self else { return self }
+        if !usesDisk || row.bodySize > DiskBudget(capacity: diskCapacity).largestBody { row.isMemoryOnly = true }
+        return .store(row)
+    }
+
+    /// What the database is to do: a response that is kept off the disk still replaces one that is on it.
+    fileprivate var onDisk: Change {
+        guard case .store(let row) = self, row.isMemoryOnly else { return self }
+        return .removeVariant(url: row.url, urlKey: row.urlKey, variant: row.variant)
+    }
+}
+
+/// Counts changes, so that what was read from the disk before a change does not get into memory after it.
+struct ChangeCounts {
+    private var counts = [Int](repeating: 0, count: 1024)
+
+    /// Grows with each change that may concern the URL.
+    subscript(urlKey: UInt64) -> Int { counts[Int(urlKey % 1024)] }
+
+    mutating func count(_ urlKey: UInt64?) {
+        if let urlKey {
+            counts[Int(urlKey % 1024)] += 1
+        } else {
+            for index in counts.indices { counts[index] += 1 }
+        }
+    }
+}

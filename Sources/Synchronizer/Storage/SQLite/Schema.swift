@@ -1,0 +1,105 @@
+/// All SQL, and the version of the schema that it is written for.
+enum Schema {
+    /// Marks the file as ours (`PRAGMA application_id`): “SyCa”.
+    static let applicationID: Int64 = 0x5379_4361
+    /// Counts up with every change of the tables, of the record format or of the digest (`PRAGMA user_version`). A
+    /// database of another version is set aside: a cache is not worth a migration.
+    static let version: Int64 = 1
+
+    // `entries` has small rows, so that listing, evicting and marking as used touch few pages; the bodies have a table
+    // of their own, or are files. Both are rowid tables: in a WITHOUT ROWID table reading 20 KB takes six times as long.
+    static let create = """
+        PRAGMA page_size = 4096;
+        PRAGMA auto_vacuum = INCREMENTAL;
+        PRAGMA journal_mode = WAL;
+        BEGIN IMMEDIATE;
+        CREATE TABLE entries (
+            id INTEGER PRIMARY KEY,
+            url_key INTEGER NOT NULL,   -- the digest of the URL; the URL itself is in the record
+            variant INTEGER NOT NULL,   -- the digest of method and selecting fields
+            revision INTEGER NOT NULL,  -- grows with each store and update
+            stored INTEGER NOT NULL,    -- when, in milliseconds since 1970
+            used INTEGER NOT NULL,      -- when, in milliseconds since 1970, about
+            size INTEGER NOT NULL,      -- what evicting it frees, in bytes, about
+            length INTEGER NOT NULL,    -- of the body, in bytes
+            digest INTEGER NOT NULL,    -- of the body
+            file INTEGER,               -- NULL: the body is in `bodies`; else what tells files of one digest apart
+            seal INTEGER NOT NULL,      -- the digest of all above but `used` and `size`, and of the record
+            record BLOB NOT NULL        -- StoredRecord
+        );
+        CREATE INDEX entries_by_url ON entries (url_key, revision);
+        CREATE INDEX entries_by_use ON entries (used, size);
+        CREATE INDEX entries_by_file ON entries (digest, length, file) WHERE file IS NOT NULL;
+        CREATE TABLE bodies (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+        PRAGMA application_id = \(applicationID);
+        PRAGMA user_version = \(version);
+        COMMIT;
+        """
+
+    /// For every connection. SQLite maps no more than 2 GB; what lies beyond is read.
+    static let connection = """
+        PRAGMA mmap_size = 2147418112;
+        PRAGMA trusted_schema = OFF;
+        PRAGMA cell_size_check = ON;
+        PRAGMA temp_store = MEMORY;
+        """
+    static let reading = "PRAGMA query_only = ON;"
+    /// A transaction survives the end of the process at once, and a power failure from the next checkpoint on; the file
+    /// stays whole in either case.
+    static let writing = """
+        PRAGMA synchronous = NORMAL;
+        PRAGMA wal_autocheckpoint = 0;
+        """
+
+    static let readApplicationID = "PRAGMA application_id"
+    static let readVersion = "PRAGMA user_version"
+    static let countTables = "SELECT count(*) FROM sqlite_schema"
+    /// Changes whenever another connection has changed the database.
+    static let dataVersion = "PRAGMA data_version"
+
+    static let begin = "BEGIN IMMEDIATE"
+    static let commit = "COMMIT"
+    static let rollback = "ROLLBACK"
+
+    // Looking up.
+    private static let columns = "id, url_key, variant, revision, stored, length, digest, file, seal, record"
+    static let entriesOfURL = "SELECT \(columns) FROM entries WHERE url_key = ? ORDER BY revision DESC"
+    static let entry = "SELECT \(columns) FROM entries WHERE id = ?"
+    static let body = "SELECT data FROM bodies WHERE id = ?"
+    static let allEntries = "SELECT \(columns), used FROM entries WHERE id > ? ORDER BY id LIMIT 256"
+
+    // Changing.
+    static let insertEntry = """
+        INSERT INTO entries
+        (id, url_key, variant, revision, stored, length, digest, file, seal, record, used, size)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+    static let insertBody = "INSERT INTO bodies (id, data) VALUES (?, ?)"
+    static let updateEntry = """
+        UPDATE entries SET variant = ?2, revision = ?3, stored = ?4, seal = ?5, record = ?6 WHERE id = ?1
+        """
+    static let markUsed = "UPDATE entries SET used = ?2 WHERE id = ?1 AND used < ?2"
+
+    // Removing: first the victims are looked for, then they go one by one.
+    private static let victims = "SELECT id, length, digest, file FROM entries"
+    static let victim = victims + " WHERE id = ?"
+    static let victimsOfVariant = victims + " WHERE url_key = ? AND variant = ?"
+    static let victimsOfURL = victims + " WHERE url_key = ?"
+    static let victimsSince = victims + " WHERE stored > ?"
+    static let leastRecentlyUsed = "SELECT id, size FROM entries ORDER BY used LIMIT 512"
+    static let deleteEntry = "DELETE FROM entries WHERE id = ?"
+    static let deleteBody = "DELETE FROM bodies WHERE id = ?"
+    static let deleteAll = "DELETE FROM entries; DELETE FROM bodies;"
+
+    // Files and sizes.
+    static let fileUse = "SELECT 1 FROM entries WHERE digest = ? AND length = ? AND file = ? LIMIT 1"
+    static let fileBytes = """
+        SELECT total(length) FROM (SELECT DISTINCT digest, length, file FROM entries WHERE file IS NOT NULL)
+        """
+    static let countEntries = "SELECT count(*) FROM entries"
+    static let pageSize = "PRAGMA page_size"
+    static let pageCount = "PRAGMA page_count"
+    static let freePageCount = "PRAGMA freelist_count"
+    static let integrityCheck = "PRAGMA integrity_check(1)"
+    static func vacuum(pages: Int64) -> String { "PRAGMA incremental_vacuum(\(pages))" }
+}

@@ -1,0 +1,28 @@
+/// The digest of a row of the database, so that damage to any column that matters is seen, and not only to the body.
+enum Seal {
+    static func of(
+        _ record: UnsafeRawBufferPointer, id: Int64, urlKey: UInt64, variant: UInt64, revision: Int64, stored: Int64,
+        body: StoredBody
+    ) -> UInt64 {
+        var columns = (
+            id.littleEndian, urlKey.littleEndian, variant.littleEndian, revision.littleEndian, stored.littleEndian,
+            Int64(body.length).littleEndian, body.digest.littleEndian, (body.file ?? -1).littleEndian
+        )
+        var digest = Digest()
+        withUnsafeBytes(of: &columns) { digest.combine($0) }  // 64 bytes
+        digest.combine(record)
+        return digest.value
+    }
+}
+
+/// What the database knows of a body.
+struct StoredBody: Hashable, Sendable {
+    let length: Int
+    let digest: UInt64
+    /// nil if it is in the database; else the file's number.
+    let file: Int64?
+
+    var bodyFile: BodyFile? {
+        file.map { BodyFile(digest: digest, length: length, number: $0) }
+    }
+}

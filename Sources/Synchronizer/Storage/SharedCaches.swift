@@ -1,0 +1,43 @@
+import Foundation
+
+/// The caches of this process, one for each directory.
+enum SharedCaches {
+    private struct Reference {
+        weak var cache: ResponseCache?
+    }
+
+    private static let known = Locked<[String: Reference]>([:])
+    /// Has the last stores written when the program ends by itself; made once.
+    private static let flushesAtExit: Void = {
+        atexit { SharedCaches.flushAll() }
+    }()
+
+    /// The cache of a directory: the one in use, with these capacities from now on, or a new one.
+    static func cache(
+        memoryCapacity: Int, diskCapacity: Int, directory: URL, time: any TimeSource,
+        report: @escaping @Sendable (String) -> Void
+    ) -> ResponseCache {
+        _ = flushesAtExit
+        let path = CacheDirectory(directory).path
+        let (cache, isNew) = known.withLock { known in
+            if let cache = known[path]?.cache { return (cache, false) }
+            let cache = ResponseCache(
+                memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, directory: directory, time: time,
+                report: report)
+            known = known.filter { $0.value.cache != nil }
+            known[path] = Reference(cache: cache)
+            return (cache, true)
+        }
+        if !isNew {
+            cache.state.withLock { $0.memory.capacity = max(0, memoryCapacity) }
+            if cache.diskCapacity != diskCapacity { cache.diskCapacity = diskCapacity }
+        }
+        return cache
+    }
+
+    /// A program that loads something, prints it and ends would otherwise lose what it has just stored.
+    private static func flushAll() {
+        let caches = known.withLock { $0.values.compactMap(\.cache) }
+        for cache in caches { cache.flush(timeout: .now() + 2) }
+    }
+}

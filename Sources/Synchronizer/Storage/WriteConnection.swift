@@ -1,0 +1,137 @@
+import Foundation
+
+/// The connection that changes the database.
+final class WriteConnection {
+    let directory: CacheDirectory
+    let file: FileIdentity
+    let database: Database
+    private var statements: [String: Statement] = [:]
+
+    /// Bodies up to this size are in the database, larger ones in files: there reading a file costs less than gathering
+    /// the pages of a row (Documentation/Storage.md has the measurement).
+    static let largestBodyInDatabase = 64 << 10
+
+    /// Opens a database that `DatabaseFile` has prepared.
+    init(_ directory: CacheDirectory) throws {
+        guard let file = FileIdentity(directory.database) else {
+            throw SQLiteFailure(code: 14, message: "\(directory.database) is gone")
+        }
+        self.directory = directory
+        self.file = file
+        database = try Database(path: directory.database, busyTimeout: 5000)
+        try database.execute(Schema.connection + Schema.writing)
+        try ForeignDatabase.check(database)
+    }
+
+    /// Whether the path still leads to the file that is open.
+    var isCurrent: Bool {
+        FileIdentity(directory.database)?.isSameFile(as: file) ?? false
+    }
+
+    func statement(_ sql: String) throws(SQLiteFailure) -> Statement {
+        if let known = statements[sql] { return known }
+        let made = try database.prepare(sql)
+        statements[sql] = made
+        return made
+    }
+
+    /// Does all of it or nothing.
+    func transaction(_ body: () throws -> Void) throws {
+        try statement(Schema.begin).run()
+        do {
+            try body()
+            try statement(Schema.commit).run()
+        } catch {
+            // Some failures have rolled back already, and then this one fails, which changes nothing.
+            try? statement(Schema.rollback).run()
+            throw error
+        }
+    }
+
+    func apply(_ change: Change, _ prepared: [Int64: PreparedBody]) throws(SQLiteFailure) {
+        switch change {
+        case .store(let row):
+            try removeAll(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
+            if let body = prepared[row.id] { try insert(row, body) }
+        case .update(let id, let urlKey, let record, let variant, let revision, let stored):
+            try update(id, urlKey, record, variant, revision, stored)
+        case .remove(let id, _): try removeAll(Schema.victim, id)
+        case .removeVariant(_, let urlKey, let variant):
+            try removeAll(Schema.victimsOfVariant, Int64(bitPattern: urlKey), Int64(bitPattern: variant))
+        case .removeURL(_, let urlKey): try removeAll(Schema.victimsOfURL, Int64(bitPattern: urlKey))
+        case .removeSince(let moment): try removeAll(Schema.victimsSince, moment)
+        case .removeAll: try removeEverything()
+        }
+    }
+
+    func markUsed(_ used: [Int64: Int64]) throws {
+        guard !used.isEmpty else { return }
+        let marking = try statement(Schema.markUsed)
+        try transaction { for (id, time) in used { try marking.run(id, time) } }
+    }
+
+    private func insert(_ row: StoredRow, _ prepared: PreparedBody) throws(SQLiteFailure) {
+        guard let body = try prepared.settle(in: self) else { return }
+        let record = row.record.encoded
+        let size = Int64(record.count + 200) + Int64(body.length)
+        let insertion = try statement(Schema.insertEntry)
+        let seal = record.withUnsafeBytes {
+            Seal.of(
+                $0, id: row.id, urlKey: row.urlKey, variant: row.variant, revision: row.revision, stored: row.stored,
+                body: body)
+        }
+        let columns: [Int64?] = [
+            row.id, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant), row.revision, row.stored,
+            Int64(body.length), Int64(bitPattern: body.digest), body.file, Int64(bitPattern: seal), nil, row.stored,
+            size,
+        ]
+        for (index, column) in columns.enumerated() where index != 9 { insertion.bind(index, column) }
+        try insertion.run(binding: record, at: 9)
+        guard body.file == nil else { return }
+        let bodyInsertion = try statement(Schema.insertBody)
+        bodyInsertion.bind(0, row.id)
+        try bodyInsertion.run(binding: prepared.data, at: 1)
+    }
+
+    private func update(
+        _ id: Int64, _ urlKey: UInt64, _ record: StoredRecord, _ variant: UInt64, _ revision: Int64, _ stored: Int64
+    ) throws(SQLiteFailure) {
+        let selection = try statement(Schema.entry)
+        selection.bind(0, id)
+        guard try selection.step() else { return }
+        let decoded = ReadConnection.decode(selection)
+        selection.reset()
+        guard case .row(_, let body) = decoded else {
+            try removeAll(Schema.victim, id)
+            return
+        }
+        let bytes = record.encoded
+        let seal = bytes.withUnsafeBytes {
+            Seal.of(
+                $0, id: id, urlKey: urlKey, variant: variant, revision: revision, stored: stored, body: body)
+        }
+        try removeAll(
+            Schema.victimsOfVariant, Int64(bitPattern: urlKey), Int64(bitPattern: variant), except: id)
+        let change = try statement(Schema.updateEntry)
+        let columns = [id, Int64(bitPattern: variant), revision, stored, Int64(bitPattern: seal)]
+        for (index, column) in columns.enumerated() { change.bind(index, column) }
+        try change.run(binding: bytes, at: 5)
+    }
+}
+
+extension Statement {
+    /// Runs a statement of no rows, with bytes that it need not copy.
+    func run(binding bytes: some ContiguousBytes, at index: Int) throws(SQLiteFailure) {
+        var outcome: Result<Void, SQLiteFailure> = .success(())
+        bytes.withUnsafeBytes { buffer in
+            bind(index, buffer)
+            do throws(SQLiteFailure) {
+                while try step() {}
+            } catch {
+                outcome = .failure(error)
+            }
+            bind(index, nil)
+        }
+        try outcome.get()
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import HTTPCaching
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+/// A directory that is there for one test.
+final class TemporaryDirectory: Sendable {
+    let url: URL
+
+    init() {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("storage-\(UUID().uuidString)")
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    var files: CacheDirectory { CacheDirectory(url) }
+
+    /// A cache of its own on the directory, as another process would have one.
+    func cache(
+        memory: Int = 0, disk: Int = 64 << 20, time: any TimeSource = SystemTime(), report: Reports = Reports()
+    ) -> ResponseCache {
+        ResponseCache(
+            memoryCapacity: memory, diskCapacity: disk, directory: url, time: time, report: { report.add($0) })
+    }
+
+    func urlCache(memory: Int = 0, disk: Int = 64 << 20, time: any TimeSource = SystemTime()) -> SQLiteURLCache {
+        SQLiteURLCache(memoryCapacity: memory, diskCapacity: disk, directory: url, time: time)
+    }
+}
+
+/// The lines that a cache has logged.
+final class Reports: Sendable {
+    private let kept = Locked<[String]>([])
+
+    func add(_ line: String) { kept.withLock { $0.append(line) } }
+    var lines: [String] { kept.withLock { $0 } }
+}
+
+enum Sample {
+    static func request(_ url: String, _ fields: [String: String] = [:], method: String = "GET") throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: url)))
+        request.httpMethod = method
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+
+    static func cached(
+        _ url: String, _ body: Data, status: Int = 200, _ fields: [String: String] = [:],
+        userInfo: [AnyHashable: Any]? = nil, policy: URLCache.StoragePolicy = .allowed
+    ) throws -> CachedURLResponse {
+        let response = HTTPURLResponse(
+            url: try #require(URL(string: url)), statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
+        return CachedURLResponse(
+            response: try #require(response), data: body, userInfo: userInfo, storagePolicy: policy)
+    }
+
+    static func stored(
+        _ url: String, _ fields: [(String, String)] = [("Content-Type", "text/plain")],
+        selecting: [(String, String)] = [], status: Int = 200,
+        at time: Date = Date(timeIntervalSince1970: 1_800_000_000)
+    ) -> StoredResponse {
+        StoredResponse(
+            url: url, method: "GET", selectingFields: HTTPFields(selecting), status: status, fields: HTTPFields(fields),
+            requestTime: time, responseTime: time.addingTimeInterval(1))
+    }
+
+    /// Bytes that are no two times the same for different seeds.
+    static func body(_ count: Int, seed: UInt64) -> Data {
+        var generator = SeededGenerator(seed: seed)
+        var bytes = [UInt8](repeating: 0, count: count)
+        for start in stride(from: 0, to: count, by: 8) {
+            let word = generator.next()
+            for offset in 0..<min(8, count - start) {
+                bytes[start + offset] = UInt8(truncatingIfNeeded: word >> UInt64(8 * offset))
+            }
+        }
+        return Data(bytes)
+    }
+}
