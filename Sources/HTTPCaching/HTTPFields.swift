@@ -18,6 +18,10 @@ package struct HTTPFields: Hashable, Sendable {
         lines = pairs.map { Line(name: $0.0, value: $0.1) }
     }
 
+    package init(_ dictionary: [String: String]) {
+        lines = dictionary.map { Line(name: $0.key, value: $0.value) }
+    }
+
     package var isEmpty: Bool { lines.isEmpty }
 
     /// The value of all lines of that name, joined as RFC 9110 §5.2 says; nil if there is none.
@@ -36,9 +40,17 @@ package struct HTTPFields: Hashable, Sendable {
         }
     }
 
+    package func contains(_ name: String) -> Bool {
+        lines.contains { Self.same($0.name, name) }
+    }
+
     /// The value of each line of that name, in order.
     package func values(of name: String) -> [String] {
         lines.filter { Self.same($0.name, name) }.map(\.value)
+    }
+
+    package mutating func reserveCapacity(_ count: Int) {
+        lines.reserveCapacity(count)
     }
 
     package mutating func add(_ name: String, _ value: String) {
@@ -49,13 +61,40 @@ package struct HTTPFields: Hashable, Sendable {
         lines.removeAll { Self.same($0.name, name) }
     }
 
-    /// Whether two field names are the same: ASCII, without regard to case.
-    package static func same(_ one: String, _ other: String) -> Bool {
-        let (one, other) = (one.utf8, other.utf8)
-        return one.count == other.count && zip(one, other).allSatisfy { lowercase($0) == lowercase($1) }
+    /// Removes the lines whose names are among these.
+    package mutating func remove(_ names: [String]) {
+        lines.removeAll { line in names.contains { Self.same(line.name, $0) } }
     }
 
-    private static func lowercase(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    /// Replaces all lines of each name in `newer` by those of `newer`.
+    package mutating func replace(with newer: HTTPFields) {
+        lines.removeAll { newer.contains($0.name) }
+        lines += newer.lines
+    }
+
+    /// Whether two field names are the same: ASCII, without regard to case.
+    package static func same(_ one: String, _ other: String) -> Bool {
+        guard one.utf8.count == other.utf8.count else { return false }
+        return one.withBytes { one in other.withBytes { other in sameName(one, other) } }
+    }
+}
+
+/// Whether two names are the same without regard to the case of ASCII letters.
+func sameName(_ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard one.count == other.count else { return false }
+    for index in one.indices where one[index] != other[index] {
+        guard lowercased(one[index]) == lowercased(other[index]) else { return false }
+    }
+    return true
+}
+
+func lowercased(_ byte: UInt8) -> UInt8 {
+    byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
+}
+
+extension String {
+    /// Lets `body` read the UTF-8 of the string where it lies.
+    func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        utf8.withContiguousStorageIfAvailable(body) ?? Array(utf8).withUnsafeBufferPointer(body)
     }
 }

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    package import FoundationEssentials
-#else
-    package import Foundation
-#endif
-
 /// What a cache keeps of a response beside its body (RFC 9111 §3): enough to judge it again at any later moment.
 package struct StoredResponse: Hashable, Sendable {
     /// The target URI that it answers: absolute, with its query, without a fragment (RFC 9111 §2).

@@ -1,0 +1,65 @@
+/// One range of a `Range: bytes=…` (RFC 9110 §14.1.2), not yet fitted to a length.
+package enum ByteRange: Hashable, Sendable {
+    /// `bytes=2-` and `bytes=2-5`.
+    case from(Int, through: Int?)
+    /// `bytes=-5`.
+    case last(Int)
+
+    /// The only range of a `Range` field; nil for another unit, several ranges, or what is malformed.
+    package init?(_ text: String) {
+        let range = text.scan { scanner -> ByteRange? in
+            scanner.skipWhitespace()
+            guard scanner.take("bytes="), let range = Self.read(&scanner) else { return nil }
+            scanner.skipWhitespace()
+            return scanner.isAtEnd ? range : nil
+        }
+        guard let range else { return nil }
+        self = range
+    }
+
+    private static func read(_ scanner: inout FieldScanner) -> ByteRange? {
+        scanner.skipWhitespace()
+        if scanner.take("-") { return scanner.number().map(ByteRange.last) }
+        guard let first = scanner.number(), scanner.take("-") else { return nil }
+        guard let digit = scanner.next, digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else {
+            return .from(first, through: nil)
+        }
+        guard let last = scanner.number(), last >= first else { return nil }
+        return .from(first, through: last)
+    }
+
+    /// The bytes that it means in a representation of that length; nil if there are none (RFC 9110 §14.1.2).
+    package func bytes(ofLength length: Int) -> Range<Int>? {
+        switch self {
+        case .from(let first, let last):
+            guard first < length else { return nil }
+            return first..<(min(last ?? length - 1, length - 1) + 1)
+        case .last(let count):
+            guard count > 0, length > 0 else { return nil }
+            return max(0, length - count)..<length
+        }
+    }
+}
+
+extension StoredResponse.Part {
+    /// The part that a `Content-Range` describes (RFC 9110 §14.4); nil if it is not in bytes, or does not make sense.
+    package init?(contentRange text: String) {
+        let part = text.scan { scanner -> StoredResponse.Part? in
+            scanner.skipWhitespace()
+            guard scanner.take("bytes "), let first = scanner.number(), scanner.take("-"), let last = scanner.number(),
+                first <= last, last < Int.max, scanner.take("/")
+            else { return nil }
+            let length = scanner.take("*") ? nil : scanner.number()
+            if let length, length <= last { return nil }
+            scanner.skipWhitespace()
+            return scanner.isAtEnd ? .init(range: first..<(last + 1), completeLength: length) : nil
+        }
+        guard let part else { return nil }
+        self = part
+    }
+
+    /// As `Content-Range` says it.
+    package var contentRange: String {
+        "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(completeLength.map(String.init) ?? "*")"
+    }
+}

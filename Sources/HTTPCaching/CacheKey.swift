@@ -1,0 +1,65 @@
+/// The key under which a target URI is stored: the URI without its fragment, with scheme and host in lower case, no
+/// default port, and `/` for an empty path, so that equivalent URIs share an entry (RFC 9110 §4.2.3).
+package func cacheKey(of url: String) -> String {
+    if url.withBytes(isKeyAlready) { return url }
+    let key = url.prefix { $0 != "#" }
+    guard let parts = URIParts(key) else { return String(key) }
+    let needsSlash = parts.rest.isEmpty || parts.rest.utf8.first == UInt8(ascii: "?")
+    return parts.scheme + "://" + parts.userInfo + parts.hostAndPort + (needsSlash ? "/" : "") + parts.rest
+}
+
+/// Whether two absolute URIs have the same origin: scheme, host and port (RFC 9110 §4.3.1).
+package func sameOrigin(_ one: String, _ other: String) -> Bool {
+    guard let one = URIParts(one.prefix { $0 != "#" }), let other = URIParts(other.prefix { $0 != "#" }) else {
+        return false
+    }
+    return one.scheme == other.scheme && one.hostAndPort == other.hostAndPort
+}
+
+/// An absolute URI with an authority, taken apart; scheme and host in lower case, without a default port.
+private struct URIParts {
+    let scheme: String
+    /// With its `@`.
+    let userInfo: String
+    let hostAndPort: String
+    /// Path and query.
+    let rest: Substring
+
+    init?(_ uri: Substring) {
+        guard let colon = uri.firstIndex(of: ":"), uri[colon...].hasPrefix("://") else { return nil }
+        scheme = uri[..<colon].lowercased()
+        let afterScheme = uri[colon...].dropFirst(3)
+        let authority = afterScheme.prefix { $0 != "/" && $0 != "?" }
+        rest = afterScheme[authority.endIndex...]
+        let host = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
+        userInfo = String(authority[..<host])
+        hostAndPort = Self.withoutDefaultPort(authority[host...].lowercased(), scheme)
+    }
+
+    private static func withoutDefaultPort(_ hostAndPort: String, _ scheme: String) -> String {
+        let port = scheme == "http" ? ":80" : scheme == "https" ? ":443" : ":"
+        for suffix in [port, ":"] where hostAndPort.hasSuffix(suffix) {
+            return String(hostAndPort.dropLast(suffix.utf8.count))
+        }
+        return hostAndPort
+    }
+}
+
+/// Whether nothing is to be changed: looked at before anything is copied, since it is nearly always so.
+private func isKeyAlready(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    var slashes = 0
+    var colons = 0
+    for byte in bytes {
+        switch byte {
+        case UInt8(ascii: "/"): slashes += 1
+        case UInt8(ascii: "#"): return false
+        case UInt8(ascii: ":") where slashes < 3: colons += 1
+        case UInt8(ascii: "A")...UInt8(ascii: "Z") where slashes < 3: return false
+        case UInt8(ascii: "?") where slashes < 3: return false
+        case UInt8(ascii: "@") where slashes < 3: return false
+        default: break
+        }
+    }
+    // A second colon is that of a port, which may be the default one.
+    return slashes >= 3 && colons == 1
+}

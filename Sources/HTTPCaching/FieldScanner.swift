@@ -1,0 +1,171 @@
+/// Reads a field value byte by byte (RFC 9110 §5.6). No method reads beyond the end, whatever the bytes are.
+struct FieldScanner {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private(set) var position = 0
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>) {
+        self.bytes = bytes
+    }
+
+    var isAtEnd: Bool { position >= bytes.count }
+
+    var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    mutating func skip() {
+        if position < bytes.count { position += 1 }
+    }
+
+    mutating func take(_ byte: UInt8) -> Bool {
+        guard next == byte else { return false }
+        position += 1
+        return true
+    }
+
+    mutating func skipWhitespace() {
+        while let byte = next, byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { position += 1 }
+    }
+
+    /// Goes to the next element of a list: over white space and commas, empty elements included (RFC 9110 §5.6.1.2).
+    mutating func skipSeparators() {
+        while let byte = next, byte == UInt8(ascii: ",") || byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") {
+            position += 1
+        }
+    }
+
+    /// A token (RFC 9110 §5.6.2); empty if there is none here.
+    mutating func token() -> Range<Int> {
+        let start = position
+        while let byte = next, Self.isTokenByte(byte) { position += 1 }
+        return start..<position
+    }
+
+    /// The text of a quoted string (RFC 9110 §5.6.4), unescaped; nil if none begins here, or it does not end: then the
+    /// scanner stays behind the opening quote, so that nothing after it is overlooked.
+    mutating func quotedString() -> String? {
+        guard take(UInt8(ascii: "\"")) else { return nil }
+        let start = position
+        var text: [UInt8] = []
+        while let byte = next {
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
+            case UInt8(ascii: "\\"):
+                guard let escaped = next else { continue }
+                text.append(escaped)
+                position += 1
+            default: text.append(byte)
+            }
+        }
+        position = start
+        return nil
+    }
+
+    /// Goes to the comma that ends this element, or to the end; commas in quoted strings do not count.
+    /// Whether anything but white space was skipped.
+    mutating func skipToComma() -> Bool {
+        var skippedText = false
+        while let byte = next, byte != UInt8(ascii: ",") {
+            if byte == UInt8(ascii: "\"") {
+                _ = quotedString()
+                skippedText = true
+            } else {
+                skippedText = skippedText || (byte != UInt8(ascii: " ") && byte != UInt8(ascii: "\t"))
+                position += 1
+            }
+        }
+        return skippedText
+    }
+
+    /// Digits, as seconds; nil if there is none. What is too large is the longest lifetime (RFC 9111 §1.2.2).
+    mutating func deltaSeconds() -> Double? {
+        let start = position
+        var value: Double = 0
+        while let digit = digit() { value = min(value * 10 + Double(digit), CacheControl.longestLifetime) }
+        return position > start ? value : nil
+    }
+
+    /// Digits, as a number; nil if there is none, or if it is too large.
+    mutating func number() -> Int? {
+        let start = position
+        var value: Int? = 0
+        while let digit = digit() { value = value.flatMap { Self.appending(digit, to: $0) } }
+        return position > start ? value : nil
+    }
+
+    /// Exactly `count` digits; nil if there are fewer.
+    mutating func number(ofDigits count: Int) -> Int? {
+        var value = 0
+        for _ in 0..<count {
+            guard let digit = digit() else { return nil }
+            value = value * 10 + digit
+        }
+        return value
+    }
+
+    private mutating func digit() -> Int? {
+        guard let byte = next, byte &- UInt8(ascii: "0") < 10 else { return nil }
+        position += 1
+        return Int(byte &- UInt8(ascii: "0"))
+    }
+
+    private static func appending(_ digit: Int, to value: Int) -> Int? {
+        let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+        let (sum, carried) = product.addingReportingOverflow(digit)
+        return overflow || carried ? nil : sum
+    }
+
+    /// Whether the bytes of that range are this name, without regard to case.
+    func matches(_ range: Range<Int>, _ name: StaticString) -> Bool {
+        guard range.count == name.utf8CodeUnitCount, range.upperBound <= bytes.count else { return false }
+        let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        return sameName(UnsafeBufferPointer(rebasing: bytes[range]), name)
+    }
+
+    /// Takes this text, without regard to case.
+    mutating func take(_ text: StaticString) -> Bool {
+        let range = position..<(position + text.utf8CodeUnitCount)
+        guard matches(range, text) else { return false }
+        position = range.upperBound
+        return true
+    }
+
+    func text(_ range: Range<Int>) -> String {
+        String(decoding: UnsafeBufferPointer(rebasing: bytes[range.clamped(to: bytes.indices)]), as: UTF8.self)
+    }
+
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
+            UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "^"), UInt8(ascii: "`"),
+            UInt8(ascii: "|"), UInt8(ascii: "~"):
+            return true
+        default: return false
+        }
+    }
+}
+
+extension String {
+    /// Reads the string with a scanner.
+    func scan<Result>(_ body: (inout FieldScanner) -> Result) -> Result {
+        withBytes { bytes in
+            var scanner = FieldScanner(bytes)
+            return body(&scanner)
+        }
+    }
+
+    /// The elements of a list of tokens, such as that of `Vary` (RFC 9110 §5.6.1); what is no token is left out.
+    var listedTokens: [String] {
+        scan { scanner in
+            var tokens: [String] = []
+            scanner.skipSeparators()
+            while !scanner.isAtEnd {
+                let token = scanner.token()
+                if !scanner.skipToComma(), !token.isEmpty { tokens.append(scanner.text(token)) }
+                scanner.skipSeparators()
+            }
+            return tokens
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// The request fields that a response was selected by (RFC 9111 §4.1).
+///
+/// Credentials take part whether `Vary` names them or not: an answer to one credential is never given to another. Of
+/// them only a digest is kept.
+package enum SelectingFields {
+    /// What to keep of a request beside its response.
+    /// - Parameter siblings: what is stored for the same URI: a response without `Vary` is selected by the fields that
+    ///   the most recent of its siblings' `Vary` names (§4.1).
+    package static func of(
+        _ request: CacheRequest, for fields: HTTPFields, among siblings: [StoredResponse] = []
+    ) -> HTTPFields {
+        let facts = ResponseFacts(fields)
+        var names = facts.varyNames
+        if names.isEmpty { names = mostRecentVary(of: siblings) }
+        var selecting = HTTPFields()
+        for name in names where !selecting.contains(name) {
+            if let value = request.value(of: name) { selecting.add(name, kept(name, value)) }
+        }
+        for name in bindingCredentials(of: request, facts) where !selecting.contains(name) {
+            if let value = request.value(of: name) { selecting.add(name, kept(name, value)) }
+        }
+        return selecting
+    }
+
+    /// `Authorization` binds always, and so does a `Cookie` that the caller set. Cookies out of a cookie storage change
+    /// with most answers of many servers; they bind what is marked as `private`.
+    private static func bindingCredentials(of request: CacheRequest, _ facts: ResponseFacts) -> [String] {
+        let bindsCookie = request.fields.contains("Cookie") || facts.control.contains(.isPrivate)
+        return bindsCookie ? ["Authorization", "Cookie"] : ["Authorization"]
+    }
+
+    /// Whether a stored response may answer a request, as far as the request's fields go.
+    static func match(
+        _ request: CacheRequest, _ response: StoredResponse, _ facts: ResponseFacts, siblingVary: [String]
+    ) -> Bool {
+        if request.fields.isEmpty, request.impliedFields.isEmpty, response.selectingFields.isEmpty {
+            return !facts.variesOnEverything
+        }
+        guard !facts.variesOnEverything else { return false }
+        let names = facts.vary.isEmpty ? siblingVary : facts.varyNames
+        return names.allSatisfy { matches($0, request, response) } && credentialsMatch(request, response)
+    }
+
+    private static func matches(_ name: String, _ request: CacheRequest, _ response: StoredResponse) -> Bool {
+        let stored = response.selectingFields[name]
+        guard let presented = request.value(of: name) else { return stored == nil }
+        guard let stored else { return false }
+        return stored == presented || kept(name, presented) == stored
+            || normalized(name, presented) == normalized(name, stored)
+    }
+
+    /// An anonymous answer is not given to a request with `Authorization`, nor the other way round; cookies alone do
+    /// not make an anonymous answer somebody's.
+    private static func credentialsMatch(_ request: CacheRequest, _ response: StoredResponse) -> Bool {
+        matches("Authorization", request, response)
+            && (!response.selectingFields.contains("Cookie") || matches("Cookie", request, response))
+    }
+
+    private static func kept(_ name: String, _ value: String) -> String {
+        let isSecret = ["Authorization", "Cookie", "Proxy-Authorization"].contains { HTTPFields.same($0, name) }
+        return isSecret ? "sha-256=" + SHA256.hexadecimal(Array(value.utf8)) : value
+    }
+
+    /// The names in the most recent `Vary` among responses; empty if none has one.
+    static func mostRecentVary(of responses: [StoredResponse]) -> [String] {
+        guard responses.contains(where: { $0.fields.contains("Vary") }) else { return [] }
+        let varying = responses.filter { !ResponseFacts($0.fields).varyNames.isEmpty }
+        return varying.max { $0.responseTime < $1.responseTime }.map { ResponseFacts($0.fields).varyNames } ?? []
+    }
+}
+
+extension ResponseFacts {
+    /// The field names that `Vary` lists.
+    var varyNames: [String] { vary.flatMap(\.listedTokens) }
+
+    /// Whether `Vary` has the member `*`, which no request matches (RFC 9111 §4.1).
+    var variesOnEverything: Bool {
+        vary.contains { $0.utf8.contains(UInt8(ascii: "*")) && $0.listedTokens.contains("*") }
+    }
+}
