@@ -12,4 +12,3 @@ func ManagedFetcher(transport: URLSessionTransport, store: (any ResponseStore)?,
     NoFetch()
 }
 enum Redirect { static func request(from: URLRequest, to: HTTPURLResponse) -> URLRequest? { nil } }
-enum HTTPDate { static func parse(_ t: String, at: Date) -> Date? { nil } }
