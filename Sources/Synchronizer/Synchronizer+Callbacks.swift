@@ -41,6 +41,37 @@ extension Synchronizer {
         }
     }
 
+    /// Loads a resource, answers on the main actor, and gives a handle to watch and to steer the load by.
+    ///
+    /// As ``loadResource(_:priority:completion:)`` otherwise.
+    public func startLoading<R: Resource>(
+        _ resource: R, priority: LoadPriority = .normal,
+        completion: @escaping @MainActor (SynchronizerResult<R.ParsedObject>) -> Void
+    ) -> LoadTask {
+        let request = resource.request()
+        let task = LoadTask(priority: priority)
+        if Thread.isMainThread, let known = recall(resource, request)?.object(of: R.self) {
+            task.finish()
+            MainActor.assumeIsolated { completion(.success(known)) }
+            return task
+        }
+        let subscription = Subscription(completion, loader: loader)
+        task.attach(.init(cancel: { subscription.cancel() }, setPriority: { subscription.setPriority($0) }))
+        var receiver = LoadReceiver { outcome in
+            let result = SynchronizerResult(outcome, of: R.self)
+            DispatchQueue.main.async {
+                MainActor.assumeIsolated {
+                    guard let completion = subscription.take() else { return }
+                    task.finish()
+                    completion(result)
+                }
+            }
+        }
+        receiver.progressed = { task.note($0) }
+        enter(job(for: resource, request, priority), subscription, receiver)
+        return task
+    }
+
     /// `answer` takes the right to answer where the completion is to run, so that a cancel until then prevails.
     private func begin<R: Resource, Completion: Sendable>(
         _ resource: R, _ request: URLRequest, _ priority: LoadPriority, _ completion: Completion,

@@ -1,0 +1,90 @@
+import Foundation
+
+/// A load that can be watched, re-prioritised and cancelled: what ``Synchronizer/startLoading(_:priority:completion:)``
+/// returns. Usable from any thread.
+public final class LoadTask: Sendable {
+    private struct State {
+        var priority: LoadPriority
+        var progress = LoadProgress(received: 0)
+        var isFinished = false
+        var watchers: [Int: AsyncStream<LoadProgress>.Continuation] = [:]
+        var lastWatcher = 0
+        var handle: Handle?
+    }
+
+    /// What the synchronizer does for the task.
+    struct Handle: Sendable {
+        let cancel: CancelLoading
+        let setPriority: @Sendable (LoadPriority) -> Void
+    }
+
+    private let state: Locked<State>
+
+    init(priority: LoadPriority) {
+        state = Locked(State(priority: priority))
+    }
+
+    /// How urgent the load is. Setting it moves a load that waits.
+    public var priority: LoadPriority {
+        get { state.withLock { $0.priority } }
+        set {
+            let handle = state.withLock { state in
+                state.priority = newValue
+                return state.handle
+            }
+            handle?.setPriority(newValue)
+        }
+    }
+
+    /// Bytes received from the network so far; nothing for an answer out of the cache.
+    public var progress: LoadProgress { state.withLock { $0.progress } }
+
+    /// Whether the completion has been called, or the load was cancelled.
+    public var isFinished: Bool { state.withLock { $0.isFinished } }
+
+    /// The progress now, and as it changes, until the load is over. Whoever is slow gets the latest only.
+    public var progressUpdates: AsyncStream<LoadProgress> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let id: Int? = state.withLock { state in
+                continuation.yield(state.progress)
+                guard !state.isFinished else { return nil }
+                state.lastWatcher += 1
+                state.watchers[state.lastWatcher] = continuation
+                return state.lastWatcher
+            }
+            guard let id else { return continuation.finish() }
+            continuation.onTermination = { [weak self] _ in
+                self?.state.withLock { $0.watchers[id] = nil }
+            }
+        }
+    }
+
+    /// Cancels the load: its completion is not called any more. Without effect once it is finished.
+    public func cancel() {
+        let handle = state.withLock { $0.handle }
+        handle?.cancel()
+        finish()
+    }
+
+    func attach(_ handle: Handle) {
+        state.withLock { $0.handle = $0.isFinished ? nil : handle }
+    }
+
+    func note(_ progress: LoadProgress) {
+        let watchers = state.withLock { state in
+            state.progress = progress
+            return Array(state.watchers.values)
+        }
+        watchers.forEach { $0.yield(progress) }
+    }
+
+    func finish() {
+        let watchers = state.withLock { state in
+            defer { state.watchers = [:] }
+            state.isFinished = true
+            state.handle = nil
+            return Array(state.watchers.values)
+        }
+        watchers.forEach { $0.finish() }
+    }
+}
