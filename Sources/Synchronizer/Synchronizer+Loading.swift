@@ -9,6 +9,7 @@ extension Synchronizer {
     /// Joins or begins a load; an object that is in memory after all is given to the receiver at once.
     func enter<Completion: Sendable>(_ job: LoadJob, _ subscription: Subscription<Completion>, _ receiver: LoadReceiver)
     {
+        if let identity = job.identity { prefetcher.asked(for: identity) }
         let use = MemoryUse(job.request)
         let now = configuration.time.now
         let ticket = loader.load(

@@ -33,7 +33,9 @@ extension Synchronizer {
     func recall<R: Resource>(_ resource: R, _ request: URLRequest) -> LoadedObject? {
         guard let use = MemoryUse(request), let identity = RequestIdentity(request) else { return nil }
         let key = ObjectKey(identity: identity, type: ObjectIdentifier(R.self), variant: resource.variant)
-        return memory.value(for: key, now: configuration.time.now, anyAge: use == .ofAnyAge)
+        let known = memory.value(for: key, now: configuration.time.now, anyAge: use == .ofAnyAge)
+        if let known, known.run.isPrefetched { prefetcher.asked(for: identity) }
+        return known
     }
 }
 

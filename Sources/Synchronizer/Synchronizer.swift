@@ -15,6 +15,7 @@ public final class Synchronizer: Sendable {
     /// What the synchronizer was made with.
     public let configuration: Configuration
     let loader: Loader
+    let prefetcher: Prefetcher
     let memory: MemoryCache<ObjectKey, LoadedObject>
     let fetcher: any Fetching
 
@@ -49,5 +50,6 @@ public final class Synchronizer: Sendable {
                         memory.remove(key)  // an older object must not outlive this one
                     }
                 }))
+        prefetcher = Prefetcher(loader: loader)
     }
 }

@@ -33,8 +33,18 @@ struct LoadJob: Sendable {
         identity.map { ObjectKey(identity: $0, type: type, variant: variant) }
     }
 
+    private var keepsObject = true
+
+    /// The same, but its object is of no use to later loads.
+    var notRemembered: LoadJob {
+        var job = self
+        job.keepsObject = false
+        return job
+    }
+
     /// Whether the object may be of use to later loads.
     var isRemembered: Bool {
+        guard keepsObject else { return false }
         guard let fields = request.allHTTPHeaderFields, !fields.isEmpty else { return true }
         return !fields.keys.contains(where: RequestIdentity.callsForJudgement)
     }

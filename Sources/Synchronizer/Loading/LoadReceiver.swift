@@ -9,7 +9,11 @@ struct LoadReceiver: Sendable {
     /// What is stored, while the network is asked; nil if it is not wanted.
     var stored: (@Sendable (LoadedObject) -> Void)?
 
-    init(finished: @escaping @Sendable (Loader.Outcome) -> Void) {
+    /// Whether nobody waits for it yet.
+    let isPrefetch: Bool
+
+    init(isPrefetch: Bool = false, finished: @escaping @Sendable (Loader.Outcome) -> Void) {
+        self.isPrefetch = isPrefetch
         self.finished = finished
     }
 }

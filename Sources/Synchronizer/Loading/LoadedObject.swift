@@ -3,7 +3,14 @@ import Foundation
 /// A parsed object with what is known of it, as loads share it and the memory keeps it.
 final class LoadedObject: Sendable {
     /// Stands for one run of a parse: objects of the same run are the same object.
-    final class Run: Sendable {}
+    final class Run: Sendable {
+        /// Whether it was a prefetch that asked for it, so that its use is worth noting.
+        let isPrefetched: Bool
+
+        init(isPrefetched: Bool = false) {
+            self.isPrefetched = isPrefetched
+        }
+    }
 
     let object: any Sendable
     /// Bytes that it takes in memory.

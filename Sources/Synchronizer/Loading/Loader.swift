@@ -37,6 +37,7 @@ final class Loader: Sendable {
         let run: @Sendable (Data) throws -> (object: any Sendable, cost: Int)
         let cancellation = ParseFlag()
         var subscribers: Set<Int> = []
+        var isPrefetched = false
         var stored = StoredPhase.unwanted
         var outcome: Outcome?
     }
@@ -111,6 +112,7 @@ final class Loader: Sendable {
             }
             state.receivers[place.subscriber] = receiver
             state.parses[place.parse]?.subscribers.insert(place.subscriber)
+            if receiver.isPrefetch { state.parses[place.parse]?.isPrefetched = true }
             let wantsStored = receiver.stored != nil && state.want(storedOf: place.parse)
             return (.waiting(place.subscriber), wantsStored && !place.isNewDownload ? place.download : nil)
         }
@@ -238,8 +240,8 @@ final class Loader: Sendable {
         var trace = fetched.trace
         trace.parse = max(0, time.now.timeIntervalSince(begin))
         return LoadedObject(
-            object: parsed.object, cost: parsed.cost, head: fetched.response, freshUntil: fetched.freshUntil,
-            trace: trace)
+            object: parsed.object, cost: parsed.cost, run: LoadedObject.Run(isPrefetched: parse.isPrefetched),
+            head: fetched.response, freshUntil: fetched.freshUntil, trace: trace)
     }
 
     /// An object that was made from the very same bytes already, shown meanwhile or kept in memory.

@@ -8,7 +8,7 @@ extension ResponseCache {
     ///   fields than it.
     func store(_ record: StoredRecord, _ cached: CachedURLResponse, keepsObject: Bool) {
         let body = cached.data
-        let id = Sequence.next()
+        let id = GrowingID.next()
         change(
             .store(
                 StoredRow(
@@ -25,7 +25,7 @@ extension ResponseCache {
         record.response = response
         change(
             .update(
-                id: id, urlKey: row.urlKey, record: record, variant: response.variantKey, revision: Sequence.next(),
+                id: id, urlKey: row.urlKey, record: record, variant: response.variantKey, revision: GrowingID.next(),
                 stored: time.now.milliseconds))
     }
 

@@ -28,7 +28,7 @@ struct StoredRow: Sendable {
 }
 
 /// Identifiers and revisions: unique among the processes that share a directory, and growing with time.
-enum Sequence {
+enum GrowingID {
     private static let last = Locked<Int64>(0)
 
     /// 51 bits of microseconds since 2020, which last until 2091, and 12 random bits for what processes do at once.

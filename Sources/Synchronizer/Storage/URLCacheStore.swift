@@ -39,7 +39,7 @@ final class URLCacheStore: ResponseStore {
 
     func store(_ response: StoredResponse, _ cached: CachedURLResponse) {
         guard cached.storagePolicy != .notAllowed, let request = Self.request(response.url) else { return }
-        put(StoredRecord(response), Sequence.next(), cached.data, cached.storagePolicy, for: request)
+        put(StoredRecord(response), GrowingID.next(), cached.data, cached.storagePolicy, for: request)
     }
 
     func update(_ entry: StoredEntry, to response: StoredResponse) {

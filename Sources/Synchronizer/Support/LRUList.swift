@@ -1,6 +1,6 @@
 /// A dictionary that knows the order in which its values were used. All operations take constant time.
 struct LRUList<Key: Hashable, Value> {
-    private struct Node {
+    fileprivate struct Node {
         let key: Key
         var value: Value
         /// Towards the more, and towards the less recently used; -1 at the ends.
@@ -71,3 +71,6 @@ struct LRUList<Key: Hashable, Value> {
         if node.older >= 0 { nodes[node.older]?.newer = node.newer } else { oldest = node.newer }
     }
 }
+
+extension LRUList.Node: Sendable where Key: Sendable, Value: Sendable {}
+extension LRUList: Sendable where Key: Sendable, Value: Sendable {}

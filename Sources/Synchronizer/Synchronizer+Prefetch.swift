@@ -1,0 +1,44 @@
+import Foundation
+
+extension Synchronizer {
+    /// How far a prefetch brings a resource.
+    public enum PrefetchDestination: Sendable {
+        /// Parsed, into memory: it is there at once when asked for.
+        case memory
+        /// Its response into the URL cache, and no further.
+        case disk
+    }
+
+    /// Loads resources that are likely to be asked for soon, in this order, behind all that is visible.
+    ///
+    /// A prefetched resource that somebody asks for while it waits or loads takes that priority at once. Prefetching
+    /// measures how much of it is used (``prefetchStatistics``), and does less at a time while most is wasted.
+    ///
+    /// - Returns: what cancels those that are not loaded yet.
+    @discardableResult
+    public func prefetch<R: Resource>(
+        _ resources: some Sequence<R>, priority: LoadPriority = .low, to destination: PrefetchDestination = .memory
+    ) -> CancelLoading {
+        let jobs = resources.compactMap { resource -> LoadJob? in
+            let request = resource.request()
+            guard recall(resource, request) == nil else { return nil }
+            switch destination {
+            case .memory: return job(for: resource, request, priority)
+            case .disk: return job(for: StoringOnly(urlRequest: request), request, priority).notRemembered
+            }
+        }
+        return prefetcher.prefetch(jobs.filter { $0.identity != nil })
+    }
+
+    /// What prefetching has brought so far.
+    public var prefetchStatistics: PrefetchStatistics { prefetcher.statistics }
+}
+
+/// A resource that is stored and not parsed.
+private struct StoringOnly: Resource {
+    let urlRequest: URLRequest
+
+    func request() -> URLRequest { urlRequest }
+
+    var parse: @Sendable (Data) throws -> Bool { { _ in true } }
+}
