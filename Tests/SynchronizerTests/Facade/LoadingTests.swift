@@ -1,0 +1,252 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("Loading", .timeLimit(.minutes(2)))
+struct LoadingTests {
+    let bench: Workbench
+    let synchronizer: Synchronizer
+
+    init() throws {
+        bench = try Workbench()
+        synchronizer = bench.synchronizer()
+        bench.server["/fresh"] = Reply("fresh", fields: ["Cache-Control": "max-age=100"])
+        bench.server["/json"] = Reply("{\"name\": \"a\", \"numbers\": [1, 2]}", fields: ["Cache-Control": "max-age=100"])
+    }
+
+    struct Item: Codable, Hashable, Sendable {
+        let name: String
+        let numbers: [Int]
+    }
+
+    /// Counts its parses.
+    struct Counted: Resource {
+        let url: URL
+        let parses: Locked<Int>
+        var variant: ResourceVariant = .standard
+        func request() -> URLRequest { URLRequest(url: url) }
+        var parse: @Sendable (Data) throws -> Int {
+            { data in
+                parses.withLock { $0 += 1 }
+                return data.count
+            }
+        }
+    }
+
+    @Test("what is in memory is given before loadResource returns, on the main actor")
+    @MainActor func synchronousHit() async throws {
+        let resource = DataResource(url: bench.server.url("/fresh"))
+        #expect(synchronizer.cachedObject(for: resource) == nil)
+        _ = try await synchronizer.load(resource)
+        #expect(synchronizer.cachedObject(for: resource) == Data("fresh".utf8))
+        var given: Data?
+        synchronizer.loadResource(resource) { result in
+            if case .success(let data) = result { given = data }
+        }
+        #expect(given == Data("fresh".utf8))
+        #expect(try await synchronizer.loaded(resource).source == .memory)
+        #expect(bench.server.counts.requests == 1)
+    }
+
+    @Test("an object in memory does not outlive its response")
+    func freshness() async throws {
+        let resource = DataResource(url: bench.server.url("/fresh"))
+        _ = try await synchronizer.load(resource)
+        bench.clock.advance(by: 101)
+        #expect(synchronizer.cachedObject(for: resource) == nil)
+        var any = resource.request()
+        any.cachePolicy = .returnCacheDataElseLoad
+        #expect(synchronizer.cachedObject(for: DataResource(request: any)) != nil)
+        #expect(try await synchronizer.loaded(resource).source == .network)
+    }
+
+    @Test("JSON is decoded, with the default decoder and with one's own")
+    func json() async throws {
+        let item = try await synchronizer.load(JSONResource<Item>(url: bench.server.url("/json")))
+        #expect(item == Item(name: "a", numbers: [1, 2]))
+        #expect(bench.server.requests.first?["Accept"] == "application/json")
+        bench.server["/snake"] = Reply("{\"first_name\": \"b\"}")
+        struct Snake: Decodable, Sendable { let firstName: String }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let snake = try await synchronizer.load(JSONResource<Snake>(url: bench.server.url("/snake"), decoder: decoder))
+        #expect(snake.firstName == "b")
+    }
+
+    @Test("a status outside 200 to 299 is an error that tells it", arguments: [400, 401, 403, 404, 410, 429, 500, 503])
+    func status(code: Int) async throws {
+        bench.server["/a"] = Reply("no", status: code)
+        let error = await #expect(throws: SynchronizerError.self) {
+            try await synchronizer.load(DataResource(url: bench.server.url("/a")))
+        }
+        guard case .status(let response, let context)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(response.statusCode == code)
+        #expect(context.url == bench.server.url("/a"))
+        #expect(context.trace.status == code)
+    }
+
+    @Test("an empty body is noData for a completion, and an error for async callers")
+    func emptyBody() async throws {
+        bench.server["/empty"] = Reply("", status: 200)
+        let resource = DataResource(url: bench.server.url("/empty"))
+        let isNoData = await withCheckedContinuation { continuation in
+            synchronizer.loadResource(resource, on: .global()) { result in
+                if case .noData = result { continuation.resume(returning: true) } else { continuation.resume(returning: false) }
+            }
+        }
+        #expect(isNoData)
+        let error = await #expect(throws: SynchronizerError.self) { try await synchronizer.load(resource) }
+        guard case .emptyBody? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test("what cannot be parsed is an error that names the resource, and is not kept")
+    func undecodable() async throws {
+        bench.server["/a"] = Reply("not JSON", fields: ["Cache-Control": "max-age=100"])
+        let resource = JSONResource<Item>(url: bench.server.url("/a"))
+        for requests in 1...2 {
+            let error = await #expect(throws: SynchronizerError.self) { try await synchronizer.load(resource) }
+            guard case .undecodable(let cause, let context)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(cause is DecodingError)
+            #expect(context.url == bench.server.url("/a"))
+            #expect(bench.server.counts.requests == requests)
+        }
+    }
+
+    @Test("no server is a transport error; a URL of no known scheme is an invalid request")
+    func nobody() async throws {
+        let url = bench.server.url("/a")
+        bench.server.stop()
+        let error = await #expect(throws: SynchronizerError.self) { try await synchronizer.load(DataResource(url: url)) }
+        guard case .transport(let cause, _)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(cause is URLError)
+        let strange = try #require(URL(string: "gopher://127.0.0.1/"))
+        let other = await #expect(throws: SynchronizerError.self) {
+            try await synchronizer.load(DataResource(url: strange))
+        }
+        guard case .invalidRequest? = other else {
+            Issue.record("\(String(describing: other))")
+            return
+        }
+    }
+
+    @Test("10,000 loads of one URL make one request and one parse")
+    func coalescing() async throws {
+        let gate = Gate()
+        bench.server["/a"] = Reply("abc").waiting(for: gate, .beforeHead)
+        let resource = Counted(url: bench.server.url("/a"), parses: Locked(0))
+        let answers = Collector<Int>()
+        for _ in 0..<10_000 {
+            synchronizer.loadResource(resource, on: .global()) { result in
+                if case .success(let count) = result { answers.append(count) }
+            }
+        }
+        try await gate.waitForArrivals(1)
+        gate.open()
+        #expect(await answers.wait(for: 10_000) == Array(repeating: 3, count: 10_000))
+        #expect(bench.server.counts.requests == 1)
+        #expect(resource.parses.withLock { $0 } == 1)
+    }
+
+    @Test("two parses of one response share the request")
+    func variants() async throws {
+        let gate = Gate()
+        bench.server["/a"] = Reply("abc").waiting(for: gate, .beforeHead)
+        let parses = Locked(0)
+        let answers = Collector<Int>()
+        for variant in ["small", "large", "small", "large"] {
+            let resource = Counted(url: bench.server.url("/a"), parses: parses, variant: ResourceVariant(variant))
+            synchronizer.loadResource(resource, on: .global()) { result in
+                if case .success(let count) = result { answers.append(count) }
+            }
+        }
+        try await gate.waitForArrivals(1)
+        gate.open()
+        await answers.wait(for: 4)
+        #expect(bench.server.counts.requests == 1)
+        #expect(parses.withLock { $0 } == 2)
+    }
+
+    @Test("two tokens get two answers, in flight and from memory")
+    func tokens() async throws {
+        bench.server.handle("/me") { request in
+            Reply(request["Authorization"] ?? "nobody", fields: ["Cache-Control": "max-age=100"])
+        }
+        func load(_ token: String) async throws -> String {
+            var request = URLRequest(url: bench.server.url("/me"))
+            request.setValue(token, forHTTPHeaderField: "Authorization")
+            return String(decoding: try await synchronizer.load(DataResource(request: request)), as: UTF8.self)
+        }
+        for _ in 0..<2 {
+            async let one = load("one")
+            async let other = load("other")
+            #expect(try await (one, other) == ("one", "other"))
+        }
+    }
+
+    @Test("unsafe methods are never shared")
+    func unsafeMethods() async throws {
+        let gate = Gate()
+        bench.server["/a"] = Reply("done").waiting(for: gate, .beforeHead)
+        let answers = Collector<Bool>()
+        for _ in 0..<3 {
+            var request = URLRequest(url: bench.server.url("/a"))
+            request.httpMethod = "POST"
+            request.httpBody = Data("x".utf8)
+            synchronizer.loadResource(DataResource(request: request), on: .global()) { _ in answers.append(true) }
+        }
+        try await gate.waitForArrivals(3)
+        gate.open()
+        await answers.wait(for: 3)
+        #expect(bench.server.requests.map(\.method) == ["POST", "POST", "POST"])
+    }
+
+    @Test("500 loads at once from 8 threads, half of them cancelled: each answered at most once, none lost")
+    func many() async throws {
+        bench.server.handle("/many") { request in Reply(request.target, fields: ["Cache-Control": "max-age=100"]) }
+        let calls = Locked([Int](repeating: 0, count: 500))
+        let wrong = Locked(0)
+        let kept = Collector<Int>()
+        await withTaskGroup(of: Void.self) { group in
+            for thread in 0..<8 {
+                group.addTask {
+                    var generator = SeededGenerator(seed: UInt64(thread))
+                    for number in stride(from: thread, to: 500, by: 8) {
+                        let target = "/many?\(number % 100)"
+                        let isCancelled = Bool.random(using: &generator)
+                        let url = bench.server.url(target)
+                        let cancel = synchronizer.loadResource(DataResource(url: url), on: .global()) { result in
+                            calls.withLock { $0[number] += 1 }
+                            if case .success(let data) = result, data == Data(target.utf8) {} else { wrong.withLock { $0 += 1 } }
+                            if !isCancelled { kept.append(number) }
+                        }
+                        if isCancelled { cancel() }
+                    }
+                }
+            }
+        }
+        var expected = 0
+        for thread in 0..<8 {
+            var generator = SeededGenerator(seed: UInt64(thread))
+            for _ in stride(from: thread, to: 500, by: 8) where !Bool.random(using: &generator) { expected += 1 }
+        }
+        let answered = await kept.wait(for: expected)
+        #expect(Set(answered).count == expected)
+        #expect(calls.withLock { $0.allSatisfy { $0 <= 1 } })
+        #expect(wrong.withLock { $0 } == 0)
+    }
+}
