@@ -48,18 +48,20 @@ private struct URIParts {
 /// Whether nothing is to be changed: looked at before anything is copied, since it is nearly always so.
 private func isKeyAlready(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var slashes = 0
-    var colons = 0
+    var port: Int?
     for byte in bytes {
         switch byte {
-        case UInt8(ascii: "/"): slashes += 1
         case UInt8(ascii: "#"): return false
-        case UInt8(ascii: ":") where slashes < 3: colons += 1
-        case UInt8(ascii: "A")...UInt8(ascii: "Z") where slashes < 3: return false
-        case UInt8(ascii: "?") where slashes < 3: return false
-        case UInt8(ascii: "@") where slashes < 3: return false
+        case UInt8(ascii: "/"): slashes += 1
+        case _ where slashes == 3: continue
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "?"), UInt8(ascii: "@"), UInt8(ascii: "["):
+            return false
+        case UInt8(ascii: ":") where slashes == 2: port = 0
+        case UInt8(ascii: "0")...UInt8(ascii: "9"):
+            port = port.map { min($0 * 10 + Int(byte - UInt8(ascii: "0")), 65_536) }
         default: break
         }
+        if slashes > 3 { slashes = 3 }
     }
-    // A second colon is that of a port, which may be the default one.
-    return slashes >= 3 && colons == 1
+    return slashes == 3 && port != 0 && port != 80 && port != 443
 }

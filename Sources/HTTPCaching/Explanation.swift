@@ -11,6 +11,8 @@ package enum Explanation: Hashable, Sendable {
     case nothingMatches
     case incomplete
     case conditional
+    case mismatch
+    case notHTTP
 
     /// What lets a stale response be used.
     package enum Permission: String, Hashable, Sendable {
@@ -45,6 +47,8 @@ extension Explanation: CustomStringConvertible {
         case .nothingMatches: return "what is stored is for other request fields"
         case .incomplete: return "a part is stored"
         case .conditional: return "the request validates a response of its own"
+        case .mismatch: return "what was asked about does not match what the server has"
+        case .notHTTP: return "the URL is not one of HTTP"
         }
     }
 }

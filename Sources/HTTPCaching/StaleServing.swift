@@ -37,6 +37,16 @@ extension CacheRules {
         return served
     }
 
+    /// The selection made ready to show while the server is asked; nil if the response must not be used before the
+    /// server has confirmed it (§4.2.4).
+    package func selectionMeanwhile(_ selection: Selection, of response: StoredResponse) -> Selection? {
+        let facts = ResponseFacts(response.fields)
+        guard !facts.mustBeValidated, selection.freshness.isFresh || !facts.mustNotBeStale else { return nil }
+        var shown = selection
+        shown.explanation = selection.freshness.isFresh ? .fresh(selection.freshness) : .stale(selection.freshness)
+        return shown
+    }
+
     /// Until when an object made of the response may be used without looking at the response again: its expiration
     /// time, or `.distantPast` if each use is to be judged.
     package func expiration(of response: StoredResponse, at now: Date) -> Date {

@@ -29,6 +29,11 @@ package enum SelectingFields {
         return bindsCookie ? ["Authorization", "Cookie"] : ["Authorization"]
     }
 
+    /// Whether a stored response is for requests with fields like these.
+    package static func match(_ request: CacheRequest, _ response: StoredResponse) -> Bool {
+        match(request, response, ResponseFacts(response.fields), siblingVary: [])
+    }
+
     /// Whether a stored response may answer a request, as far as the request's fields go.
     static func match(
         _ request: CacheRequest, _ response: StoredResponse, _ facts: ResponseFacts, siblingVary: [String]

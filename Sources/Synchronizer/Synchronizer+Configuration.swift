@@ -87,7 +87,7 @@ extension Synchronizer.Configuration {
             session.urlCache = urlCache
             return NativeFetcher(
                 transport: URLSessionTransport(configuration: session, delegate: sessionDelegate, redirects: .followed),
-                time: time)
+                cache: urlCache, time: time)
         case .managed:
             session.urlCache = nil
             session.requestCachePolicy = .reloadIgnoringLocalCacheData

@@ -23,12 +23,24 @@ public enum SynchronizerError: Error, Sendable {
         public let url: URL?
         /// How far the load came.
         public let trace: LoadTrace
+        /// What the server said with its answer, such as the explanation in a 404; nil if no complete answer came.
+        public let body: Data?
+        private let head: ResponseHead?
 
         /// A context, for errors that a caller's own code makes.
         public init(url: URL?, trace: LoadTrace) {
+            self.init(url: url, trace: trace, head: nil, body: nil)
+        }
+
+        init(url: URL?, trace: LoadTrace, head: ResponseHead?, body: Data?) {
             self.url = url
             self.trace = trace
+            self.head = head
+            self.body = body
         }
+
+        /// The server's answer, as it sent it; nil if none came.
+        public var response: URLResponse? { head?.urlResponse }
     }
 }
 

@@ -1,0 +1,98 @@
+import Foundation
+import HTTPCaching
+
+/// One step of a fetch: a request, the original one or that of a redirect, and what the cache said to it.
+struct Hop: Sendable {
+    let request: URLRequest
+    let url: URL
+    let cacheRequest: CacheRequest
+    /// What was stored for the URI when it was looked up.
+    var entries: [StoredEntry]
+    var verdict: Verdict
+    var trace: LoadTrace
+
+    var candidates: [Candidate] { entries.map(\.candidate) }
+}
+
+extension StoredEntry {
+    var candidate: Candidate { Candidate(response, bodySize: bodySize) }
+}
+
+/// A hop that is under way on the network.
+struct Exchange: Sendable {
+    var hop: Hop
+    let requestTime: Date
+    var reception: Reception
+    /// Known once `send` has returned; a transfer can be over before.
+    var transfer: (any Transfer)?
+    /// How the transfer ended; nil while it goes on.
+    var end: Result<Void, any Error>?
+}
+
+/// What has arrived of an answer.
+struct Reception: Sendable {
+    let maximumBodySize: Int
+    private(set) var response: URLResponse?
+    private(set) var status = 0
+    private(set) var fields = HTTPFields()
+    private(set) var responseTime = Date.distantPast
+    private(set) var body = Data()
+    /// Whether the body is larger than is accepted: what is over is not kept.
+    private(set) var isTooLarge = false
+
+    init(maximumBodySize: Int) {
+        self.maximumBodySize = maximumBodySize
+    }
+
+    mutating func receive(_ response: URLResponse, at moment: Date) {
+        self.response = response
+        responseTime = moment
+        body = Data()
+        guard let response = response as? HTTPURLResponse else {
+            status = 200
+            return
+        }
+        status = response.statusCode
+        fields = HTTPFields(of: response)
+        isTooLarge = bodyLength.map { $0 > maximumBodySize } ?? false
+    }
+
+    mutating func receive(_ data: Data) {
+        guard !isTooLarge else { return }
+        guard data.count <= maximumBodySize - body.count else {
+            isTooLarge = true
+            body = Data()
+            return
+        }
+        if body.isEmpty {
+            body = data  // mostly all there is: no copy
+            return
+        }
+        reserveCapacity(for: data.count)
+        body.append(data)
+    }
+
+    /// Makes room for the whole body where its length is known; a length is no reason to take much memory at once.
+    private mutating func reserveCapacity(for count: Int) {
+        guard let length = bodyLength, length > body.count, body.count < Self.largestReservation else { return }
+        body.reserveCapacity(min(length, Self.largestReservation))
+    }
+
+    private static let largestReservation = 16 << 20
+
+    /// The length that the body must have, where the answer says so and the bytes are counted as they are sent.
+    var bodyLength: Int? {
+        guard !fields.contains("Transfer-Encoding"), !isCoded else { return nil }
+        return fields["Content-Length"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    }
+
+    private var isCoded: Bool {
+        fields["Content-Encoding"].map { !HTTPFields.same($0, "identity") } ?? false
+    }
+
+    /// Whether bytes are missing that the answer has promised.
+    func isCutShort(method: String) -> Bool {
+        guard method != "HEAD", status != 204, status != 304, !isTooLarge, let length = bodyLength else { return false }
+        return body.count != length
+    }
+}

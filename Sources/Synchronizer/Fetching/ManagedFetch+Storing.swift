@@ -1,0 +1,179 @@
+import Foundation
+import HTTPCaching
+
+// What is kept of an answer. The session's delegate is asked what to store; what it gives is judged once more.
+extension ManagedFetch {
+    typealias Kept = @Sendable (StoredResponse?) -> Void
+
+    /// Keeps what the server answered, if it may be kept; `done` gets the response with the fields that count.
+    func keepReceived(_ exchange: Exchange, _ done: @escaping Kept) {
+        let reception = exchange.reception
+        guard let response = reception.response as? HTTPURLResponse, !reception.isTooLarge,
+            exchange.hop.cacheRequest.method != "HEAD"
+        else { return done(nil) }
+        switch Storing.objection(to: reception.status, reception.fields, answering: exchange.hop.cacheRequest) {
+        case nil, .notCacheable: break  // a delegate may make it cacheable
+        default: return done(nil)
+        }
+        if let (merged, body) = merged(exchange) { return keep(merged, body, exchange, done) }
+        let received = StoredResponse(
+            url: exchange.hop.cacheRequest.url, method: "GET", selectingFields: HTTPFields(), status: reception.status,
+            fields: reception.fields, requestTime: exchange.requestTime, responseTime: reception.responseTime,
+            part: reception.status == 206 ? Storing.part(of: reception.fields) : nil)
+        // A part that has not the length that it says cannot be used to answer anything.
+        if let part = received.part, part.range.count != reception.body.count { return done(nil) }
+        propose(CachedURLResponse(response: response, data: reception.body), received, exchange, done)
+    }
+
+    /// Keeps a response that was made of stored and received parts.
+    func keep(_ response: StoredResponse, _ body: Data, _ exchange: Exchange, _ done: @escaping Kept) {
+        let head = ResponseHead(url: exchange.hop.url, status: response.status, fields: response.serverFields)
+        propose(CachedURLResponse(response: head.urlResponse, data: body), response, exchange, done)
+    }
+
+    private func propose(
+        _ proposed: CachedURLResponse, _ response: StoredResponse, _ exchange: Exchange, _ done: @escaping Kept
+    ) {
+        ask(exchange, proposed) { [self] decided in
+            guard let decided, isOpen, let stored = judged(decided, proposed, response, exchange) else {
+                return done(nil)
+            }
+            fetcher.store?.store(stored, decided)
+            done(stored)
+        }
+    }
+
+    /// The response as it is to be stored: with the fields that the delegate wants, and none of those that must not be
+    /// kept; nil if it must not be stored.
+    private func judged(
+        _ decided: CachedURLResponse, _ proposed: CachedURLResponse, _ response: StoredResponse, _ exchange: Exchange
+    ) -> StoredResponse? {
+        var stored = response
+        stored.apply(decided, insteadOf: proposed)
+        let request = exchange.hop.cacheRequest
+        guard Storing.objection(to: stored.status, stored.fields, answering: request) == nil else { return nil }
+        stored.selectingFields = SelectingFields.of(request, for: stored.fields, among: siblings(exchange))
+        stored.fields = Storing.storedFields(of: stored.fields, receivedAt: stored.responseTime)
+        return stored
+    }
+
+    private func siblings(_ exchange: Exchange) -> [StoredResponse] {
+        let request = exchange.hop.cacheRequest
+        let entries = request.policy.looksUp ? exchange.hop.entries : fetcher.store?.entries(for: request.url) ?? []
+        return entries.map(\.response)
+    }
+
+    /// Keeps a stored response that the server has confirmed, with its new fields.
+    func keepFreshened(
+        _ freshened: StoredResponse, _ entry: StoredEntry, _ body: Data, _ exchange: Exchange, _ done: @escaping Kept
+    ) {
+        let head = ResponseHead(url: exchange.hop.url, status: freshened.status, fields: freshened.fields)
+        let proposed = CachedURLResponse(response: head.urlResponse, data: body)
+        ask(exchange, proposed) { [self] decided in
+            guard isOpen else { return done(nil) }
+            var stored = freshened
+            guard let decided else {
+                fetcher.store?.remove(entry)
+                return done(nil)
+            }
+            stored.apply(decided, insteadOf: proposed)
+            guard Storing.objection(to: stored.status, stored.fields, answering: exchange.hop.cacheRequest) == nil
+            else {
+                fetcher.store?.remove(entry)
+                return done(nil)
+            }
+            if decided.data == body {
+                fetcher.store?.update(entry, to: stored)
+            } else {
+                fetcher.store?.store(stored, decided)
+            }
+            done(stored)
+        }
+    }
+
+    /// `willCacheResponse`: what to store; nil for nothing.
+    private func ask(
+        _ exchange: Exchange, _ proposed: CachedURLResponse,
+        _ decided: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        guard isOpen, let transfer = exchange.transfer else { return decided(nil) }
+        transfer.willCache(proposed) { cached in
+            decided(cached.flatMap { $0.storagePolicy == .notAllowed ? nil : $0 })
+        }
+    }
+
+    // MARK: - What an answer does to other stored responses
+
+    func applySideEffects(of exchange: Exchange) {
+        let hop = exchange.hop
+        let reception = exchange.reception
+        let keys = Invalidation.keys(after: hop.cacheRequest, status: reception.status, reception.fields)
+        for key in keys { fetcher.store?.removeEntries(for: key) }
+        if reception.status == 304 {
+            let named = Freshening.candidates(namedBy: reception.fields, among: hop.candidates, for: hop.cacheRequest)
+            for index in named { freshen(hop.entries[index], by: exchange) }
+        }
+        if hop.cacheRequest.method == "HEAD", reception.status == 200 { applyHead(exchange) }
+    }
+
+    private func applyHead(_ exchange: Exchange) {
+        for entry in exchange.hop.entries {
+            let reception = exchange.reception
+            switch Freshening.headUpdates(entry.candidate, by: reception.fields, for: exchange.hop.cacheRequest) {
+            case true?: freshen(entry, by: exchange)
+            case false?: fetcher.store?.remove(entry)
+            case nil: break
+            }
+        }
+    }
+
+    /// Updates a stored response that is not the answer itself. An injected lifetime begins anew.
+    func freshen(_ entry: StoredEntry, by exchange: Exchange) {
+        var freshened = exchange.freshened(entry.response)
+        if let injected = entry.response.injectedCacheControl, !freshened.fields.contains("Cache-Control"),
+            !freshened.fields.contains("Expires")
+        {
+            freshened.fields.add("Cache-Control", injected)
+            freshened.injectedCacheControl = injected
+        }
+        fetcher.store?.update(entry, to: freshened)
+    }
+
+    /// A part that has come and what was stored before, where the two fit together (RFC 9111 §3.4).
+    private func merged(_ exchange: Exchange) -> (StoredResponse, Data)? {
+        let reception = exchange.reception
+        guard reception.status == 206, let store = fetcher.store else { return nil }
+        for entry in store.entries(for: exchange.hop.cacheRequest.url) {
+            let combination = Combination(
+                of: entry.candidate, with: reception.status, reception.fields, bodySize: reception.body.count)
+            guard let combination, SelectingFields.match(exchange.hop.cacheRequest, entry.response),
+                let old = store.body(of: entry), let body = combination.body(old, reception.body),
+                body.count <= options.maximumBodySize
+            else { continue }
+            let response = combination.response(
+                entry.response, with: reception.fields, bodySize: body.count, requestTime: exchange.requestTime,
+                responseTime: reception.responseTime)
+            return (response, body)
+        }
+        return nil
+    }
+}
+
+extension Exchange {
+    func freshened(_ response: StoredResponse) -> StoredResponse {
+        Freshening.freshened(
+            response, by: reception.fields, requestTime: requestTime, responseTime: reception.responseTime)
+    }
+}
+
+extension StoredResponse {
+    /// Takes over what the delegate changed.
+    fileprivate mutating func apply(_ decided: CachedURLResponse, insteadOf proposed: CachedURLResponse) {
+        guard decided !== proposed else { return }
+        if decided.response !== proposed.response, let response = decided.response as? HTTPURLResponse {
+            fields = HTTPFields(of: response)
+            status = response.statusCode
+        }
+        injectedCacheControl = decided.userInfo?[InjectionMark.userInfoKey] as? String
+    }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import HTTPCaching
+
+/// A fetch of a ``ManagedFetcher``: goes from hop to hop, and over the network where the verdict says so.
+///
+/// Its steps follow each other: the look-up, the transfer's events, the delegate's decision. Only `cancel`, `proceed`
+/// and `storedMeanwhile` come from elsewhere.
+final class ManagedFetch: Fetch {
+    let fetcher: ManagedFetcher
+    let options: FetchOptions
+    private let state: Locked<State>
+
+    private struct State {
+        /// Nil once the fetch is over.
+        var receive: (@Sendable (FetchEvent) -> Void)?
+        var mayUseNetwork: Bool
+        var waiting: Hop?
+        var exchange: Exchange?
+
+        /// The exchange, once it is over and its transfer is known: the transfer is needed to ask the delegate.
+        mutating func takeEndedExchange() -> Exchange? {
+            guard let exchange, exchange.end != nil, exchange.transfer != nil else { return nil }
+            self.exchange = nil
+            return exchange
+        }
+    }
+
+    init(
+        _ fetcher: ManagedFetcher, _ options: FetchOptions, mayUseNetwork: Bool,
+        receive: @escaping @Sendable (FetchEvent) -> Void
+    ) {
+        self.fetcher = fetcher
+        self.options = options
+        state = Locked(State(receive: receive, mayUseNetwork: mayUseNetwork))
+    }
+
+    // MARK: - What Loading calls
+
+    func proceed() {
+        let hop = state.withLock { state -> Hop? in
+            guard let hop = state.waiting, !state.mayUseNetwork else { return nil }
+            state.mayUseNetwork = true
+            return hop
+        }
+        if let hop { send(hop) }
+    }
+
+    func cancel() {
+        let transfer = state.withLock { state in
+            defer { state = State(receive: nil, mayUseNetwork: false) }
+            return state.exchange?.transfer
+        }
+        transfer?.cancel()
+    }
+
+    /// Not what must not be stale (RFC 9111 §4.2.4): that is for the server to confirm first.
+    func storedMeanwhile() -> Fetched? {
+        let hop = state.withLock { $0.exchange?.hop ?? $0.waiting }
+        guard let hop, let selection = hop.fallback, selection.answer == .stored else { return nil }
+        let response = hop.entries[selection.index].response
+        guard (200..<300).contains(response.status),
+            let shown = fetcher.rules.selectionMeanwhile(selection, of: response),
+            let body = body(hop, shown), !body.isEmpty
+        else { return nil }
+        let head = shown.head(of: response)
+        var trace = hop.trace
+        trace.describe(shown, source: shown.freshness.isFresh ? .cache : .stale)
+        trace.bytesSpared = body.count
+        return Fetched(
+            body: body, response: ResponseHead(url: hop.url, status: head.status, fields: head.fields),
+            freshUntil: .distantPast, trace: trace)
+    }
+
+    // MARK: - From hop to hop
+
+    func visit(_ request: URLRequest, _ trace: LoadTrace) {
+        guard let url = request.url, let scheme = url.scheme?.lowercased() else {
+            return finish(.failure(.invalidRequest(.init(url: request.url, trace: trace))))
+        }
+        switch scheme {
+        case "http", "https": act(on: fetcher.hop(for: request, url, trace))
+        case "file", "data":
+            let verdict = Verdict.forward(HTTPFields(), fallback: nil, .notHTTP)
+            let cacheRequest = CacheRequest(url: url.absoluteString)
+            act(
+                on: Hop(
+                    request: request, url: url, cacheRequest: cacheRequest, entries: [], verdict: verdict, trace: trace)
+            )
+        default: finish(.failure(.invalidRequest(.init(url: url, trace: trace))))
+        }
+    }
+
+    func act(on hop: Hop) {
+        switch hop.verdict {
+        case .reuse(let selection): answer(hop, selection)
+        case .reuseWhileRevalidating(let selection, let fields):
+            guard answer(hop, selection) else { return }
+            fetcher.refresh(selection, of: hop, fields, options)
+        case .validate, .complete, .forward: useNetwork(hop)
+        case .refuse(let reason):
+            var trace = hop.trace
+            trace.reason = reason.description
+            finish(.failure(.notCached(.init(url: hop.url, trace: trace))))
+        }
+    }
+
+    private func useNetwork(_ hop: Hop) {
+        let mayGo = state.withLock { state in
+            if !state.mayUseNetwork { state.waiting = hop }
+            return state.mayUseNetwork
+        }
+        if mayGo { send(hop) } else { report(.needsNetwork) }
+    }
+
+    // MARK: - On the network
+
+    func send(_ hop: Hop) {
+        var hop = hop
+        hop.trace.validators = hop.validators
+        let exchange = Exchange(
+            hop: hop, requestTime: fetcher.time.now,
+            reception: Reception(maximumBodySize: options.maximumBodySize))
+        let isOpen = state.withLock { state in
+            guard state.receive != nil else { return false }
+            state.waiting = nil
+            state.exchange = exchange
+            return true
+        }
+        guard isOpen else { return }
+        let transfer = fetcher.transport.send(hop.outboundRequest) { [self] in receive($0) }
+        let (isNeeded, ended) = state.withLock { state -> (Bool, Exchange?) in
+            guard state.receive != nil else { return (false, nil) }
+            state.exchange?.transfer = transfer
+            return (true, state.takeEndedExchange())
+        }
+        if !isNeeded { transfer.cancel() }
+        if let ended { complete(ended) }
+    }
+
+    private func receive(_ event: TransferEvent) {
+        switch event {
+        case .response(let response):
+            let now = fetcher.time.now
+            let head = state.withLock { state -> ResponseHead? in
+                state.exchange?.reception.receive(response, at: now)
+                return state.exchange.flatMap { $0.isReportedAsItArrives ? ResponseHead(response) : nil }
+            }
+            if let head { report(.response(head, expectedBytes: bodyLength)) }
+            endIfTooLarge()
+        case .data(let data):
+            let isReported = state.withLock { state in
+                state.exchange?.reception.receive(data)
+                return state.exchange?.isReportedAsItArrives ?? false
+            }
+            if isReported { report(.received(data)) } else { endIfTooLarge() }
+        case .finished(let error):
+            end(error.map { .failure($0) } ?? .success(()))
+        }
+    }
+
+    private var bodyLength: Int? { state.withLock { $0.exchange?.reception.bodyLength } }
+
+    /// What is too large is not read any further.
+    private func endIfTooLarge() {
+        guard state.withLock({ $0.exchange?.reception.isTooLarge ?? false }) else { return }
+        state.withLock { $0.exchange?.transfer }?.cancel()
+        end(.success(()))
+    }
+
+    private func end(_ end: Result<Void, any Error>) {
+        let ended = state.withLock { state -> Exchange? in
+            guard state.exchange?.end == nil else { return nil }
+            state.exchange?.end = end
+            return state.takeEndedExchange()
+        }
+        if let ended { complete(ended) }
+    }
+
+    // MARK: - What Loading hears
+
+    /// Whether nobody has cancelled.
+    var isOpen: Bool { state.withLock { $0.receive != nil } }
+
+    func report(_ event: FetchEvent) {
+        state.withLock { $0.receive }?(event)
+    }
+
+    func finish(_ result: Result<Fetched, SynchronizerError>) {
+        let receive = state.withLock { state in
+            defer { state = State(receive: nil, mayUseNetwork: false) }
+            return state.receive
+        }
+        receive?(.finished(result))
+    }
+}
+
+extension Exchange {
+    /// Whether the caller hears of the body while it arrives: only of one that will be the result.
+    fileprivate var isReportedAsItArrives: Bool {
+        guard (200..<300).contains(reception.status), !reception.isTooLarge else { return false }
+        if case .complete = hop.verdict { return false }
+        return true
+    }
+}

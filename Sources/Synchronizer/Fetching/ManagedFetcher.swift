@@ -1,0 +1,79 @@
+import Foundation
+import HTTPCaching
+
+/// Gets responses as RFC 9111 says: out of a store where that is right, else from the network, and keeps what may be
+/// kept. The rules are in HTTPCaching; here they are carried out.
+package final class ManagedFetcher: Fetching {
+    let transport: any Transport
+    let store: (any ResponseStore)?
+    let time: any TimeSource
+    let rules: CacheRules
+    /// The stored responses that are being validated in the background.
+    private let refreshing = Locked<Set<Int64>>([])
+
+    package init(
+        transport: any Transport, store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules = CacheRules()
+    ) {
+        self.transport = transport
+        self.store = store
+        self.time = time
+        self.rules = rules
+    }
+
+    package func fetch(
+        _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
+    ) -> any Fetch {
+        let fetch = ManagedFetch(self, options, mayUseNetwork: false, receive: receive)
+        fetch.visit(request, LoadTrace())
+        return fetch
+    }
+
+    package func removeStored(for request: URLRequest) {
+        guard let url = request.url else { return }
+        store?.removeEntries(for: cacheKey(of: url.absoluteString))
+    }
+
+    package func removeAllStored() {
+        store?.removeAll()
+    }
+
+    /// Looks up what is stored, and judges.
+    func hop(for request: URLRequest, _ url: URL, _ trace: LoadTrace) -> Hop {
+        let cacheRequest = CacheRequest(request, url: url, impliedFields: transport.impliedFields(for: request))
+        let isLookedUp = cacheRequest.policy.looksUp && ["GET", "HEAD"].contains(cacheRequest.method)
+        let entries = isLookedUp ? store?.entries(for: cacheRequest.url) ?? [] : []
+        let verdict = rules.verdict(for: cacheRequest, among: entries.map(\.candidate), at: time.now)
+        return Hop(
+            request: request, url: url, cacheRequest: cacheRequest, entries: entries, verdict: verdict, trace: trace)
+    }
+
+    /// Validates a stored response in the background, once for all who used it meanwhile (RFC 5861 §3). It goes on
+    /// when those who asked have gone.
+    func refresh(_ selection: Selection, of hop: Hop, _ fields: HTTPFields, _ options: FetchOptions) {
+        let id = hop.entries[selection.index].id
+        guard refreshing.withLock({ $0.insert(id).inserted }) else { return }
+        let fetch = ManagedFetch(self, options, mayUseNetwork: true) { [self] event in
+            if case .finished = event { refreshing.withLock { _ = $0.remove(id) } }
+        }
+        fetch.act(on: hop.refreshing(selection, fields))
+    }
+}
+
+extension Hop {
+    /// The same request as a plain `GET` that validates the selected response.
+    fileprivate func refreshing(_ selection: Selection, _ fields: HTTPFields) -> Hop {
+        var request = request
+        var cacheRequest = cacheRequest
+        for name in ["Range", "If-Range", "If-None-Match", "If-Modified-Since"] {
+            request.setValue(nil, forHTTPHeaderField: name)
+            cacheRequest.fields.remove(name)
+        }
+        request.httpMethod = "GET"
+        cacheRequest.method = "GET"
+        return Hop(
+            request: request, url: url, cacheRequest: cacheRequest, entries: entries,
+            verdict: fields.isEmpty
+                ? .forward(fields, fallback: nil, selection.explanation) : .validate(selection, fields),
+            trace: trace)
+    }
+}
