@@ -4,7 +4,7 @@ extension Synchronizer {
     /// Loads a resource and answers on the main actor.
     ///
     /// The completion is called once, or never if the load is cancelled before. If the object is in memory and fresh,
-    /// and this is called on the main thread, it is called before this returns: a recycled cell does not flicker.
+    /// and this is called on the main actor, it is called before this returns: a recycled cell does not flicker.
     ///
     /// - Parameters:
     ///   - resource: what to load.
@@ -17,7 +17,7 @@ extension Synchronizer {
         completion: @escaping @MainActor (SynchronizerResult<R.ParsedObject>) -> Void
     ) -> CancelLoading {
         let request = resource.request()
-        if Thread.isMainThread, let known = recall(resource, request)?.object(of: R.self) {
+        if MainQueue.isCurrent, let known = recall(resource, request)?.object(of: R.self) {
             MainActor.assumeIsolated { completion(.success(known)) }
             return {}
         }
@@ -50,7 +50,7 @@ extension Synchronizer {
     ) -> LoadTask {
         let request = resource.request()
         let task = LoadTask(priority: priority)
-        if Thread.isMainThread, let known = recall(resource, request)?.object(of: R.self) {
+        if MainQueue.isCurrent, let known = recall(resource, request)?.object(of: R.self) {
             task.finish()
             MainActor.assumeIsolated { completion(.success(known)) }
             return task

@@ -25,16 +25,16 @@ extension Synchronizer {
     }
 
     /// As ``updates(of:priority:)``, answered on the main actor; an object in memory is given before this returns, if
-    /// this is called on the main thread. An error is the last step.
+    /// this is called on the main actor. An error is the last step.
     @discardableResult
     public func followResource<R: Resource>(
         _ resource: R, priority: LoadPriority = .normal,
         update: @escaping @MainActor (Result<ResourceUpdate<R.ParsedObject>, SynchronizerError>) -> Void
     ) -> CancelLoading {
-        let isStarting = Locked(Thread.isMainThread)
+        let isStarting = Locked(MainQueue.isCurrent)
         let isCancelled = Locked(false)
         let cancel = follow(resource, priority) { step in
-            if Thread.isMainThread, isStarting.withLock({ $0 }) {
+            if MainQueue.isCurrent, isStarting.withLock({ $0 }) {
                 MainActor.assumeIsolated { update(step) }
                 return
             }

@@ -172,7 +172,7 @@ struct CachingTests {
             .reset(.afterBody(10)), .badChunkSize(after: 10), .missingChunkEnd, .missingLastChunk,
         ])
     func faults(fault: Reply.Fault) async throws {
-        let fields = ["ETag": "\"1\"", "Cache-Control": "max-age=100"]
+        let fields: KeyValuePairs = ["ETag": "\"1\"", "Cache-Control": "max-age=100"]
         bench.server["/a"] = Reply("old", fields: fields)
         let synchronizer = bench.synchronizer()
         #expect(try await source(synchronizer, "/a") == .network)

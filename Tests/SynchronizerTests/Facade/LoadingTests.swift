@@ -14,7 +14,8 @@ struct LoadingTests {
         bench = try Workbench()
         synchronizer = bench.synchronizer()
         bench.server["/fresh"] = Reply("fresh", fields: ["Cache-Control": "max-age=100"])
-        bench.server["/json"] = Reply("{\"name\": \"a\", \"numbers\": [1, 2]}", fields: ["Cache-Control": "max-age=100"])
+        bench.server["/json"] = Reply(
+            "{\"name\": \"a\", \"numbers\": [1, 2]}", fields: ["Cache-Control": "max-age=100"])
     }
 
     struct Item: Codable, Hashable, Sendable {
@@ -97,7 +98,11 @@ struct LoadingTests {
         let resource = DataResource(url: bench.server.url("/empty"))
         let isNoData = await withCheckedContinuation { continuation in
             synchronizer.loadResource(resource, on: .global()) { result in
-                if case .noData = result { continuation.resume(returning: true) } else { continuation.resume(returning: false) }
+                if case .noData = result {
+                    continuation.resume(returning: true)
+                } else {
+                    continuation.resume(returning: false)
+                }
             }
         }
         #expect(isNoData)
@@ -128,7 +133,9 @@ struct LoadingTests {
     func nobody() async throws {
         let url = bench.server.url("/a")
         bench.server.stop()
-        let error = await #expect(throws: SynchronizerError.self) { try await synchronizer.load(DataResource(url: url)) }
+        let error = await #expect(throws: SynchronizerError.self) {
+            try await synchronizer.load(DataResource(url: url))
+        }
         guard case .transport(let cause, _)? = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -231,7 +238,10 @@ struct LoadingTests {
                         let url = bench.server.url(target)
                         let cancel = synchronizer.loadResource(DataResource(url: url), on: .global()) { result in
                             calls.withLock { $0[number] += 1 }
-                            if case .success(let data) = result, data == Data(target.utf8) {} else { wrong.withLock { $0 += 1 } }
+                            if case .success(let data) = result, data == Data(target.utf8) {
+                            } else {
+                                wrong.withLock { $0 += 1 }
+                            }
                             if !isCancelled { kept.append(number) }
                         }
                         if isCancelled { cancel() }

@@ -54,8 +54,10 @@ struct URLSessionTransportTests {
     @Test(
         "a hostile Location is no more than a redirect to nowhere",
         arguments: [
-            "", "//", "///", "http:", "http://", "://", "?", "#", "%", "%zz", "\\\\", "http://[::1", "http://a:99999999999/",
-            "//h:-1/x", "/\u{7f}", "mailto:a@b", "file:///etc/passwd", "data:,x", "javascript:1", "//user:pass@/", "/a?%%%",
+            "", "//", "///", "http:", "http://", "://", "?", "#", "%", "%zz", "\\\\", "http://[::1",
+            "http://a:99999999999/",
+            "//h:-1/x", "/\u{7f}", "mailto:a@b", "file:///etc/passwd", "data:,x", "javascript:1", "//user:pass@/",
+            "/a?%%%",
             "//a b/c", "http://a/?q=\"<>^`{|}", "..%2f..", "//xn--/",
         ])
     func hostileLocations(location: String) async {
