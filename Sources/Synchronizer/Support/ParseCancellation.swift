@@ -1,3 +1,5 @@
+import Foundation
+
 /// Whether the load that a parse works for has been given up.
 ///
 /// ``Resource/parse`` is an ordinary function on a background thread, so it belongs to no task that could be cancelled.
@@ -10,12 +12,30 @@
 /// }
 /// ```
 public enum ParseCancellation {
-    // A task-local value that is bound outside of a task lives in the thread, which is what a parse has.
-    @TaskLocal private static var probe: (@Sendable () -> Bool)?
+    private final class Probe {
+        let isCancelled: @Sendable () -> Bool
+
+        init(_ isCancelled: @escaping @Sendable () -> Bool) {
+            self.isCancelled = isCancelled
+        }
+    }
+
+    // A parse has a thread and no task, so the probe lives in the thread. (A task-local value would, too, but binding
+    // one outside of a task crashes optimised programs with Swift 6.3.1 on Linux.)
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
 
     /// Whether nobody waits for the parse on this thread any more. Cheap enough to be asked for each row of an image.
     /// In a task it is also true when the task has been cancelled; outside of both it is false.
-    public static var isCancelled: Bool { Task.isCancelled || probe?() == true }
+    public static var isCancelled: Bool { Task.isCancelled || probeSaysSo }
+
+    private static var probeSaysSo: Bool {
+        guard let probe = pthread_getspecific(key) else { return false }
+        return Unmanaged<Probe>.fromOpaque(probe).takeUnretainedValue().isCancelled()
+    }
 
     /// Throws `CancellationError` if ``isCancelled`` is true.
     public static func check() throws {
@@ -24,6 +44,10 @@ public enum ParseCancellation {
 
     /// Runs `body` on this thread; for its duration ``isCancelled`` also asks `isCancelled`.
     package static func with<T>(_ isCancelled: @escaping @Sendable () -> Bool, _ body: () throws -> T) rethrows -> T {
-        try $probe.withValue(isCancelled, operation: body)
+        let probe = Probe(isCancelled)
+        let outer = pthread_getspecific(key)
+        pthread_setspecific(key, Unmanaged.passUnretained(probe).toOpaque())
+        defer { pthread_setspecific(key, outer) }
+        return try withExtendedLifetime(probe, body)
     }
 }
