@@ -1,0 +1,70 @@
+import Foundation
+import HTTPCaching
+import Synchronizer
+
+/// A store in memory that counts what it is asked.
+final class FakeStore: ResponseStore {
+    private struct State {
+        var nextID: Int64 = 0
+        var entries: [(entry: StoredEntry, body: Data?)] = []
+        var lookups = 0
+        var updates = 0
+    }
+
+    private let state = Locked(State())
+
+    var lookups: Int { state.withLock { $0.lookups } }
+    var updates: Int { state.withLock { $0.updates } }
+    var all: [StoredResponse] { state.withLock { $0.entries.map(\.entry.response) } }
+    var bodies: [String] { state.withLock { $0.entries.map { String(decoding: $0.body ?? Data(), as: UTF8.self) } } }
+
+    func loseBodies() {
+        state.withLock { state in
+            for index in state.entries.indices { state.entries[index].body = nil }
+        }
+    }
+
+    func entries(for url: String) -> [StoredEntry] {
+        state.withLock { state in
+            state.lookups += 1
+            return state.entries.map(\.entry).filter { $0.response.url == url }
+        }
+    }
+
+    func body(of entry: StoredEntry) -> Data? {
+        state.withLock { $0.entries.first { $0.entry.id == entry.id }?.body }
+    }
+
+    func store(_ response: StoredResponse, _ cached: CachedURLResponse) {
+        state.withLock { state in
+            state.entries.removeAll {
+                let old = $0.entry.response
+                return old.url == response.url && old.method == response.method
+                    && old.selectingFields == response.selectingFields
+            }
+            state.nextID += 1
+            let entry = StoredEntry(response: response, id: state.nextID, bodySize: cached.data.count)
+            state.entries.insert((entry, cached.data), at: 0)
+        }
+    }
+
+    func update(_ entry: StoredEntry, to response: StoredResponse) {
+        state.withLock { state in
+            state.updates += 1
+            guard let index = state.entries.firstIndex(where: { $0.entry.id == entry.id }) else { return }
+            state.entries[index].entry = StoredEntry(response: response, id: entry.id, bodySize: entry.bodySize)
+        }
+    }
+
+    func remove(_ entry: StoredEntry) {
+        state.withLock { $0.entries.removeAll { $0.entry.id == entry.id } }
+    }
+
+    func removeEntries(for url: String) {
+        state.withLock { $0.entries.removeAll { $0.entry.response.url == url } }
+    }
+
+    func removeAll() {
+        state.withLock { $0.entries = [] }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import HTTPCaching
+import Synchronizer
+import TestSupport
+import Testing
+
+@Suite("What is not whole")
+struct IncompleteTests {
+    @Test("is an error and leaves the store as it was", arguments: [URLError.Code.networkConnectionLost, .unknown])
+    func reset(code: URLError.Code) {
+        let harness = FetchHarness()
+        harness.transport.serve { _ in
+            var reply = FakeReply(200, ["Cache-Control": "max-age=60", "Content-Length": "10"], "hello")
+            reply.error = URLError(code)
+            return reply
+        }
+        #expect(harness.load().transportError == code)
+        #expect(harness.store.all.isEmpty)
+    }
+
+    @Test("is noticed by its length, whatever the transport says")
+    func cutShort() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "Content-Length": "10"], "hello"))
+        #expect(harness.load().transportError == .networkConnectionLost)
+        #expect(harness.store.all.isEmpty)
+    }
+
+    @Test("is not judged by its length where a content coding was decoded")
+    func coded() {
+        let fields = ["Cache-Control": "max-age=60", "Content-Length": "10", "Content-Encoding": "gzip"]
+        let harness = FetchHarness(FakeReply(200, fields, "hello"))
+        #expect(harness.load().body == "hello")
+        #expect(harness.store.all.count == 1)
+    }
+
+    @Test("because it is too large is an error as soon as that is known, and the transfer is cancelled")
+    func tooLarge() {
+        for fields in [[:], ["Content-Length": "12"]] {
+            let harness = FetchHarness()
+            harness.transport.serve { _ in
+                var reply = FakeReply(200, fields.merging(["Cache-Control": "max-age=60"]) { $1 })
+                reply.chunks = [Data("hello ".utf8), Data("world!".utf8)]
+                return reply
+            }
+            harness.transport.hold()
+            let events = harness.load(harness.request(), limit: 11)
+            var reply = FakeReply(200, fields)
+            reply.chunks = [Data("hello ".utf8), Data("world!".utf8)]
+            harness.transport.release(reply)
+            guard case .tooLarge(let limit, _)? = events.error else {
+                Issue.record("not an error")
+                return
+            }
+            #expect(limit == 11)
+            #expect(harness.transport.cancelled == 1)
+            #expect(harness.store.all.isEmpty)
+            harness.transport.hold(false)
+            #expect(harness.load(harness.request(), limit: 12).body == "hello world!")
+        }
+    }
+
+    @Test("because it was cancelled is not stored, and nothing more is heard of it")
+    func cancelled() {
+        let harness = FetchHarness()
+        harness.transport.hold()
+        let events = harness.load()
+        events.fetch?.cancel()
+        events.fetch?.cancel()
+        #expect(harness.transport.cancelled == 1)
+        harness.transport.release(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        #expect(events.names == ["needsNetwork"])
+        #expect(harness.store.all.isEmpty)
+    }
+
+    @Test("because it was cancelled while the delegate decided is not stored")
+    func cancelledWhileDeciding() {
+        let harness = FetchHarness()
+        harness.transport.hold()
+        let events = harness.load()
+        harness.transport.decide { proposed in
+            events.fetch?.cancel()
+            return proposed
+        }
+        harness.transport.release(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        #expect(events.names == ["needsNetwork", "response", "received"])
+        #expect(harness.store.all.isEmpty)
+    }
+
+    @Test("because it was never begun sends nothing after a cancel")
+    func cancelledBefore() {
+        let harness = FetchHarness(FakeReply(200, [:], "hello"))
+        let events = harness.start(harness.request())
+        events.fetch?.cancel()
+        events.fetch?.proceed()
+        #expect(harness.transport.requests.isEmpty)
+        #expect(events.names == ["needsNetwork"])
+    }
+
+    @Test("because nobody asked for a part is no success")
+    func unaskedPart() {
+        let fields = ["Cache-Control": "max-age=60", "Content-Range": "bytes 0-4/10"]
+        let harness = FetchHarness(FakeReply(206, fields, "hello"))
+        #expect(harness.load().status == 206)
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import HTTPCaching
+import Synchronizer
+import TestSupport
+import Testing
+
+@Suite("A managed fetch")
+struct ManagedFetchTests {
+    @Test("asks the network once, and answers from the store until the lifetime has passed")
+    func hit() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "hello"))
+        #expect(harness.load().names == ["needsNetwork", "response", "received", "finished"])
+        harness.clock.advance(by: 59)
+        let second = harness.load()
+        #expect(second.names == ["finished"])
+        #expect(second.body == "hello" && second.source == .cache)
+        #expect(second.field("Age") == "59")
+        #expect(second.fetched?.freshUntil == harness.clock.now.addingTimeInterval(1))
+        #expect(second.fetched?.trace.reason == "fresh: age 59 s of 60 s (max-age)")
+        #expect(second.fetched?.trace.bytesSpared == 5)
+        #expect(harness.transport.requests.count == 1)
+    }
+
+    @Test("sends nothing before it is told to go on")
+    func waits() {
+        let harness = FetchHarness(FakeReply(200, [:], "hello"))
+        let events = harness.start(harness.request())
+        #expect(events.names == ["needsNetwork"])
+        #expect(harness.transport.requests.isEmpty)
+        events.fetch?.proceed()
+        events.fetch?.proceed()
+        #expect(harness.transport.requests.count == 1)
+        #expect(events.body == "hello")
+    }
+
+    @Test("validates what is stale with both validators, and freshens it on a 304")
+    func revalidation() {
+        let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let harness = FetchHarness(
+            FakeReply(
+                200, ["Cache-Control": "max-age=60", "ETag": "\"1\"", "Last-Modified": modified, "A": "1"], "hello"))
+        harness.load()
+        harness.clock.advance(by: 61)
+        harness.transport.serve { _ in FakeReply(304, ["ETag": "\"1\"", "A": "2"]) }
+        let second = harness.load()
+        let sent = harness.transport.requests.last
+        #expect(sent?.value(forHTTPHeaderField: "If-None-Match") == "\"1\"")
+        #expect(sent?.value(forHTTPHeaderField: "If-Modified-Since") == modified)
+        #expect(second.names == ["needsNetwork", "finished"])
+        #expect(second.body == "hello" && second.source == .revalidated)
+        #expect(second.field("A") == "2")
+        #expect(second.fetched?.trace.status == 304)
+        #expect(second.fetched?.trace.validators == ["If-None-Match: \"1\"", "If-Modified-Since: \(modified)"])
+        #expect(harness.store.updates == 1)
+        harness.clock.advance(by: 59)
+        #expect(harness.load().source == .cache)
+    }
+
+    @Test("replaces what is stale by a full answer")
+    func replaced() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "one"))
+        harness.load()
+        harness.clock.advance(by: 61)
+        harness.transport.serve { _ in FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"2\""], "two") }
+        #expect(harness.load().body == "two")
+        #expect(harness.store.bodies == ["two"])
+    }
+
+    @Test("sends the request again without conditions when a 304 is about something else")
+    func mismatch() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "one"))
+        harness.load()
+        harness.clock.advance(by: 61)
+        harness.transport.serve { request in
+            request.value(forHTTPHeaderField: "If-None-Match") == nil
+                ? FakeReply(200, ["ETag": "\"2\""], "two") : FakeReply(304, ["ETag": "\"2\""])
+        }
+        #expect(harness.load().body == "two")
+        #expect(harness.transport.requests.count == 3)
+    }
+
+    @Test("asks the network when the stored body is gone")
+    func lostBody() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        harness.load()
+        harness.store.loseBodies()
+        let second = harness.load()
+        #expect(second.body == "hello" && second.source == .network)
+    }
+
+    @Test("gives an error for a status outside 200–299, with the answer's body, stored or not")
+    func statusError() {
+        let harness = FetchHarness(FakeReply(404, ["Cache-Control": "max-age=60"], "no such thing"))
+        for source in [LoadSource.network, .cache] {
+            let events = harness.load()
+            #expect(events.status == 404)
+            #expect(events.error?.context.body == Data("no such thing".utf8))
+            #expect(events.error?.context.trace.source == source)
+        }
+        #expect(harness.transport.requests.count == 1)
+    }
+
+    @Test("gives an error for a success without a body")
+    func emptyBody() {
+        let harness = FetchHarness(FakeReply(204, ["Cache-Control": "max-age=60"]))
+        for _ in 1...2 {
+            guard case .emptyBody(let context)? = harness.load().error else {
+                Issue.record("an empty body was no error")
+                return
+            }
+            #expect((context.response as? HTTPURLResponse)?.statusCode == 204)
+        }
+        #expect(harness.transport.requests.count == 1)
+    }
+
+    @Test("does not take what has no HTTP scheme for HTTP", arguments: ["ftp://a.example/x", "mailto:a@b.example"])
+    func otherSchemes(url: String) {
+        let harness = FetchHarness(FakeReply(200, [:], "hello"))
+        guard case .invalidRequest? = harness.load(url).error else {
+            Issue.record("\(url) was asked for")
+            return
+        }
+        #expect(harness.transport.requests.isEmpty)
+    }
+
+    @Test("loads file and data URLs through the transport, without the cache", arguments: ["file:///x", "data:,hello"])
+    func withoutCache(url: String) {
+        let harness = FetchHarness(FakeReply(200, [:], "hello"))
+        for _ in 1...2 { #expect(harness.load(url).body == "hello") }
+        #expect(harness.transport.requests.count == 2)
+        #expect(harness.store.lookups == 0)
+    }
+
+    @Test("drops what is stored for a request, and everything")
+    func removing() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        harness.load()
+        harness.load("http://a.example/y")
+        harness.fetcher.removeStored(for: harness.request("HTTP://A.example:80/x#top"))
+        #expect(harness.store.all.map(\.url) == ["http://a.example/y"])
+        harness.fetcher.removeAllStored()
+        #expect(harness.store.all.isEmpty)
+    }
+
+    @Test("works without a store")
+    func noStore() {
+        let transport = FakeTransport()
+        transport.serve { _ in FakeReply(200, ["Cache-Control": "max-age=60"], "hello") }
+        let fetcher = ManagedFetcher(transport: transport, store: nil, time: ManualClock())
+        let events = Events()
+        let request = URLRequest(url: URL(fileURLWithPath: "/x"))
+        events.fetch = fetcher.fetch(request, options: FetchOptions(maximumBodySize: 100)) { events.note($0) }
+        events.fetch?.proceed()
+        #expect(events.body == "hello")
+    }
+}

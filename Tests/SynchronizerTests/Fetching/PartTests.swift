@@ -1,0 +1,98 @@
+import Foundation
+import HTTPCaching
+import Synchronizer
+import TestSupport
+import Testing
+
+@Suite("A part")
+struct PartTests {
+    static func part(_ range: String, _ body: String, etag: String = "\"1\"") -> FakeReply {
+        FakeReply(206, ["Cache-Control": "max-age=60", "ETag": etag, "Content-Range": "bytes \(range)"], body)
+    }
+
+    static func range(_ range: String) -> (inout URLRequest) -> Void {
+        { $0.setValue("bytes=\(range)", forHTTPHeaderField: "Range") }
+    }
+
+    @Test("is answered out of a complete stored response")
+    func sliced() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "0123456789"))
+        harness.load()
+        for (range, body, contentRange) in [
+            ("2-4", "234", "bytes 2-4/10"), ("7-", "789", "bytes 7-9/10"), ("-3", "789", "bytes 7-9/10"),
+            ("5-100", "56789", "bytes 5-9/10"),
+        ] {
+            let events = harness.load("http://a.example/x", Self.range(range))
+            #expect(events.body == body && events.source == .cache)
+            #expect(events.field("Content-Range") == contentRange)
+            #expect(events.field("Content-Length") == String(body.utf8.count))
+            #expect((events.fetched?.response.urlResponse as? HTTPURLResponse)?.statusCode == 206)
+        }
+        #expect(harness.transport.requests.count == 1)
+    }
+
+    @Test("is stored, and answers what lies within it")
+    func stored() {
+        let harness = FetchHarness(Self.part("2-5/10", "2345"))
+        #expect(harness.load("http://a.example/x", Self.range("2-5")).body == "2345")
+        #expect(harness.load("http://a.example/x", Self.range("3-4")).body == "34")
+        #expect(harness.transport.requests.count == 1)
+        #expect(harness.load("http://a.example/x", Self.range("4-6")).source == .network)
+    }
+
+    @Test("is not stored where its length is not what it says")
+    func lying() {
+        let harness = FetchHarness(Self.part("2-5/10", "234"))
+        harness.load("http://a.example/x", Self.range("2-5"))
+        #expect(harness.store.all.isEmpty)
+    }
+
+    @Test("is completed by the rest, where a strong validator says that both belong together")
+    func completed() {
+        let harness = FetchHarness(Self.part("0-3/10", "0123"))
+        harness.load("http://a.example/x", Self.range("0-3"))
+        harness.transport.serve { _ in Self.part("4-9/10", "456789") }
+        let events = harness.load()
+        #expect(harness.transport.requests.last?.value(forHTTPHeaderField: "Range") == "bytes=4-")
+        #expect(harness.transport.requests.last?.value(forHTTPHeaderField: "If-Range") == "\"1\"")
+        #expect(events.body == "0123456789")
+        #expect(events.names == ["needsNetwork", "finished"])
+        #expect((events.fetched?.response.urlResponse as? HTTPURLResponse)?.statusCode == 200)
+        #expect(events.fetched?.trace.bytesSpared == 4)
+        #expect(events.fetched?.trace.bytesReceived == 6)
+        #expect(harness.load().source == .cache)
+        #expect(harness.store.all.map(\.status) == [200])
+    }
+
+    @Test("is given up where the rest does not fit", arguments: ["\"2\"", "W/\"1\""])
+    func changed(etag: String) {
+        let harness = FetchHarness(Self.part("0-3/10", "0123"))
+        harness.load("http://a.example/x", Self.range("0-3"))
+        harness.transport.serve { request in
+            request.value(forHTTPHeaderField: "Range") == nil
+                ? FakeReply(200, ["ETag": "\"2\""], "abcdefghij") : Self.part("4-9/10", "efghij", etag: etag)
+        }
+        #expect(harness.load().body == "abcdefghij")
+        #expect(harness.transport.requests.count == 3)
+    }
+
+    @Test("grows with what adjoins it")
+    func combined() {
+        let harness = FetchHarness(Self.part("2-5/10", "2345"))
+        harness.load("http://a.example/x", Self.range("2-5"))
+        harness.transport.serve { _ in Self.part("6-7/10", "67") }
+        #expect(harness.load("http://a.example/x", Self.range("6-7")).body == "67")
+        #expect(harness.store.bodies == ["234567"])
+        #expect(harness.load("http://a.example/x", Self.range("3-6")).body == "3456")
+        #expect(harness.transport.requests.count == 2)
+    }
+
+    @Test("is asked for again where the stored body is coded: ranges count the coded bytes")
+    func coded() {
+        let harness = FetchHarness(
+            FakeReply(200, ["Cache-Control": "max-age=60", "Content-Encoding": "gzip"], "0123456789"))
+        harness.load()
+        harness.load("http://a.example/x", Self.range("2-4"))
+        #expect(harness.transport.requests.count == 2)
+    }
+}

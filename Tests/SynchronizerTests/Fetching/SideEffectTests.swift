@@ -1,0 +1,93 @@
+import Foundation
+import HTTPCaching
+import Synchronizer
+import TestSupport
+import Testing
+
+@Suite("Other methods and conditions")
+struct SideEffectTests {
+    @Test("a non-error answer to an unsafe method drops what is stored", arguments: ["POST", "PUT", "DELETE", "FOO"])
+    func invalidation(method: String) {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        for path in ["x", "y", "z"] { harness.load("http://a.example/\(path)") }
+        harness.load("http://b.example/x")
+        harness.transport.serve { _ in FakeReply(500) }
+        harness.load { $0.httpMethod = method }
+        #expect(harness.store.all.count == 4)
+        harness.transport.serve { _ in
+            FakeReply(201, ["Location": "/y", "Content-Location": "http://b.example/x"], "made")
+        }
+        #expect(harness.load { $0.httpMethod = method }.body == "made")
+        #expect(Set(harness.store.all.map(\.url)) == ["http://a.example/z", "http://b.example/x"])
+    }
+
+    @Test("safe methods other than GET go to the server and drop nothing", arguments: ["OPTIONS", "PROPFIND"])
+    func safe(method: String) {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        harness.load()
+        harness.load { $0.httpMethod = method }
+        #expect(harness.transport.requests.count == 2)
+        #expect(harness.store.all.count == 1)
+    }
+
+    @Test("a POST whose answer says that it is the target's representation is stored for GET")
+    func post() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "Content-Location": "/x"], "hello"))
+        harness.load { $0.httpMethod = "POST" }
+        #expect(harness.load().source == .cache)
+    }
+
+    @Test("a HEAD is answered out of a fresh GET, and freshens a stale one")
+    func head() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\"", "A": "1"], "hello"))
+        harness.load()
+        let answer = harness.load { $0.httpMethod = "HEAD" }
+        guard case .emptyBody(let context)? = answer.error else {
+            Issue.record("a HEAD has a body")
+            return
+        }
+        #expect((context.response as? HTTPURLResponse)?.value(forHTTPHeaderField: "A") == "1")
+        #expect(harness.transport.requests.count == 1)
+
+        harness.clock.advance(by: 100)
+        harness.transport.serve { _ in FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\"", "A": "2"]) }
+        harness.load { $0.httpMethod = "HEAD" }
+        let refreshed = harness.load()
+        #expect(refreshed.source == .cache && refreshed.field("A") == "2")
+
+        harness.clock.advance(by: 100)
+        harness.transport.serve { _ in FakeReply(200, ["ETag": "\"2\""]) }
+        harness.load { $0.httpMethod = "HEAD" }
+        #expect(harness.store.all.isEmpty)
+    }
+
+    @Test("a caller's own validator is answered from the store where it is fresh, and else by the server")
+    func conditional() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "hello"))
+        harness.load()
+        #expect(harness.load { $0.setValue("\"1\"", forHTTPHeaderField: "If-None-Match") }.status == 304)
+        #expect(harness.load { $0.setValue("\"2\"", forHTTPHeaderField: "If-None-Match") }.body == "hello")
+        #expect(harness.transport.requests.count == 1)
+
+        harness.clock.advance(by: 100)
+        harness.transport.serve { _ in FakeReply(304, ["ETag": "\"1\"", "Cache-Control": "max-age=60"]) }
+        let events = harness.load { $0.setValue("\"0\", \"1\"", forHTTPHeaderField: "If-None-Match") }
+        #expect(events.status == 304)
+        #expect(harness.transport.requests.last?.value(forHTTPHeaderField: "If-None-Match") == "\"0\", \"1\"")
+        #expect(harness.load().source == .cache, "the 304 freshened what is stored")
+    }
+
+    @Test("cookies bind an answer where the caller set them, or where it is private")
+    func cookies() {
+        for (isOwn, control, isReused) in [
+            (true, "max-age=60", false), (false, "max-age=60", true), (false, "private, max-age=60", false),
+        ] {
+            let harness = FetchHarness(FakeReply(200, ["Cache-Control": control], "hello"))
+            for cookie in ["a=1", "a=2"] {
+                harness.transport.imply(isOwn ? [:] : ["Cookie": cookie])
+                harness.load { if isOwn { $0.setValue(cookie, forHTTPHeaderField: "Cookie") } }
+            }
+            #expect(harness.transport.requests.count == (isReused ? 1 : 2), "\(control)")
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import HTTPCaching
+import Synchronizer
+import TestSupport
+import Testing
+
+@Suite("A stale response")
+struct StaleTests {
+    @Test("serves when the server cannot be reached, and says so")
+    func offline() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        harness.load()
+        harness.clock.advance(by: 100)
+        harness.transport.serve { _ in .failure(.notConnectedToInternet) }
+        let events = harness.load()
+        #expect(events.body == "hello" && events.source == .stale)
+        #expect(events.field("Age") == "100")
+        #expect(events.fetched?.freshUntil == .distantPast)
+        #expect(
+            events.fetched?.trace.reason
+                == "stale: age 100 s of 60 s (max-age), allowed by no answer from the server")
+    }
+
+    @Test(
+        "does not serve where it must not be stale",
+        arguments: ["max-age=60, must-revalidate", "max-age=60, no-cache", "max-age=60, stale-if-error=10"])
+    func prohibited(control: String) {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": control], "hello"))
+        harness.load()
+        harness.clock.advance(by: 100)
+        harness.transport.serve { _ in .failure(.notConnectedToInternet) }
+        #expect(harness.load().transportError == .notConnectedToInternet)
+    }
+
+    @Test(
+        "does not serve those who reload",
+        arguments: URLRequest.CachePolicy.all.filter {
+            ![.returnCacheDataElseLoad, .returnCacheDataDontLoad, .useProtocolCachePolicy].contains($0)
+        })
+    func reload(policy: URLRequest.CachePolicy) {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        harness.load()
+        harness.transport.serve { _ in .failure(.timedOut) }
+        #expect(harness.load { $0.cachePolicy = policy }.transportError == .timedOut)
+    }
+
+    @Test("serves in place of a 5xx where stale-if-error allows it, by the response or by the rules")
+    func staleIfError() {
+        var rules = CacheRules()
+        for (control, window, isServed) in [
+            ("max-age=60", 0.0, false), ("max-age=60, stale-if-error=50", 0, true),
+            ("max-age=60, stale-if-error=30", 1000, false), ("max-age=60", 50, true),
+        ] {
+            rules.staleIfError = window
+            let harness = FetchHarness(rules) { _ in FakeReply(200, ["Cache-Control": control], "hello") }
+            harness.load()
+            harness.clock.advance(by: 100)
+            harness.transport.serve { _ in FakeReply(503, [:], "down") }
+            let events = harness.load()
+            #expect(events.source == (isServed ? .stale : nil), "\(control), rules \(window)")
+            #expect(events.status == (isServed ? nil : 503))
+        }
+    }
+
+    @Test("serves while it is validated in the background, once for all who ask, and when they have gone")
+    func staleWhileRevalidate() {
+        let fields = ["Cache-Control": "max-age=60, stale-while-revalidate=60", "ETag": "\"1\""]
+        let harness = FetchHarness(FakeReply(200, fields, "old"))
+        harness.load()
+        harness.clock.advance(by: 100)
+        harness.transport.hold()
+        for _ in 1...3 {
+            let events = harness.load()
+            #expect(events.body == "old" && events.source == .stale)
+            #expect(events.names == ["finished"])
+            events.fetch?.cancel()
+        }
+        #expect(harness.transport.held.count == 1)
+        #expect(harness.transport.requests.last?.value(forHTTPHeaderField: "If-None-Match") == "\"1\"")
+        harness.transport.release(FakeReply(200, fields.merging(["ETag": "\"2\""]) { $1 }, "new"))
+        #expect(harness.load().body == "new")
+        #expect(harness.load().source == .cache)
+    }
+
+    @Test("is shown meanwhile, unless the server must confirm it first")
+    func meanwhile() {
+        for (control, isShown) in [
+            ("max-age=60", true), ("max-age=60, must-revalidate", false), ("no-cache", false),
+        ] {
+            let harness = FetchHarness(FakeReply(200, ["Cache-Control": control, "ETag": "\"1\""], "hello"))
+            harness.load()
+            harness.clock.advance(by: 100)
+            harness.transport.hold()
+            let events = harness.start(harness.request())
+            for _ in 1...2 {
+                let shown = events.fetch?.storedMeanwhile()
+                #expect(shown?.body == (isShown ? Data("hello".utf8) : nil), "\(control)")
+                #expect(shown?.trace.source == (isShown ? .stale : nil))
+                events.fetch?.proceed()
+            }
+            harness.transport.release(FakeReply(304, ["ETag": "\"1\""]))
+            #expect(events.source == .revalidated)
+            #expect(events.fetch?.storedMeanwhile() == nil)
+        }
+    }
+}
