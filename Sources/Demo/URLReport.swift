@@ -1,0 +1,46 @@
+import Foundation
+import ImageResource
+import Synchronizer
+
+/// Loads URLs that somebody has given, and says for each where it came from and why.
+struct URLReport {
+    private let terminal: Terminal
+    private let synchronizer: Synchronizer
+
+    init(_ terminal: Terminal) {
+        self.terminal = terminal
+        var configuration = Synchronizer.Configuration(cacheTime: Tour.day)
+        configuration.caching = .managed
+        configuration.urlCache = (try? Folder()).map {
+            SQLiteURLCache(
+                memoryCapacity: 0, diskCapacity: 200 << 20, directory: $0.url.appendingPathComponent("urls"))
+        }
+        synchronizer = Synchronizer(configuration: configuration)
+    }
+
+    /// False if any of them failed.
+    func load(_ urls: [URL]) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            for url in urls { group.addTask { await load(url) } }
+            return await group.reduce(true) { $0 && $1 }
+        }
+    }
+
+    private func load(_ url: URL) async -> Bool {
+        do {
+            let loaded = try await synchronizer.loaded(DataResource(url: url))
+            terminal.print("\(url.absoluteString)\n  \(contents(loaded))\n  \(loaded.trace)")
+            return true
+        } catch {
+            terminal.print("✘ \(error)")
+            return false
+        }
+    }
+
+    private func contents(_ loaded: Loaded<Data>) -> String {
+        let size = Report.Pass.words(bytes: loaded.object.count)
+        let type = loaded.response.mimeType ?? "of no type"
+        guard let image = ImageHeader(loaded.object) else { return "\(type), \(size)" }
+        return "\(type), \(size), \(image.pixelWidth) × \(image.pixelHeight) pixels"
+    }
+}
