@@ -39,7 +39,7 @@ extension Tour {
 /// A list on a screen, scrolled by one cell every ten milliseconds.
 @MainActor
 private final class ScrolledList {
-    static let visible = 12
+    nonisolated static let visible = 12
     private let items: [SampleFeed.Item]
     private let synchronizer: Synchronizer
     private let terminal: Terminal
