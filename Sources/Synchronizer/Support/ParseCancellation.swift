@@ -11,11 +11,20 @@
 /// ```
 public enum ParseCancellation {
     // A task-local value that is bound outside of a task lives in the thread, which is what a parse has.
-    @TaskLocal private static var probe: (@Sendable () -> Bool)?
+    // It is an object, and not the closure itself, because optimised code of Swift 6.3 crashes on a task-local closure.
+    @TaskLocal private static var probe: Probe?
+
+    private final class Probe: Sendable {
+        let isCancelled: @Sendable () -> Bool
+
+        init(_ isCancelled: @escaping @Sendable () -> Bool) {
+            self.isCancelled = isCancelled
+        }
+    }
 
     /// Whether nobody waits for the parse on this thread any more. Cheap enough to be asked for each row of an image.
     /// In a task it is also true when the task has been cancelled; outside of both it is false.
-    public static var isCancelled: Bool { Task.isCancelled || probe?() == true }
+    public static var isCancelled: Bool { Task.isCancelled || probe?.isCancelled() == true }
 
     /// Throws `CancellationError` if ``isCancelled`` is true.
     public static func check() throws {
@@ -24,6 +33,6 @@ public enum ParseCancellation {
 
     /// Runs `body` on this thread; for its duration ``isCancelled`` also asks `isCancelled`.
     package static func with<T>(_ isCancelled: @escaping @Sendable () -> Bool, _ body: () throws -> T) rethrows -> T {
-        try $probe.withValue(isCancelled, operation: body)
+        try $probe.withValue(Probe(isCancelled), operation: body)
     }
 }
