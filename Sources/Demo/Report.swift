@@ -60,12 +60,12 @@ extension Report.Pass {
     static func words(bytes: Int) -> String {
         switch bytes {
         case ..<1_000: return "\(bytes) B"
-        case ..<1_000_000: return "\((Double(bytes) / 1e2).rounded() / 10) KB"
-        default: return "\((Double(bytes) / 1e5).rounded() / 10) MB"
+        case ..<1_000_000: return String(format: "%.1f KB", Double(bytes) / 1e3)
+        default: return String(format: "%.1f MB", Double(bytes) / 1e6)
         }
     }
 
     static func words(seconds: TimeInterval) -> String {
-        seconds < 1 ? "\((seconds * 1e4).rounded() / 10) ms" : "\((seconds * 100).rounded() / 100) s"
+        seconds < 1 ? String(format: "%.1f ms", seconds * 1_000) : String(format: "%.2f s", seconds)
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronizer
 
-/// The system's time, moved forward by hand: so that a day passes in a moment.
+/// The system's time, moved by hand: so that a day passes in a moment.
 final class ShiftedTime: TimeSource {
     private let system = SystemTime()
     private let lock = NSLock()
@@ -11,8 +11,9 @@ final class ShiftedTime: TimeSource {
         lock.withLock { system.now.addingTimeInterval(shift) }
     }
 
-    func advance(by seconds: TimeInterval) {
-        lock.withLock { shift += seconds }
+    /// Moves to a time that is so many seconds from the system's.
+    func set(_ secondsFromNow: TimeInterval) {
+        lock.withLock { shift = secondsFromNow }
     }
 
     func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> CancelLoading {

@@ -8,7 +8,7 @@ extension Tour {
         let synchronizer = makeSynchronizer()
         let (pass, _) = try await measure("offline", synchronizer)
         add(pass, "the server is stopped: what is fresh comes from the disk as ever")
-        time.advance(by: 2 * Self.day)
+        time.set(2 * Self.day)
         let feed = DataResource(url: site.feedURL)
         do {
             let loaded = try await synchronizer.loaded(feed)

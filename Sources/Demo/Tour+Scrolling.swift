@@ -23,9 +23,17 @@ extension Tour {
             Report.Pass(
                 name: "scrolled", loaded: shown, cancelled: feed.items.count - shown, requests: cost.requests,
                 notModified: 0, bytes: cost.bodyBytesSent, seconds: seconds),
-            "\(feed.items.count) cells past \(ScrolledList.visible) places at 4 MB/s: "
-                + "\(feed.items.count - shown) loads cancelled, "
-                + "\(feed.items.count - cost.requests) of them before they cost a request")
+            "\(feed.items.count) cells flung past a screen of \(ScrolledList.visible), at 4 MB/s: "
+                + "\(feed.items.count - shown) loads cancelled,\n    "
+                + "\(feed.items.count - cost.requests) of them before they cost a request; "
+                + "all of them together would have been \(Report.Pass.words(bytes: try size(of: feed)))")
+    }
+
+    /// What it would have cost to load everything.
+    private func size(of feed: SampleFeed) throws -> Int {
+        let sizes = try SamplePhotograph.all().map { ($0.file, $0.data.count) }
+        let sizeOfFile = Dictionary(uniqueKeysWithValues: sizes)
+        return feed.items.reduce(0) { $0 + sizeOfFile[$1.url.lastPathComponent, default: 0] }
     }
 
     /// What is scrolled past has to come from the network, or there would be nothing to cancel.

@@ -20,20 +20,22 @@ struct URLReport {
 
     /// False if any of them failed.
     func load(_ urls: [URL]) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            for url in urls { group.addTask { await load(url) } }
-            return await group.reduce(true) { $0 && $1 }
+        let reports = urls.map { url in Task { await report(on: url) } }
+        var allLoaded = true
+        for report in reports {
+            let (text, isLoaded) = await report.value
+            terminal.print(text)
+            allLoaded = allLoaded && isLoaded
         }
+        return allLoaded
     }
 
-    private func load(_ url: URL) async -> Bool {
+    private func report(on url: URL) async -> (text: String, isLoaded: Bool) {
         do {
             let loaded = try await synchronizer.loaded(DataResource(url: url))
-            terminal.print("\(url.absoluteString)\n  \(contents(loaded))\n  \(loaded.trace)")
-            return true
+            return ("\(url.absoluteString)\n  \(contents(loaded))\n  \(loaded.trace)", true)
         } catch {
-            terminal.print("✘ \(error)")
-            return false
+            return ("✘ \(error)", false)
         }
     }
 
