@@ -47,6 +47,9 @@ let package = Package(
                 .target(name: "CTurboJPEG", condition: linuxOnly), .target(name: "CPNG", condition: linuxOnly),
             ]),
 
+        .executableTarget(
+            name: "Demo", dependencies: ["Synchronizer", "ImageResource", "ScriptedServer"], swiftSettings: settings),
+
         .target(
             name: "ScriptedServer", path: "Tests/ScriptedServer",
             resources: [.copy("Photographs")], swiftSettings: settings),

@@ -43,10 +43,10 @@ struct SampleSiteTests {
     func lifetimes() async throws {
         let site = try SampleSite { Date(timeIntervalSince1970: 0) }
         let first = try await get("/photographs/coffee.png?item=0", site).0
-        #expect(first.contains("Cache-Control: max-age=3600\r\n"))
+        #expect(first.contains("Cache-Control: max-age=86400\r\n"))
         let third = try await get("/photographs/coffee.png?item=2", site).0
         #expect(third.contains("Date: Thu, 01 Jan 1970 00:00:00 GMT\r\n"))
-        #expect(third.contains("Expires: Thu, 01 Jan 1970 01:00:00 GMT\r\n"))
+        #expect(third.contains("Expires: Fri, 02 Jan 1970 00:00:00 GMT\r\n"))
         let tag = try #require(first.split(separator: "\r\n").first { $0.hasPrefix("ETag: ") }).dropFirst(6)
         let fresh = try await get("/photographs/coffee.png?item=0", site, "If-None-Match: \(tag)").0
         #expect(fresh.hasPrefix("HTTP/1.1 304 "))

@@ -8,13 +8,13 @@ import Foundation
 /// ```
 ///
 /// The photographs are few and the items many: the same photograph at another URL is another item. Everything has
-/// validators and answers conditions and ranges. Of each three items one has a lifetime of an hour, one an `Expires`
-/// of an hour, and one says nothing of its lifetime.
+/// validators and answers conditions and ranges. Of each three items one has a lifetime of a day by `Cache-Control`,
+/// one by `Expires`, and one says nothing of its lifetime.
 public final class SampleSite: Sendable {
     /// The server behind it, to be asked what it saw and to be told what is to go wrong.
     public let server: ScriptedServer
     /// How long what has a lifetime may be kept, in seconds.
-    public static let lifetime = 3_600
+    public static let lifetime = 24 * 60 * 60
     /// The most items that a feed has.
     public static let largestFeed = 2_000
 

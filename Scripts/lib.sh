@@ -1,0 +1,78 @@
+# shellcheck shell=bash
+# What the scripts share. It is sourced, not run.
+
+# shellcheck disable=SC2034 # for those who source it
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+say() { printf '▸ %s\n' "$*" >&2; }
+
+fail() {
+    printf '✘ %s\n' "$*" >&2
+    exit 1
+}
+
+# Runs a step quietly: its output is shown only if it fails, and kept in a file either way.
+quietly() {
+    local log=$1
+    shift
+    mkdir -p "$(dirname "$log")"
+    "$@" >"$log" 2>&1 || {
+        local code=$?
+        cat "$log" >&2
+        return $code
+    }
+}
+
+# The C libraries of the package as pkg-config and as Debian call them.
+libraries='sqlite3:libsqlite3-dev libjpeg:libjpeg-dev libpng:libpng-dev libwebp:libwebp-dev'
+
+# What the Swift toolchain itself needs of the system, to run and to link.
+toolchain_packages='binutils ca-certificates g++ git libc6-dev libcurl4-openssl-dev libncurses-dev libsqlite3-dev
+    libxml2-dev pkg-config tzdata zlib1g-dev'
+
+# The Debian packages that are missing, one a line.
+missing_packages() {
+    local library
+    if ! swift --version >/dev/null 2>&1 || ! command -v ld >/dev/null ||
+        ! compgen -G '/usr/lib/gcc/*/*/crtbegin.o' >/dev/null; then
+        tr -s ' \n' '\n' <<<"$toolchain_packages"
+    fi
+    command -v pkg-config >/dev/null || echo pkg-config
+    for library in $libraries; do
+        pkg-config --exists "${library%%:*}" 2>/dev/null || echo "${library##*:}"
+    done
+}
+
+install_packages() {
+    local as_root=()
+    if [[ $EUID -ne 0 ]]; then
+        command -v sudo >/dev/null || fail "Please have root run: apt-get install $*"
+        as_root=(sudo)
+    fi
+    say "Installing the Debian packages $*"
+    local log
+    log=$(mktemp)
+    if ! "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y --no-install-recommends "$@" >"$log" 2>&1; then
+        "${as_root[@]}" apt-get update >"$log" 2>&1 || true
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+            apt-get install -y --no-install-recommends "$@" >>"$log" 2>&1 || {
+            cat "$log" >&2
+            fail "apt-get could not install them."
+        }
+    fi
+    rm -f "$log"
+}
+
+# Installs what is missing, saying so. Root is asked for only if something is.
+need_packages() {
+    [[ $(uname) == Linux ]] || return 0
+    command -v swift >/dev/null || fail "There is no Swift here. Version 6.3 is at https://www.swift.org/install/linux"
+    local missing
+    mapfile -t missing < <(missing_packages | LC_ALL=C sort -u)
+    [[ ${#missing[@]} -gt 0 ]] || return 0
+    command -v apt-get >/dev/null ||
+        fail "Please install what Debian calls ${missing[*]}; only Debian's way to do it is known here."
+    install_packages "${missing[@]}"
+    swift --version >/dev/null 2>&1 || fail "swift does not start: $(swift --version 2>&1 | head -1)"
+}

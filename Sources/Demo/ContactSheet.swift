@@ -1,0 +1,28 @@
+import Foundation
+import ImageResource
+
+/// All images of the demo in one picture, eight in a row.
+struct ContactSheet {
+    /// The side of an image, in pixels.
+    static let side = 160
+    static let margin = 12
+    static let columns = 8
+    /// What images are loaded at: so that they cover their square.
+    static let sizing = ImageSizing.space(CGSize(width: side, height: side), contentMode: .aspectFill, scale: 1)
+
+    let images: [PlatformImage]
+
+    init(_ images: [PlatformImage]) {
+        self.images = images
+    }
+
+    var width: Int { Self.margin + Self.columns * (Self.side + Self.margin) }
+
+    var height: Int { Self.margin + (images.count + Self.columns - 1) / Self.columns * (Self.side + Self.margin) }
+
+    /// The left upper corner of an image's square, in pixels.
+    func corner(of index: Int) -> (x: Int, y: Int) {
+        let step = Self.side + Self.margin
+        return (Self.margin + index % Self.columns * step, Self.margin + index / Self.columns * step)
+    }
+}

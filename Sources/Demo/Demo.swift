@@ -1,0 +1,28 @@
+import Foundation
+
+/// Shows what Synchronizer does: the six passes of a tour, or the loading of URLs that are given.
+@main
+struct Demo {
+    static func main() async {
+        let terminal = Terminal()
+        do {
+            switch try Arguments(CommandLine.arguments.dropFirst()).task {
+            case .tour(let json): try await tour(json: json, terminal)
+            case .load(let urls): exit(await URLReport(terminal).load(urls) ? 0 : 1)
+            case .help: terminal.print(Arguments.usage)
+            }
+        } catch {
+            terminal.complain("\(error)")
+            exit(1)
+        }
+    }
+
+    private static func tour(json: URL?, _ terminal: Terminal) async throws {
+        var tour = try Tour(folder: Folder(), terminal)
+        try await tour.run()
+        if let json { try tour.report.write(to: json) }
+        let broken = tour.report.brokenPromises
+        broken.forEach { terminal.complain($0) }
+        exit(broken.isEmpty ? 0 : 1)
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import ImageResource
+import ScriptedServer
+import Synchronizer
+
+/// What came of loading a feed and all of its images.
+struct Outcome: Sendable {
+    /// The images that were loaded, in the order of the feed.
+    private(set) var images: [PlatformImage] = []
+    /// How many came from where, the feed included.
+    private(set) var sources: [LoadSource: Int] = [:]
+    private(set) var errors: [any Error] = []
+
+    var loaded: Int { sources.values.reduce(0, +) }
+
+    private typealias Answer = Result<Loaded<PlatformImage>, any Error>
+
+    init(
+        loading feedURL: URL, _ what: String, _ synchronizer: Synchronizer, _ terminal: Terminal,
+        cachePolicy: URLRequest.CachePolicy = .useProtocolCachePolicy
+    ) async throws {
+        var request = URLRequest(url: feedURL)
+        request.cachePolicy = cachePolicy
+        request.setValue("application/json", forHTTPHeaderField: "Accept")
+        let feed = try await synchronizer.loaded(JSONResource<SampleFeed>(request: request))
+        sources[feed.source, default: 0] += 1
+        let items = feed.object.items
+        let progress = Progress(what, count: items.count, terminal)
+        let answers = await withTaskGroup(of: (Int, Answer).self) { group in
+            for (index, item) in items.enumerated() {
+                group.addTask {
+                    let answer = await Self.answer(item, synchronizer, cachePolicy)
+                    await progress.step()
+                    return (index, answer)
+                }
+            }
+            return await group.reduce(into: [Int: Answer]()) { $0[$1.0] = $1.1 }
+        }
+        for index in items.indices { add(answers[index]) }
+    }
+
+    private static func answer(
+        _ item: SampleFeed.Item, _ synchronizer: Synchronizer, _ cachePolicy: URLRequest.CachePolicy
+    ) async -> Answer {
+        var request = URLRequest(url: item.url)
+        request.cachePolicy = cachePolicy
+        do {
+            return .success(try await synchronizer.loaded(ImageResource(request: request, sizing: ContactSheet.sizing)))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private mutating func add(_ answer: Answer?) {
+        switch answer {
+        case .success(let loaded)?:
+            images.append(loaded.object)
+            sources[loaded.source, default: 0] += 1
+        case .failure(let error)?: errors.append(error)
+        case nil: break
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import ImageResource
+import ScriptedServer
+import Synchronizer
+
+/// Six passes over a feed and its photographs, each one cheaper than the one before.
+struct Tour {
+    /// The port is always the same, so that the URLs are, and the cache of an earlier run is of use.
+    static let port: UInt16 = 41_730
+    static let day: TimeInterval = 24 * 60 * 60
+
+    let folder: Folder
+    let terminal: Terminal
+    let site: SampleSite
+    let time = ShiftedTime()
+    var report = Report()
+
+    init(folder: Folder, _ terminal: Terminal) throws {
+        self.folder = folder
+        self.terminal = terminal
+        let now: @Sendable () -> Date = { [time] in time.now }
+        do {
+            site = try SampleSite(port: Self.port, now: now)
+        } catch {
+            site = try SampleSite(now: now)
+            terminal.complain("Port \(Self.port) is taken; on another no cache of an earlier run can be found.")
+        }
+    }
+
+    mutating func run() async throws {
+        try await lookForEarlierRun()
+        terminal.print("")
+        terminal.print(Report.Pass.heading)
+        time.set(-2 * Self.day)  // it ends now, so that the cache that it leaves behind is fresh
+        let synchronizer = makeSynchronizer()
+        let cold = try await pass("cold", "the feed and its images come from the network", synchronizer)
+        try await pass("warm", "the same again: every object is in memory", synchronizer)
+        try await pass("disk", "a new synchronizer with nothing in memory: all is on the disk", makeSynchronizer())
+        time.set(0)
+        try await pass("revalidated", "two days later: the server confirms, and sends no bodies", synchronizer)
+        try await scroll()
+        try await goOffline()
+        terminal.print("")
+        try drawContactSheet(of: cold.images)
+        terminal.print("The cache is in \(folder.cache.path): run the demo again, and it begins with it.")
+    }
+
+    /// One with empty memory, over the cache on the disk.
+    func makeSynchronizer() -> Synchronizer {
+        let cache = SQLiteURLCache(memoryCapacity: 0, diskCapacity: 200 << 20, directory: folder.cache)
+        var configuration = Synchronizer.Configuration(cacheTime: Self.day, urlCache: cache)
+        configuration.caching = .managed
+        configuration.time = time
+        return Synchronizer(configuration: configuration)
+    }
+
+    // MARK: The earlier run
+
+    /// The first line says whether there is a cache of an earlier run, and what it is worth.
+    private mutating func lookForEarlierRun() async throws {
+        let synchronizer = makeSynchronizer()
+        var onlyStored = URLRequest(url: site.feedURL)
+        onlyStored.cachePolicy = .returnCacheDataDontLoad
+        onlyStored.setValue("application/json", forHTTPHeaderField: "Accept")
+        guard (try? await synchronizer.load(DataResource(request: onlyStored))) != nil else {
+            terminal.print("No cache of an earlier run in \(folder.cache.path): beginning without.")
+            return
+        }
+        report.foundCache = true
+        let (found, outcome) = try await measure("found", synchronizer)
+        let stored = outcome.sources[.cache, default: 0] + outcome.sources[.revalidated, default: 0]
+        terminal.print(
+            "Found the cache of an earlier run: \(stored) of \(found.loaded) resources came out of it, "
+                + "\(found.requests) requests, \(Report.Pass.words(seconds: found.seconds)). It is emptied now.")
+        synchronizer.removeAll()
+    }
+
+    // MARK: A pass
+
+    @discardableResult
+    private mutating func pass(_ name: String, _ words: String, _ synchronizer: Synchronizer) async throws -> Outcome {
+        let (pass, outcome) = try await measure(name, synchronizer)
+        add(pass, words)
+        return outcome
+    }
+
+    mutating func add(_ pass: Report.Pass, _ words: String) {
+        report.passes.append(pass)
+        terminal.print(pass.line)
+        terminal.print("    \(words)")
+    }
+
+    func measure(_ name: String, _ synchronizer: Synchronizer) async throws -> (Report.Pass, Outcome) {
+        let before = site.server.counts
+        let start = DispatchTime.now().uptimeNanoseconds
+        let outcome = try await Outcome(loading: site.feedURL, name, synchronizer, terminal)
+        let seconds = TimeInterval(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+        let cost = site.server.counts - before
+        let pass = Report.Pass(
+            name: name, loaded: outcome.loaded, failed: outcome.errors.count, requests: cost.requests,
+            notModified: cost.replies[304, default: 0], bytes: cost.bodyBytesSent, seconds: seconds)
+        return (pass, outcome)
+    }
+
+    private mutating func drawContactSheet(of images: [PlatformImage]) throws {
+        report.items = images.count
+        guard let png = try ContactSheet(images).png() else { return }
+        try png.write(to: folder.contactSheet)
+        report.contactSheet = folder.contactSheet.path
+        terminal.print("The images, as they were loaded: \(folder.contactSheet.path)")
+    }
+}
