@@ -2,13 +2,13 @@
     import Foundation
 
     extension BitmapImage {
-        /// A smaller copy, each pixel the mean of the area that it covers, in the same aspect ratio. An image that is
+        /// A smaller copy, by the filter of `sizing`, in the same aspect ratio. An image that is
         /// small enough already is returned as it is, with the scale of `sizing`.
         /// - Throws: ``ImageError/outOfMemory``, or `CancellationError` inside of a parse that is cancelled.
         public func resized(_ sizing: ImageSizing) throws -> BitmapImage {
-            let output = sizing.size(for: buffer.size)
-            guard output != buffer.size else { return withScale(sizing.scale) }
-            let picture = try PictureAssembler(decoded: buffer.size, output: output, orientation: .up)
+            let plan = DecodePlan(stored: buffer.size, orientation: .up, sizing)
+            guard plan.output != buffer.size else { return withScale(sizing.scale) }
+            let picture = try PictureAssembler(plan, decoded: buffer.size)
             var row = 0
             while !picture.isComplete {
                 try picture.nextRows { rows, stride, count in

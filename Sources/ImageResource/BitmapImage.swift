@@ -26,6 +26,20 @@
             self.init(image.buffer, scale: image.scale, isOpaque: image.isOpaque)
         }
 
+        /// An image whose pixels `fill` writes: premultiplied BGRA, rows without gaps, all zero (transparent) before it.
+        /// Nil if a side is not positive, or there is not enough memory.
+        /// - Parameter isOpaque: A promise that `fill` gives every pixel the alpha 255.
+        public convenience init?(
+            width: Int, height: Int, scale: CGFloat = 1, isOpaque: Bool = false,
+            fill: (UnsafeMutableRawBufferPointer) throws -> Void
+        ) rethrows {
+            guard let buffer = try? PixelBuffer(PixelSize(width: width, height: height), cleared: true) else {
+                return nil
+            }
+            try fill(UnsafeMutableRawBufferPointer(start: buffer.base, count: buffer.size.bytes))
+            self.init(buffer, scale: scale.isFinite && scale > 0 ? scale : 1, isOpaque: isOpaque)
+        }
+
         /// The width in pixels.
         public var width: Int { buffer.size.width }
 
@@ -55,6 +69,7 @@
 
     /// Images are equal if their pixels are: size and bytes. The scale does not count.
     extension BitmapImage: Hashable {
+        /// Whether size and pixels are the same.
         public static func == (one: BitmapImage, other: BitmapImage) -> Bool {
             one.buffer === other.buffer || one.buffer.hasSameBytes(as: other.buffer)
         }
@@ -70,6 +85,7 @@
     }
 
     extension BitmapImage: CustomStringConvertible {
+        /// Its size, for a person to read.
         public var description: String { "BitmapImage \(width) × \(height)\(scale == 1 ? "" : " @\(scale)x")" }
     }
 #endif

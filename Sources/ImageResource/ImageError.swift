@@ -17,6 +17,7 @@ public enum ImageError: Error, Sendable, Hashable {
 }
 
 extension ImageError: CustomStringConvertible, LocalizedError {
+    /// What is wrong, for a person to read.
     public var description: String {
         switch self {
         case .unknownFormat: return "not an image of a known format"
@@ -28,5 +29,6 @@ extension ImageError: CustomStringConvertible, LocalizedError {
         }
     }
 
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 }

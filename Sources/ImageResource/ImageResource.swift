@@ -43,12 +43,15 @@ public struct ImageResource: Resource {
         self.sizing = sizing
     }
 
+    /// The request that it was made with.
     public func request() -> URLRequest { imageRequest }
 
+    /// Decodes; see ``ImageDecoding`` for the limits.
     public var parse: @Sendable (Data) throws -> PlatformImage {
         { [sizing] data in try PlatformImage.decode(data, sizing: sizing) }
     }
 
+    /// Told by ``sizing``.
     public var variant: ResourceVariant { ResourceVariant(sizing.name) }
 
     /// The bytes of the image's pixels in memory.

@@ -89,6 +89,15 @@
             #expect(filled.width == 40 && filled.height == 20 && filled.scale == 2)
         }
 
+        @Test("an image filled by a caller is clear where nothing was written, and nil without pixels")
+        func filling() throws {
+            let image = try #require(BitmapImage(width: 2, height: 2) { $0[7] = 255 })
+            #expect(
+                image.withUnsafeBytes { Array($0) } == [0, 0, 0, 0, 0, 0, 0, 255] + [UInt8](repeating: 0, count: 8))
+            #expect(BitmapImage(width: 0, height: 5) { _ in } == nil)
+            #expect(BitmapImage(width: .max, height: .max) { _ in } == nil)
+        }
+
         @Test("a plain colour stays the same at every size")
         func plainColour() throws {
             let buffer = try PixelBuffer(PixelSize(width: 61, height: 47))

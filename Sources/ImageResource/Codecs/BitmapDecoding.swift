@@ -2,24 +2,6 @@
     import Foundation
     import Synchronizer
 
-    /// What a decoder is to make of an image.
-    struct DecodePlan {
-        /// The size as stored.
-        let stored: PixelSize
-        /// The size to come out with, before the picture is turned.
-        let output: PixelSize
-        let orientation: ImageOrientation
-        /// Pixels a point of the image that is made.
-        let scale: CGFloat
-
-        init(_ header: ImageHeader, _ sizing: ImageSizing) {
-            stored = PixelSize(width: header.pixelWidth, height: header.pixelHeight)
-            orientation = header.orientation
-            output = orientation.upright(sizing.size(for: orientation.upright(stored)))
-            scale = sizing.scale
-        }
-    }
-
     extension BitmapImage {
         /// Decodes an image, upright, on this thread. Where it works for a load that is cancelled it throws
         /// `CancellationError` within some milliseconds; see `ParseCancellation`.
@@ -38,7 +20,7 @@
             guard size.area <= limit else {
                 throw ImageError.tooManyPixels(width: size.width, height: size.height, limit: limit)
             }
-            return try decode(bytes, format, DecodePlan(header, sizing))
+            return try decode(bytes, format, DecodePlan(stored: size, orientation: header.orientation, sizing))
         }
 
         private static func decode(

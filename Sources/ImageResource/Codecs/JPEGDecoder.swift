@@ -31,7 +31,7 @@
             guard Int(header.width) == plan.stored.width, Int(header.height) == plan.stored.height else {
                 throw ImageError.damaged(.jpeg, "two sizes")
             }
-            let eighths = Self.eighths(from: plan.stored, to: plan.output)
+            let eighths = Self.eighths(plan)
             let isInks = header.components == 4
             var (width, height): (UInt32, UInt32) = (0, 0)
             try check(
@@ -40,9 +40,7 @@
                     header.multiscan, &width, &height))
             if header.multiscan != 0 { try absorb() }
             let picture = try PictureAssembler(
-                decoded: PixelSize(width: Int(width), height: Int(height)),
-                extent: (Double(plan.stored.width * eighths) / 8, Double(plan.stored.height * eighths) / 8),
-                output: plan.output, orientation: plan.orientation)
+                plan, decoded: PixelSize(width: Int(width), height: Int(height)), reduction: Double(eighths) / 8)
             while !picture.isComplete {
                 try picture.nextRows { rows, stride, count in
                     let count = try self.rows(rows, stride, count)
@@ -54,16 +52,16 @@
             return picture.finish(scale: plan.scale, isOpaque: true)
         }
 
-        /// The scale, of those that are fast, that gives about twice the size that is wanted: from there on a mean of
-        /// areas comes within 48 dB of the mean over the full picture, from just the size only within 40.
-        static func eighths(from stored: PixelSize, to output: PixelSize) -> Int {
-            for eighths in [1, 2, 4] {
-                let (width, height) = (stored.width * eighths / 8, stored.height * eighths / 8)
-                if Double(width) >= 1.9 * Double(output.width), Double(height) >= 1.9 * Double(output.height) {
-                    return eighths
-                }
+        /// The scale, of those that are fast, from which the size that is wanted can be made well. Measured on detailed
+        /// photographs: the mean of areas comes within 45 dB of that over the full picture from 2.6 times the size on,
+        /// Lanczos's filter within 40 dB from 1.9 times.
+        static func eighths(_ plan: DecodePlan) -> Int {
+            let enough = plan.filter == .area ? 2.6 : 1.9
+            func suffices(_ eighths: Int) -> Bool {
+                Double(plan.stored.width * eighths) / 8 >= enough * Double(plan.output.width)
+                    && Double(plan.stored.height * eighths) / 8 >= enough * Double(plan.output.height)
             }
-            return 8
+            return [1, 2, 4].first(where: suffices) ?? 8
         }
 
         /// Takes in all scans of a file that has several, a row of blocks at a time.

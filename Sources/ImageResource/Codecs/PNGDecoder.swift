@@ -30,8 +30,7 @@
             var header = png_reader_header()
             try check(png_reader_start(reader, &header))
             let isTransparent = header.transparent != 0
-            let picture = try PictureAssembler(
-                decoded: plan.stored, output: plan.output, orientation: plan.orientation)
+            let picture = try PictureAssembler(plan, decoded: plan.stored)
             let whole = header.interlaced != 0 ? try decodeWhole(plan.stored) : nil
             var row = 0
             while !picture.isComplete {

@@ -9,26 +9,31 @@
 
         private let decoded: PixelSize
         private let canvas: UprightCanvas
-        private let scaler: AreaScaler?
+        private let scaler: Scaler?
         private let strip: PixelBuffer?
         private let scaledRow: PixelBuffer?
         private var row = 0
 
         /// - Parameters:
         ///   - decoded: The size of what the decoder makes.
-        ///   - extent: How much of that is picture, where the decoder itself scales; not always whole.
-        ///   - output: The size to make of it, before it is turned.
-        init(
-            decoded: PixelSize, extent: (width: Double, height: Double)? = nil, output: PixelSize,
-            orientation: ImageOrientation
-        ) throws {
-            let isScaled = output != decoded
-            canvas = try UprightCanvas(stored: output, orientation: orientation)
-            strip = isScaled || orientation != .up ? try Self.strip(decoded) : nil
-            scaledRow = isScaled ? try PixelBuffer(PixelSize(width: output.width, height: 1)) : nil
-            let extent = extent ?? (Double(decoded.width), Double(decoded.height))
-            scaler = isScaled ? AreaScaler(extent: extent, width: decoded.width, output: output) : nil
+        ///   - reduction: What share of the stored size that is, where the decoder itself scales.
+        init(_ plan: DecodePlan, decoded: PixelSize, reduction: Double = 1) throws {
+            let isScaled = plan.output != decoded
             self.decoded = decoded
+            canvas = try UprightCanvas(stored: plan.output, orientation: plan.orientation)
+            strip = isScaled || plan.orientation != .up ? try Self.strip(decoded) : nil
+            scaledRow = isScaled ? try PixelBuffer(PixelSize(width: plan.output.width, height: 1)) : nil
+            func kernel(_ stored: Int, _ inputs: Int, _ outputs: Int) -> ScalingKernel {
+                ScalingKernel(
+                    plan.filter, extent: min(Double(stored) * reduction, Double(inputs)), inputs: inputs,
+                    outputs: outputs, isReduced: reduction < 1)
+            }
+            scaler =
+                isScaled
+                ? Scaler(
+                    columns: kernel(plan.stored.width, decoded.width, plan.output.width),
+                    rows: kernel(plan.stored.height, decoded.height, plan.output.height), width: decoded.width)
+                : nil
         }
 
         private static func strip(_ decoded: PixelSize) throws -> PixelBuffer {
