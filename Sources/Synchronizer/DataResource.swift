@@ -17,4 +17,6 @@ public struct DataResource: Resource {
     public func request() -> URLRequest { urlRequest }
 
     public var parse: @Sendable (Data) throws -> Data { { $0 } }
+
+    public static var parsesQuickly: Bool { true }
 }

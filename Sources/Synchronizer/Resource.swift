@@ -24,12 +24,18 @@ public protocol Resource<ParsedObject>: Sendable {
     /// options. Resources with equal requests, types and variants share one parse and one object in memory.
     var variant: ResourceVariant { get }
 
+    /// Whether the parse takes no more than a few microseconds, whatever the size of the body. It is then done on the
+    /// thread that has received the bytes, because handing them to another would take longer.
+    static var parsesQuickly: Bool { get }
+
     /// The bytes that the object takes in memory, for the limits of the memory cache. `size` is that of the body.
     func cost(of object: ParsedObject, size: Int) -> Int
 }
 
 extension Resource {
     public var variant: ResourceVariant { .standard }
+
+    public static var parsesQuickly: Bool { false }
 
     public func cost(of object: ParsedObject, size: Int) -> Int { size }
 }

@@ -7,16 +7,20 @@ extension Synchronizer {
     ///
     /// - Parameter priority: how urgent the load is; by default what the task's priority says.
     /// - Throws: a ``SynchronizerError``, or `CancellationError` if the task is cancelled.
-    public func load<R: Resource>(_ resource: R, priority: LoadPriority? = nil) async throws -> R.ParsedObject {
+    nonisolated(nonsending)
+        public func load<R: Resource>(_ resource: R, priority: LoadPriority? = nil) async throws -> R.ParsedObject
+    {
         try await loaded(resource, priority: priority).object
     }
 
     /// Loads a resource and tells where it came from, and why.
     ///
     /// As ``load(_:priority:)``; the result has the server's response and the trace of the load beside the object.
-    public func loaded<R: Resource>(
-        _ resource: R, priority: LoadPriority? = nil
-    ) async throws -> Loaded<R.ParsedObject> {
+    nonisolated(nonsending)
+        public func loaded<R: Resource>(
+            _ resource: R, priority: LoadPriority? = nil
+        ) async throws -> Loaded<R.ParsedObject>
+    {
         try Task.checkCancellation()
         let request = resource.request()
         if let known = recall(resource, request), let object = known.object(of: R.self) {
@@ -27,7 +31,10 @@ extension Synchronizer {
         return Loaded(object: object, head: loaded.head, trace: loaded.trace)
     }
 
-    private func outcome(of job: LoadJob) async throws -> Loader.Outcome {
+    nonisolated(nonsending)
+        private func outcome(of job: LoadJob) async throws -> Loader.Outcome
+    {
+        let mayBlock = !isOnActor()  // an actor is not to wait for the disk
         let leaving = Locked<(isCancelled: Bool, leave: CancelLoading?)>((false, nil))
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation {
@@ -39,7 +46,9 @@ extension Synchronizer {
                     return leaving.isCancelled
                 }
                 if isCancelled { return leave() }
-                enter(job, subscription, LoadReceiver { subscription.take()?.resume(returning: $0) })
+                enter(
+                    job, subscription, mayBlock: mayBlock,
+                    LoadReceiver { subscription.take()?.resume(returning: $0) })
             }
         } onCancel: {
             let leave = leaving.withLock { leaving in
@@ -49,6 +58,11 @@ extension Synchronizer {
             leave?()
         }
     }
+}
+
+/// Whether the caller is isolated to an actor.
+private func isOnActor(_ isolation: isolated (any Actor)? = #isolation) -> Bool {
+    isolation != nil
 }
 
 extension LoadPriority {

@@ -7,15 +7,16 @@ extension Synchronizer {
     }
 
     /// Joins or begins a load; an object that is in memory after all is given to the receiver at once.
-    func enter<Completion: Sendable>(_ job: LoadJob, _ subscription: Subscription<Completion>, _ receiver: LoadReceiver)
-    {
+    func enter<Completion: Sendable>(
+        _ job: LoadJob, _ subscription: Subscription<Completion>, mayBlock: Bool = false, _ receiver: LoadReceiver
+    ) {
         if let identity = job.identity { prefetcher.asked(for: identity) }
         let use = MemoryUse(job.request)
         let now = configuration.time.now
         let ticket = loader.load(
             job,
             unless: { key in use.flatMap { memory.value(for: key, now: now, anyAge: $0 == .ofAnyAge) } },
-            receiver: receiver)
+            mayBlock: mayBlock, receiver: receiver)
         switch ticket {
         case .known(let loaded): receiver.finished(.success(loaded.fromMemory))
         case .waiting(let subscriber): subscription.joined(as: subscriber)

@@ -41,4 +41,6 @@ private struct StoringOnly: Resource {
     func request() -> URLRequest { urlRequest }
 
     var parse: @Sendable (Data) throws -> Bool { { _ in true } }
+
+    static var parsesQuickly: Bool { true }
 }

@@ -9,6 +9,7 @@ struct LoadJob: Sendable {
     let variant: ResourceVariant
     var priority: LoadPriority
     let maximumBodySize: Int
+    let parsesQuickly: Bool
     /// The object and the bytes that it takes in memory.
     let parse: @Sendable (Data) throws -> (object: any Sendable, cost: Int)
 
@@ -19,6 +20,7 @@ struct LoadJob: Sendable {
         variant = resource.variant
         self.priority = priority
         self.maximumBodySize = maximumBodySize
+        parsesQuickly = R.parsesQuickly
         parse = { data in
             let object = try resource.parse(data)
             return (object, resource.cost(of: object, size: data.count))

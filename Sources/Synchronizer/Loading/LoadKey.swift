@@ -5,28 +5,32 @@ import Foundation
 /// All of the request's fields count, because any of them may select the answer or prove who asks (an API key in a
 /// field of its own), except those that only trace a request. So whatever a stored `Vary` names is in the key.
 struct RequestIdentity: Hashable, Sendable {
+    private enum Method: Hashable, Sendable { case get, head }
+
     private let url: URL
-    private let method: String
-    private let fields: [String: String]
+    private let method: Method
+    /// Nil where there are none, which is common and quickly compared.
+    private let fields: [String: String]?
 
     /// Nil for a request that shares with nobody: an unsafe method, or a body.
     init?(_ request: URLRequest) {
         guard let url = request.url, request.httpBody == nil, request.httpBodyStream == nil else { return nil }
-        let method = request.httpMethod ?? "GET"
-        guard method == "GET" || method == "HEAD" else { return nil }
+        switch request.httpMethod {
+        case "GET"?, nil: method = .get
+        case "HEAD"?: method = .head
+        default: return nil
+        }
         self.url = url
-        self.method = method
-        fields = Self.selecting(request.allHTTPHeaderFields)
+        fields = request.allHTTPHeaderFields.flatMap(Self.selecting)
     }
 
-    private static func selecting(_ fields: [String: String]?) -> [String: String] {
-        guard let fields, !fields.isEmpty else { return [:] }
+    private static func selecting(_ fields: [String: String]) -> [String: String]? {
         var selecting: [String: String] = [:]
         for (name, value) in fields {
             let name = name.lowercased()
             if !tracing.contains(name) { selecting[name] = value }
         }
-        return selecting
+        return selecting.isEmpty ? nil : selecting
     }
 
     /// Whether this field makes the caller take part in caching: its request is answered by the cache below, or by

@@ -35,6 +35,7 @@ final class Loader: Sendable {
         /// Nil if the object is not to be kept in memory.
         let key: ObjectKey?
         let run: @Sendable (Data) throws -> (object: any Sendable, cost: Int)
+        let isQuick: Bool
         let cancellation = ParseFlag()
         var subscribers: Set<Int> = []
         var isPrefetched = false
@@ -91,11 +92,13 @@ final class Loader: Sendable {
     }
 
     /// Joins a load, or begins one. `known` is asked under the lock, so that an object that has just been parsed is
-    /// not loaded a second time; if it has one, nothing is begun.
+    /// not loaded a second time; if it has one, nothing is begun. A thread that may block looks into the cache itself,
+    /// if there is a turn for it now.
     func load(
-        _ job: LoadJob, unless known: (ObjectKey) -> LoadedObject? = { _ in nil }, receiver: LoadReceiver
+        _ job: LoadJob, unless known: (ObjectKey) -> LoadedObject? = { _ in nil }, mayBlock: Bool = false,
+        receiver: LoadReceiver
     ) -> Ticket {
-        let (ticket, toReport): (Ticket, Int?) = update { state in
+        let (ticket, toReport): (Ticket, Int?) = update(mayBlock: mayBlock) { state in
             if let key = job.objectKey, let object = known(key) { return (.known(object), nil) }
             let place = state.machine.subscribe(
                 request: job.downloadKey, parse: job.objectKey, host: job.host, priority: job.priority)
@@ -107,7 +110,8 @@ final class Loader: Sendable {
             }
             if place.isNewParse {
                 let key = job.isRemembered ? job.objectKey : nil
-                state.parses[place.parse] = Parse(download: place.download, key: key, run: job.parse)
+                state.parses[place.parse] = Parse(
+                    download: place.download, key: key, run: job.parse, isQuick: job.parsesQuickly)
                 state.downloads[place.download]?.parses.append(place.parse)
             }
             state.receivers[place.subscriber] = receiver
@@ -133,14 +137,18 @@ final class Loader: Sendable {
     }
 
     /// Changes the state, then does what the machine asks for.
-    func update<T>(_ change: (inout State) -> T) -> T {
+    func update<T>(mayBlock: Bool = false, _ change: (inout State) -> T) -> T {
         let (value, effects) = state.withLock { state in
             let value = change(&state)
             let effects = state.machine.takeActions().compactMap { state.effect(of: $0, at: time.now) }
             defer { state.wakes = [] }
             return (value, effects + state.wakes)
         }
-        effects.forEach(perform)
+        if mayBlock, effects.count == 1, case .lookUp(let id, let request, let options, let handle)? = effects.first {
+            lookUp(id, request, options, handle)
+        } else {
+            effects.forEach(perform)
+        }
         return value
     }
 
@@ -156,6 +164,8 @@ final class Loader: Sendable {
             _ = time.schedule(after: grace) { self.update { $0.machine.graceEnded(id, token: token) } }
         case .wake(let id, let delay):
             _ = time.schedule(after: delay) { self.update { $0.machine.wake(id) } }
+        case .parse(let id, let parse, let fetched, let request) where parse.isQuick:
+            run(parse, id, on: fetched, from: request)
         case .parse(let id, let parse, let fetched, let request):
             parses.async { self.run(parse, id, on: fetched, from: request) }
         case .abandon(let flag):

@@ -53,14 +53,9 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
     /// The value, if it is there and fresh; `anyAge` takes it after its freshness too.
     package func value(for key: Key, now: Date, anyAge: Bool = false) -> Value? {
         state.withLock { state in
-            guard let entry = state.entries[key] else { return nil }
-            if now.timeIntervalSince(entry.insertedAt) >= limits.age {
-                state.remove(key)
-                return nil
-            }
-            guard anyAge || now < entry.expires else { return nil }
-            state.entries.markUsed(key)
-            return entry.value
+            state.entries.use(key) { entry in
+                (anyAge || now < entry.expires) && (limits.age == .infinity || now < entry.insertedAt + limits.age)
+            }?.value
         }
     }
 

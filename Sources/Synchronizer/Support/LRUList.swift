@@ -23,6 +23,16 @@ struct LRUList<Key: Hashable, Value> {
         positions[key].flatMap { nodes[$0]?.value }
     }
 
+    /// The value, made the most recently used if it passes.
+    mutating func use(_ key: Key, if passes: (Value) -> Bool) -> Value? {
+        guard let position = positions[key], let value = nodes[position]?.value, passes(value) else { return nil }
+        if position != newest {
+            unlink(position)
+            link(position)
+        }
+        return value
+    }
+
     /// Makes the value the most recently used.
     mutating func markUsed(_ key: Key) {
         guard let position = positions[key], position != newest else { return }

@@ -1,7 +1,8 @@
 import Foundation
 
-/// Tells whether the code at hand runs on the main actor. On Linux, once an asynchronous `main` has begun, the main queue
-/// is served by threads that are not the main thread.
+/// Tells whether the code at hand runs on the main actor: on the main queue, to which the main thread belongs from the
+/// start. (`Thread.isMainThread` does not tell: once an asynchronous `main` has begun on Linux, the main queue is served
+/// by other threads.)
 enum MainQueue {
     private static let mark: DispatchSpecificKey<Bool> = {
         let key = DispatchSpecificKey<Bool>()
@@ -10,6 +11,6 @@ enum MainQueue {
     }()
 
     static var isCurrent: Bool {
-        Thread.isMainThread || DispatchQueue.getSpecific(key: mark) == true
+        DispatchQueue.getSpecific(key: mark) == true
     }
 }
