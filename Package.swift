@@ -63,6 +63,12 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ImageResourceTests", dependencies: ["ImageResource", "TestSupport"], swiftSettings: settings),
+
+        page("LoadingImages", "Loading Images"),
+        page("LoadingJSON", "Loading JSON"),
+        page("CancellingOffScreen", "Cancelling Off Screen"),
+        page("YourOwnResource", "Your Own Resource"),
+        page("InsideTheCache", "Inside the Cache"),
     ],
     swiftLanguageModes: [.v6]
 )
