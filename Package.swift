@@ -49,6 +49,8 @@ let package = Package(
 
         .executableTarget(
             name: "Demo", dependencies: ["Synchronizer", "ImageResource", "ScriptedServer"], swiftSettings: settings),
+        // Answers the requests of the public cache test suite: `Scripts/conformance`.
+        .executableTarget(name: "ConformanceAdapter", dependencies: ["Synchronizer"], swiftSettings: settings),
 
         .target(
             name: "ScriptedServer", path: "Tests/ScriptedServer",

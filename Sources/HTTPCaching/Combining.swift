@@ -9,7 +9,7 @@ package struct Combination: Hashable, Sendable {
     /// - Returns: nil if the two do not belong together: without the same strong validator, or with a gap between.
     package init?(of candidate: Candidate, with status: Int, _ fields: HTTPFields, bodySize: Int) {
         guard status == 206, let new = Storing.part(of: fields), new.range.count == bodySize, let old = candidate.part,
-            candidate.response.status == 206 || candidate.response.status == 200,
+            candidate.response.status == 206 || candidate.response.status == 200, candidate.isConsistent,
             Self.haveSameStrongValidator(candidate.response.fields, fields),
             old.range.lowerBound <= new.range.upperBound, new.range.lowerBound <= old.range.upperBound
         else { return nil }
@@ -40,5 +40,12 @@ package struct Combination: Hashable, Sendable {
         combined.fields["Content-Range"] = part?.contentRange
         combined.fields["Content-Length"] = String(bodySize)
         return combined
+    }
+}
+
+extension Candidate {
+    /// Whether the stored body has the bytes that the stored `Content-Range` counts.
+    var isConsistent: Bool {
+        response.part.map { Storing.part(of: response.fields)?.range == $0.range } ?? true
     }
 }

@@ -82,7 +82,7 @@ extension Judge {
     private func completable(_ candidate: Candidate, _ siblingVary: [String]) -> (ResponseFacts, missing: Int)? {
         let response = candidate.response
         guard isFor(request, response), let part = candidate.part, response.part != nil, part.range.lowerBound == 0,
-            part.completeLength != part.range.upperBound
+            candidate.isConsistent, part.completeLength != part.range.upperBound
         else { return nil }
         let facts = ResponseFacts(response.fields)
         guard facts.entityTag.flatMap(EntityTag.init)?.isStrong ?? false, !facts.hasContentCoding,

@@ -40,9 +40,23 @@ package enum Storing {
             || facts.control.maxAge != nil || isHeuristicallyCacheable(status)
     }
 
-    /// The part that a 206 holds; nil if it holds several, or does not say which (§3.3).
+    /// The part that a 206 says it holds; nil if it holds several, or does not say which (§3.3).
     package static func part(of fields: HTTPFields) -> StoredResponse.Part? {
         fields["Content-Range"].flatMap(StoredResponse.Part.init(contentRange:))
+    }
+
+    /// The part to store of a 206 with that many bytes of body; nil if it is not to be stored.
+    ///
+    /// Where `Content-Range` counts other bytes than have come, and `Content-Length` bears the bytes out, the range
+    /// begins where it says and ends where the body does; so does the representation, if the range was said to reach
+    /// its end. Such a part is never combined with another.
+    package static func part(of fields: HTTPFields, bodySize: Int) -> StoredResponse.Part? {
+        guard let said = part(of: fields), said.range.count != bodySize else { return part(of: fields) }
+        guard bodySize > 0, fields["Content-Length"] == String(bodySize) else { return nil }
+        let (end, overflow) = said.range.lowerBound.addingReportingOverflow(bodySize)
+        guard !overflow else { return nil }
+        let reachesEnd = said.range.upperBound == said.completeLength
+        return .init(range: said.range.lowerBound..<end, completeLength: reachesEnd ? end : nil)
     }
 
     /// The fields to keep (§3.1): all but those that are about the connection or a proxy, and those that `no-cache="…"`

@@ -16,12 +16,12 @@ extension ManagedFetch {
         default: return done(nil)
         }
         if let (merged, body) = merged(exchange) { return keep(merged, body, exchange, done) }
+        let part = reception.status == 206 ? Storing.part(of: reception.fields, bodySize: reception.body.count) : nil
+        guard reception.status != 206 || part != nil else { return done(nil) }
         let received = StoredResponse(
             url: exchange.hop.cacheRequest.url, method: "GET", selectingFields: HTTPFields(), status: reception.status,
             fields: reception.fields, requestTime: exchange.requestTime, responseTime: reception.responseTime,
-            part: reception.status == 206 ? Storing.part(of: reception.fields) : nil)
-        // A part that has not the length that it says cannot be used to answer anything.
-        if let part = received.part, part.range.count != reception.body.count { return done(nil) }
+            part: part)
         propose(CachedURLResponse(response: response, data: reception.body), received, exchange, done)
     }
 

@@ -47,6 +47,21 @@ struct PartTests {
         #expect(harness.store.all.isEmpty)
     }
 
+    @Test("is taken from its first byte on where its length is not what it says, and its Content-Length is")
+    func contradictory() {
+        var reply = Self.part("4-9/10", "45678")
+        reply.fields["Content-Length"] = "5"
+        let harness = FetchHarness(reply)
+        harness.load("http://a.example/x", Self.range("-5"))
+        for (range, body) in [("5-6", "56"), ("6-", "678"), ("-1", "8")] {
+            #expect(harness.load("http://a.example/x", Self.range(range)).body == body)
+        }
+        #expect(harness.transport.requests.count == 1)
+        harness.transport.serve { _ in Self.part("9-9/10", "9") }
+        harness.load("http://a.example/x", Self.range("9-9"))
+        #expect(harness.store.bodies == ["9"], "it is not combined with another part")
+    }
+
     @Test("is completed by the rest, where a strong validator says that both belong together")
     func completed() {
         let harness = FetchHarness(Self.part("0-3/10", "0123"))

@@ -1,0 +1,60 @@
+import Foundation
+import Synchronizer
+
+/// Speaks the adapter protocol of `Scripts/conformance-harness/run-cache-tests.mjs`: requests come as JSON, one a line,
+/// on standard input; answers go the same way to standard output, in any order. Nothing but the public API of
+/// Synchronizer stands between the two.
+///
+///     ConformanceAdapter [--store sqlite|stock|none] [--memory]
+///
+/// `--memory` keeps parsed objects in memory, as an app does; without it every answer comes through the HTTP cache.
+@main
+struct Adapter {
+    static func main() async throws {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let directory = FileManager.default.temporaryDirectory.appending(path: "conformance-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let store = arguments.firstIndex(of: "--store").flatMap { arguments.dropFirst($0 + 1).first } ?? "sqlite"
+        let synchronizer = Synchronizer(
+            configuration: configuration(store, directory, keepsObjects: arguments.contains("--memory")))
+        await withTaskGroup(of: Void.self) { answers in
+            while let line = readLine() {
+                guard let call = Call(line) else { continue }
+                answers.addTask { Output.write(await call.answer(from: synchronizer)) }
+            }
+        }
+    }
+
+    private static func configuration(
+        _ store: String, _ directory: URL, keepsObjects: Bool
+    ) -> Synchronizer.Configuration {
+        var configuration = Synchronizer.Configuration(urlCache: cache(store, directory))
+        configuration.caching = .managed
+        configuration.retry = .none  // the suite counts requests
+        configuration.maximumLoads = 64
+        configuration.maximumLoadsPerHost = 64
+        if !keepsObjects { configuration.memoryCapacity = 0 }
+        return configuration
+    }
+
+    private static func cache(_ store: String, _ directory: URL) -> URLCache? {
+        switch store {
+        case "stock": return URLCache(memoryCapacity: 64 << 20, diskCapacity: 0, diskPath: directory.path)
+        case "none": return nil
+        default: return SQLiteURLCache(memoryCapacity: 16 << 20, diskCapacity: 64 << 20, directory: directory)
+        }
+    }
+}
+
+/// Writes whole lines.
+enum Output {
+    private static let queue = DispatchQueue(label: "output")
+
+    static func write(_ answer: [String: any Sendable]) {
+        queue.sync {
+            guard var line = try? JSONSerialization.data(withJSONObject: answer) else { return }
+            line.append(UInt8(ascii: "\n"))
+            FileHandle.standardOutput.write(line)
+        }
+    }
+}
