@@ -9,10 +9,23 @@ struct BodyFile: Hashable, Sendable {
     /// 0, or more where two bodies share digest and length.
     let number: Int64
 
+    init(digest: UInt64, length: Int, number: Int64) {
+        self.digest = digest
+        self.length = length
+        self.number = number
+    }
+
+    /// Takes a file's name apart; nil if it is none of ours.
+    init?(name: String) {
+        let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, let digest = UInt64(parts[0], radix: 16), let length = Int(parts[1]),
+            let number = Int64(parts[2])
+        else { return nil }
+        self.init(digest: digest, length: length, number: number)
+    }
+
     func path(in directory: CacheDirectory) -> String {
-        let digits = String(digest, radix: 16)
-        let name = String(repeating: "0", count: 16 - digits.count) + digits
-        return "\(directory.bodies)/\(name)-\(length)-\(number)"
+        "\(directory.bodies)/\(String(digest, radix: 16))-\(length)-\(number)"
     }
 
     /// The body and its digest, in one pass; nil if there is no such file or it can't be read.
@@ -40,7 +53,7 @@ struct BodyFile: Hashable, Sendable {
         return (Data(bytesNoCopy: buffer, count: length, deallocator: .free), digest.value)
     }
 
-    /// A multiple of the digest's 64 bytes.
+    /// A multiple of the digest's blocks.
     private static let pieceSize = 256 << 10
 
     private static func readFully(_ file: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Bool {

@@ -44,8 +44,9 @@ struct ByteReader {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) {
+    init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
         self.bytes = bytes
+        self.position = min(position, bytes.count)
     }
 
     var isAtEnd: Bool { position == bytes.count }
@@ -77,6 +78,23 @@ struct ByteReader {
 
     mutating func text() throws(MalformedBytes) -> String {
         String(decoding: try span(try number()), as: UTF8.self)
+    }
+
+    /// Passes over a text or bytes.
+    mutating func skip() throws(MalformedBytes) {
+        _ = try span(try number())
+    }
+
+    /// Whether the next text is that one.
+    mutating func isNext(_ text: String) throws(MalformedBytes) -> Bool {
+        let span = try span(try number())
+        var text = text
+        return text.withUTF8 { text in
+            guard text.count == span.count, let start = text.baseAddress, let other = span.baseAddress else {
+                return text.count == span.count
+            }
+            return memcmp(start, other, text.count) == 0
+        }
     }
 
     mutating func data() throws(MalformedBytes) -> Data {

@@ -5,13 +5,16 @@ enum Change: Sendable {
     /// Keeps a response, in place of what has its URL and variant.
     case store(StoredRow)
     /// Replaces all but the body of the response with that identifier, if it is still there.
-    case update(id: Int64, urlKey: UInt64, record: StoredRecord, variant: UInt64, revision: Int64, stored: Int64)
+    case update(id: Int64, urlKey: UInt64, record: EncodedRecord, variant: UInt64, revision: Int64, stored: Int64)
     case remove(id: Int64, urlKey: UInt64)
     case removeVariant(url: String, urlKey: UInt64, variant: UInt64)
     case removeURL(String, urlKey: UInt64)
     /// Removes what was stored after that moment, in milliseconds since 1970.
     case removeSince(Int64)
     case removeAll
+
+    /// How many variants of one URL are kept: a server that varies by everything does not make look-ups slow.
+    static let mostVariants = 64
 
     /// The URL that is concerned; nil if all are.
     var urlKey: UInt64? {
@@ -22,6 +25,10 @@ enum Change: Sendable {
             urlKey
         case .removeSince, .removeAll: nil
         }
+    }
+
+    var isStore: Bool {
+        if case .store = self { true } else { false }
     }
 
     var bodySize: Int {
@@ -35,6 +42,7 @@ enum Change: Sendable {
             guard row.url == url else { return }
             rows.removeAll { $0.variant == row.variant || $0.id == row.id }
             rows.insert(row, at: 0)
+            if rows.count > Self.mostVariants { rows.removeLast(rows.count - Self.mostVariants) }
         case .update(let id, _, let record, let variant, let revision, let stored):
             guard let index = rows.firstIndex(where: { $0.id == id }) else { return }
             var row = rows[index]

@@ -1,39 +1,49 @@
 import Foundation
 
-/// Writes what waits in the log into the database, on one serial queue.
-final class DiskWriter: @unchecked Sendable {  // `connection` and `retryAfter` are touched on `queue` only
-    /// What the writer needs of the cache whose log it writes.
-    struct Source: Sendable {
-        /// The next changes, and how to name their end when they are written.
-        let next: @Sendable (DiskBudget) -> (changes: [Change], end: Int)
-        let written: @Sendable (_ end: Int, _ evictions: Int) -> Void
-        /// The stores that wait can't be written.
-        let giveUpStores: @Sendable () -> Void
-        /// Nothing can be written: the log is to be emptied, and the disk left alone.
-        let giveUp: @Sendable () -> Void
-        let capacity: @Sendable () -> Int
-        /// The times of use that the database does not know yet; forgets them.
-        let takeUsed: @Sendable () -> [Int64: Int64]
+/// Whose changes a `DiskWriter` writes.
+protocol WriteSource: AnyObject, Sendable {
+    var diskCapacity: Int { get }
+    /// The next changes, and how to name their end when they are written.
+    func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int)
+    func didWrite(before end: Int)
+    func didEvict(_ count: Int)
+    /// The responses that wait can't be written; removals still can, perhaps.
+    func giveUpStores()
+    /// Nothing can be written, and nothing that is in the database counts any more.
+    func giveUpDisk()
+    /// The times of use that the database does not know yet; forgets them.
+    func takeUsed() -> [Int64: Int64]
+}
+
+/// Brings changes into the database, on one serial queue, behind everybody's back.
+final class DiskWriter: @unchecked Sendable {  // its variables are touched on `queue` only
+    private enum Outcome {
+        case done
+        /// Another process has held the lock all the time.
+        case busy
+        case failed
     }
 
     private let directory: CacheDirectory
     private let report: @Sendable (String) -> Void
-    private let queue: DispatchQueue
+    private let queue = DispatchQueue(label: "SQLiteURLCache.writer", qos: .utility)
     private var connection: WriteConnection?
+    /// Whether something was written since the database was last at rest.
+    private var isRestless = false
+    private var hasReportedFailure = false
 
     init(_ directory: CacheDirectory, report: @escaping @Sendable (String) -> Void) {
         self.directory = directory
         self.report = report
-        queue = DispatchQueue(label: "SQLiteURLCache.writer", qos: .utility)
     }
 
-    /// Starts writing, on the queue; returns at once.
-    func write(from source: Source) {
+    /// Starts writing what waits; returns at once.
+    func write(from source: some WriteSource) {
         queue.async { [self] in drain(source) }
     }
 
-    /// Writes all that waits, the times of use too, and brings the directory down to its capacity.
-    func flush(from source: Source, then done: @escaping @Sendable () -> Void) {
+    /// Writes what waits and the times of use, and brings the directory down to its capacity.
+    func flush(from source: some WriteSource, then done: @escaping @Sendable () -> Void) {
         queue.async { [self] in
             drain(source)
             tidy(source)
@@ -42,75 +52,95 @@ final class DiskWriter: @unchecked Sendable {  // `connection` and `retryAfter` 
     }
 
     /// Replaces a database that a reader found damaged, unless that has happened already.
-    func replaceDamaged(_ file: FileIdentity?, because reason: String) {
+    func replaceDamaged(_ file: FileIdentity, because reason: String) {
         queue.async { [self] in
-            guard let file, FileIdentity(directory.database)?.isSameFile(as: file) == true else { return }
+            guard FileIdentity(directory.database)?.isSameFile(as: file) == true else { return }
             reopen(condemning: reason)
         }
     }
 
-    private func drain(_ source: Source) {
+    private func drain(_ source: some WriteSource) {
         var hasGivenUpStores = false
         while true {
-            let budget = DiskBudget(capacity: source.capacity())
-            let (changes, end) = source.next(budget)
-            if changes.isEmpty {
-                finish(budget)
+            let budget = DiskBudget(capacity: source.diskCapacity)
+            let (changes, end) = source.nextBatch(budget)
+            if changes.isEmpty { return restSoon() }
+            switch write(changes, source, budget) {
+            case .done:
+                hasReportedFailure = false
+                source.didWrite(before: end)
+            case .busy:
+                queue.asyncAfter(deadline: .now() + 1) { [self] in drain(source) }
                 return
-            }
-            if let evictions = write(changes, source, budget) {
-                source.written(end, evictions)
-            } else if !hasGivenUpStores {
+            case .failed where hasGivenUpStores:
+                abandonDatabase()
+                return source.giveUpDisk()
+            case .failed:
                 hasGivenUpStores = true
                 source.giveUpStores()
-            } else {
-                abandonDatabase()
-                source.giveUp()
-                return
             }
         }
     }
 
-    /// What is worth doing when nothing waits any more.
-    private func finish(_ budget: DiskBudget) {
-        do {
-            try connection?.giveBackFreePages(budget)
-        } catch {
-            connection = nil
+    /// Writes a batch, with a second try if the database had to be opened again.
+    private func write(_ changes: [Change], _ source: some WriteSource, _ budget: DiskBudget) -> Outcome {
+        if connection == nil, FileIdentity(directory.database) == nil, !changes.contains(where: \.isStore) {
+            return .done  // nothing is there that could be removed
         }
+        for _ in 0..<2 {
+            if connection?.isCurrent != true { reopen(condemning: nil) }
+            guard let connection else { return .failed }
+            do {
+                try connection.write(changes, budget, source)
+                return .done
+            } catch let failure as SQLiteFailure where failure.isDamage {
+                reopen(condemning: failure.message)
+            } catch let failure as SQLiteFailure where failure.isBusy {
+                return .busy
+            } catch {
+                reportFailure(error)
+                self.connection = nil
+            }
+        }
+        return .failed
     }
 
-    private func tidy(_ source: Source) {
+    private func tidy(_ source: some WriteSource) {
         if connection == nil, FileIdentity(directory.database) != nil { reopen(condemning: nil) }
-        guard let connection else { return }
-        let budget = DiskBudget(capacity: source.capacity())
+        guard let connection, connection.isCurrent else { return }
+        let budget = DiskBudget(capacity: source.diskCapacity)
         do {
             try connection.markUsed(source.takeUsed())
-            let evictions = try connection.makeRoom(for: 0, budget, used: { [:] })
-            source.written(0, evictions)
-            try connection.giveBackFreePages(budget)
+            source.didEvict(try connection.makeRoom(for: 0, budget, used: { [:] }))
+            try rest(connection, budget)
         } catch {
             self.connection = nil
         }
     }
 
-    /// Writes a batch, with a second try if the database had to be opened again; nil if that failed, else how many
-    /// responses were evicted.
-    private func write(_ changes: [Change], _ source: Source, _ budget: DiskBudget) -> Int? {
-        for _ in 0..<2 {
-            if connection?.isCurrent != true { reopen(condemning: nil) }
-            guard let connection else { return nil }
+    /// Once nothing has been written for a second, the log goes into the database: then readers find everything in
+    /// memory-mapped pages, and need not search the log for each.
+    private func restSoon() {
+        if isRestless { return }
+        isRestless = true
+        let written = connection?.writes
+        queue.asyncAfter(deadline: .now() + 1) { [weak self] in
+            guard let self else { return }
+            isRestless = false
+            guard let connection else { return }
+            if connection.writes != written { return restSoon() }
             do {
-                return try connection.write(changes, budget, used: source.takeUsed)
-            } catch let failure as SQLiteFailure where failure.isDamage {
-                reopen(condemning: failure.message)
-            } catch let failure as SQLiteFailure where failure.isBusy {
-                return nil
+                try rest(connection, DiskBudget(capacity: .max))
             } catch {
                 self.connection = nil
             }
         }
-        return nil
+    }
+
+    private func rest(_ connection: WriteConnection, _ budget: DiskBudget) throws {
+        try connection.removeStrayFiles()
+        try connection.giveBackFreePages(budget)
+        try connection.database.checkpoint(truncating: false)
     }
 
     private func reopen(condemning reason: String?) {
@@ -118,8 +148,14 @@ final class DiskWriter: @unchecked Sendable {  // `connection` and `retryAfter` 
         do {
             connection = try DatabaseFile(directory: directory, report: report).open(condemning: reason)
         } catch {
-            report("the cache in \(directory.path) keeps to memory: \(error)")
+            reportFailure(error)
         }
+    }
+
+    private func reportFailure(_ error: any Error) {
+        if hasReportedFailure { return }
+        hasReportedFailure = true
+        report("the cache in \(directory.path) keeps to memory: \(error)")
     }
 
     /// What could not be removed must not come back: a cache may forget, but not remember wrongly.
@@ -131,18 +167,17 @@ final class DiskWriter: @unchecked Sendable {  // `connection` and `retryAfter` 
 }
 
 extension WriteConnection {
-    /// Writes a batch of changes, after making room for it; returns how many responses were evicted for that.
-    fileprivate func write(_ changes: [Change], _ budget: DiskBudget, used: () -> [Int64: Int64]) throws -> Int {
+    /// Writes a batch of changes, after making room for it.
+    fileprivate func write(_ changes: [Change], _ budget: DiskBudget, _ source: some WriteSource) throws {
         var prepared: [Int64: PreparedBody] = [:]
         for case .store(let row) in changes where row.bodySize <= budget.largestBody {
             prepared[row.id] = PreparedBody(row, in: directory)
         }
         do {
             let bytes = prepared.values.reduce(Int64(0)) { $0 + Int64($1.data.count) + 4096 }
-            let evictions = try makeRoom(for: bytes, budget, used: used)
+            source.didEvict(try makeRoom(for: bytes, budget, used: source.takeUsed))
             try transaction { for change in changes { try apply(change, prepared) } }
             try keepLogShort(budget)
-            return evictions
         } catch {
             prepared.values.forEach { $0.discard() }
             throw error

@@ -42,6 +42,7 @@ struct MemoryLayer {
 
     /// Remembers all that is stored for a URL.
     mutating func fill(_ rows: [StoredRow], of url: String, key: UInt64) {
+        guard capacity > 0 else { return }
         replace(rows, isComplete: true, of: url, key: key)
     }
 
@@ -100,19 +101,22 @@ struct MemoryLayer {
 
     private mutating func replace(_ rows: [StoredRow], isComplete: Bool, of url: String, key: UInt64) {
         if let old = pages.remove(key) { cost -= old.cost }
-        let rows = rows.compactMap(fitting)
-        guard !rows.isEmpty else { return }
-        let page = Page(
-            url: url, rows: rows, isComplete: isComplete, epoch: epoch, cost: rows.reduce(0) { $0 + $1.cost })
-        guard page.cost <= capacity else { return }
-        pages.insert(page, for: key)
+        var page = Page(url: url, rows: [], isComplete: isComplete, epoch: epoch, cost: 0)
+        for row in rows {
+            if let row = fitting(row, in: capacity - page.cost) {
+                page.rows.append(row)
+                page.cost += row.cost
+            }
+        }
+        guard !page.rows.isEmpty, page.cost <= capacity else { return }
         cost += page.cost
+        pages.insert(page, for: key)
         evict()
     }
 
-    /// A body that is larger than all of the memory stays on the disk.
-    private func fitting(_ row: StoredRow) -> StoredRow? {
-        guard row.bodySize > capacity else { return row }
+    /// A body that is too large for the memory is kept on the disk only.
+    private func fitting(_ row: StoredRow, in room: Int) -> StoredRow? {
+        guard row.cost > room else { return row }
         var row = row
         (row.body, row.cached) = (nil, nil)
         return row.isMemoryOnly ? nil : row

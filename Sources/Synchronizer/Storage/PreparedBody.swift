@@ -26,6 +26,13 @@ struct PreparedBody {
         name.hasPrefix(temporaryPrefix)
     }
 
+    /// Whether the process that wrote it has had an hour to give it its name.
+    static func isAbandoned(_ path: String) -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        guard let written = attributes?[.modificationDate] as? Date else { return false }
+        return Date().timeIntervalSince(written) > 3600
+    }
+
     /// Gives the file its name, inside of the transaction that inserts the row; nil if that fails.
     func settle(in connection: WriteConnection) throws(SQLiteFailure) -> StoredBody? {
         guard let temporaryPath else { return StoredBody(length: data.count, digest: digest, file: nil) }

@@ -7,6 +7,8 @@ final class ReadConnection {
     private let entriesOfURL: Statement
     private let entry: Statement
     private let body: Statement
+    private let dataVersion: Statement
+    private var knownDataVersion: Int64?
 
     /// - Throws: `SQLiteFailure`, or `ForeignDatabase` if the file is not a database of ours.
     init(_ directory: CacheDirectory) throws {
@@ -17,6 +19,15 @@ final class ReadConnection {
         entriesOfURL = try database.prepare(Schema.entriesOfURL)
         entry = try database.prepare(Schema.entry)
         body = try database.prepare(Schema.body)
+        dataVersion = try database.prepare(Schema.dataVersion)
+    }
+
+    /// Whether anybody else may have changed the database since this connection was last asked.
+    func hasChanged() throws(SQLiteFailure) -> Bool {
+        defer { dataVersion.reset() }
+        let version = try dataVersion.step() ? dataVersion.integer(0) : nil
+        defer { knownDataVersion = version }
+        return version == nil || version != knownDataVersion
     }
 
     /// All that is stored for a URL, newest first; the first one that is wanted comes with its body.
@@ -26,11 +37,11 @@ final class ReadConnection {
         var wanting = wanting
         entriesOfURL.bind(0, Int64(bitPattern: urlKey))
         while try entriesOfURL.step() {
-            guard case .row(var row, let place) = Self.decode(entriesOfURL) else {
+            guard case .row(var row, let place) = Self.decode(entriesOfURL, url) else {
                 answer.damaged.append(entriesOfURL.integer(0))
                 continue
             }
-            guard row.url == url else { continue }
+            guard row.record.isFor(url) else { continue }
             if let wants = wanting, wants(row) {
                 wanting = nil
                 switch try body(of: row.id, place) {
@@ -52,6 +63,10 @@ final class ReadConnection {
         guard try entry.step() else { return .missing(isStored: false) }
         guard case .row(_, let place) = Self.decode(entry) else { return .damaged }
         return try body(of: id, place)
+    }
+
+    func entryCount() throws(SQLiteFailure) -> Int {
+        Int(clamping: try database.integer(Schema.countEntries))
     }
 
     /// The bytes of all body files.
@@ -80,7 +95,9 @@ final class ReadConnection {
     }
 
     /// Reads the columns that `Schema.entry` and its siblings select.
-    static func decode(_ statement: Statement) -> Decoded {
+    ///
+    /// - Parameter url: what the row is taken to be for; `EncodedRecord.isFor(_:)` tells whether it is.
+    static func decode(_ statement: Statement, _ url: String = "") -> Decoded {
         let bytes = statement.bytes(9)
         let place = StoredBody(
             length: Int(clamping: statement.integer(5)), digest: UInt64(bitPattern: statement.integer(6)),
@@ -90,11 +107,12 @@ final class ReadConnection {
         let seal = Seal.of(
             bytes, id: id, urlKey: urlKey, variant: variant, revision: revision, stored: statement.integer(4),
             body: place)
-        guard UInt64(bitPattern: statement.integer(8)) == seal, let record = try? StoredRecord(decoding: bytes) else {
+        guard UInt64(bitPattern: statement.integer(8)) == seal, let record = EncodedRecord(bytes)
+        else {
             return .damaged
         }
         let row = StoredRow(
-            id: id, urlKey: urlKey, revision: revision, stored: statement.integer(4), record: record,
+            id: id, url: url, urlKey: urlKey, revision: revision, stored: statement.integer(4), record: record,
             variant: variant, bodySize: place.length)
         return .row(row, place)
     }

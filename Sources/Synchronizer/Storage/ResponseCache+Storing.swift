@@ -8,24 +8,28 @@ extension ResponseCache {
     ///   fields than it.
     func store(_ record: StoredRecord, _ cached: CachedURLResponse, keepsObject: Bool) {
         let body = cached.data
+        let url = record.response.url
         let id = GrowingID.next()
         change(
             .store(
                 StoredRow(
-                    id: id, urlKey: Digest.of(record.response.url), revision: id, stored: time.now.milliseconds,
-                    record: record, variant: record.response.variantKey, bodySize: body.count, body: body,
+                    id: id, url: url, urlKey: Digest.of(url), revision: id, stored: time.now.milliseconds,
+                    record: EncodedRecord(record), variant: record.response.variantKey, bodySize: body.count,
+                    body: body,
                     cached: keepsObject ? cached : nil,
                     isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly)))
     }
 
     /// Replaces all but the body of a response, if it is still stored.
     func update(_ id: Int64, of url: String, to response: StoredResponse) {
-        guard response.url == url, let row = rows(of: url).first(where: { $0.id == id }) else { return }
-        var record = row.record
+        guard response.url == url, let row = rows(of: url).first(where: { $0.id == id }),
+            var record = row.record.decoded
+        else { return }
         record.response = response
         change(
             .update(
-                id: id, urlKey: row.urlKey, record: record, variant: response.variantKey, revision: GrowingID.next(),
+                id: id, urlKey: row.urlKey, record: EncodedRecord(record), variant: response.variantKey,
+                revision: GrowingID.next(),
                 stored: time.now.milliseconds))
     }
 

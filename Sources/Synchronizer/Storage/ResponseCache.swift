@@ -14,6 +14,10 @@ final class ResponseCache: Sendable {
         var isWriting = false
         /// When responses were last used, in milliseconds since 1970, where the database does not know yet.
         var used: [Int64: Int64] = [:]
+        /// When `used` is to be written, if nothing else does it before.
+        var writesUsedAt = Date.distantFuture
+        /// When to look next whether another process has changed the database.
+        var looksAt = Date.distantPast
         var changes = ChangeCounts()
         var counts = Counts()
     }
@@ -34,6 +38,10 @@ final class ResponseCache: Sendable {
     /// How many bytes of bodies may wait to be written before a store waits for the disk.
     private let largestBacklog = 32 << 20
     private let mostUsedTimes = 1 << 14
+    /// Seconds after which the times of use are written.
+    private let usedInterval: TimeInterval = 60
+    /// Seconds for which memory may not know what another process has stored or removed.
+    private let blindInterval: TimeInterval = 1
 
     init(
         memoryCapacity: Int, diskCapacity: Int, directory: URL, time: any TimeSource,
@@ -47,11 +55,17 @@ final class ResponseCache: Sendable {
         writer = DiskWriter(self.directory, report: report)
     }
 
+    deinit {
+        // Closing a database may write to it, which is nothing for the thread that happens to let go of the cache.
+        DispatchQueue.global(qos: .utility).async { [reader, writer] in withExtendedLifetime((reader, writer)) {} }
+    }
+
     // MARK: - Looking up
 
     /// All that is stored for a URL, newest first. The first that is wanted has its body, unless that is gone.
     func rows(of url: String, wanting: ((StoredRow) -> Bool)? = nil) -> [StoredRow] {
         let urlKey = Digest.of(url)
+        lookForOtherProcesses()
         let (complete, before) = state.withLock { state in
             (state.memory.completeRows(of: url, key: urlKey), Before(state, url, urlKey))
         }
@@ -61,6 +75,17 @@ final class ResponseCache: Sendable {
             if state.changes[urlKey] == before.changes { state.memory.fill(rows, of: url, key: urlKey) }
         }
         return rows
+    }
+
+    /// Memory believes itself for a second, and then asks the database whether anything has changed.
+    private func lookForOtherProcesses() {
+        let now = time.now
+        let isDue = state.withLock { state in
+            guard now >= state.looksAt, state.memory.capacity > 0, state.diskCapacity > 0 else { return false }
+            state.looksAt = now.addingTimeInterval(blindInterval)
+            return true
+        }
+        if isDue, readDisk({ try $0.hasChanged() }) ?? true { state.withLock { $0.memory.doubtAll() } }
     }
 
     /// What memory knew before the disk was asked.
@@ -78,6 +103,7 @@ final class ResponseCache: Sendable {
         }
 
         func merge(_ stored: [StoredRow], of url: String) -> [StoredRow] {
+            if waiting.isEmpty && known.isEmpty { return stored }
             var rows = stored
             for change in waiting { change.apply(to: &rows, of: url) }
             for row in known {
@@ -151,11 +177,16 @@ final class ResponseCache: Sendable {
 
     /// Counts the use of a response, and remembers it for the eviction.
     func markUsed(_ id: Int64) {
-        let now = time.now.milliseconds
-        state.withLock { state in
+        let now = time.now
+        let isDue = state.withLock { state in
             state.counts.hits += 1
-            if state.used[id] != nil || state.used.count < mostUsedTimes { state.used[id] = now }
+            if state.used.isEmpty { state.writesUsedAt = now.addingTimeInterval(usedInterval) }
+            if state.used[id] != nil || state.used.count < mostUsedTimes { state.used[id] = now.milliseconds }
+            guard now >= state.writesUsedAt, state.diskCapacity > 0 else { return false }
+            state.writesUsedAt = .distantFuture
+            return true
         }
+        if isDue { writer.flush(from: self) {} }
     }
 
     func countMiss() {
@@ -176,7 +207,7 @@ final class ResponseCache: Sendable {
             defer { state.isWriting = true }
             return (!state.isWriting, state.log.bodyBytes > largestBacklog)
         }
-        if starts { writer.write(from: source) }
+        if starts { writer.write(from: self) }
         if isFull { flush() }
     }
 
@@ -191,7 +222,7 @@ final class ResponseCache: Sendable {
                     state.log.append(.removeAll)
                 }
             }
-            writer.flush(from: source) {}
+            writer.flush(from: self) {}
         }
     }
 
@@ -205,31 +236,13 @@ final class ResponseCache: Sendable {
     /// Waits until all that was stored and removed before is in the database.
     func flush(timeout: DispatchTime = .distantFuture) {
         let done = DispatchSemaphore(value: 0)
-        writer.flush(from: source) { done.signal() }
+        writer.flush(from: self) { done.signal() }
         _ = done.wait(timeout: timeout)
     }
+}
 
-    private var source: DiskWriter.Source {
-        DiskWriter.Source(
-            next: { [self] in nextBatch($0) },
-            written: { [self] end, evictions in
-                state.withLock { state in
-                    state.log.removeChanges(before: end)
-                    state.counts.evictions += evictions
-                }
-            },
-            giveUpStores: { [self] in state.withLock { $0.memory.keepWithoutDisk($0.log.giveUpStores()) } },
-            giveUp: { [self] in giveUpDisk() },
-            capacity: { [self] in state.withLock { $0.diskCapacity } },
-            takeUsed: { [self] in
-                state.withLock { state in
-                    defer { state.used = [:] }
-                    return state.used
-                }
-            })
-    }
-
-    private func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {
+extension ResponseCache: WriteSource {
+    func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {
         state.withLock { state in
             let batch = state.log.batch(maximumCount: 256, maximumBytes: budget.batchBytes)
             if batch.changes.isEmpty { state.isWriting = false }
@@ -237,8 +250,27 @@ final class ResponseCache: Sendable {
         }
     }
 
+    func didWrite(before end: Int) {
+        state.withLock { $0.log.removeChanges(before: end) }
+    }
+
+    func didEvict(_ count: Int) {
+        state.withLock { $0.counts.evictions += count }
+    }
+
+    func takeUsed() -> [Int64: Int64] {
+        state.withLock { state in
+            defer { state.used = [:] }
+            return state.used
+        }
+    }
+
+    func giveUpStores() {
+        state.withLock { $0.memory.keepWithoutDisk($0.log.giveUpStores()) }
+    }
+
     /// For a minute there is only memory. What is in the database counts as removed from now on.
-    private func giveUpDisk() {
+    func giveUpDisk() {
         let until = time.now.addingTimeInterval(60)
         state.withLock { state in
             state.memory.keepWithoutDisk()

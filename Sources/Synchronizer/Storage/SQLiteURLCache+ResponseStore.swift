@@ -3,13 +3,15 @@ import HTTPCaching
 
 extension SQLiteURLCache: ResponseStore {
     package func entries(for url: String) -> [StoredEntry] {
-        let rows = cache.rows(of: url).filter { $0.record.other == nil }
+        let rows = cache.rows(of: url).filter { $0.record.isHTTP }
         guard let newest = rows.first else {
             cache.countMiss()
             return []
         }
         cache.markUsed(newest.id)
-        return rows.map { StoredEntry(response: $0.record.response, id: $0.id, bodySize: $0.bodySize) }
+        return rows.compactMap { row in
+            row.record.decoded.map { StoredEntry(response: $0.response, id: row.id, bodySize: row.bodySize) }
+        }
     }
 
     package func body(of entry: StoredEntry) -> Data? {

@@ -67,7 +67,8 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         guard let url = request.storedURL else { return nil }
         let rows = cache.rows(of: url) { $0.record.answers(request) }
-        guard let row = rows.first(where: { $0.record.answers(request) }), let found = object(of: row) else {
+        guard let row = rows.first(where: { $0.record.answers(request) }), let found = object(of: row, request.url)
+        else {
             cache.countMiss()
             return nil
         }
@@ -75,10 +76,10 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
         return found
     }
 
-    private func object(of row: StoredRow) -> CachedURLResponse? {
+    private func object(of row: StoredRow, _ url: URL?) -> CachedURLResponse? {
         if let cached = row.cached { return cached }
         guard let body = row.body ?? cache.body(of: row.id, url: row.url) else { return nil }
-        guard let made = row.record.cachedResponse(body) else { return nil }
+        guard let made = row.record.cachedResponse(row.url, url, body) else { return nil }
         cache.keep(body, made, for: row)
         return made
     }

@@ -4,14 +4,11 @@ enum Seal {
         _ record: UnsafeRawBufferPointer, id: Int64, urlKey: UInt64, variant: UInt64, revision: Int64, stored: Int64,
         body: StoredBody
     ) -> UInt64 {
-        var columns = (
+        let columns = (
             id.littleEndian, urlKey.littleEndian, variant.littleEndian, revision.littleEndian, stored.littleEndian,
             Int64(body.length).littleEndian, body.digest.littleEndian, (body.file ?? -1).littleEndian
         )
-        var digest = Digest()
-        withUnsafeBytes(of: &columns) { digest.combine($0) }  // 64 bytes
-        digest.combine(record)
-        return digest.value
+        return Digest.of(record, seed: withUnsafeBytes(of: columns) { Digest.of($0) })
     }
 }
 

@@ -45,26 +45,6 @@ extension StoredRecord {
             && response.selectingFields.lines.allSatisfy { request.value(forHTTPHeaderField: $0.name) == $0.value }
     }
 
-    /// What a user of `URLCache` gets; nil if the URL is none for Foundation.
-    func cachedResponse(_ body: Data) -> CachedURLResponse? {
-        guard let url = URL(string: responseURL ?? response.url), let made = urlResponse(url) else { return nil }
-        return CachedURLResponse(response: made, data: body, userInfo: userInfoDictionary, storagePolicy: .allowed)
-    }
-
-    private func urlResponse(_ url: URL) -> URLResponse? {
-        if let other {
-            return URLResponse(
-                url: url, mimeType: other.mimeType, expectedContentLength: other.expectedContentLength,
-                textEncodingName: other.textEncodingName)
-        }
-        var fields: [String: String] = [:]
-        for line in response.fields.lines {
-            fields[line.name] = fields[line.name].map { $0 + ", " + line.value } ?? line.value
-        }
-        return HTTPURLResponse(
-            url: url, statusCode: response.status, httpVersion: "HTTP/1.1", headerFields: fields)
-    }
-
     /// The entries that can be stored: text keys with property-list values. The mark of an injection has its own place.
     static func propertyList(_ userInfo: [AnyHashable: Any]?) -> Data? {
         var storable: [String: Any] = [:]
@@ -77,8 +57,40 @@ extension StoredRecord {
         if storable.isEmpty { return nil }
         return try? PropertyListSerialization.data(fromPropertyList: storable, format: .binary, options: 0)
     }
+}
 
-    private var userInfoDictionary: [AnyHashable: Any]? {
+extension EncodedRecord {
+    /// Whether this was stored for such a request.
+    func answers(_ request: URLRequest) -> Bool {
+        isPlain ? request.httpMethod ?? "GET" == "GET" : decoded?.answers(request) ?? false
+    }
+
+    /// What a user of `URLCache` gets; nil if the URL is none for Foundation.
+    ///
+    /// - Parameter requested: the URL that was asked for, which may have a fragment.
+    func cachedResponse(_ storedURL: String, _ requested: URL?, _ body: Data) -> CachedURLResponse? {
+        let own = responseURL ?? storedURL
+        guard let url = requested?.absoluteString == own ? requested : URL(string: own) else { return nil }
+        return LazyCachedResponse.make(self, url, body, userInfo: hasUserInfo ? decoded?.userInfoDictionary : nil)
+    }
+
+    private var responseURL: String? { hasResponseURL ? decoded?.responseURL : nil }
+
+    /// The response without its body.
+    func urlResponse(_ url: URL) -> URLResponse? {
+        if isHTTP {
+            guard let (status, fields) = statusAndFields else { return nil }
+            return HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
+        }
+        guard let other = decoded?.other else { return nil }
+        return URLResponse(
+            url: url, mimeType: other.mimeType, expectedContentLength: other.expectedContentLength,
+            textEncodingName: other.textEncodingName)
+    }
+}
+
+extension StoredRecord {
+    fileprivate var userInfoDictionary: [AnyHashable: Any]? {
         var dictionary: [AnyHashable: Any] = [:]
         if let userInfo, let stored = try? PropertyListSerialization.propertyList(from: userInfo, format: nil) {
             dictionary = stored as? [String: Any] ?? [:]

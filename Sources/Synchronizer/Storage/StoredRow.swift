@@ -3,12 +3,13 @@ import Foundation
 /// A stored response as the layers of the cache pass it to each other.
 struct StoredRow: Sendable {
     let id: Int64
+    let url: String
     let urlKey: UInt64
     /// Grows with each store and update of any response: what is newest has the largest.
     var revision: Int64
     /// When it was stored or updated, in milliseconds since 1970.
     var stored: Int64
-    var record: StoredRecord
+    var record: EncodedRecord
     var variant: UInt64
     let bodySize: Int
     /// nil while it is on the disk only.
@@ -18,12 +19,10 @@ struct StoredRow: Sendable {
     /// Whether the storage policy keeps it off the disk.
     var isMemoryOnly = false
 
-    var url: String { record.response.url }
-
     /// What keeping it in memory takes, in bytes, about.
     var cost: Int {
-        let fields = record.response.fields.lines.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 64 }
-        return 512 + fields + (record.userInfo?.count ?? 0) + (body?.count ?? 0)
+        // The object that was made of it holds the same once more, less tightly.
+        512 + record.bytes.count * (cached == nil ? 1 : 4) + (body?.count ?? 0)
     }
 }
 

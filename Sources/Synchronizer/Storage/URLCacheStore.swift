@@ -82,7 +82,7 @@ final class URLCacheStore: ResponseStore {
         guard let stored = cached.userInfo?[recordKey] as? Data else { return foreignRecord(of: cached) }
         return stored.withUnsafeBytes { bytes in
             guard bytes.count > 8,
-                let record = try? StoredRecord(decoding: UnsafeRawBufferPointer(rebasing: bytes[8...]))
+                let record = EncodedRecord(UnsafeRawBufferPointer(rebasing: bytes[8...]))?.decoded
             else { return nil }
             return (Int64(littleEndian: bytes.loadUnaligned(as: Int64.self)), record)
         }
@@ -102,18 +102,19 @@ final class URLCacheStore: ResponseStore {
             requestTime: date, responseTime: date,
             injectedCacheControl: cached.userInfo?[InjectionMark.userInfoKey] as? String)
         let record = StoredRecord(response)
-        let digest = record.encoded.withUnsafeBytes { Digest.of($0) }
+        let digest = EncodedRecord(record).bytes.withUnsafeBytes { Digest.of($0) }
         return (Int64(bitPattern: cached.data.withUnsafeBytes { Digest.of($0, seed: digest) }), record)
     }
 
     private func put(
         _ record: StoredRecord, _ id: Int64, _ body: Data, _ policy: URLCache.StoragePolicy, for request: URLRequest
     ) {
-        guard let made = record.cachedResponse(body) else { return }
+        let encoded = EncodedRecord(record)
+        guard let url = request.url, let response = encoded.urlResponse(url) else { return }
         var stored = withUnsafeBytes(of: id.littleEndian) { Data($0) }
-        stored.append(contentsOf: record.encoded)
+        stored.append(contentsOf: encoded.bytes)
         let cached = CachedURLResponse(
-            response: made.response, data: body, userInfo: [Self.recordKey: stored], storagePolicy: policy)
+            response: response, data: body, userInfo: [Self.recordKey: stored], storagePolicy: policy)
         Self.changes.sync {
             if Self.removesBeforeStoring { cache.removeCachedResponse(for: request) }
             cache.storeCachedResponse(cached, for: request)

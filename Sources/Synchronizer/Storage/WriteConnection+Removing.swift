@@ -38,8 +38,30 @@ extension WriteConnection {
 
     func removeEverything() throws(SQLiteFailure) {
         try database.execute(Schema.deleteAll)
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.bodies)) ?? []
-        for name in names where !PreparedBody.isTemporary(name) { unlink(directory.bodies + "/" + name) }
+        for name in bodyNames where !PreparedBody.isTemporary(name) { unlink(directory.bodies + "/" + name) }
         unlink(directory.setAside)
+    }
+
+    private var bodyNames: [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: directory.bodies)) ?? []
+    }
+
+    /// Removes files that no entry has, once in the life of a connection: a process that was killed can leave them.
+    func removeStrayFiles() throws {
+        if hasLookedForStrayFiles { return }
+        hasLookedForStrayFiles = true
+        let names = bodyNames
+        if names.isEmpty { return }
+        // Holding the lock, so that no other process gives a file to an entry meanwhile.
+        try transaction {
+            for name in names {
+                let path = directory.bodies + "/" + name
+                if PreparedBody.isTemporary(name) {
+                    if PreparedBody.isAbandoned(path) { unlink(path) }
+                } else if let file = BodyFile(name: name) {
+                    try removeFileIfUnused(file)
+                }
+            }
+        }
     }
 }

@@ -6,6 +6,9 @@ final class WriteConnection {
     let file: FileIdentity
     let database: Database
     private var statements: [String: Statement] = [:]
+    var hasLookedForStrayFiles = false
+    /// How many transactions there were.
+    private(set) var writes = 0
 
     /// Bodies up to this size are in the database, larger ones in files: there reading a file costs less than gathering
     /// the pages of a row (Documentation/Storage.md has the measurement).
@@ -18,7 +21,7 @@ final class WriteConnection {
         }
         self.directory = directory
         self.file = file
-        database = try Database(path: directory.database, busyTimeout: 5000)
+        database = try Database(path: directory.database, busyTimeout: 10_000)
         try database.execute(Schema.connection + Schema.writing)
         try ForeignDatabase.check(database)
     }
@@ -41,6 +44,7 @@ final class WriteConnection {
         do {
             try body()
             try statement(Schema.commit).run()
+            writes += 1
         } catch {
             // Some failures have rolled back already, and then this one fails, which changes nothing.
             try? statement(Schema.rollback).run()
@@ -52,6 +56,7 @@ final class WriteConnection {
         switch change {
         case .store(let row):
             try removeAll(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
+            try removeAll(Schema.victimsBeyond, Int64(bitPattern: row.urlKey))
             if let body = prepared[row.id] { try insert(row, body) }
         case .update(let id, let urlKey, let record, let variant, let revision, let stored):
             try update(id, urlKey, record, variant, revision, stored)
@@ -72,7 +77,7 @@ final class WriteConnection {
 
     private func insert(_ row: StoredRow, _ prepared: PreparedBody) throws(SQLiteFailure) {
         guard let body = try prepared.settle(in: self) else { return }
-        let record = row.record.encoded
+        let record = row.record.bytes
         let size = Int64(record.count + 200) + Int64(body.length)
         let insertion = try statement(Schema.insertEntry)
         let seal = record.withUnsafeBytes {
@@ -94,7 +99,7 @@ final class WriteConnection {
     }
 
     private func update(
-        _ id: Int64, _ urlKey: UInt64, _ record: StoredRecord, _ variant: UInt64, _ revision: Int64, _ stored: Int64
+        _ id: Int64, _ urlKey: UInt64, _ record: EncodedRecord, _ variant: UInt64, _ revision: Int64, _ stored: Int64
     ) throws(SQLiteFailure) {
         let selection = try statement(Schema.entry)
         selection.bind(0, id)
@@ -105,7 +110,7 @@ final class WriteConnection {
             try removeAll(Schema.victim, id)
             return
         }
-        let bytes = record.encoded
+        let bytes = record.bytes
         let seal = bytes.withUnsafeBytes {
             Seal.of(
                 $0, id: id, urlKey: urlKey, variant: variant, revision: revision, stored: stored, body: body)

@@ -40,14 +40,16 @@ enum Schema {
     static let connection = """
         PRAGMA mmap_size = 2147418112;
         PRAGMA trusted_schema = OFF;
-        PRAGMA cell_size_check = ON;
         PRAGMA temp_store = MEMORY;
         """
+    /// `cell_size_check`, which the writer has on, would make a look-up a third slower; seal and digest tell what a
+    /// damaged page gives.
     static let reading = "PRAGMA query_only = ON;"
     /// A transaction survives the end of the process at once, and a power failure from the next checkpoint on; the file
     /// stays whole in either case.
     static let writing = """
         PRAGMA synchronous = NORMAL;
+        PRAGMA cell_size_check = ON;
         PRAGMA wal_autocheckpoint = 0;
         """
 
@@ -84,6 +86,8 @@ enum Schema {
     private static let victims = "SELECT id, length, digest, file FROM entries"
     static let victim = victims + " WHERE id = ?"
     static let victimsOfVariant = victims + " WHERE url_key = ? AND variant = ?"
+    static let victimsBeyond =
+        victims + " WHERE url_key = ? ORDER BY revision DESC LIMIT -1 OFFSET \(Change.mostVariants - 1)"
     static let victimsOfURL = victims + " WHERE url_key = ?"
     static let victimsSince = victims + " WHERE stored > ?"
     static let leastRecentlyUsed = "SELECT id, size FROM entries ORDER BY used LIMIT 512"
