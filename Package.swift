@@ -59,7 +59,8 @@ let package = Package(
             name: "SynchronizerTests", dependencies: ["Synchronizer", "HTTPCaching", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "ImageResourceTests", dependencies: ["ImageResource", "TestSupport"], swiftSettings: settings),
+            name: "ImageResourceTests", dependencies: ["ImageResource", "TestSupport"],
+            exclude: ["Samples/make_samples.py"], resources: [.copy("Samples")], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
