@@ -64,7 +64,8 @@ let package = Package(
             name: "SynchronizerTests", dependencies: ["Synchronizer", "HTTPCaching", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "ImageResourceTests", dependencies: ["ImageResource", "TestSupport"], swiftSettings: settings),
+            name: "ImageResourceTests", dependencies: ["ImageResource", "TestSupport"],
+            exclude: ["Samples/make_samples.py"], resources: [.copy("Samples")], swiftSettings: settings),
 
         page("LoadingImages", "Loading Images"),
         page("LoadingJSON", "Loading JSON"),

@@ -64,7 +64,8 @@ png_reader *png_reader_open(const uint8_t *bytes, size_t length, size_t limit) {
 /// Whatever is stored comes out as four bytes a pixel.
 static void ask_for_bgra(png_reader *reader) {
     png_set_expand(reader->png);
-    png_set_scale_16(reader->png);
+    // The upper byte, as Pillow has it; the nearest would differ by one here and there.
+    png_set_strip_16(reader->png);
     png_set_gray_to_rgb(reader->png);
     png_set_bgr(reader->png);
     png_set_filler(reader->png, 0xFF, PNG_FILLER_AFTER);

@@ -1,13 +1,31 @@
+import Foundation
 import Synchronizer
 
-/// The limits within which images are decoded, for the whole process.
+/// The limits within which images are decoded, for the whole process. They may be changed at any time, on any thread,
+/// and hold for the decodes that begin afterwards.
 public enum ImageDecoding {
-    /// The largest number of pixels that an image may have: 100 megapixels unless it is changed. One with more is the
-    /// error ``ImageError/tooManyPixels(width:height:limit:)``, and nothing is allocated for it.
+    /// The largest number of pixels that an image may have as it is stored: 100 megapixels unless it is changed. One
+    /// with more is the error ``ImageError/tooManyPixels(width:height:limit:)``; nothing is allocated for it.
     public static var maximumPixelCount: Int {
         get { limits.withLock { $0.pixels } }
         set { limits.withLock { $0.pixels = newValue } }
     }
 
-    private static let limits = Locked((pixels: 100_000_000, ()))
+    /// The bytes that all decodes under way may take together, for their pictures and what the decoders need beside
+    /// them: an eighth of the machine's memory unless it is changed, at least 128 MB and at most 1 GB.
+    ///
+    /// A decode for which too little is left waits. An image whose picture would take more than all of it is decoded
+    /// smaller, in its own aspect ratio; one for which even that is not enough is the error
+    /// ``ImageError/overBudget(bytes:limit:)``. On Apple's systems ImageIO's own needs are not counted.
+    public static var memoryBudget: Int {
+        get { limits.withLock { $0.bytes } }
+        set { limits.withLock { $0.bytes = newValue } }
+    }
+
+    private static let limits = Locked((pixels: 100_000_000, bytes: standardBudget))
+
+    private static var standardBudget: Int {
+        let eighth = Int(clamping: ProcessInfo.processInfo.physicalMemory / 8)
+        return min(max(eighth, 128 << 20), 1 << 30)
+    }
 }

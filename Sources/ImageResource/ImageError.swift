@@ -12,6 +12,9 @@ public enum ImageError: Error, Sendable, Hashable {
     case tooManyPixels(width: Int, height: Int, limit: Int)
     /// The bytes are damaged or end too early; the text is the decoder's own.
     case damaged(ImageFormat, String)
+    /// To decode it would take more bytes than all decodes together may take, ``ImageDecoding/memoryBudget``, at any
+    /// size. It was not decoded.
+    case overBudget(bytes: Int, limit: Int)
     /// There is not enough memory for the pixels.
     case outOfMemory
 }
@@ -25,6 +28,7 @@ extension ImageError: CustomStringConvertible, LocalizedError {
         case .tooManyPixels(let width, let height, let limit):
             return "an image of \(width) × \(height) pixels, more than the limit of \(limit)"
         case .damaged(let format, let reason): return "a damaged \(format.rawValue) image: \(reason)"
+        case .overBudget(let bytes, let limit): return "an image that takes \(bytes) bytes to decode, of \(limit)"
         case .outOfMemory: return "not enough memory for the image"
         }
     }

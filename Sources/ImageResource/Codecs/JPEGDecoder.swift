@@ -4,9 +4,11 @@
     import Synchronizer
 
     /// JPEG by libjpeg-turbo: scaled in the decoder to about twice what is wanted, the rest by areas.
-    struct JPEGDecoder: ~Copyable {
-        /// More scans than any encoder writes; each costs a pass over the whole picture.
-        static let maximumScans = 100
+    final class JPEGDecoder: BitmapCodec {
+        /// More scans than any encoder writes, and more pixels in all scans together than there are in 40 scans of the
+        /// largest picture: each scan costs a pass over the whole picture, however few bytes it has.
+        private static let maximumScans = 100
+        private static let maximumScannedPixels = 4_000_000_000
 
         private let reader: OpaquePointer
 
@@ -17,6 +19,12 @@
 
         deinit {
             jpeg_reader_close(reader)
+        }
+
+        /// One that comes in several scans has all its coefficients in memory before its first row is made.
+        static func workingBytes(_ bytes: ByteReader, _ stored: PixelSize) -> Int {
+            let strips = PixelSize(width: stored.width, height: 4 * PictureAssembler.stripHeight).bytes
+            return strips + JPEGHeader.coefficientBytes(bytes)
         }
 
         static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
@@ -38,7 +46,7 @@
                 jpeg_reader_start(
                     reader, Int32(eighths), Int32(isInks ? JPEG_ROWS_CMYK : JPEG_ROWS_BGRA),
                     header.multiscan, &width, &height))
-            if header.multiscan != 0 { try absorb() }
+            if header.multiscan != 0 { try absorb(plan.stored) }
             let picture = try PictureAssembler(
                 plan, decoded: PixelSize(width: Int(width), height: Int(height)), reduction: Double(eighths) / 8)
             while !picture.isComplete {
@@ -65,14 +73,15 @@
         }
 
         /// Takes in all scans of a file that has several, a row of blocks at a time.
-        private func absorb() throws {
+        private func absorb(_ size: PixelSize) throws {
+            let limit = min(Self.maximumScans, Self.maximumScannedPixels / max(size.area, 1))
             while true {
                 try ParseCancellation.check()
                 let step = jpeg_reader_absorb(reader)
                 if step == JPEG_READER_FAILED { throw damaged() }
                 if step == JPEG_READER_DONE { break }
-                guard jpeg_reader_scan(reader) <= Self.maximumScans else {
-                    throw ImageError.damaged(.jpeg, "more than \(Self.maximumScans) scans")
+                guard jpeg_reader_scan(reader) <= limit else {
+                    throw ImageError.damaged(.jpeg, "more than \(limit) scans")
                 }
             }
             try check(jpeg_reader_start_picture(reader))

@@ -4,7 +4,7 @@
     import Synchronizer
 
     /// PNG by libpng, row by row; one that is interlaced is decoded whole, and then scaled.
-    struct PNGDecoder: ~Copyable {
+    final class PNGDecoder: BitmapCodec {
         /// The largest that a compressed chunk may become, in bytes; colour profiles are the largest that are read.
         private static let maximumChunk = 8 << 20
 
@@ -20,6 +20,12 @@
 
         deinit {
             png_reader_close(reader)
+        }
+
+        /// One that is interlaced is there as a whole before its first row is.
+        static func workingBytes(_ bytes: ByteReader, _ stored: PixelSize) -> Int {
+            let rows = bytes.byte(28) == 1 ? stored.height : PictureAssembler.stripHeight
+            return PixelSize(width: stored.width, height: rows + 4).bytes
         }
 
         static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {

@@ -1,5 +1,7 @@
 /// Walks the marker segments of a JPEG (ITU-T T.81 annex B) up to its frame header.
 enum JPEGHeader {
+    private static let scan: UInt8 = 0xDA
+
     static func read(_ bytes: ByteReader) -> HeaderFacts? {
         var orientation = ImageOrientation.up
         var size: (width: Int, height: Int)?
@@ -12,7 +14,7 @@ enum JPEGHeader {
         return size.map { HeaderFacts(width: $0.width, height: $0.height, orientation: orientation) }
     }
 
-    /// Calls `visit` with each segment before the first scan, until it returns false.
+    /// Calls `visit` with each segment up to the header of the first scan, until it returns false.
     static func walk(_ bytes: ByteReader, _ visit: (_ marker: UInt8, _ segment: ByteReader) -> Bool) {
         var offset = 2
         while let lead = bytes.byte(offset), let marker = bytes.byte(offset + 1) {
@@ -20,12 +22,12 @@ enum JPEGHeader {
                 offset += 1  // Fill bytes, or something foreign between segments, which decoders pass over too.
             } else if marker == 0x00 || marker == 0x01 || (0xD0...0xD8).contains(marker) {
                 offset += 2
-            } else if marker == 0xD9 || marker == 0xDA {
+            } else if marker == 0xD9 {
                 return
             } else {
                 guard let length = bytes.big16(offset + 2), length >= 2 else { return }
                 guard let segment = bytes.part(from: offset + 4, count: length - 2) else { return }
-                guard visit(marker, segment) else { return }
+                guard visit(marker, segment), marker != scan else { return }
                 offset += 2 + length
             }
         }
@@ -34,6 +36,34 @@ enum JPEGHeader {
     /// SOF0 to SOF15, without DHT, JPG and DAC, which lie among them.
     private static func isFrame(_ marker: UInt8) -> Bool {
         (0xC0...0xCF).contains(marker) && marker != 0xC4 && marker != 0xC8 && marker != 0xCC
+    }
+
+    /// The bytes of all its coefficients, which a decoder has to hold where they come in several scans; else 0.
+    static func coefficientBytes(_ bytes: ByteReader) -> Int {
+        var (all, components, isProgressive) = (0, 0, false)
+        var isScattered = false
+        walk(bytes) { marker, segment in
+            if isFrame(marker) {
+                all = coefficientBytes(frame: segment) ?? 0
+                components = segment.byte(5).map(Int.init) ?? 0
+                isProgressive = marker & 3 == 2
+            } else if marker == scan {
+                isScattered = segment.byte(0).map { $0 < components } ?? false
+            }
+            return true
+        }
+        return isProgressive || isScattered ? all : 0
+    }
+
+    /// T.81 §B.2.2: lines, samples a line, and for each component its sampling factors.
+    private static func coefficientBytes(frame: ByteReader) -> Int? {
+        guard let height = frame.big16(1), let width = frame.big16(3), let count = frame.byte(5) else { return nil }
+        let factors = (0..<Int(count)).compactMap { frame.byte(7 + $0 * 3).map { (Int($0 >> 4), Int($0 & 15)) } }
+        let (across, down) = (factors.map(\.0).max() ?? 1, factors.map(\.1).max() ?? 1)
+        guard across > 0, down > 0 else { return nil }
+        return factors.reduce(0) { sum, factor in
+            sum + (width * factor.0 / across + 16) * (height * factor.1 / down + 16) * 2
+        }
     }
 
     private static func exif(_ segment: ByteReader) -> ImageOrientation? {

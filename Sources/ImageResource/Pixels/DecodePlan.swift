@@ -6,7 +6,7 @@
         /// The size as stored.
         let stored: PixelSize
         /// The size to come out with, before the picture is turned.
-        let output: PixelSize
+        private(set) var output: PixelSize
         let orientation: ImageOrientation
         let filter: ImageSizing.Filter
         /// Pixels a point of the image that is made.
@@ -18,6 +18,15 @@
             output = orientation.upright(sizing.size(for: orientation.upright(stored)))
             filter = sizing.filter
             scale = sizing.scale
+        }
+
+        /// The same with a picture of at most that many bytes; nil if that is less than a picture of 16 pixels a side.
+        func limited(toBytes bytes: Int) -> DecodePlan? {
+            guard output.bytes > bytes else { return self }
+            guard bytes >= 16 * 16 * 4 else { return nil }
+            var limited = self
+            limited.output = output.scaled(by: (Double(bytes) / Double(output.bytes)).squareRoot() * 0.999)
+            return limited.output.bytes <= bytes ? limited : nil
         }
     }
 #endif

@@ -1,0 +1,107 @@
+#if !canImport(ImageIO)
+    import Foundation
+    import Synchronizer
+    import Testing
+
+    @testable import ImageResource
+
+    @Suite("Admission")
+    struct AdmissionTests {
+        @Test("who comes first is admitted first, even where a later one would fit")
+        func order() {
+            var queue = AdmissionQueue()
+            #expect(queue.ask(60, of: 100) == .admitted)
+            #expect(queue.ask(70, of: 100) == .waits(1))
+            #expect(queue.ask(10, of: 100) == .waits(2))
+            #expect(queue.release(60, of: 100) == [1, 2])
+            #expect(queue.used == 80)
+        }
+
+        @Test("what is more than everything is admitted alone")
+        func oversized() {
+            var queue = AdmissionQueue()
+            #expect(queue.ask(10, of: 100) == .admitted)
+            #expect(queue.ask(500, of: 100) == .waits(1))
+            #expect(queue.release(10, of: 100) == [1])
+            #expect(queue.ask(1, of: 100) == .waits(2))
+            #expect(queue.release(500, of: 100) == [2])
+        }
+
+        @Test("who leaves the queue makes room for those behind, and who was admitted cannot leave")
+        func leaving() {
+            var queue = AdmissionQueue()
+            _ = queue.ask(60, of: 100)
+            #expect(queue.ask(70, of: 100) == .waits(1))
+            #expect(queue.ask(40, of: 100) == .waits(2))
+            #expect(queue.leave(1, of: 100) == [2])
+            #expect(queue.leave(2, of: 100) == nil)
+            #expect(queue.used == 100)
+        }
+
+        @Test("bytes are given back whether a decode succeeds or throws")
+        func givenBack() {
+            let budget = DecodeBudget { 100 }
+            #expect(throws: ImageError.outOfMemory) { try budget.with(50) { throw ImageError.outOfMemory } }
+            #expect((try? budget.with(100) { budget.used }) == 100)
+            #expect(budget.used == 0)
+        }
+
+        @Test("decodes on many threads never take more than there is, and all get their turn")
+        func manyThreads() {
+            let budget = DecodeBudget { 100 }
+            let seen = Locked((most: 0, done: 0))
+            DispatchQueue.concurrentPerform(iterations: 200) { index in
+                try? budget.with(10 + index % 7 * 10) {
+                    let used = budget.used
+                    seen.withLock { $0 = (max($0.most, used), $0.done + 1) }
+                }
+            }
+            #expect(seen.withLock { $0.done } == 200)
+            #expect(seen.withLock { $0.most } <= 100)
+            #expect(budget.used == 0)
+        }
+
+        @Test("a decode that waits when its load is cancelled never starts, and the next one is not held up")
+        func cancelledWhileWaiting() throws {
+            let budget = DecodeBudget { 100 }
+            let started = Locked(false)
+            _ = try budget.with(100) {
+                #expect(throws: CancellationError.self) {
+                    try ParseCancellation.with({ true }) { try budget.with(1) { started.withLock { $0 = true } } }
+                        as Void
+                }
+            }
+            #expect(!started.withLock { $0 })
+            #expect(budget.used == 0)
+        }
+
+        @Test("more pixels than the limit are an error that says so, and nothing is decoded")
+        func pixelLimit() throws {
+            let data = try Samples.data("png-rgb-8.png")
+            #expect(throws: ImageError.tooManyPixels(width: 31, height: 23, limit: 700)) {
+                try data.withUnsafeBytes { _ = try Decoding(ByteReader($0), .stored, pixels: 700) }
+            }
+        }
+
+        @Test("a picture beyond the budget is decoded smaller, in its own aspect ratio")
+        func smaller() throws {
+            let data = try Samples.data("reduced-420.jpg")
+            let (cost, image) = try data.withUnsafeBytes { bytes in
+                let decoding = try Decoding(ByteReader(bytes), .stored, budget: 200_000)
+                return (decoding.cost, try decoding.picture())
+            }
+            #expect(cost <= 200_000)
+            #expect((100..<230).contains(image.width))
+            #expect(abs(Double(image.width) / Double(image.height) - 333.0 / 251) < 0.02)
+        }
+
+        @Test("a file whose decoder needs more than the budget at any size is an error")
+        func overBudget() throws {
+            let data = try Samples.data("reduced-progressive.jpg")
+            #expect(throws: ImageError.self) {
+                try data.withUnsafeBytes { _ = try Decoding(ByteReader($0), .stored, budget: 200_000) }
+            }
+            _ = try data.withUnsafeBytes { try Decoding(ByteReader($0), .stored, budget: 1_000_000).picture() }
+        }
+    }
+#endif
