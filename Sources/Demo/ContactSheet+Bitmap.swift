@@ -4,13 +4,13 @@
 
     extension ContactSheet {
         /// The picture; nil if there is no image.
-        func png() throws -> Data? {
+        func png() -> Data? {
             guard !images.isEmpty else { return nil }
-            let sheet = try BitmapImage(width: width, height: height, isOpaque: true) { pixels in
+            let sheet = BitmapImage(width: width, height: height, isOpaque: true) { pixels in
                 pixels.initializeMemory(as: UInt8.self, repeating: 0xFF)
                 for (index, image) in images.enumerated() { draw(image, at: corner(of: index), on: pixels) }
             }
-            return sheet.pngData()
+            return sheet?.pngData()
         }
 
         /// Copies the middle of an image, which is opaque, into its square.

@@ -104,7 +104,7 @@ struct Tour {
 
     private mutating func drawContactSheet(of images: [PlatformImage]) throws {
         report.items = images.count
-        guard let png = try ContactSheet(images).png() else { return }
+        guard let png = ContactSheet(images).png() else { return }
         try png.write(to: folder.contactSheet)
         report.contactSheet = folder.contactSheet.path
         terminal.print("The images, as they were loaded: \(folder.contactSheet.path)")
