@@ -36,7 +36,7 @@ extension ManagedFetch {
     /// The bytes that answer: all of the stored body, a part of it, or none.
     func body(_ hop: Hop, _ selection: Selection) -> Data? {
         guard hop.cacheRequest.method != "HEAD", selection.answer != .notModified else { return Data() }
-        return fetcher.store?.body(of: hop.entries[selection.index]).flatMap(selection.bytes)
+        return fetcher.store.body(of: hop.entries[selection.index]).flatMap(selection.bytes)
     }
 
     private func freshUntil(_ hop: Hop, _ selection: Selection) -> Date {

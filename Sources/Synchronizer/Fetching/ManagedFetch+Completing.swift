@@ -14,8 +14,19 @@ extension ManagedFetch {
         case .stale(let selection): serveStale(exchange, selection)
         case .answered: accept(exchange)
         case .failed(let error):
+            keepInterrupted(exchange)
             finish(.failure(.transport(error, .init(url: exchange.hop.url, trace: exchange.hop.trace))))
         }
+    }
+
+    /// What has come so far is of use to the next try.
+    private func keepInterrupted(_ exchange: Exchange) {
+        var old: Data?
+        if case .complete(let selection, _, _) = exchange.hop.verdict {
+            old = fetcher.store.body(of: exchange.hop.entries[selection.index])
+        }
+        guard let (response, body) = exchange.interrupted(after: old) else { return }
+        fetcher.store.keep(response, body)
     }
 
     private func sendUnconditionally(_ exchange: Exchange) {
@@ -39,7 +50,7 @@ extension ManagedFetch {
     private func confirm(_ exchange: Exchange, _ selection: Selection, updating indices: [Int]) {
         var hop = exchange.hop
         let entry = hop.entries[selection.index]
-        guard let whole = fetcher.store?.body(of: entry), let body = selection.bytes(of: whole) else {
+        guard let whole = fetcher.store.body(of: entry), let body = selection.bytes(of: whole) else {
             return sendUnconditionally(exchange)
         }
         for index in indices where index != selection.index { freshen(hop.entries[index], by: exchange) }
@@ -56,7 +67,7 @@ extension ManagedFetch {
     private func combine(_ exchange: Exchange, _ selection: Selection, _ combination: Combination) {
         var exchange = exchange
         let entry = exchange.hop.entries[selection.index]
-        guard let old = fetcher.store?.body(of: entry), let body = combination.body(old, exchange.reception.body),
+        guard let old = fetcher.store.body(of: entry), let body = combination.body(old, exchange.reception.body),
             body.count <= options.maximumBodySize
         else { return sendUnconditionally(exchange) }
         let whole = combination.response(

@@ -38,7 +38,7 @@ extension ManagedFetch {
             guard let decided, isOpen, let stored = judged(decided, proposed, response, exchange) else {
                 return done(nil)
             }
-            fetcher.store?.store(stored, decided)
+            fetcher.store.store(stored, decided)
             done(stored)
         }
     }
@@ -59,7 +59,7 @@ extension ManagedFetch {
 
     private func siblings(_ exchange: Exchange) -> [StoredResponse] {
         let request = exchange.hop.cacheRequest
-        let entries = request.policy.looksUp ? exchange.hop.entries : fetcher.store?.entries(for: request.url) ?? []
+        let entries = request.policy.looksUp ? exchange.hop.entries : fetcher.store.entries(for: request.url)
         return entries.map(\.response)
     }
 
@@ -73,19 +73,19 @@ extension ManagedFetch {
             guard isOpen else { return done(nil) }
             var stored = freshened
             guard let decided else {
-                fetcher.store?.remove(entry)
+                fetcher.store.remove(entry)
                 return done(nil)
             }
             stored.apply(decided, insteadOf: proposed)
             guard Storing.objection(to: stored.status, stored.fields, answering: exchange.hop.cacheRequest) == nil
             else {
-                fetcher.store?.remove(entry)
+                fetcher.store.remove(entry)
                 return done(nil)
             }
             if decided.data == body {
-                fetcher.store?.update(entry, to: stored)
+                fetcher.store.update(entry, to: stored)
             } else {
-                fetcher.store?.store(stored, decided)
+                fetcher.store.store(stored, decided)
             }
             done(stored)
         }
@@ -108,7 +108,7 @@ extension ManagedFetch {
         let hop = exchange.hop
         let reception = exchange.reception
         let keys = Invalidation.keys(after: hop.cacheRequest, status: reception.status, reception.fields)
-        for key in keys { fetcher.store?.removeEntries(for: key) }
+        for key in keys { fetcher.store.removeEntries(for: key) }
         if reception.status == 304 {
             let named = Freshening.candidates(namedBy: reception.fields, among: hop.candidates, for: hop.cacheRequest)
             for index in named { freshen(hop.entries[index], by: exchange) }
@@ -121,7 +121,7 @@ extension ManagedFetch {
             let reception = exchange.reception
             switch Freshening.headUpdates(entry.candidate, by: reception.fields, for: exchange.hop.cacheRequest) {
             case true?: freshen(entry, by: exchange)
-            case false?: fetcher.store?.remove(entry)
+            case false?: fetcher.store.remove(entry)
             case nil: break
             }
         }
@@ -136,18 +136,18 @@ extension ManagedFetch {
             freshened.fields.add("Cache-Control", injected)
             freshened.injectedCacheControl = injected
         }
-        fetcher.store?.update(entry, to: freshened)
+        fetcher.store.update(entry, to: freshened)
     }
 
     /// A part that has come and what was stored before, where the two fit together (RFC 9111 §3.4).
     private func merged(_ exchange: Exchange) -> (StoredResponse, Data)? {
         let reception = exchange.reception
-        guard reception.status == 206, let store = fetcher.store else { return nil }
-        for entry in store.entries(for: exchange.hop.cacheRequest.url) {
+        guard reception.status == 206 else { return nil }
+        for entry in fetcher.store.entries(for: exchange.hop.cacheRequest.url) {
             let combination = Combination(
                 of: entry.candidate, with: reception.status, reception.fields, bodySize: reception.body.count)
             guard let combination, SelectingFields.match(exchange.hop.cacheRequest, entry.response),
-                let old = store.body(of: entry), let body = combination.body(old, reception.body),
+                let old = fetcher.store.body(of: entry), let body = combination.body(old, reception.body),
                 body.count <= options.maximumBodySize
             else { continue }
             let response = combination.response(

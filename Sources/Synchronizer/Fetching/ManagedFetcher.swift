@@ -5,7 +5,8 @@ import HTTPCaching
 /// kept. The rules are in HTTPCaching; here they are carried out.
 package final class ManagedFetcher: Fetching {
     let transport: any Transport
-    let store: (any ResponseStore)?
+    /// The store, behind what is kept of interrupted transfers.
+    let store: InterruptedTransfers
     let time: any TimeSource
     let rules: CacheRules
     /// The stored responses that are being validated in the background.
@@ -15,7 +16,7 @@ package final class ManagedFetcher: Fetching {
         transport: any Transport, store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules = CacheRules()
     ) {
         self.transport = transport
-        self.store = store
+        self.store = InterruptedTransfers(before: store)
         self.time = time
         self.rules = rules
     }
@@ -30,18 +31,18 @@ package final class ManagedFetcher: Fetching {
 
     package func removeStored(for request: URLRequest) {
         guard let url = request.url else { return }
-        store?.removeEntries(for: cacheKey(of: url.absoluteString))
+        store.removeEntries(for: cacheKey(of: url.absoluteString))
     }
 
     package func removeAllStored() {
-        store?.removeAll()
+        store.removeAll()
     }
 
     /// Looks up what is stored, and judges.
     func hop(for request: URLRequest, _ url: URL, _ trace: LoadTrace) -> Hop {
         let cacheRequest = CacheRequest(request, url: url, impliedFields: transport.impliedFields(for: request))
         let isLookedUp = cacheRequest.policy.looksUp && ["GET", "HEAD"].contains(cacheRequest.method)
-        let entries = isLookedUp ? store?.entries(for: cacheRequest.url) ?? [] : []
+        let entries = isLookedUp ? store.entries(for: cacheRequest.url) : []
         let verdict = rules.verdict(for: cacheRequest, among: entries.map(\.candidate), at: time.now)
         return Hop(
             request: request, url: url, cacheRequest: cacheRequest, entries: entries, verdict: verdict, trace: trace)

@@ -1,0 +1,91 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("Transfers that died midway", .timeLimit(.minutes(2)))
+struct ResumingTests {
+    let bench: Workbench
+    let whole = Data((0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+
+    init() throws {
+        bench = try Workbench()
+    }
+
+    var resource: DataResource { DataResource(url: bench.server.url("/a")) }
+
+    func reply(_ body: Data, tag: String = "\"1\"") -> Reply { Reply(body, fields: ["ETag": tag]).ranged() }
+
+    /// Loads, and lets the retries that are due begin as they fall due.
+    func load(_ synchronizer: Synchronizer) async throws -> Data {
+        let result = Collector<Result<Data, any Error>>()
+        synchronizer.loadResource(resource, on: .global()) { answer in
+            switch answer {
+            case .success(let data): result.append(.success(data))
+            case .error(let error): result.append(.failure(error))
+            case .noData: result.append(.failure(CocoaError(.fileNoSuchFile)))
+            }
+        }
+        while result.count == 0 {
+            bench.clock.advance(by: 40)
+            await Task.yield()
+        }
+        return try result.elements[0].get()
+    }
+
+    func retrying(_ attempts: Int) -> Synchronizer {
+        bench.synchronizer { configuration in
+            configuration.retry = RetryPolicy()
+            configuration.retry.maximumAttempts = attempts
+            configuration.retry.totalTime = .infinity
+        }
+    }
+
+    @Test("go on where they stopped, and where the second try stopped")
+    func goOn() async throws {
+        bench.server.enqueue(
+            reply(whole).failing(.close(.afterBody(20_000))), reply(whole).failing(.close(.afterBody(15_000))),
+            reply(whole), for: "/a")
+        #expect(try await load(retrying(3)) == whole)
+        let ranges = bench.server.requests.map { $0["Range"] }
+        #expect(ranges == [nil, "bytes=20000-", "bytes=35000-"])
+        #expect(bench.server.requests.map { $0["If-Range"] } == [nil, "\"1\"", "\"1\""])
+    }
+
+    @Test("start over when the resource has changed meanwhile")
+    func changed() async throws {
+        let other = Data(repeating: 9, count: 30_000)
+        bench.server.enqueue(
+            reply(whole).failing(.close(.afterBody(20_000))), reply(other, tag: "\"2\""), for: "/a")
+        #expect(try await load(retrying(2)) == other)
+        #expect(bench.server.requests.last?["If-Range"] == "\"1\"")
+    }
+
+    @Test(
+        "start over without a strong validator, or when nothing may be kept",
+        arguments: [
+            ["Last-Modified": "Fri, 01 Jan 2027 00:00:00 GMT"], ["ETag": "W/\"1\""],
+            ["ETag": "\"1\"", "Cache-Control": "no-store"],
+        ] as [[String: String]])
+    func startOver(fields: [String: String]) async throws {
+        var short = Reply(whole).failing(.close(.afterBody(20_000)))
+        var complete = Reply(whole)
+        for (name, value) in fields {
+            short = short.adding(name, value)
+            complete = complete.adding(name, value)
+        }
+        bench.server.enqueue(short, complete, for: "/a")
+        #expect(try await load(retrying(2)) == whole)
+        #expect(bench.server.requests.map { $0["Range"] } == [nil, nil])
+    }
+
+    @Test("leave nothing in the store when no try succeeds")
+    func nothingStored() async throws {
+        bench.server["/a"] = reply(whole).adding("Cache-Control", "max-age=100").failing(.close(.afterBody(20_000)))
+        let synchronizer = retrying(1)
+        await #expect(throws: SynchronizerError.self) { try await load(synchronizer) }
+        #expect(bench.cache().cachedResponse(for: resource.request()) == nil)
+    }
+}
