@@ -28,6 +28,9 @@ public protocol Resource<ParsedObject>: Sendable {
     /// thread that has received the bytes, because handing them to another would take longer.
     static var parsesQuickly: Bool { get }
 
+    /// The largest body that this resource accepts, in bytes; nil for the limit of the configuration.
+    var maximumSize: Int? { get }
+
     /// The bytes that the object takes in memory, for the limits of the memory cache. `size` is that of the body.
     func cost(of object: ParsedObject, size: Int) -> Int
 }
@@ -36,6 +39,8 @@ extension Resource {
     public var variant: ResourceVariant { .standard }
 
     public static var parsesQuickly: Bool { false }
+
+    public var maximumSize: Int? { nil }
 
     public func cost(of object: ParsedObject, size: Int) -> Int { size }
 }

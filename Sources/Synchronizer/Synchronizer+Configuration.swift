@@ -34,6 +34,10 @@ extension Synchronizer {
         /// The largest body that is accepted, in bytes; a larger one is ``SynchronizerError/tooLarge(limit:_:)``.
         public var maximumResponseSize = 256 << 20
 
+        /// Seconds that a load may take from being asked for to its last byte, waiting and retries included; then it
+        /// ends with `URLError.timedOut`. The session's time-out, besides, is for a connection that is idle.
+        public var timeoutForLoad: TimeInterval = .infinity
+
         /// Loads that use the network at the same time.
         public var maximumLoads = 12
 

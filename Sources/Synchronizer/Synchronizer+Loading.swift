@@ -3,7 +3,8 @@ import Foundation
 extension Synchronizer {
     func job<R: Resource>(for resource: R, _ request: URLRequest, _ priority: LoadPriority) -> LoadJob {
         LoadJob(
-            resource, request: request, priority: priority, maximumBodySize: configuration.maximumResponseSize)
+            resource, request: request, priority: priority,
+            maximumBodySize: resource.maximumSize ?? configuration.maximumResponseSize)
     }
 
     /// Joins or begins a load; an object that is in memory after all is given to the receiver at once.

@@ -19,6 +19,10 @@ public final class Synchronizer: Sendable {
     let memory: MemoryCache<ObjectKey, LoadedObject>
     let fetcher: any Fetching
 
+    /// A synchronizer for the whole program, with the default configuration: nothing is injected, and responses are
+    /// stored in ``Configuration/defaultURLCache``.
+    public static let shared = Synchronizer()
+
     /// A synchronizer that gives responses without a lifetime of their own one of `cacheTime` seconds.
     ///
     /// - Parameters:
@@ -40,6 +44,7 @@ public final class Synchronizer: Sendable {
         loader = Loader(
             fetcher: fetcher, time: time, limits: configuration.limits,
             newestFirst: configuration.schedule == .newestFirst, grace: configuration.grace, retry: configuration.retry,
+            timeLimit: configuration.timeoutForLoad,
             memory: Loader.Memory(
                 recall: { memory.value(for: $0, now: time.now, anyAge: true) },
                 remember: { key, loaded in

@@ -4,6 +4,8 @@ import HTTPCaching
 // What becomes of a finished exchange.
 extension ManagedFetch {
     func complete(_ exchange: Exchange) {
+        // A body can turn out too large before the transfer is known that brings it.
+        if exchange.reception.isTooLarge { exchange.transfer?.cancel() }
         let now = fetcher.time.now
         var exchange = exchange
         exchange.hop.trace.note(exchange, at: now)

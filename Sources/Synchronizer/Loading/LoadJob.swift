@@ -28,7 +28,9 @@ struct LoadJob: Sendable {
     }
 
     var downloadKey: DownloadKey? {
-        identity.map { DownloadKey(identity: $0, policy: request.cachePolicy) }
+        identity.map {
+            DownloadKey(identity: $0, policy: request.cachePolicy, maximumBodySize: maximumBodySize)
+        }
     }
 
     var objectKey: ObjectKey? {

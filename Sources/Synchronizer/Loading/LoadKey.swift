@@ -51,6 +51,7 @@ struct RequestIdentity: Hashable, Sendable {
 struct DownloadKey: Hashable, Sendable {
     let identity: RequestIdentity
     let policy: URLRequest.CachePolicy
+    let maximumBodySize: Int
 }
 
 /// What makes two parsed objects the same.

@@ -185,6 +185,15 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         }
     }
 
+    /// The download is given up, at whatever stage it is; without effect once its body is there.
+    mutating func fail(_ id: DownloadID) {
+        guard let download = downloads[id], download.stage != .arrived else { return }
+        leaveStage(of: download, id)
+        change(id) { $0.stage = .arrived }
+        download.parses.forEach { deliver($0) }
+        release(id)
+    }
+
     /// The fetch has failed and is to be tried again: the download gives its slot away until `wake`.
     mutating func rest(_ id: DownloadID) {
         guard let download = downloads[id], download.stage == .lookingUp || download.stage == .loading else { return }

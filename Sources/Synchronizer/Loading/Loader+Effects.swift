@@ -8,6 +8,7 @@ extension Loader {
         case cancel(FetchHandle)
         case grace(Int, token: Int)
         case wake(Int, after: TimeInterval)
+        case alarm(after: TimeInterval)
         case parse(Int, Parse, Fetched, from: URLRequest)
         case abandon(ParseFlag)
         case deliver([LoadReceiver], Outcome)
@@ -69,13 +70,32 @@ extension Loader.State {
             downloads[id]?.handle = FetchHandle()
             downloads[id]?.waitingSince = now
             machine.rest(id)
-            wakes.append(.wake(id, after: delay))
+            extraEffects.append(.wake(id, after: delay))
         } else {
             downloads[id]?.result = result
             let succeeded = if case .success = result { true } else { false }
             if succeeded { retries.succeeded(at: download.origin) }
             machine.fetchEnded(id, succeeded: succeeded)
         }
+    }
+
+    mutating func noteBeginning(of id: Int, at now: Date) {
+        deadlines.forget { downloads[$0] == nil }
+        if let delay = deadlines.begin(id, at: now) { extraEffects.append(.alarm(after: delay)) }
+    }
+
+    /// Loads that have taken too long end with a time-out; their fetches are cancelled.
+    mutating func endWhatIsDue(at now: Date) {
+        for id in deadlines.due(at: now) {
+            guard let download = downloads[id], download.result == nil else { continue }
+            var trace = LoadTrace()
+            trace.reason = "the whole load took too long"
+            let context = SynchronizerError.Context(url: download.request.url, trace: trace)
+            downloads[id]?.result = .failure(.transport(URLError(.timedOut), context))
+            machine.fail(id)
+        }
+        deadlines.forget { downloads[$0] == nil }
+        if let delay = deadlines.nextAlarm(at: now) { extraEffects.append(.alarm(after: delay)) }
     }
 
     private mutating func noteWaited(_ id: Int, _ now: Date) {

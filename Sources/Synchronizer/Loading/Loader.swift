@@ -55,8 +55,9 @@ final class Loader: Sendable {
         var parses: [Int: Parse] = [:]
         var receivers: [Int: LoadReceiver] = [:]
         var retries = RetryBudget()
-        /// The retries to be waited for, which the next `update` performs.
-        var wakes: [Effect] = []
+        var deadlines: Deadlines
+        /// What the next `update` performs besides the machine's actions.
+        var extraEffects: [Effect] = []
     }
 
     let fetcher: any Fetching
@@ -72,14 +73,17 @@ final class Loader: Sendable {
 
     init(
         fetcher: any Fetching, time: any TimeSource, limits: Machine.Limits, newestFirst: Bool, grace: TimeInterval,
-        retry: RetryPolicy, memory: Memory
+        retry: RetryPolicy, timeLimit: TimeInterval, memory: Memory
     ) {
         self.fetcher = fetcher
         self.time = time
         self.grace = grace
         self.retry = retry
         self.memory = memory
-        state = Locked(State(machine: Machine(limits: limits, newestFirst: newestFirst, hasGrace: grace > 0)))
+        state = Locked(
+            State(
+                machine: Machine(limits: limits, newestFirst: newestFirst, hasGrace: grace > 0),
+                deadlines: Deadlines(limit: timeLimit)))
         storedParses.maxConcurrentOperationCount = limits.parses
     }
 
@@ -107,6 +111,7 @@ final class Loader: Sendable {
                 state.downloads[place.download] = Download(
                     request: job.request, options: FetchOptions(maximumBodySize: job.maximumBodySize),
                     origin: job.host, waitingSince: now, startedAt: now)
+                state.noteBeginning(of: place.download, at: now)
             }
             if place.isNewParse {
                 let key = job.isRemembered ? job.objectKey : nil
@@ -141,8 +146,8 @@ final class Loader: Sendable {
         let (value, effects) = state.withLock { state in
             let value = change(&state)
             let effects = state.machine.takeActions().compactMap { state.effect(of: $0, at: time.now) }
-            defer { state.wakes = [] }
-            return (value, effects + state.wakes)
+            defer { state.extraEffects = [] }
+            return (value, effects + state.extraEffects)
         }
         if mayBlock, effects.count == 1, case .lookUp(let id, let request, let options, let handle)? = effects.first {
             lookUp(id, request, options, handle)
@@ -162,6 +167,8 @@ final class Loader: Sendable {
             handle.cancel()
         case .grace(let id, let token):
             _ = time.schedule(after: grace) { self.update { $0.machine.graceEnded(id, token: token) } }
+        case .alarm(let delay):
+            _ = time.schedule(after: delay) { self.update { $0.endWhatIsDue(at: self.time.now) } }
         case .wake(let id, let delay):
             _ = time.schedule(after: delay) { self.update { $0.machine.wake(id) } }
         case .parse(let id, let parse, let fetched, let request) where parse.isQuick:

@@ -34,6 +34,7 @@ package final class URLSessionTransport: Transport {
     package func send(
         _ request: URLRequest, receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any Transfer {
+        if let url = request.url, url.isFileURL { return FileTransfer(url, receive: receive) }
         let task = session.dataTask(with: request)
         let transfer = URLSessionTransfer(
             session: session, task: task, delegate: delegate, redirects: redirects, receive: receive)

@@ -128,7 +128,8 @@ final class Connection {
             return .done
         case .send(let bytes, let content): return send(bytes, content)
         case .repeatForever(let bytes, let content):
-            while case .done = send(bytes, content) {}
+            // A piece at a time: a client that reads as fast as this writes must not keep the loop from others.
+            if case .done = send(bytes, content) { waitsForRoom = true }
             return .blocked
         case .wait(let gate): return wait(at: gate)
         case .delay(let seconds):

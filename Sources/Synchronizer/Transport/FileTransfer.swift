@@ -1,0 +1,60 @@
+import Foundation
+
+/// Reads a `file:` URL, which `URLSession` does on Apple's systems only.
+final class FileTransfer: Transfer {
+    private static let queue = DispatchQueue(label: "Synchronizer.files", qos: .userInitiated, attributes: .concurrent)
+    private static let chunk = 256 << 10
+
+    /// Nil once it is over.
+    private let receive: Locked<(@Sendable (TransferEvent) -> Void)?>
+
+    init(_ url: URL, receive: @escaping @Sendable (TransferEvent) -> Void) {
+        self.receive = Locked(receive)
+        Self.queue.async { self.read(url) }
+    }
+
+    func cancel() {
+        receive.withLock { $0 = nil }
+    }
+
+    /// Files are not stored: there is nothing to decide.
+    func willCache(_ proposed: CachedURLResponse, decided: @escaping @Sendable (CachedURLResponse?) -> Void) {
+        decided(nil)
+    }
+
+    private func read(_ url: URL) {
+        do {
+            let isDirectory = try url.resourceValues(forKeys: [.isDirectoryKey]).isDirectory
+            if isDirectory == true { throw URLError(.fileIsDirectory) }
+            let file = try FileHandle(forReadingFrom: url)
+            defer { try? file.close() }
+            let size = try file.seekToEnd()
+            try file.seek(toOffset: 0)
+            let length = Int(clamping: size)
+            report(.response(URLResponse(url: url, mimeType: nil, expectedContentLength: length, textEncodingName: nil)))
+            while isOpen, let data = try file.read(upToCount: Self.chunk), !data.isEmpty { report(.data(data)) }
+            report(.finished(nil))
+        } catch {
+            report(.finished(Self.meaning(of: error)))
+        }
+    }
+
+    private var isOpen: Bool { receive.withLock { $0 != nil } }
+
+    private func report(_ event: TransferEvent) {
+        let receive = receive.withLock { receive in
+            defer { if case .finished = event { receive = nil } }
+            return receive
+        }
+        receive?(event)
+    }
+
+    /// The error that `URLSession` would give.
+    private static func meaning(of error: any Error) -> any Error {
+        switch (error as? CocoaError)?.code {
+        case .fileReadNoSuchFile?, .fileNoSuchFile?: return URLError(.fileDoesNotExist)
+        case .fileReadNoPermission?: return URLError(.noPermissionsToReadFile)
+        default: return error
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("Limits", .timeLimit(.minutes(2)))
+struct LimitsTests {
+    let bench: Workbench
+
+    init() throws {
+        bench = try Workbench()
+    }
+
+    struct Bounded: Resource {
+        let url: URL
+        let maximumSize: Int?
+        func request() -> URLRequest { URLRequest(url: url) }
+        var parse: @Sendable (Data) throws -> Int { { $0.count } }
+    }
+
+    @Test("a body over the limit is an error, with and without a Content-Length, and the transfer is given up")
+    func size() async throws {
+        let synchronizer = bench.synchronizer { $0.maximumResponseSize = 100_000 }
+        bench.server["/exact"] = Reply(Data(repeating: 1, count: 100_000))
+        bench.server["/over"] = Reply(Data(repeating: 1, count: 100_001))
+        bench.server["/endless"] = Reply("x").failing(.endlessBody)
+        #expect(try await synchronizer.load(DataResource(url: bench.server.url("/exact"))).count == 100_000)
+        for target in ["/over", "/endless"] {
+            let error = await #expect(throws: SynchronizerError.self) {
+                try await synchronizer.load(DataResource(url: bench.server.url(target)))
+            }
+            guard case .tooLarge(let limit, _)? = error else {
+                Issue.record("\(target): \(String(describing: error))")
+                return
+            }
+            #expect(limit == 100_000)
+        }
+        try await bench.server.wait(for: "the endless reply to be given up") { $0.repliesAbandoned >= 1 }
+    }
+
+    @Test("a resource may have a limit of its own, and shares no load with one of another")
+    func ownLimit() async throws {
+        let gate = Gate()
+        bench.server["/a"] = Reply(Data(repeating: 1, count: 1_000)).waiting(for: gate, .afterHead)
+        let synchronizer = bench.synchronizer()
+        async let large = synchronizer.load(Bounded(url: bench.server.url("/a"), maximumSize: nil))
+        let small = Task { try await synchronizer.load(Bounded(url: bench.server.url("/a"), maximumSize: 999)) }
+        await #expect(throws: SynchronizerError.self) { try await small.value }
+        gate.open()
+        #expect(try await large == 1_000)
+    }
+
+    @Test("a load that takes too long as a whole ends with a time-out, waiting or under way")
+    func time() async throws {
+        let gate = Gate()
+        bench.server["/slow"] = Reply("slow").waiting(for: gate, .afterHead)
+        let synchronizer = bench.synchronizer { configuration in
+            configuration.timeoutForLoad = 60
+            configuration.maximumLoads = 1
+        }
+        let results = Collector<SynchronizerError?>()
+        func ask(for target: String) {
+            synchronizer.loadResource(DataResource(url: bench.server.url(target)), on: .global()) { result in
+                if case .error(let error) = result { results.append(error as? SynchronizerError) } else { results.append(nil) }
+            }
+        }
+        ask(for: "/slow")
+        try await gate.waitForArrivals(1)
+        ask(for: "/waiting")
+        bench.clock.advance(by: 59)
+        #expect(results.count == 0)
+        bench.clock.advance(by: 2)
+        for error in await results.wait(for: 2) {
+            guard case .transport(let cause, _)? = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect((cause as? URLError)?.code == .timedOut)
+        }
+        try await bench.server.wait(for: "the slow reply to be given up") { $0.repliesAbandoned == 1 }
+        #expect(!bench.server.requests.contains { $0.path == "/waiting" })
+    }
+
+    @Test("files and data URLs load without the cache")
+    func otherSchemes() async throws {
+        let synchronizer = bench.synchronizer(cacheTime: 100)
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try Data("from a file".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try await synchronizer.load(DataResource(url: file)) == Data("from a file".utf8))
+        try Data("changed".utf8).write(to: file)
+        #expect(try await synchronizer.load(DataResource(url: file)) == Data("changed".utf8))
+        let data = try #require(URL(string: "data:text/plain,hello"))
+        #expect(try await synchronizer.load(DataResource(url: data)) == Data("hello".utf8))
+        let missing = file.appendingPathExtension("missing")
+        await #expect(throws: SynchronizerError.self) { try await synchronizer.load(DataResource(url: missing)) }
+    }
+}
