@@ -64,6 +64,9 @@ extension Synchronizer {
         /// When a load that failed is tried again.
         public var retry = RetryPolicy()
 
+        /// Who hears of what loads do; nil costs nothing.
+        public var observer: (any SynchronizerObserver)?
+
         /// What tells the time.
         public var time: any TimeSource = SystemTime()
 

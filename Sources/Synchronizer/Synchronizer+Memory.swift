@@ -35,6 +35,11 @@ extension Synchronizer {
         let key = ObjectKey(identity: identity, type: ObjectIdentifier(R.self), variant: resource.variant)
         let known = memory.value(for: key, now: configuration.time.now, anyAge: use == .ofAnyAge)
         if let known, known.run.isPrefetched { prefetcher.asked(for: identity) }
+        if known != nil, let observer = configuration.observer {
+            observer.synchronizerDid(
+                SynchronizerEvent(
+                    load: nil, url: request.url, kind: .cached(.memory), date: configuration.time.now))
+        }
         return known
     }
 }

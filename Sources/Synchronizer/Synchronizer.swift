@@ -18,6 +18,7 @@ public final class Synchronizer: Sendable {
     let prefetcher: Prefetcher
     let memory: MemoryCache<ObjectKey, LoadedObject>
     let fetcher: any Fetching
+    private let stopListening: CancelLoading
 
     /// A synchronizer for the whole program, with the default configuration: nothing is injected, and responses are
     /// stored in ``Configuration/defaultURLCache``.
@@ -54,7 +55,12 @@ public final class Synchronizer: Sendable {
                     } else {
                         memory.remove(key)  // an older object must not outlive this one
                     }
-                }))
+                }), observer: configuration.observer)
         prefetcher = Prefetcher(loader: loader)
+        stopListening = MemoryPressure.system.listen { [weak memory] in memory?.purge() }
+    }
+
+    deinit {
+        stopListening()
     }
 }

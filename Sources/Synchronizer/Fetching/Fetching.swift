@@ -45,6 +45,8 @@ package enum FetchEvent: Sendable {
     /// The head of the response whose body comes from the network now, with its expected length where it is known.
     case response(ResponseHead, expectedBytes: Int?)
     case received(Data)
+    /// A response was stored, with so many bytes of body.
+    case stored(Int)
     case finished(Result<Fetched, SynchronizerError>)
 }
 

@@ -39,6 +39,7 @@ extension ManagedFetch {
                 return done(nil)
             }
             fetcher.store.store(stored, decided)
+            report(.stored(decided.data.count))
             done(stored)
         }
     }

@@ -21,6 +21,7 @@ extension Loader.State {
         switch action {
         case .lookUp(let id):
             noteWaited(id, now)
+            note(id, .started)
             return downloads[id].map { .lookUp(id, $0.request, $0.options, $0.handle) }
         case .proceed(let id):
             noteWaited(id, now)
@@ -31,6 +32,7 @@ extension Loader.State {
             downloads[id]?.waitingSince = now
             return .cancel(handle)
         case .release(let id):
+            if downloads[id]?.result == nil { note(id, .cancelled) }
             return downloads.removeValue(forKey: id).map { .cancel($0.handle) }
         case .beginGrace(let id, let token):
             return .grace(id, token: token)
@@ -52,6 +54,7 @@ extension Loader.State {
         let receivers = subscribers.compactMap { self.receivers.removeValue(forKey: $0) }
         if let outcome = parse.outcome { return .deliver(receivers, outcome) }
         guard case .failure(let error)? = downloads[parse.download]?.result else { return nil }
+        note(parse.download, .failed(error))
         return .deliver(receivers, .failure(error))
     }
 
@@ -70,9 +73,13 @@ extension Loader.State {
             downloads[id]?.handle = FetchHandle()
             downloads[id]?.waitingSince = now
             machine.rest(id)
+            note(id, .retrying(error, after: delay))
             extraEffects.append(.wake(id, after: delay))
         } else {
             downloads[id]?.result = result
+            if case .success(let fetched) = result, let source = fetched.trace.source, source != .network {
+                note(id, .cached(source))
+            }
             let succeeded = if case .success = result { true } else { false }
             if succeeded { retries.succeeded(at: download.origin) }
             machine.fetchEnded(id, succeeded: succeeded)
@@ -101,5 +108,23 @@ extension Loader.State {
     private mutating func noteWaited(_ id: Int, _ now: Date) {
         guard let since = downloads[id]?.waitingSince else { return }
         downloads[id]?.queueWait += max(0, now.timeIntervalSince(since))
+    }
+
+    // MARK: - What the observer hears
+
+    mutating func note(_ download: Int, _ kind: SynchronizerEvent.Kind) {
+        if isObserved { observations.append((download, downloads[download]?.request.url, kind)) }
+    }
+
+    /// A parse has ended for those who still wait for it.
+    mutating func note(_ outcome: Loader.Outcome, of parse: Int) {
+        guard isObserved, let download = parses[parse]?.download else { return }
+        switch outcome {
+        case .success(let loaded):
+            if let seconds = loaded.trace.parse { note(download, .parsed(seconds)) }
+            note(download, .finished(loaded.trace))
+        case .failure(let error):
+            note(download, .failed(error))
+        }
     }
 }

@@ -56,6 +56,9 @@ final class Loader: Sendable {
         var receivers: [Int: LoadReceiver] = [:]
         var retries = RetryBudget()
         var deadlines: Deadlines
+        let isObserved: Bool
+        /// What the observer is to hear of, before the effects are performed.
+        var observations: [(Int, URL?, SynchronizerEvent.Kind)] = []
         /// What the next `update` performs besides the machine's actions.
         var extraEffects: [Effect] = []
     }
@@ -63,6 +66,7 @@ final class Loader: Sendable {
     let fetcher: any Fetching
     let time: any TimeSource
     let memory: Memory
+    private let observer: (any SynchronizerObserver)?
     private let grace: TimeInterval
     private let retry: RetryPolicy
     private let state: Locked<State>
@@ -73,17 +77,18 @@ final class Loader: Sendable {
 
     init(
         fetcher: any Fetching, time: any TimeSource, limits: Machine.Limits, newestFirst: Bool, grace: TimeInterval,
-        retry: RetryPolicy, timeLimit: TimeInterval, memory: Memory
+        retry: RetryPolicy, timeLimit: TimeInterval, memory: Memory, observer: (any SynchronizerObserver)? = nil
     ) {
         self.fetcher = fetcher
         self.time = time
         self.grace = grace
         self.retry = retry
         self.memory = memory
+        self.observer = observer
         state = Locked(
             State(
                 machine: Machine(limits: limits, newestFirst: newestFirst, hasGrace: grace > 0),
-                deadlines: Deadlines(limit: timeLimit)))
+                deadlines: Deadlines(limit: timeLimit), isObserved: observer != nil))
         storedParses.maxConcurrentOperationCount = limits.parses
     }
 
@@ -112,6 +117,7 @@ final class Loader: Sendable {
                     request: job.request, options: FetchOptions(maximumBodySize: job.maximumBodySize),
                     origin: job.host, waitingSince: now, startedAt: now)
                 state.noteBeginning(of: place.download, at: now)
+                state.note(place.download, .queued)
             }
             if place.isNewParse {
                 let key = job.isRemembered ? job.objectKey : nil
@@ -143,18 +149,26 @@ final class Loader: Sendable {
 
     /// Changes the state, then does what the machine asks for.
     func update<T>(mayBlock: Bool = false, _ change: (inout State) -> T) -> T {
-        let (value, effects) = state.withLock { state in
+        let (value, effects, observations) = state.withLock { state in
             let value = change(&state)
             let effects = state.machine.takeActions().compactMap { state.effect(of: $0, at: time.now) }
-            defer { state.extraEffects = [] }
-            return (value, effects + state.extraEffects)
+            defer {
+                state.extraEffects = []
+                state.observations = []
+            }
+            return (value, effects + state.extraEffects, state.observations)
         }
+        for (id, url, kind) in observations { observe(id, url, kind) }
         if mayBlock, effects.count == 1, case .lookUp(let id, let request, let options, let handle)? = effects.first {
             lookUp(id, request, options, handle)
         } else {
             effects.forEach(perform)
         }
         return value
+    }
+
+    private func observe(_ load: Int?, _ url: URL?, _ kind: SynchronizerEvent.Kind) {
+        observer?.synchronizerDid(SynchronizerEvent(load: load, url: url, kind: kind, date: time.now))
     }
 
     private func perform(_ effect: Effect) {
@@ -199,13 +213,18 @@ final class Loader: Sendable {
             updateDownload(id, handle) { state in
                 state.downloads[id]?.waitingSince = time.now
                 state.machine.needsNetwork(id)
+                state.note(id, .needsNetwork)
             }
-        case .redirected:
-            break
-        case .response(_, let expected):
+        case .redirected(let url):
+            if observer != nil { updateDownload(id, handle) { $0.note(id, .redirected(to: url)) } }
+        case .response(let head, let expected):
             progressed(id, handle) { $0 = LoadProgress(received: 0, expected: expected) }
+            if observer != nil { updateDownload(id, handle) { $0.note(id, .response(head.urlResponse)) } }
         case .received(let data):
             progressed(id, handle) { $0.received += data.count }
+            if observer != nil { updateDownload(id, handle) { $0.note(id, .data(data.count)) } }
+        case .stored(let bytes):
+            if observer != nil { updateDownload(id, handle) { $0.note(id, .stored(bytes)) } }
         case .finished(let result):
             updateDownload(id, handle) { state in
                 state.fetchEnded(id, result, retry, at: time.now)
@@ -245,6 +264,7 @@ final class Loader: Sendable {
             outcome = .failure(.undecodable(error, .init(url: request.url, trace: fetched.trace)))
         }
         update { state in
+            state.note(outcome, of: id)
             state.parses[id]?.outcome = outcome
             state.machine.parseEnded(id)
         }

@@ -31,7 +31,8 @@ final class FileTransfer: Transfer {
             let size = try file.seekToEnd()
             try file.seek(toOffset: 0)
             let length = Int(clamping: size)
-            report(.response(URLResponse(url: url, mimeType: nil, expectedContentLength: length, textEncodingName: nil)))
+            report(
+                .response(URLResponse(url: url, mimeType: nil, expectedContentLength: length, textEncodingName: nil)))
             while isOpen, let data = try file.read(upToCount: Self.chunk), !data.isEmpty { report(.data(data)) }
             report(.finished(nil))
         } catch {

@@ -63,7 +63,11 @@ struct LimitsTests {
         let results = Collector<SynchronizerError?>()
         func ask(for target: String) {
             synchronizer.loadResource(DataResource(url: bench.server.url(target)), on: .global()) { result in
-                if case .error(let error) = result { results.append(error as? SynchronizerError) } else { results.append(nil) }
+                if case .error(let error) = result {
+                    results.append(error as? SynchronizerError)
+                } else {
+                    results.append(nil)
+                }
             }
         }
         ask(for: "/slow")

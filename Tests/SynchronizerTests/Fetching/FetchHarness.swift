@@ -59,10 +59,11 @@ final class Events: Sendable {
 
     var all: [FetchEvent] { noted.withLock { $0.events } }
 
-    /// Their names, in order.
+    /// Their names, in order; but for what was stored, which tests see in the store.
     var names: [String] {
-        all.map { event in
+        all.compactMap { event in
             switch event {
+            case .stored: return nil
             case .needsNetwork: return "needsNetwork"
             case .redirected: return "redirected"
             case .response: return "response"

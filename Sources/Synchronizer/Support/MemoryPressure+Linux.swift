@@ -1,0 +1,46 @@
+#if canImport(Glibc)
+    import Foundation
+    import Glibc
+
+    extension MemoryPressure {
+        /// Some task had to wait for memory for 200 ms of 2 s. (Programs without privileges may ask for windows of
+        /// whole 2 s only; see “PSI” in the kernel's documentation.)
+        private static let trigger = "some 200000 2000000"
+
+        /// Has the kernel tell when tasks wait for memory, in the program's own cgroup if there is one of version 2.
+        /// Where the kernel cannot tell, nobody is ever told.
+        func watchSystem() {
+            let membership = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)) ?? ""
+            let files = Self.pressureFiles(membership: membership)
+            guard let watched = files.lazy.compactMap(Self.armed).first else { return }
+            let thread = Thread { [self] in
+                var events = pollfd(fd: watched, events: Int16(POLLPRI), revents: 0)
+                while poll(&events, 1, -1) >= 0 || errno == EINTR {
+                    if events.revents & Int16(POLLERR) != 0 { break }  // the cgroup is gone
+                    if events.revents & Int16(POLLPRI) != 0 { report() }
+                }
+                close(watched)
+            }
+            thread.name = "Synchronizer.memory"
+            thread.start()
+        }
+
+        /// The files that tell of pressure, the nearest first. `membership` is what `/proc/self/cgroup` says.
+        static func pressureFiles(membership: String) -> [String] {
+            let own = membership.split(separator: "\n").first { $0.hasPrefix("0::/") }
+                .map { "/sys/fs/cgroup/\($0.dropFirst(4))/memory.pressure" }
+            return [own, "/proc/pressure/memory"].compactMap { $0 }
+        }
+
+        private static func armed(_ file: String) -> Int32? {
+            let descriptor = open(file, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+            guard descriptor >= 0 else { return nil }
+            // The kernel wants the terminating zero, too.
+            guard trigger.withCString({ write(descriptor, $0, trigger.utf8.count + 1) }) > 0 else {
+                close(descriptor)
+                return nil
+            }
+            return descriptor
+        }
+    }
+#endif

@@ -1,0 +1,70 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("What an observer hears", .timeLimit(.minutes(2)))
+struct ObservingTests {
+    final class Recorder: SynchronizerObserver {
+        let events = Collector<SynchronizerEvent>()
+        func synchronizerDid(_ event: SynchronizerEvent) { events.append(event) }
+
+        var names: [String] {
+            events.elements.map { event in
+                String("\(event.kind)".prefix { $0 != "(" })
+            }
+        }
+    }
+
+    let bench: Workbench
+    let recorder = Recorder()
+    let synchronizer: Synchronizer
+
+    init() throws {
+        bench = try Workbench()
+        let recorder = recorder
+        synchronizer = bench.synchronizer { $0.observer = recorder }
+        bench.server["/a"] = Reply("abc", fields: ["Cache-Control": "max-age=100"])
+        bench.server["/moved"] = Reply.redirect(to: "/a")
+    }
+
+    @Test("a load from the network, from its beginning to its end, in order and with one number")
+    func network() async throws {
+        _ = try await synchronizer.load(DataResource(url: bench.server.url("/moved")))
+        #expect(
+            recorder.names == [
+                "queued", "started", "needsNetwork", "redirected", "response", "data", "stored", "parsed", "finished",
+            ])
+        #expect(Set(recorder.events.elements.map(\.load)).count == 1)
+        guard case .finished(let trace)? = recorder.events.elements.last?.kind else { return }
+        #expect(trace.source == .network)
+        #expect(trace.bytesReceived == 3)
+    }
+
+    @Test("answers from the disk and from memory")
+    func cached() async throws {
+        let resource = DataResource(url: bench.server.url("/a"))
+        _ = try await synchronizer.load(resource)
+        let before = recorder.names.count
+        _ = try await synchronizer.load(resource)
+        synchronizer.removeAllObjects()
+        _ = try await synchronizer.load(resource)
+        #expect(
+            Array(recorder.names.dropFirst(before)) == ["cached", "queued", "started", "cached", "parsed", "finished"])
+        #expect(recorder.events.elements[before].load == nil)
+    }
+
+    @Test("a load that everybody leaves, and one that fails")
+    func endings() async throws {
+        let gate = Gate()
+        bench.server["/gated"] = Reply("x").waiting(for: gate, .afterHead)
+        let cancel = synchronizer.loadResource(DataResource(url: bench.server.url("/gated"))) { _ in }
+        try await gate.waitForArrivals(1)
+        cancel()
+        #expect(recorder.names.last == "cancelled")
+        _ = try? await synchronizer.load(DataResource(url: bench.server.url("/none")))
+        #expect(recorder.names.last == "failed")
+    }
+}
