@@ -7,42 +7,31 @@ extension StoredRecord {
     /// What is to be stored of a response that a user of `URLCache` hands over; nil if that can't be looked up safely:
     /// an answer to a body, a part of a representation, or one that depends on more than the request (`Vary: *`).
     init?(_ cached: CachedURLResponse, for request: URLRequest, now: Date) {
-        guard let url = request.storedURL, request.httpBody == nil, request.httpBodyStream == nil else { return nil }
+        guard let asked = CacheRequest(request), request.httpBody == nil, request.httpBodyStream == nil else {
+            return nil
+        }
         let http = cached.response as? HTTPURLResponse
         guard http?.statusCode != 206 else { return nil }
         let fields = http.map(HTTPFields.init(of:)) ?? HTTPFields()
-        guard let selecting = Self.selectingFields(of: request, named: fields.varyNames) else { return nil }
         self.init(
             StoredResponse(
-                url: url, method: request.httpMethod ?? "GET", selectingFields: selecting,
+                url: asked.url, method: asked.method, selectingFields: SelectingFields.of(asked, for: fields),
                 status: http?.statusCode ?? 0, fields: fields, requestTime: now, responseTime: now,
                 injectedCacheControl: cached.userInfo?[InjectionMark.userInfoKey] as? String))
+        guard SelectingFields.match(asked, response) else { return nil }
         if http == nil {
             other = OtherResponse(
                 mimeType: cached.response.mimeType, textEncodingName: cached.response.textEncodingName,
                 expectedContentLength: Int(clamping: cached.response.expectedContentLength))
         }
-        if let own = cached.response.url?.absoluteString, own != url { responseURL = own }
+        if let own = cached.response.url?.absoluteString, own != asked.url { responseURL = own }
         userInfo = Self.propertyList(cached.userInfo)
     }
 
-    /// The fields that the answer depends on, and `Authorization`: what one credential was given is for no other.
-    private static func selectingFields(of request: URLRequest, named names: [String]) -> HTTPFields? {
-        if names.contains("*") { return nil }
-        var fields = HTTPFields()
-        for name in names + ["Authorization"] where fields[name] == nil {
-            if let value = request.value(forHTTPHeaderField: name) { fields.add(name, value) }
-        }
-        return fields
-    }
-
     /// Whether this was stored for such a request: same method and same selecting fields (RFC 9111 §4.1).
-    func answers(_ request: URLRequest) -> Bool {
-        guard response.part == nil, response.method == request.httpMethod ?? "GET" else { return false }
-        let vary = response.fields.varyNames
-        guard !vary.contains("*") else { return false }
-        return vary.allSatisfy { response.selectingFields[$0] == request.value(forHTTPHeaderField: $0) }
-            && response.selectingFields.lines.allSatisfy { request.value(forHTTPHeaderField: $0.name) == $0.value }
+    fileprivate func answers(_ request: URLRequest) -> Bool {
+        guard response.part == nil, let asked = CacheRequest(request) else { return false }
+        return response.method == asked.method && SelectingFields.match(asked, response)
     }
 
     /// The entries that can be stored: text keys with property-list values. The mark of an injection has its own place.
@@ -62,7 +51,10 @@ extension StoredRecord {
 extension EncodedRecord {
     /// Whether this was stored for such a request.
     func answers(_ request: URLRequest) -> Bool {
-        isPlain ? request.httpMethod ?? "GET" == "GET" : decoded?.answers(request) ?? false
+        if isPlain && request.value(forHTTPHeaderField: "Authorization") == nil {
+            return request.httpMethod ?? "GET" == "GET"
+        }
+        return decoded?.answers(request) ?? false
     }
 
     /// What a user of `URLCache` gets; nil if the URL is none for Foundation.
@@ -101,18 +93,16 @@ extension StoredRecord {
 }
 
 extension URLRequest {
-    /// What a response to this is stored under: the URL without its fragment.
+    /// What a response to this is stored under.
     var storedURL: String? {
-        guard let text = url?.absoluteString else { return nil }
-        guard let fragment = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text }
-        return String(text[..<fragment])
+        (url?.absoluteString).map(cacheKey)
     }
 }
 
-extension HTTPFields {
-    /// The names in `Vary`, which may be `*` (RFC 9110 §12.5.5).
-    fileprivate var varyNames: [String] {
-        guard let vary = self["Vary"] else { return [] }
-        return vary.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+extension CacheRequest {
+    /// A request as its fields alone describe it; nil without a URL.
+    fileprivate init?(_ request: URLRequest) {
+        guard let url = request.storedURL else { return nil }
+        self.init(url: url, method: request.httpMethod ?? "GET", fields: HTTPFields(of: request))
     }
 }
