@@ -62,6 +62,7 @@
             case .jpeg: return JPEGDecoder.self
             case .png: return PNGDecoder.self
             case .webp: return WebPDecoder.self
+            case .gif: return GIFDecoder.self
             default: return nil
             }
         }
