@@ -8,16 +8,7 @@
         public func resized(_ sizing: ImageSizing) throws -> BitmapImage {
             let plan = DecodePlan(stored: buffer.size, orientation: .up, sizing)
             guard plan.output != buffer.size else { return withScale(sizing.scale) }
-            let picture = try PictureAssembler(plan, decoded: buffer.size)
-            var row = 0
-            while !picture.isComplete {
-                try picture.nextRows { rows, stride, count in
-                    rows.copyMemory(from: buffer.row(row), byteCount: stride * count)
-                    row += count
-                    return count
-                }
-            }
-            return picture.finish(scale: sizing.scale, isOpaque: isOpaque)
+            return try PictureAssembler.assemble(plan, buffer, isOpaque: isOpaque)
         }
 
         /// A copy of a part, in pixels from the top left; nil if no pixel of it lies inside of the image.

@@ -5,7 +5,7 @@
     /// Makes pictures of the bytes of one format.
     protocol BitmapCodec {
         /// The bytes that a decode takes beside its picture, from headers alone.
-        static func workingBytes(_ bytes: ByteReader, _ stored: PixelSize) -> Int
+        static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int
 
         static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage
     }
@@ -42,8 +42,8 @@
             guard size.area <= pixels else {
                 throw ImageError.tooManyPixels(width: size.width, height: size.height, limit: pixels)
             }
-            let working = codec.workingBytes(bytes, size)
             let plan = DecodePlan(stored: size, orientation: header.orientation, sizing)
+            let working = codec.workingBytes(bytes, plan)
             guard let affordable = plan.limited(toBytes: budget - working) else {
                 throw ImageError.overBudget(bytes: working, limit: budget)
             }
@@ -61,6 +61,8 @@
             switch format {
             case .jpeg: return JPEGDecoder.self
             case .png: return PNGDecoder.self
+            case .webp: return WebPDecoder.self
+            case .gif: return GIFDecoder.self
             default: return nil
             }
         }

@@ -22,8 +22,8 @@
         }
 
         /// One that comes in several scans has all its coefficients in memory before its first row is made.
-        static func workingBytes(_ bytes: ByteReader, _ stored: PixelSize) -> Int {
-            let strips = PixelSize(width: stored.width, height: 4 * PictureAssembler.stripHeight).bytes
+        static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
+            let strips = PixelSize(width: plan.stored.width, height: 4 * PictureAssembler.stripHeight).bytes
             return strips + JPEGHeader.coefficientBytes(bytes)
         }
 

@@ -23,9 +23,9 @@
         }
 
         /// One that is interlaced is there as a whole before its first row is.
-        static func workingBytes(_ bytes: ByteReader, _ stored: PixelSize) -> Int {
-            let rows = bytes.byte(28) == 1 ? stored.height : PictureAssembler.stripHeight
-            return PixelSize(width: stored.width, height: rows + 4).bytes
+        static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
+            let rows = bytes.byte(28) == 1 ? plan.stored.height : PictureAssembler.stripHeight
+            return PixelSize(width: plan.stored.width, height: rows + 4).bytes
         }
 
         static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
@@ -35,28 +35,25 @@
         private func decode(_ plan: DecodePlan) throws -> BitmapImage {
             var header = png_reader_header()
             try check(png_reader_start(reader, &header))
-            let isTransparent = header.transparent != 0
+            let isOpaque = header.transparent == 0
+            if header.interlaced != 0 {
+                return try PictureAssembler.assemble(plan, decodeWhole(plan.stored, isOpaque), isOpaque: isOpaque)
+            }
             let picture = try PictureAssembler(plan, decoded: plan.stored)
-            let whole = header.interlaced != 0 ? try decodeWhole(plan.stored) : nil
-            var row = 0
             while !picture.isComplete {
                 try picture.nextRows { rows, stride, count in
-                    if let whole {
-                        rows.copyMemory(from: whole.row(row), byteCount: stride * count)
-                    } else {
-                        try self.rows(rows, stride, count)
-                    }
-                    if isTransparent { Premultiplication.multiply(rows, count: count * stride / 4) }
-                    row += count
+                    try self.rows(rows, stride, count)
+                    if !isOpaque { Premultiplication.multiply(rows, count: count * stride / 4) }
                     return count
                 }
             }
-            return picture.finish(scale: plan.scale, isOpaque: !isTransparent)
+            return picture.finish(scale: plan.scale, isOpaque: isOpaque)
         }
 
-        private func decodeWhole(_ size: PixelSize) throws -> PixelBuffer {
+        private func decodeWhole(_ size: PixelSize, _ isOpaque: Bool) throws -> PixelBuffer {
             let whole = try PixelBuffer(size, cleared: true)
             try rows(whole.base, whole.bytesPerRow, size.height)
+            if !isOpaque { try Premultiplication.multiply(whole) }
             return whole
         }
 

@@ -7,6 +7,18 @@ enum WebPHeader {
         return nil
     }
 
+    /// Whether any pixel may be transparent.
+    static func hasAlpha(_ bytes: ByteReader) -> Bool {
+        if bytes.has("VP8X", at: 12) { return bytes.byte(20).map { $0 & 0x10 != 0 } ?? false }
+        if bytes.has("VP8L", at: 12) { return bytes.byte(24).map { $0 & 0x10 != 0 } ?? false }
+        return false
+    }
+
+    static func isLossless(_ bytes: ByteReader) -> Bool {
+        bytes.has("VP8L", at: 12)
+            || bytes.has("VP8X", at: 12) && RIFFChunks(bytes).contains { $0.name == "VP8L" || $0.name == "ANMF" }
+    }
+
     private static func extended(_ bytes: ByteReader) -> HeaderFacts? {
         guard let width = bytes.little24(24), let height = bytes.little24(27) else { return nil }
         return HeaderFacts(width: width + 1, height: height + 1, orientation: orientation(bytes) ?? .up)

@@ -12,7 +12,8 @@
         private let scaler: Scaler?
         private let strip: PixelBuffer?
         private let scaledRow: PixelBuffer?
-        private var row = 0
+        /// The number of rows that have come.
+        private(set) var row = 0
 
         /// - Parameters:
         ///   - decoded: The size of what the decoder makes.
@@ -66,6 +67,22 @@
                     canvas.put(UnsafeRawPointer(result), stride: scaledRow.bytesPerRow, first: row, count: 1)
                 }
             }
+        }
+
+        /// Makes the picture of one that is there as a whole, premultiplied; of its stored size or smaller.
+        static func assemble(_ plan: DecodePlan, _ whole: PixelBuffer, isOpaque: Bool) throws -> BitmapImage {
+            if whole.size == plan.output, plan.orientation == .up {
+                return BitmapImage(whole, scale: plan.scale, isOpaque: isOpaque)
+            }
+            let reduction = Double(whole.size.width) / Double(plan.stored.width)
+            let picture = try PictureAssembler(plan, decoded: whole.size, reduction: reduction)
+            while !picture.isComplete {
+                try picture.nextRows { rows, stride, count in
+                    rows.copyMemory(from: whole.row(picture.row), byteCount: stride * count)
+                    return count
+                }
+            }
+            return picture.finish(scale: plan.scale, isOpaque: isOpaque)
         }
 
         /// The picture, when all rows have come.

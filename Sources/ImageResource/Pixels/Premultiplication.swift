@@ -1,4 +1,6 @@
 #if !canImport(ImageIO)
+    import Synchronizer
+
     /// Straight alpha to premultiplied and back, on pixels of four bytes with alpha last.
     enum Premultiplication {
         /// Multiplies the colours of `count` pixels with their alpha, rounded to the nearest.
@@ -14,6 +16,14 @@
                 pixels[index] =
                     (outer &+ (outer >> 8 & 0x00FF_00FF)) >> 8 & 0x00FF_00FF
                     | (green &+ green >> 8) & 0xFF00 | alpha << 24
+            }
+        }
+
+        /// Multiplies a whole picture; throws `CancellationError` where it works for a load that is cancelled.
+        static func multiply(_ picture: PixelBuffer) throws {
+            for row in 0..<picture.size.height {
+                try ParseCancellation.check()
+                multiply(picture.row(row), count: picture.size.width)
             }
         }
 

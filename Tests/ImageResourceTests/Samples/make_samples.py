@@ -286,7 +286,33 @@ def reduced_pngs():
             sample(name, data, premultiplied_bgra(large), 60, size)
 
 
-MAKERS = {"jpeg": jpegs, "reduced": reduced, "png": pngs, "reduced_png": reduced_pngs}
+# WebP
+
+def webps():
+    rgba = with_alpha(photograph(45, 31))
+    image, opaque = Image.fromarray(rgba), Image.fromarray(rgba[..., :3])
+    files = {
+        "webp-lossy.webp": (saved(opaque, "WEBP", quality=80), 50),
+        "webp-lossy-alpha.webp": (saved(image, "WEBP", quality=80), 50),
+        "webp-lossless.webp": (saved(opaque, "WEBP", lossless=True), None),
+        "webp-lossless-alpha.webp": (saved(image, "WEBP", lossless=True, exact=True), None),
+        "webp-lossless-palette.webp": (saved(opaque.quantize(12).convert("RGB"), "WEBP", lossless=True), None),
+        "webp-turned.webp": (saved(image, "WEBP", quality=80, exif=exif(6)[6:]), 50),
+        "webp-1x1.webp": (saved(opaque.crop((0, 0, 1, 1)), "WEBP", lossless=True), None),
+    }
+    for name, (data, decibels) in files.items():
+        opened = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
+        sample(name, data, premultiplied_bgra(opened), decibels, opaque="A" not in opened.mode)
+    large = with_alpha(photograph(333, 251, 60, 20, 1))
+    for name, pixels, options in (("reduced-lossy.webp", large[..., :3], {"quality": 80}),
+                                  ("reduced-lossy-alpha.webp", large, {"quality": 80}),
+                                  ("reduced-lossless.webp", large[:120, :160], {"lossless": True, "exact": True})):
+        data = saved(Image.fromarray(pixels), "WEBP", **options)
+        for size in (110, 61, 16):
+            sample(name, data, premultiplied_bgra(Image.open(io.BytesIO(data))), 45, size)
+
+
+MAKERS = {"jpeg": jpegs, "reduced": reduced, "png": pngs, "reduced_png": reduced_pngs, "webp": webps}
 
 if __name__ == "__main__":
     for make in MAKERS.values():

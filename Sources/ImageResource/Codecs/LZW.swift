@@ -1,0 +1,140 @@
+#if !canImport(ImageIO)
+    import Synchronizer
+
+    /// GIF's compression (GIF89a appendix F): codes of 3 to 12 bits, from the lowest bit of each byte on.
+    ///
+    /// Every string of the table has been written already: it is the one before it and one byte more, as they stand in
+    /// the output. So the table holds no strings but where they are, and decoding is copying.
+    struct LZW {
+        private static let maximumCodes = 4096
+        private static let bytesBetweenChecks = 1 << 16
+
+        private let output: UnsafeMutableBufferPointer<UInt8>
+        private var starts = [Int32](repeating: 0, count: maximumCodes)
+        private var lengths = [Int32](repeating: 0, count: maximumCodes)
+
+        /// Decodes into `output`, and stops when that is full. The number of bytes written; nil if the codes make no
+        /// sense, or the data end before the code that ends them.
+        /// - Parameter minimumSize: Bits of a literal, 2 to 8.
+        static func decode(
+            _ blocks: inout GIFSubBlocks, minimumSize: Int, into output: UnsafeMutableBufferPointer<UInt8>
+        ) throws -> Int? {
+            guard (1...11).contains(minimumSize) else { return nil }
+            var decoder = LZW(output: output)
+            return try decoder.run(&blocks, minimumSize)
+        }
+
+        private init(output: UnsafeMutableBufferPointer<UInt8>) {
+            self.output = output
+        }
+
+        private mutating func run(_ blocks: inout GIFSubBlocks, _ minimumSize: Int) throws -> Int? {
+            let clear = 1 << minimumSize
+            var bits = BitBuffer()
+            var (size, next) = (minimumSize + 1, clear + 2)
+            var previous: (start: Int, length: Int)?
+            var written = 0
+            var nextCheck = 0
+            while written < output.count {
+                if written >= nextCheck {
+                    try ParseCancellation.check()
+                    nextCheck = written + Self.bytesBetweenChecks
+                }
+                guard let code = bits.read(size, from: &blocks) else { return nil }
+                if code == clear {
+                    (size, next, previous) = (minimumSize + 1, clear + 2, nil)
+                    continue
+                }
+                if code == clear + 1 { return written }
+                let start = written
+                if let previous, next < Self.maximumCodes {
+                    // The string before and the byte that comes now, which the copy below is about to write.
+                    starts[next] = Int32(truncatingIfNeeded: previous.start)
+                    lengths[next] = Int32(truncatingIfNeeded: previous.length + 1)
+                    next += 1
+                    if next == 1 << size, size < 12 { size += 1 }
+                }
+                guard let end = write(code, clear, next, at: written) else { return nil }
+                written = end
+                previous = (start, end - start)
+            }
+            return written
+        }
+
+        /// Writes a literal or a string of the table; nil if there is no such code yet.
+        private func write(_ code: Int, _ clear: Int, _ next: Int, at position: Int) -> Int? {
+            guard let output = output.baseAddress else { return nil }
+            if code < clear {
+                output[position] = UInt8(truncatingIfNeeded: code)
+                return position + 1
+            }
+            guard code > clear + 1, code < next else { return nil }
+            let source = output + Int(starts[code])
+            let length = min(Int(lengths[code]), self.output.count - position)
+            // One by one: the newest string ends with the first byte of what is being written.
+            for index in 0..<length { output[position + index] = source[index] }
+            return position + length
+        }
+    }
+
+    /// Bits that have been taken from sub-blocks and not been used.
+    private struct BitBuffer {
+        private var bits: UInt64 = 0
+        private var count = 0
+
+        mutating func read(_ size: Int, from blocks: inout GIFSubBlocks) -> Int? {
+            while count < size {
+                guard let byte = blocks.next() else { return nil }
+                bits |= UInt64(byte) << UInt64(count)
+                count += 8
+            }
+            let value = Int(bits & (1 << UInt64(size) - 1))
+            bits >>= UInt64(size)
+            count -= size
+            return value
+        }
+    }
+
+    /// The bytes of a chain of sub-blocks (GIF89a §15): a length of 1 to 255 before each, 0 at the end.
+    struct GIFSubBlocks: Sequence, IteratorProtocol {
+        private let bytes: UnsafeRawBufferPointer
+        /// The offset of what comes next; after the last byte that of what follows the chain.
+        private(set) var offset: Int
+        private var left = 0
+        /// Whether the file ended inside of the chain.
+        private(set) var isTruncated = false
+        private var isOver = false
+
+        init(_ bytes: ByteReader, at offset: Int) {
+            self.bytes = bytes.bytes
+            self.offset = offset
+        }
+
+        mutating func next() -> UInt8? {
+            if left == 0, !open() { return nil }
+            left -= 1
+            offset += 1
+            return bytes[offset - 1]
+        }
+
+        /// Passes over what is left of the chain.
+        mutating func skip() {
+            repeat {
+                offset += left
+                left = 0
+            } while open()
+        }
+
+        private mutating func open() -> Bool {
+            guard !isOver else { return false }
+            guard offset < bytes.count, offset + Int(bytes[offset]) < bytes.count else {
+                (isOver, isTruncated) = (true, true)
+                return false
+            }
+            left = Int(bytes[offset])
+            offset += 1
+            isOver = left == 0
+            return !isOver
+        }
+    }
+#endif

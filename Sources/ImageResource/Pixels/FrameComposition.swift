@@ -1,0 +1,23 @@
+/// A part of a picture.
+struct PixelArea: Hashable, Sendable {
+    var x: Int
+    var y: Int
+    var size: PixelSize
+
+    /// The part of it that lies inside of a canvas; nil if there is none.
+    func inside(_ canvas: PixelSize) -> PixelArea? {
+        let (left, top) = (max(x, 0), max(y, 0))
+        let (right, bottom) = (min(x + size.width, canvas.width), min(y + size.height, canvas.height))
+        guard left < right, top < bottom else { return nil }
+        return PixelArea(x: left, y: top, size: PixelSize(width: right - left, height: bottom - top))
+    }
+}
+
+/// What becomes of a frame's area before the next frame is drawn.
+enum FrameDisposal: Hashable, Sendable {
+    case keep
+    /// Made transparent, as browsers do, whatever background colour the file names.
+    case clear
+    /// As it was before the frame.
+    case restore
+}
