@@ -8,12 +8,23 @@ struct LoadMachineHarness {
         let request: Int?
         let host: String
         var stage = Stage.waitingToLookUp
-        var subscribers: Set<Int> = []
         var turn: Int
-        var graceTokens: Set<Int> = []
+        var graceTokens: [Int] = []
+        /// What its subscribers ask for, in no order: the highest counts.
+        var priorities: [LoadPriority] = []
+
+        var priority: LoadPriority? { priorities.max() }
+        var isVisible: Bool { priority?.isVisible ?? false }
+        var hasSubscribers: Bool { !priorities.isEmpty }
     }
 
     enum Stage { case waitingToLookUp, lookingUp, waitingForNetwork, loading, arrived, resting }
+
+    struct Parse {
+        let download: Int
+        var turn: Int
+        var isRunning = false
+    }
 
     struct Subscriber {
         let download: Int
@@ -25,14 +36,14 @@ struct LoadMachineHarness {
     let newestFirst: Bool
     let hasGrace: Bool
     private(set) var machine: Machine
-    private(set) var downloads: [Int: Download] = [:]
-    private(set) var live: [Int: Subscriber] = [:]
-    private(set) var delivered: Set<Int> = []
-    private(set) var left: Set<Int> = []
-    private(set) var runningParses: Set<Int> = []
-    private(set) var parsesOf: [Int: Int] = [:]
+    private(set) var downloads = Table<Download>()
+    private(set) var parses = Table<Parse>()
+    private(set) var live = Table<Subscriber>()
+    private(set) var delivered: [Int] = []
+    /// Parses under way, those that nobody waits for any more included.
+    private(set) var runningParses: [Int] = []
     private(set) var violations: [String] = []
-    private(set) var log: [String] = []
+    private var events: [Event] = []
     private var turn = 0
 
     init(limits: Machine.Limits, newestFirst: Bool = true, hasGrace: Bool = false) {
@@ -44,6 +55,13 @@ struct LoadMachineHarness {
 
     // MARK: - Events
 
+    enum Event {
+        case subscribe(Int?, parse: String, host: String, LoadPriority)
+        case unsubscribe(Int), setPriority(LoadPriority, of: Int)
+        case needsNetwork(Int), fetchEnded(Int, succeeded: Bool), rest(Int), wake(Int)
+        case parseEnded(Int), graceEnded(Int, token: Int)
+    }
+
     @discardableResult
     mutating func subscribe(_ request: Int?, parse: String = "", host: String = "a", _ priority: LoadPriority = .normal)
         -> Int
@@ -54,75 +72,79 @@ struct LoadMachineHarness {
         if place.isNewDownload { downloads[place.download] = Download(request: request, host: host, turn: turn) }
         expect(downloads[place.download] != nil, "joined a download that is gone")
         expect(downloads[place.download]?.request == request, "joined another request")
+        expect(place.isNewParse == (parses[place.parse] == nil), "joined a parse that is not there")
         downloads[place.download]?.turn = turn
-        downloads[place.download]?.subscribers.insert(place.subscriber)
+        downloads[place.download]?.priorities.append(priority)
         downloads[place.download]?.graceTokens = []
-        parsesOf[place.parse] = place.download
+        if place.isNewParse { parses[place.parse] = Parse(download: place.download, turn: turn) }
+        parses[place.parse]?.turn = turn
         live[place.subscriber] = Subscriber(download: place.download, parse: place.parse, priority: priority)
-        step("subscribe \(request.map(String.init) ?? "-") \(parse) \(host) \(priority)")
+        step(.subscribe(request, parse: parse, host: host, priority))
         return place.subscriber
     }
 
     mutating func unsubscribe(_ id: Int) {
-        if let subscriber = live.removeValue(forKey: id) {
-            left.insert(id)
-            downloads[subscriber.download]?.subscribers.remove(id)
-        }
+        forget(id)
         machine.unsubscribe(id)
-        step("unsubscribe \(id)")
+        step(.unsubscribe(id))
     }
 
     mutating func setPriority(_ priority: LoadPriority, of id: Int) {
-        live[id]?.priority = priority
+        if let subscriber = live[id] {
+            live[id]?.priority = priority
+            downloads[subscriber.download]?.replace(subscriber.priority, by: priority)
+        }
         machine.setPriority(priority, of: id)
-        step("setPriority \(priority) \(id)")
+        step(.setPriority(priority, of: id))
     }
 
     mutating func needsNetwork(_ id: Int) {
         downloads[id]?.stage = .waitingForNetwork
         machine.needsNetwork(id)
-        step("needsNetwork \(id)")
+        step(.needsNetwork(id))
     }
 
     mutating func fetchEnded(_ id: Int, succeeded: Bool) {
         downloads[id]?.stage = .arrived
         machine.fetchEnded(id, succeeded: succeeded)
-        step("fetchEnded \(id) \(succeeded)")
+        step(.fetchEnded(id, succeeded: succeeded))
     }
 
     mutating func rest(_ id: Int) {
         downloads[id]?.stage = .resting
         machine.rest(id)
-        step("rest \(id)")
+        step(.rest(id))
     }
 
     mutating func wake(_ id: Int) {
         if downloads[id]?.stage == .resting { downloads[id]?.stage = .waitingToLookUp }
         machine.wake(id)
-        step("wake \(id)")
+        step(.wake(id))
     }
 
     mutating func parseEnded(_ id: Int) {
-        runningParses.remove(id)
+        runningParses.removeAll { $0 == id }
         machine.parseEnded(id)
-        step("parseEnded \(id)")
+        step(.parseEnded(id))
     }
 
     mutating func graceEnded(_ id: Int, token: Int) {
         machine.graceEnded(id, token: token)
-        step("graceEnded \(id)")
+        step(.graceEnded(id, token: token))
     }
 
     // MARK: - Account
 
-    private mutating func expect(_ condition: Bool, _ complaint: @autoclosure () -> String) {
-        if !condition { violations.append("\(complaint()) after \(log.suffix(12))") }
+    mutating func expect(_ condition: Bool, _ complaint: @autoclosure () -> String) {
+        if !condition { violations.append("\(complaint()) after \(events)") }
     }
 
-    private mutating func step(_ event: String) {
-        log.append(event)
+    private mutating func step(_ event: Event) {
+        events.append(event)
         for action in machine.takeActions() { account(for: action) }
         checkInvariants()
+        let more = machine.takeActions()
+        expect(more.isEmpty, "asks for more when asked again: \(more)")
     }
 
     private mutating func account(for action: Machine.Action) {
@@ -133,108 +155,76 @@ struct LoadMachineHarness {
             downloads[id]?.stage = .lookingUp
         case .proceed(let id):
             expect(downloads[id]?.stage == .waitingForNetwork, "proceeded without need: \(id)")
+            expect(downloads[id]?.hasSubscribers ?? false, "proceeded for nobody: \(id)")
             checkOrder(of: id, among: .waitingForNetwork)
             downloads[id]?.stage = .loading
         case .restart(let id):
             expect(downloads[id]?.stage == .loading, "restarted while not loading: \(id)")
-            expect(!(priority(of: id)?.isVisible ?? false), "a visible load was preempted: \(id)")
+            checkPreempted(id)
             downloads[id]?.stage = .waitingToLookUp
         case .release(let id):
-            expect(downloads[id]?.subscribers.isEmpty ?? false, "released with subscribers: \(id)")
+            expect(downloads[id] != nil, "released twice: \(id)")
+            expect(!(downloads[id]?.hasSubscribers ?? false), "released with subscribers: \(id)")
             downloads[id] = nil
         case .beginGrace(let id, let token):
             expect(hasGrace, "grace without grace")
-            downloads[id]?.graceTokens.insert(token)
+            expect(!(downloads[id]?.hasSubscribers ?? true), "grace with subscribers: \(id)")
+            downloads[id]?.graceTokens.append(token)
         case .parse(let id):
-            expect(runningParses.insert(id).inserted, "parsed twice: \(id)")
-            expect(parsesOf[id].flatMap { downloads[$0]?.stage } == .arrived, "parsed before it arrived: \(id)")
+            expect(parses[id]?.isRunning == false, "parsed twice, or for nobody: \(id)")
+            expect(parses[id].flatMap { downloads[$0.download]?.stage } == .arrived, "parsed too early: \(id)")
+            checkOrder(ofParse: id)
+            parses[id]?.isRunning = true
+            runningParses.append(id)
         case .abandon(let id):
             expect(runningParses.contains(id), "abandoned while not running: \(id)")
-            expect(!live.values.contains { $0.parse == id }, "abandoned with subscribers: \(id)")
+            expect(!live.contains { $0.value.parse == id }, "abandoned with subscribers: \(id)")
+            parses[id] = nil
         case .deliver(let id, let subscribers):
+            expect(parses[id] != nil, "delivered a parse that is gone: \(id)")
             for subscriber in subscribers { deliver(to: subscriber, of: id) }
+            expect(!live.contains { $0.value.parse == id }, "delivered to some only: \(id)")
+            parses[id] = nil
         }
     }
 
     private mutating func deliver(to subscriber: Int, of parse: Int) {
-        expect(live[subscriber]?.parse == parse, "delivered to somebody who is not there: \(subscriber)")
-        expect(delivered.insert(subscriber).inserted, "delivered twice: \(subscriber)")
-        if let gone = live.removeValue(forKey: subscriber) { downloads[gone.download]?.subscribers.remove(subscriber) }
+        expect(live[subscriber]?.parse == parse, "delivered twice, or to somebody who has left: \(subscriber)")
+        delivered.append(subscriber)
+        forget(subscriber)
     }
 
-    private func priority(of download: Int) -> LoadPriority? {
-        downloads[download]?.subscribers.compactMap { live[$0]?.priority }.max()
-    }
-
-    private func rank(of id: Int) -> LoadRank {
-        LoadRank(priority: priority(of: id) ?? .veryLow, turn: (downloads[id]?.turn ?? 0) * (newestFirst ? 1 : -1))
-    }
-
-    /// Nothing better may be waiting: for the network, among what its host lets start.
-    private mutating func checkOrder(of id: Int, among stage: Stage) {
-        let chosen = rank(of: id)
-        let better = downloads.filter { other, download in
-            guard download.stage == stage, other != id, !download.subscribers.isEmpty, chosen < rank(of: other) else {
-                return false
-            }
-            return stage != .waitingForNetwork || loading(on: download.host) < limits.network.perHost
-        }
-        expect(better.isEmpty, "\(id) came before \(better.keys.sorted())")
-    }
-
-    private func count(_ stage: Stage) -> Int { downloads.values.filter { $0.stage == stage }.count }
-
-    private func loading(on host: String) -> Int {
-        downloads.values.filter { $0.stage == .loading && $0.host == host }.count
-    }
-
-    private mutating func checkInvariants() {
-        expect(count(.lookingUp) <= limits.lookups, "too many look-ups")
-        expect(count(.loading) <= limits.network.total, "too many loads")
-        expect(runningParses.count <= limits.parses, "too many parses")
-        for host in Set(downloads.values.map(\.host)) {
-            expect(loading(on: host) <= limits.network.perHost, "too many loads on \(host)")
-        }
-        for (id, download) in downloads where download.subscribers.isEmpty {
-            expect(hasGrace && !download.graceTokens.isEmpty, "kept without subscribers: \(id)")
-        }
-        checkNothingIdles()
-    }
-
-    /// What may start has started, and nothing visible waits for something speculative.
-    private mutating func checkNothingIdles() {
-        let waiting = downloads.filter { $0.value.stage == .waitingForNetwork && !$0.value.subscribers.isEmpty }
-        for (id, download) in waiting where priority(of: id)?.isVisible ?? false {
-            let free = count(.loading) < limits.network.total && loading(on: download.host) < limits.network.perHost
-            expect(!free, "\(id) waits though it may start")
-            let speculative = downloads.filter {
-                $0.value.stage == .loading && !(priority(of: $0.key)?.isVisible ?? false)
-            }
-            let blocked = loading(on: download.host) >= limits.network.perHost
-            expect(
-                !speculative.contains { !blocked || $0.value.host == download.host },
-                "\(id) waits for speculative loads")
-        }
-        let mayLookUp = downloads.contains { $0.value.stage == .waitingToLookUp }
-        expect(!mayLookUp || count(.lookingUp) == limits.lookups, "a look-up waits though it may start")
+    private mutating func forget(_ subscriber: Int) {
+        guard let gone = live[subscriber] else { return }
+        live[subscriber] = nil
+        downloads[gone.download]?.replace(gone.priority, by: nil)
     }
 
     /// Ends everything that is under way, until nothing is left.
     mutating func drain() {
-        for id in downloads.filter({ $0.value.stage == .resting }).keys.sorted() { wake(id) }
-        while let id = downloads.filter({ $0.value.stage == .lookingUp || $0.value.stage == .loading }).keys.min() {
+        for id in downloads.keys where downloads[id]?.stage == .resting { wake(id) }
+        while let id = downloads.first(where: { $0.value.stage == .lookingUp || $0.value.stage == .loading })?.key {
             fetchEnded(id, succeeded: true)
             endParses()
         }
         endParses()
-        for (id, download) in downloads { download.graceTokens.forEach { graceEnded(id, token: $0) } }
-        let (unanswered, remaining) = (live.keys.sorted(), downloads.keys.sorted())
+        for id in downloads.keys {
+            for token in downloads[id]?.graceTokens ?? [] { graceEnded(id, token: token) }
+        }
+        let (unanswered, left, leftParses) = (live.keys, downloads.keys, parses.keys)
         expect(unanswered.isEmpty, "never answered: \(unanswered)")
-        expect(remaining.isEmpty, "left behind: \(remaining)")
+        expect(left.isEmpty && leftParses.isEmpty, "left behind: \(left), parses \(leftParses)")
         expect(machine.isIdle, "the machine is not idle at the end")
     }
 
     private mutating func endParses() {
-        while let parse = runningParses.min() { parseEnded(parse) }
+        while let parse = runningParses.first { parseEnded(parse) }
+    }
+}
+
+extension LoadMachineHarness.Download {
+    mutating func replace(_ old: LoadPriority, by new: LoadPriority?) {
+        if let index = priorities.firstIndex(of: old) { priorities.remove(at: index) }
+        if let new { priorities.append(new) }
     }
 }

@@ -1,0 +1,97 @@
+@testable import Synchronizer
+
+// What must hold of each choice, and after each step.
+extension LoadMachineHarness {
+    private func rank(_ priority: LoadPriority?, _ turn: Int) -> LoadRank {
+        LoadRank(priority: priority ?? .veryLow, turn: newestFirst ? turn : -turn)
+    }
+
+    /// Nothing better may be waiting: for the network, among what its host lets start.
+    mutating func checkOrder(of id: Int, among stage: Stage) {
+        guard let download = downloads[id] else { return }
+        let chosen = rank(download.priority, download.turn)
+        for (other, waiting) in downloads where waiting.stage == stage && other != id && waiting.hasSubscribers {
+            guard chosen < rank(waiting.priority, waiting.turn) else { continue }
+            let mayStart = stage != .waitingForNetwork || loading(on: waiting.host) < limits.network.perHost
+            expect(!mayStart, "\(id) came before \(other)")
+        }
+        if stage == .waitingForNetwork, !download.isVisible, hasVisible(besides: id) {
+            let most = limits.network.total - limits.network.reserve
+            expect(count(.loading) < most, "\(id) took a slot that is kept for what is visible")
+        }
+    }
+
+    mutating func checkOrder(ofParse id: Int) {
+        guard let parse = parses[id] else { return }
+        let chosen = rank(priority(ofParse: id), parse.turn)
+        for (other, waiting) in parses where other != id && !waiting.isRunning {
+            guard downloads[waiting.download]?.stage == .arrived else { continue }
+            expect(!(chosen < rank(priority(ofParse: other), waiting.turn)), "parse \(id) came before \(other)")
+        }
+    }
+
+    /// Only what is speculative gives way, the least urgent first, and only to something visible.
+    mutating func checkPreempted(_ victim: Int) {
+        guard let gone = downloads[victim] else { return }
+        expect(!gone.isVisible, "a visible load was preempted: \(victim)")
+        expect(
+            downloads.contains { $0.value.stage == .waitingForNetwork && $0.value.isVisible }, "preempted for nobody")
+        for (other, download) in downloads where download.stage == .loading && download.host == gone.host {
+            let isLess = (download.priority ?? .veryLow) < (gone.priority ?? .veryLow)
+            expect(!isLess, "\(victim) was preempted before \(other), which is less urgent")
+        }
+    }
+
+    mutating func checkInvariants() {
+        expect(count(.lookingUp) <= limits.lookups, "too many look-ups")
+        expect(count(.loading) <= limits.network.total, "too many loads")
+        expect(runningParses.count <= limits.parses, "too many parses")
+        for (id, download) in downloads {
+            expect(loading(on: download.host) <= limits.network.perHost, "too many loads on \(download.host)")
+            expect(
+                download.hasSubscribers || hasGrace && !download.graceTokens.isEmpty, "kept without subscribers: \(id)")
+        }
+        for (id, parse) in parses {
+            expect(live.contains { $0.value.parse == id }, "parse \(id) is kept without subscribers")
+            expect(downloads[parse.download] != nil, "parse \(id) is kept without its download")
+        }
+        checkNothingIdles()
+    }
+
+    /// What may start has started, and nothing visible waits for something speculative.
+    private mutating func checkNothingIdles() {
+        for (id, waiting) in downloads where waiting.stage == .waitingForNetwork && waiting.isVisible {
+            let isBlocked = loading(on: waiting.host) >= limits.network.perHost
+            expect(count(.loading) >= limits.network.total || isBlocked, "\(id) waits though it may start")
+            let inTheWay = downloads.first {
+                $0.value.stage == .loading && !$0.value.isVisible && (!isBlocked || $0.value.host == waiting.host)
+            }
+            expect(inTheWay == nil, "\(id) waits for something speculative")
+        }
+        if count(.waitingToLookUp) > 0 { expect(count(.lookingUp) == limits.lookups, "a look-up might start") }
+        let speculative = downloads.first { $0.value.stage == .waitingForNetwork && $0.value.hasSubscribers }
+        if let speculative, count(.loading) == 0 { expect(false, "\(speculative.key) waits while nothing loads") }
+        let mayParse = parses.contains { !$0.value.isRunning && downloads[$0.value.download]?.stage == .arrived }
+        if mayParse { expect(runningParses.count == limits.parses, "a parse might start") }
+    }
+
+    private func count(_ stage: Stage) -> Int { downloads.count { $0.value.stage == stage } }
+
+    private func loading(on host: String) -> Int {
+        downloads.count { $0.value.stage == .loading && $0.value.host == host }
+    }
+
+    private func hasVisible(besides id: Int) -> Bool {
+        downloads.contains {
+            $0.key != id && $0.value.isVisible && $0.value.stage != .arrived && $0.value.stage != .resting
+        }
+    }
+
+    private func priority(ofParse id: Int) -> LoadPriority? {
+        var highest: LoadPriority?
+        for (_, subscriber) in live where subscriber.parse == id {
+            highest = max(highest ?? subscriber.priority, subscriber.priority)
+        }
+        return highest
+    }
+}
