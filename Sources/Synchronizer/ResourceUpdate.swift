@@ -9,7 +9,8 @@ public struct ResourceUpdate<Object> {
         /// The object as it is now. The last step.
         case fresh
         /// The server says, or the bytes say, that the stored object is still right: it is the very same object, and
-        /// has not been parsed again. The last step.
+        /// has not been parsed again. The last step. Where ``ResourceUpdate/source`` is ``LoadSource/stale``, the server
+        /// could not be asked, and the stored object may be used all the same.
         case unchanged
     }
 

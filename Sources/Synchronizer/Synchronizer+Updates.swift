@@ -65,17 +65,47 @@ extension Synchronizer {
             steps.show(known.fromMemory, isLast: isFresh)
             if isFresh { return {} }
         }
+        let leaving = Locked<CancelLoading?>({})
+        ask(job, steps, leaving)
+        return {
+            steps.stop()
+            leaving.withLock { leaving in
+                defer { leaving = nil }
+                return leaving
+            }?()
+        }
+    }
+
+    /// Asks; a second time for what the revalidation brings, if the answer is stale while it is revalidated.
+    /// `leaving` holds what ends the load at hand, and nil once the caller has left.
+    private func ask<R: Resource>(_ job: LoadJob, _ steps: UpdateSteps<R>, _ leaving: Locked<CancelLoading?>) {
         let subscription = Subscription((), loader: loader)
+        let isLeft = leaving.withLock { leaving in
+            guard leaving != nil else { return true }
+            leaving = { subscription.cancel() }
+            return false
+        }
+        if isLeft { return }
         var receiver = LoadReceiver { outcome in
             guard subscription.take() != nil else { return }
-            steps.end(outcome)
+            if case .success(let loaded) = outcome, loaded.isBeingRevalidated, !job.options.awaitsRefresh {
+                steps.show(loaded, isLast: false)
+                var next = job
+                next.options.awaitsRefresh = true
+                self.ask(next, steps, leaving)
+            } else {
+                steps.end(outcome)
+            }
         }
         receiver.stored = { steps.show($0, isLast: false) }
         enter(job, subscription, receiver)
-        return {
-            steps.stop()
-            subscription.cancel()
-        }
+    }
+}
+
+extension LoadedObject {
+    /// Whether it is stale, and nobody has asked the server before answering with it.
+    fileprivate var isBeingRevalidated: Bool {
+        trace.source == .stale && trace.status == nil && trace.validators.isEmpty
     }
 }
 

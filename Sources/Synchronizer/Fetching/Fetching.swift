@@ -29,12 +29,16 @@ package protocol Fetch: AnyObject, Sendable {
     func cancel()
 }
 
-package struct FetchOptions: Sendable {
+package struct FetchOptions: Hashable, Sendable {
     /// The largest body that is accepted, in bytes.
     package var maximumBodySize: Int
+    /// Whether a response that is stale while it is revalidated (RFC 5861 §3) is not the answer, but what the
+    /// revalidation brings.
+    package var awaitsRefresh: Bool
 
-    package init(maximumBodySize: Int) {
+    package init(maximumBodySize: Int, awaitsRefresh: Bool = false) {
         self.maximumBodySize = maximumBodySize
+        self.awaitsRefresh = awaitsRefresh
     }
 }
 

@@ -93,6 +93,8 @@ final class ManagedFetch: Fetch {
     func act(on hop: Hop) {
         switch hop.verdict {
         case .reuse(let selection): answer(hop, selection)
+        case .reuseWhileRevalidating(let selection, let fields) where options.awaitsRefresh:
+            fetcher.refresh(selection, of: hop, fields, options) { [self] in finish($0) }
         case .reuseWhileRevalidating(let selection, let fields):
             guard answer(hop, selection) else { return }
             fetcher.refresh(selection, of: hop, fields, options)

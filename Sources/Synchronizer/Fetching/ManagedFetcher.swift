@@ -9,8 +9,10 @@ package final class ManagedFetcher: Fetching {
     let store: InterruptedTransfers
     let time: any TimeSource
     let rules: CacheRules
-    /// The stored responses that are being validated in the background.
-    private let refreshing = Locked<Set<Int64>>([])
+    /// The stored responses that are being validated in the background, and who waits for that.
+    private let refreshing = Locked<[Int64: [RefreshEnded]]>([:])
+
+    typealias RefreshEnded = @Sendable (Result<Fetched, SynchronizerError>) -> Void
 
     package init(
         transport: any Transport, store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules = CacheRules()
@@ -49,12 +51,21 @@ package final class ManagedFetcher: Fetching {
     }
 
     /// Validates a stored response in the background, once for all who used it meanwhile (RFC 5861 §3). It goes on
-    /// when those who asked have gone.
-    func refresh(_ selection: Selection, of hop: Hop, _ fields: HTTPFields, _ options: FetchOptions) {
+    /// when those who asked have gone. Whoever wants to hear of its end gives `ended`.
+    func refresh(
+        _ selection: Selection, of hop: Hop, _ fields: HTTPFields, _ options: FetchOptions, ended: RefreshEnded? = nil
+    ) {
         let id = hop.entries[selection.index].id
-        guard refreshing.withLock({ $0.insert(id).inserted }) else { return }
+        let isFirst = refreshing.withLock { refreshing in
+            let isFirst = refreshing[id] == nil
+            refreshing[id, default: []] += [ended].compactMap { $0 }
+            return isFirst
+        }
+        guard isFirst else { return }
         let fetch = ManagedFetch(self, options, mayUseNetwork: true) { [self] event in
-            if case .finished = event { refreshing.withLock { _ = $0.remove(id) } }
+            guard case .finished(let result) = event else { return }
+            let waiting = refreshing.withLock { $0.removeValue(forKey: id) } ?? []
+            waiting.forEach { $0(result) }
         }
         fetch.act(on: hop.refreshing(selection, fields))
     }

@@ -8,7 +8,7 @@ struct LoadJob: Sendable {
     let type: ObjectIdentifier
     let variant: ResourceVariant
     var priority: LoadPriority
-    let maximumBodySize: Int
+    var options: FetchOptions
     let parsesQuickly: Bool
     /// The object and the bytes that it takes in memory.
     let parse: @Sendable (Data) throws -> (object: any Sendable, cost: Int)
@@ -19,7 +19,7 @@ struct LoadJob: Sendable {
         type = ObjectIdentifier(R.self)
         variant = resource.variant
         self.priority = priority
-        self.maximumBodySize = maximumBodySize
+        options = FetchOptions(maximumBodySize: maximumBodySize)
         parsesQuickly = R.parsesQuickly
         parse = { data in
             let object = try resource.parse(data)
@@ -29,7 +29,7 @@ struct LoadJob: Sendable {
 
     var downloadKey: DownloadKey? {
         identity.map {
-            DownloadKey(identity: $0, policy: request.cachePolicy, maximumBodySize: maximumBodySize)
+            DownloadKey(identity: $0, policy: request.cachePolicy, options: options)
         }
     }
 

@@ -51,7 +51,7 @@ struct RequestIdentity: Hashable, Sendable {
 struct DownloadKey: Hashable, Sendable {
     let identity: RequestIdentity
     let policy: URLRequest.CachePolicy
-    let maximumBodySize: Int
+    let options: FetchOptions
 }
 
 /// What makes two parsed objects the same.

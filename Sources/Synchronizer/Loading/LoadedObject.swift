@@ -31,6 +31,15 @@ final class LoadedObject: Sendable {
         self.trace = trace
     }
 
+    /// Whether its response is in the store. Such an object is worth keeping after its freshness: when the server
+    /// confirms the response, it need not be parsed again.
+    var isStored: Bool {
+        switch trace.source {
+        case .cache, .revalidated, .stale: true
+        case .memory, .network, nil: false
+        }
+    }
+
     /// The same object, as the answer to another fetch.
     func reused(for fetched: Fetched) -> LoadedObject {
         LoadedObject(

@@ -11,6 +11,8 @@ extension Loader {
         case alarm(after: TimeInterval)
         case parse(Int, Parse, Fetched, from: URLRequest)
         case abandon(ParseFlag)
+        /// Of a parse that was abandoned before it began.
+        case endParse(Int)
         case deliver([LoadReceiver], Outcome)
     }
 }
@@ -37,16 +39,21 @@ extension Loader.State {
         case .beginGrace(let id, let token):
             return .grace(id, token: token)
         case .parse(let id):
-            guard let parse = parses[id], let download = downloads[parse.download],
-                case .success(var fetched)? = download.result
-            else { return nil }
-            fetched.trace.queueWait = download.queueWait
-            return .parse(id, parse, fetched, from: download.request)
+            return mustWaitForStored(id) ? nil : parseEffect(of: id)
         case .abandon(let id):
-            return parses.removeValue(forKey: id).map { .abandon($0.cancellation) }
+            guard let parse = parses.removeValue(forKey: id) else { return nil }
+            return parse.isWaitingForStored ? .endParse(id) : .abandon(parse.cancellation)
         case .deliver(let id, let subscribers):
             return delivery(of: id, to: subscribers)
         }
+    }
+
+    func parseEffect(of id: Int) -> Loader.Effect? {
+        guard let parse = parses[id], let download = downloads[parse.download],
+            case .success(var fetched)? = download.result
+        else { return nil }
+        fetched.trace.queueWait = download.queueWait
+        return .parse(id, parse, fetched, from: download.request)
     }
 
     private mutating func delivery(of id: Int, to subscribers: [Int]) -> Loader.Effect? {

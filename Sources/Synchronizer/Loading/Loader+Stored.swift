@@ -5,22 +5,31 @@ extension Loader {
     /// Reads and parses what is stored for those parses of the download that want it, while the fetch is not answered.
     func reportStored(of download: Int) {
         let (wanting, handle) = update { $0.takeWantingStored(of: download) }
-        guard !wanting.isEmpty, let fetched = handle?.fetch?.storedMeanwhile() else { return }
+        guard !wanting.isEmpty else { return }
+        let fetched = handle?.fetch?.storedMeanwhile()
         for (id, parse) in wanting {
-            storedParses.addOperation { self.reportStored(fetched, for: parse, id) }
+            guard let fetched else {
+                endStored(of: id, nil)
+                continue
+            }
+            storedParses.addOperation {
+                let isWanted = self.update { $0.parses[id] != nil }
+                let loaded = isWanted ? try? self.storedObject(for: parse, fetched) : nil
+                self.endStored(of: id, loaded.map { ($0, fetched.body) })
+            }
         }
     }
 
-    private func reportStored(_ fetched: Fetched, for parse: Parse, _ id: Int) {
-        guard update({ $0.parses[id] != nil && $0.parses[id]?.outcome == nil }),
-            let loaded = try? storedObject(for: parse, fetched)
-        else { return }
+    /// Shows the object, and only then lets the parse of the answer begin if it has had to wait: so it can tell that
+    /// nothing has changed.
+    private func endStored(of id: Int, _ stored: (object: LoadedObject, body: Data)?) {
         let receivers = update { state -> [LoadReceiver] in
-            guard let parse = state.parses[id], parse.outcome == nil else { return [] }
-            state.parses[id]?.stored = .reported(loaded, body: fetched.body)
-            return parse.subscribers.compactMap { state.receivers[$0] }
+            guard let parse = state.parses[id] else { return [] }
+            state.parses[id]?.stored = stored.map { .reported($0.object, body: $0.body) } ?? .unwanted
+            return stored == nil ? [] : parse.subscribers.compactMap { state.receivers[$0] }
         }
-        receivers.forEach { $0.stored?(loaded) }
+        if let stored { receivers.forEach { $0.stored?(stored.object) } }
+        update { $0.endWaitingForStored(id) }
     }
 
     private func storedObject(for parse: Parse, _ fetched: Fetched) throws -> LoadedObject {
@@ -48,5 +57,18 @@ extension Loader.State {
         }
         for (id, _) in wanting { parses[id]?.stored = .underWay }
         return (wanting, record.handle)
+    }
+
+    /// Whether the parse of the answer has to wait for the parse of what is stored.
+    mutating func mustWaitForStored(_ id: Int) -> Bool {
+        guard case .underWay? = parses[id]?.stored else { return false }
+        parses[id]?.isWaitingForStored = true
+        return true
+    }
+
+    fileprivate mutating func endWaitingForStored(_ id: Int) {
+        guard parses[id]?.isWaitingForStored == true else { return }
+        parses[id]?.isWaitingForStored = false
+        if let effect = parseEffect(of: id) { extraEffects.append(effect) }
     }
 }

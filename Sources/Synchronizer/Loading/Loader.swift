@@ -40,6 +40,7 @@ final class Loader: Sendable {
         var subscribers: Set<Int> = []
         var isPrefetched = false
         var stored = StoredPhase.unwanted
+        var isWaitingForStored = false
         var outcome: Outcome?
     }
 
@@ -114,8 +115,7 @@ final class Loader: Sendable {
             if place.isNewDownload {
                 let now = time.now
                 state.downloads[place.download] = Download(
-                    request: job.request, options: FetchOptions(maximumBodySize: job.maximumBodySize),
-                    origin: job.host, waitingSince: now, startedAt: now)
+                    request: job.request, options: job.options, origin: job.host, waitingSince: now, startedAt: now)
                 state.noteBeginning(of: place.download, at: now)
                 state.note(place.download, .queued)
             }
@@ -191,6 +191,8 @@ final class Loader: Sendable {
             parses.async { self.run(parse, id, on: fetched, from: request) }
         case .abandon(let flag):
             flag.cancel()
+        case .endParse(let id):
+            update { $0.machine.parseEnded(id) }
         case .deliver(let receivers, let outcome):
             receivers.forEach { $0.finished(outcome) }
         }

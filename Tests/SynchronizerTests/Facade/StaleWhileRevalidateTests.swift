@@ -1,0 +1,61 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("Stale while it is revalidated, through the façade", .timeLimit(.minutes(2)))
+struct StaleWhileRevalidateTests {
+    let bench: Workbench
+    let synchronizer: Synchronizer
+    let fields: KeyValuePairs = ["ETag": "\"1\"", "Cache-Control": "max-age=10, stale-while-revalidate=100"]
+
+    init() throws {
+        bench = try Workbench()
+        synchronizer = bench.synchronizer()
+    }
+
+    func phases(_ resource: LoadingTests.Counted) async throws -> [String] {
+        var phases: [String] = []
+        for try await update in synchronizer.updates(of: resource) {
+            phases.append(String("\(update.phase)".prefix { $0 != "(" }))
+        }
+        return phases
+    }
+
+    @Test("load is answered at once with what is stale, and the server is asked once for all")
+    func load() async throws {
+        let gate = Gate()
+        bench.server["/a"] = Reply("old", fields: fields)
+        let resource = DataResource(url: bench.server.url("/a"))
+        _ = try await synchronizer.load(resource)
+        bench.clock.advance(by: 20)
+        bench.server["/a"] = Reply("new", fields: ["ETag": "\"2\"", "Cache-Control": "max-age=10"])
+            .waiting(for: gate, .beforeHead)
+        for _ in 0..<3 {
+            let loaded = try await synchronizer.loaded(resource)
+            #expect(loaded.object == Data("old".utf8))
+            #expect(loaded.source == .stale)
+        }
+        try await gate.waitForArrivals(1)
+        gate.open()
+        try await bench.server.wait(for: "the new reply") { $0.repliesCompleted == 2 }
+        #expect(bench.server.counts.requests == 2)
+    }
+
+    @Test("updates give the stale object and then what the one revalidation brings", arguments: [false, true])
+    func updates(isConfirmed: Bool) async throws {
+        bench.server["/a"] = Reply("old", fields: fields).conditional()
+        let resource = LoadingTests.Counted(url: bench.server.url("/a"), parses: Locked(0))
+        #expect(try await phases(resource) == ["fresh"])
+        synchronizer.removeAllObjects()
+        bench.clock.advance(by: 20)
+        if !isConfirmed {
+            bench.server["/a"] = Reply("newer", fields: ["ETag": "\"2\"", "Cache-Control": "max-age=10"])
+        }
+        #expect(try await phases(resource) == ["stored", isConfirmed ? "unchanged" : "fresh"])
+        #expect(bench.server.counts.requests == 2)
+        #expect(resource.parses.withLock { $0 } == (isConfirmed ? 2 : 3))
+    }
+}
