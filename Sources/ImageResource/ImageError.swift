@@ -15,6 +15,8 @@ public enum ImageError: Error, Sendable, Hashable {
     /// To decode it would take more bytes than all decodes together may take, ``ImageDecoding/memoryBudget``, at any
     /// size. It was not decoded.
     case overBudget(bytes: Int, limit: Int)
+    /// The animation has no frame of that number.
+    case noSuchFrame(Int)
     /// There is not enough memory for the pixels.
     case outOfMemory
 }
@@ -29,6 +31,7 @@ extension ImageError: CustomStringConvertible, LocalizedError {
             return "an image of \(width) × \(height) pixels, more than the limit of \(limit)"
         case .damaged(let format, let reason): return "a damaged \(format.rawValue) image: \(reason)"
         case .overBudget(let bytes, let limit): return "an image that takes \(bytes) bytes to decode, of \(limit)"
+        case .noSuchFrame(let index): return "the animation has no frame \(index)"
         case .outOfMemory: return "not enough memory for the image"
         }
     }

@@ -22,6 +22,9 @@ typedef struct {
 /// `limit` is the largest that one chunk may be made to be, in bytes.
 png_reader *png_reader_open(const uint8_t *bytes, size_t length, size_t limit);
 
+/// Takes chunks as they are, whatever their checksums: for files that are put together in memory.
+void png_reader_ignore_checksums(png_reader *reader);
+
 /// Reads up to the pixels; 0 if it failed.
 int png_reader_start(png_reader *reader, png_reader_header *header);
 

@@ -24,17 +24,39 @@
 
         /// One that is interlaced is there as a whole before its first row is.
         static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
-            let rows = bytes.byte(28) == 1 ? plan.stored.height : PictureAssembler.stripHeight
+            let rows = bytes.byte(28) == 1 || isAnimated(bytes) ? plan.stored.height : PictureAssembler.stripHeight
             return PixelSize(width: plan.stored.width, height: rows + 4).bytes
         }
 
         static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
-            try PNGDecoder(bytes).decode(plan)
+            if isAnimated(bytes), let animation = APNGAnimation(Data(bytes.bytes), limit: 1),
+                !animation.showsDefaultImage
+            {
+                return try animation.firstFrame(plan)
+            }
+            return try PNGDecoder(bytes).decode(plan)
+        }
+
+        /// The control chunk of an animation comes before the pixels.
+        private static func isAnimated(_ bytes: ByteReader) -> Bool {
+            PNGChunks(bytes).prefix(64).prefix { !$0.has("IDAT") }.contains { $0.has("acTL") }
+        }
+
+        /// A picture of a file that was put together in memory, premultiplied.
+        static func picture(_ bytes: ByteReader, _ size: PixelSize) throws -> PixelBuffer {
+            let decoder = try PNGDecoder(bytes)
+            png_reader_ignore_checksums(decoder.reader)
+            var header = png_reader_header()
+            try decoder.check(png_reader_start(decoder.reader, &header))
+            return try decoder.decodeWhole(size, header.transparent == 0)
         }
 
         private func decode(_ plan: DecodePlan) throws -> BitmapImage {
             var header = png_reader_header()
             try check(png_reader_start(reader, &header))
+            guard Int(header.width) == plan.stored.width, Int(header.height) == plan.stored.height else {
+                throw ImageError.damaged(.png, "two sizes")
+            }
             let isOpaque = header.transparent == 0
             if header.interlaced != 0 {
                 return try PictureAssembler.assemble(plan, decodeWhole(plan.stored, isOpaque), isOpaque: isOpaque)

@@ -72,19 +72,33 @@
         /// Lossless pictures are there as a whole, and the alpha of lossy ones.
         static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
             let strips = PixelSize(width: plan.stored.width, height: 64).bytes
+            if WebPHeader.isAnimated(bytes) { return strips + 3 * plan.stored.bytes }
             let planes = WebPHeader.isLossless(bytes) ? plan.stored.bytes : plan.stored.area
             let intermediate = intermediateSize(plan)
             return strips + planes + (intermediate == plan.output ? 0 : intermediate.bytes)
         }
 
         static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
+            if WebPHeader.isAnimated(bytes) {
+                guard let animation = WebPAnimation(Data(bytes.bytes), limit: 1) else {
+                    throw ImageError.damaged(.webp, "there is no frame")
+                }
+                return try animation.firstFrame(plan)
+            }
+            let picture = try picture(bytes, plan.stored, scaledTo: intermediateSize(plan))
+            return try PictureAssembler.assemble(plan, picture, isOpaque: !WebPHeader.hasAlpha(bytes))
+        }
+
+        /// A picture that is not animated, premultiplied.
+        static func picture(
+            _ bytes: ByteReader, _ stored: PixelSize, scaledTo size: PixelSize? = nil
+        ) throws -> PixelBuffer {
             let isOpaque = !WebPHeader.hasAlpha(bytes)
-            let size = intermediateSize(plan)
-            let decoder = try WebPDecoder(stored: plan.stored, size: size, isOpaque: isOpaque)
-            try decoder.feed(bytes, pixels: plan.stored.area)
-            let picture = decoder.picture
-            if !isOpaque, size == plan.stored { try Premultiplication.multiply(picture) }
-            return try PictureAssembler.assemble(plan, picture, isOpaque: isOpaque)
+            let size = size ?? stored
+            let decoder = try WebPDecoder(stored: stored, size: size, isOpaque: isOpaque)
+            try decoder.feed(bytes, pixels: stored.area)
+            if !isOpaque, size == stored { try Premultiplication.multiply(decoder.picture) }
+            return decoder.picture
         }
 
         /// libwebp scales luma and chroma each by itself, which shows in coloured detail where it scales by little: so it

@@ -7,16 +7,41 @@ enum PNGHeader {
     }
 
     private static func orientation(_ bytes: ByteReader) -> ImageOrientation {
-        var offset = 8
-        for _ in 0..<64 {
-            guard let length = bytes.big32(offset), length <= 0x7FFF_FFFF, !bytes.has("IDAT", at: offset + 4) else {
-                break
-            }
-            if bytes.has("eXIf", at: offset + 4) {
-                return bytes.part(from: offset + 8, count: length).flatMap(Exif.orientation) ?? .up
-            }
-            offset += 12 + length
+        for chunk in PNGChunks(bytes).prefix(64) {
+            if chunk.has("eXIf") { return Exif.orientation(chunk.content) ?? .up }
+            if chunk.has("IDAT") { break }
         }
         return .up
+    }
+}
+
+/// The chunks of a PNG, one after the other (W3C PNG §5.3), their checksums unseen.
+struct PNGChunks: Sequence, IteratorProtocol {
+    struct Chunk {
+        fileprivate let header: ByteReader
+        let content: ByteReader
+        /// Where the content is, and where the whole chunk.
+        let range: Range<Int>
+        let whole: Range<Int>
+
+        func has(_ name: StaticString) -> Bool { header.has(name, at: 4) }
+    }
+
+    private let bytes: ByteReader
+    private var offset = 8
+
+    init(_ bytes: ByteReader) {
+        self.bytes = bytes
+    }
+
+    /// The next chunk, if its content is there as a whole; else nil.
+    mutating func next() -> Chunk? {
+        guard let length = bytes.big32(offset), length <= 0x7FFF_FFFF, bytes.has(length + 8, at: offset),
+            let header = bytes.part(from: offset, count: 8), let content = bytes.part(from: offset + 8, count: length)
+        else { return nil }
+        let range = offset + 8..<offset + 8 + length
+        let whole = offset..<Swift.min(offset + 12 + length, bytes.count)
+        offset += 12 + length
+        return Chunk(header: header, content: content, range: range, whole: whole)
     }
 }

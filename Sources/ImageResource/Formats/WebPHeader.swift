@@ -14,6 +14,10 @@ enum WebPHeader {
         return false
     }
 
+    static func isAnimated(_ bytes: ByteReader) -> Bool {
+        bytes.has("VP8X", at: 12) && bytes.byte(20).map { $0 & 0x02 != 0 } ?? false
+    }
+
     static func isLossless(_ bytes: ByteReader) -> Bool {
         bytes.has("VP8L", at: 12)
             || bytes.has("VP8X", at: 12) && RIFFChunks(bytes).contains { $0.name == "VP8L" || $0.name == "ANMF" }
@@ -50,6 +54,8 @@ struct RIFFChunks: Sequence, IteratorProtocol {
     struct Chunk {
         let name: String
         let content: ByteReader
+        /// Where the content is.
+        let range: Range<Int>
     }
 
     private let bytes: ByteReader
@@ -65,7 +71,8 @@ struct RIFFChunks: Sequence, IteratorProtocol {
         guard let name = bytes.part(from: offset, count: 4), name.count == 4 else { return nil }
         guard let length = bytes.little32(offset + 4) else { return nil }
         guard let content = bytes.part(from: offset + 8, count: length) else { return nil }
+        let range = offset + 8..<offset + 8 + content.count
         offset += 8 + length + length & 1
-        return Chunk(name: String(decoding: name.bytes, as: UTF8.self), content: content)
+        return Chunk(name: String(decoding: name.bytes, as: UTF8.self), content: content, range: range)
     }
 }

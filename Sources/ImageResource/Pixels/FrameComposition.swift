@@ -21,3 +21,21 @@ enum FrameDisposal: Hashable, Sendable {
     /// As it was before the frame.
     case restore
 }
+
+/// What is known of a frame of an animation before it is decoded.
+struct AnimationFrame: Hashable, Sendable {
+    var area: PixelArea
+    /// In seconds.
+    var duration: Double
+    var disposal = FrameDisposal.keep
+    /// Whether it takes the place of what is beneath it in its area, instead of being blended with it.
+    var replaces = false
+    /// What decoding it takes, in bytes, beside the canvas.
+    var workingBytes = 0
+
+    /// How long browsers show a frame whose file gives it so many seconds: those of 10 ms or less, which no old
+    /// browser could show in time, take 100 ms.
+    static func shownDuration(_ seconds: Double) -> Double {
+        seconds > 0.0105 ? seconds : 0.1
+    }
+}

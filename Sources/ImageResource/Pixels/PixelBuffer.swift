@@ -24,6 +24,12 @@
 
         func row(_ index: Int) -> UnsafeMutableRawPointer { base + index * bytesPerRow }
 
+        func copy() throws -> PixelBuffer {
+            let copy = try PixelBuffer(size)
+            copy.base.copyMemory(from: base, byteCount: size.bytes)
+            return copy
+        }
+
         /// Whether every byte is the same; the layout is the same in all.
         func hasSameBytes(as other: PixelBuffer) -> Bool {
             size == other.size && memcmp(base, other.base, size.bytes) == 0

@@ -312,11 +312,245 @@ def webps():
             sample(name, data, premultiplied_bgra(Image.open(io.BytesIO(data))), 45, size)
 
 
-MAKERS = {"jpeg": jpegs, "reduced": reduced, "png": pngs, "reduced_png": reduced_pngs, "webp": webps}
+# Animations: files made here, or by webpmux, and frames put together in numpy
+
+animations = []
+
+
+def composed(canvas, frames):
+    """What is shown, frame by frame: RGBA, straight. A frame is pixels (RGBA), x, y, disposal, whether it replaces."""
+    picture = np.zeros((canvas[1], canvas[0], 4))
+    for pixels, x, y, disposal, replaces in frames:
+        before = picture.copy()
+        height, width = min(pixels.shape[0], canvas[1] - y), min(pixels.shape[1], canvas[0] - x)
+        place = np.s_[y:y + height, x:x + width]
+        above, below = pixels[:height, :width].astype(float), picture[place]
+        if not replaces:
+            alpha, under = above[..., 3:] / 255, below[..., 3:] / 255 * (1 - above[..., 3:] / 255)
+            total = np.where(alpha + under == 0, 1, alpha + under)
+            colour = (above[..., :3] * alpha + below[..., :3] * under) / total
+            above = np.dstack([colour, (alpha + under) * 255])
+        picture[place] = above
+        yield np.round(picture).astype(np.uint8)
+        if disposal == "clear":
+            picture[place] = 0
+        elif disposal == "restore":
+            picture = before
+
+
+def seen_by_magick(data, canvas):
+    out = run("convert", "gif:-", "-coalesce", "-depth", 8, "RGBA:-", data=data)
+    return np.frombuffer(out, np.uint8).reshape(-1, canvas[1], canvas[0], 4)
+
+
+def seen_by_pillow(data, canvas):
+    opened = Image.open(io.BytesIO(data))
+    for index in range(opened.n_frames):
+        opened.seek(index)
+        yield np.asarray(opened.convert("RGBA"))
+
+
+def animation(name, data, canvas, frames, durations, loops, decibels=None, check=None):
+    """`durations` in seconds as they are shown; `loops` is how often it plays; `check` is who has to agree."""
+    shown = list(composed(canvas, frames))
+    pixels = [premultiplied_bgra(frame) for frame in shown]
+    for index, seen in enumerate(check(data, canvas) if check else ()):
+        difference = np.abs(premultiplied_bgra(seen).astype(int) - pixels[index]).max()
+        assert difference <= (0 if decibels is None else 6), (name, index, difference)
+    (HERE / name).write_bytes(data)
+    (HERE / (name + ".bgra")).write_bytes(b"".join(each.tobytes() for each in pixels))
+    animations.append({"file": name, "expected": name + ".bgra", "width": canvas[0], "height": canvas[1],
+                       "durations": durations, "loops": loops, "decibels": decibels})
+
+
+def lzw(indices, size):
+    """GIF's compression, with the table growing to its end, and then cleared."""
+    clear, bits, count, out = 1 << size, 0, 0, bytearray()
+    table, width, text = {}, size + 1, ()
+
+    def put(code):
+        nonlocal bits, count
+        bits |= code << count
+        count += width
+        while count >= 8:
+            out.append(bits & 255)
+            bits, count = bits >> 8, count - 8
+
+    def code_of(text):
+        return text[0] if len(text) == 1 else table[text]
+
+    put(clear)
+    for value in indices:
+        longer = text + (int(value),)
+        if len(longer) == 1 or longer in table:
+            text = longer
+            continue
+        put(code_of(text))
+        if clear + 2 + len(table) < 4096:
+            table[longer] = clear + 2 + len(table)
+            if clear + 2 + len(table) > 1 << width and width < 12:
+                width += 1
+        else:
+            put(clear)
+            table, width = {}, size + 1
+        text = (int(value),)
+    put(code_of(text))
+    put(clear + 1)
+    if count:
+        out.append(bits & 255)
+    return bytes(out)
+
+
+def blocks(data):
+    return b"".join(bytes([len(data[i:i + 255])]) + data[i:i + 255] for i in range(0, len(data), 255)) + b"\0"
+
+
+def gif(canvas, palette, frames, loops=None):
+    """Frames: indices, x, y, delay (hundredths), disposal 0 to 3, transparent index or None, interlaced, own palette."""
+    def table(colours):
+        return len(colours).bit_length() - 2, colours.astype(np.uint8).tobytes()
+    depth, colours = table(palette)
+    out = b"GIF89a" + struct.pack("<HHBBB", *canvas, 0x80 | depth, 0, 0) + colours
+    if loops is not None:
+        out += b"\x21\xFF\x0BNETSCAPE2.0\x03\x01" + struct.pack("<H", loops) + b"\0"
+    out += b"\x21\xFE" + blocks(b"a comment")
+    for indices, x, y, delay, disposal, clear, interlaced, own in frames:
+        out += b"\x21\xF9\x04" + struct.pack(
+            "<BHBB", disposal << 2 | (clear is not None), delay, clear or 0, 0)
+        height, width = indices.shape
+        flags = (0x40 if interlaced else 0) | (0x80 | table(own)[0] if own is not None else 0)
+        out += b"\x2C" + struct.pack("<HHHHB", x, y, width, height, flags) + (table(own)[1] if own is not None else b"")
+        rows = indices
+        if interlaced:
+            rows = np.concatenate([indices[a::b] for a, b in ((0, 8), (4, 8), (2, 4), (1, 2))])
+        size = max(2, (len(own if own is not None else palette) - 1).bit_length())
+        out += bytes([size]) + blocks(lzw(rows.ravel(), size))
+    return out + b";"
+
+
+def gifs():
+    random = np.random.default_rng(11)
+    cat = Image.fromarray(photograph(40, 30)).quantize(64)
+    palette = np.array(cat.getpalette()[:64 * 3]).reshape(64, 3)
+    picture = np.asarray(cat)
+
+    def rgba(indices, clear, colours=palette):
+        alpha = np.full(indices.shape, 255) if clear is None else np.where(indices == clear, 0, 255)
+        return np.dstack([colours[indices], alpha]).astype(np.uint8)
+
+    names = ["keep", "keep", "clear", "restore"]
+    for disposal in range(4):
+        frames, shown = [], []
+        for number in range(5):
+            part = picture if number == 0 else picture[number * 3:number * 3 + 12, 4 * number:4 * number + 17]
+            clear = None if number == 0 else int(part[2, 2])
+            x, y = (0, 0) if number == 0 else (3 + 5 * number, 15 - 3 * number)
+            method = disposal if number else 1
+            frames.append((part, x, y, 7 + number, method, clear, number % 2 == 1, None))
+            shown.append((rgba(part, clear), x, y, names[method], False))
+        animation(f"gif-disposal-{disposal}.gif", gif((40, 30), palette, frames, 0), (40, 30), shown,
+                  [(7 + n) / 100 for n in range(5)], 0, check=seen_by_magick)
+    own = random.integers(0, 256, (8, 3))
+    small = random.integers(0, 8, (9, 11))
+    frames = [(small, 2, 1, 0, 0, None, False, own), (small[::-1], 35, 25, 1, 0, 3, True, own),
+              (picture[:7, :7], 0, 0, 2, 0, None, False, None)]
+    shown = [(rgba(small, None, own), 2, 1, "keep", False), (rgba(small[::-1], 3, own), 35, 25, "keep", False),
+             (rgba(picture[:7, :7], None), 0, 0, "keep", False)]
+    animation("gif-parts.gif", gif((40, 30), palette, frames, 4), (40, 30), shown, [0.1, 0.1, 0.02], 5)
+    noise = random.integers(0, 256, (90, 110))
+    many = random.integers(0, 256, (256, 3))
+    data = gif((110, 90), many, [(noise, 0, 0, 0, 0, None, False, None)])
+    sample("gif-full-table.gif", data, premultiplied_bgra(Image.open(io.BytesIO(data)).convert("RGB")), opaque=True)
+    for name, indices, colours in (("two", noise[:13, :9] % 2, many[:2]), ("four", noise[:13, :9] % 4, many[:4]),
+                                   ("plain", np.zeros((60, 60), int), many[:2])):
+        height, width = indices.shape
+        data = gif((width, height), colours, [(indices, 0, 0, 0, 0, None, False, None)])
+        sample(f"gif-{name}.gif", data, premultiplied_bgra(Image.open(io.BytesIO(data)).convert("RGB")), opaque=True)
+    data = gif((40, 30), palette, [(picture[:20, :31], 4, 5, 0, 0, int(picture[3, 3]), True, None)])
+    whole = next(composed((40, 30), [(rgba(picture[:20, :31], int(picture[3, 3])), 4, 5, "keep", False)]))
+    sample("gif-interlaced-part.gif", data, premultiplied_bgra(whole), opaque=False)
+    sample("gif-interlaced-part.gif", data, premultiplied_bgra(whole), 45, 16)
+
+
+def apng(canvas, frames, plays, hidden=None):
+    """Frames: RGBA, x, y, delay as a fraction, disposal 0 to 2, blending 0 (replace) or 1."""
+    header = struct.pack(">IIBBBBB", *canvas, 8, 6, 0, 0, 0)
+    out = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"acTL", struct.pack(">II", len(frames), plays))
+    number = 0
+
+    def pixels(values):
+        return zlib.compress(filtered(packed_rows(values.astype(np.uint32), 8), 4), 9)
+
+    if hidden is not None:
+        out += chunk(b"IDAT", pixels(hidden))
+    for index, (values, x, y, delay, disposal, blending) in enumerate(frames):
+        size = (values.shape[1], values.shape[0])
+        out += chunk(b"fcTL", struct.pack(">IIIIIHHBB", number, *size, x, y, *delay, disposal, blending))
+        number += 1
+        data = pixels(values)
+        if index == 0 and hidden is None:
+            out += chunk(b"IDAT", data)
+            continue
+        for part in (data[:50], data[50:]):
+            out += chunk(b"fdAT", struct.pack(">I", number) + part)
+            number += 1
+    return out + chunk(b"IEND", b"")
+
+
+def apngs():
+    rgba = with_alpha(photograph(40, 30))
+    hard = rgba.copy()
+    hard[..., 3] = np.where(rgba[..., 3] > 128, 255, 0)
+    names = ["keep", "clear", "restore"]
+    for kind, source, decibels in (("hard", hard, None), ("soft", rgba, 48)):
+        for disposal in range(3):
+            for blending in range(2):
+                frames, shown = [], []
+                for number in range(4):
+                    part = source if number == 0 else source[2 * number:2 * number + 15, 5 * number:5 * number + 18]
+                    x, y = (0, 0) if number == 0 else (4 * number, 14 - 2 * number)
+                    method = 0 if number == 0 else disposal
+                    frames.append((part, x, y, (number + 2, 20), method, blending))
+                    shown.append((part, x, y, names[method], blending == 0))
+                animation(f"apng-{kind}-{names[disposal]}-{'blend' if blending else 'replace'}.png",
+                          apng((40, 30), frames, 2), (40, 30), shown, [(n + 2) / 20 for n in range(4)], 2, decibels,
+                          # Pillow restores wrongly where one such frame follows another, and blends alpha as a colour.
+                          seen_by_pillow if disposal < 2 and (kind == "hard" or not blending) else None)
+    frames = [(hard, 0, 0, (1, 0), 0, 0), (hard[::-1], 0, 0, (0, 0), 0, 0)]
+    shown = [(hard, 0, 0, "keep", True), (hard[::-1], 0, 0, "keep", True)]
+    animation("apng-hidden.png", apng((40, 30), frames, 0, hidden=rgba), (40, 30), shown, [0.1, 0.1], 0)
+
+
+def webp_animations():
+    rgba = with_alpha(photograph(40, 30))
+    rgba[..., :3] *= (rgba[..., 3:] > 0).astype(np.uint8)
+    for kind, lossless in (("lossless", True), ("lossy", False)):
+        frames, shown = [], []
+        with tempfile.TemporaryDirectory() as folder:
+            for number in range(5):
+                part = rgba if number == 0 else rgba[2 * number:2 * number + 16, 4 * number:4 * number + 18]
+                x, y = (0, 0) if number == 0 else (4 * number, 12 - 2 * number)
+                file = Path(folder) / f"{number}.webp"
+                data = saved(Image.fromarray(part), "WEBP", lossless=lossless, quality=90, exact=True)
+                file.write_bytes(data)
+                clear, replace = number % 2 == 1, number % 3 == 2
+                frames += ["-frame", file, f"+{number * 40 + 5}+{x}+{y}+{int(clear)}{'-b' if replace else '+b'}"]
+                decoded_part = np.asarray(Image.open(io.BytesIO(data)).convert("RGBA"))
+                shown.append((decoded_part, x, y, "clear" if clear else "keep", replace))
+            run("webpmux", *frames, "-loop", 3, "-bgcolor", "255,255,255,255", "-o", Path(folder) / "all.webp")
+            data = (Path(folder) / "all.webp").read_bytes()
+        animation(f"webp-animated-{kind}.webp", data, (40, 30), shown, [0.1] + [(n * 40 + 5) / 1000 for n in range(1, 5)],
+                  3, 44 if not lossless else 48, seen_by_pillow)
+
+
+MAKERS = {"jpeg": jpegs, "reduced": reduced, "png": pngs, "reduced_png": reduced_pngs, "webp": webps, "gif": gifs, "apng": apngs,
+          "webp_animation": webp_animations}
 
 if __name__ == "__main__":
     for make in MAKERS.values():
         make()
-    lines = ",\n".join(" " + json.dumps({k: v for k, v in each.items() if v is not None}) for each in samples)
-    (HERE / "samples.json").write_text(f"[\n{lines}\n]\n")
-    print(len(samples), "samples,", sum(f.stat().st_size for f in HERE.iterdir() if f.is_file()) // 1024, "KB")
+    for name, entries in (("samples.json", samples), ("animations.json", animations)):
+        lines = ",\n".join(" " + json.dumps({k: v for k, v in each.items() if v is not None}) for each in entries)
+        (HERE / name).write_text(f"[\n{lines}\n]\n")
+    print(len(samples), "samples,", len(animations), "animations,",
+          sum(f.stat().st_size for f in HERE.iterdir() if f.is_file()) // 1024, "KB")

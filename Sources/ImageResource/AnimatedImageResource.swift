@@ -1,0 +1,45 @@
+public import Foundation
+public import Synchronizer
+
+/// An animation at a URL: GIF, APNG or WebP.
+///
+/// ```swift
+/// let animation = try await synchronizer.load(AnimatedImageResource(url: url, maxPixelSize: 300))
+/// ```
+///
+/// Its first frame is decoded on a background thread when it is loaded, the others when they are asked for.
+public struct AnimatedImageResource: Resource {
+    private let imageRequest: URLRequest
+    /// How large the frames are decoded.
+    public let sizing: ImageSizing
+
+    /// An animation, as large as it is stored.
+    public init(url: URL) {
+        self.init(request: URLRequest(url: url))
+    }
+
+    /// An animation whose longer side has at most that many pixels.
+    public init(url: URL, maxPixelSize: Int) {
+        self.init(request: URLRequest(url: url), sizing: .maxPixelSize(maxPixelSize))
+    }
+
+    /// An animation by a request of one's own: with headers, a cache policy, a time-out.
+    public init(request: URLRequest, sizing: ImageSizing = .stored) {
+        imageRequest = request
+        self.sizing = sizing
+    }
+
+    /// The request that it was made with.
+    public func request() -> URLRequest { imageRequest }
+
+    /// Reads the file and decodes the first frame; see ``ImageDecoding`` for the limits.
+    public var parse: @Sendable (Data) throws -> AnimatedImage {
+        { [sizing] data in try AnimatedImage(data: data, sizing: sizing) }
+    }
+
+    /// Told by ``sizing``.
+    public var variant: ResourceVariant { ResourceVariant(sizing.name) }
+
+    /// The bytes of the file, of the canvas and of two frames.
+    public func cost(of object: AnimatedImage, size: Int) -> Int { object.byteCount }
+}

@@ -1,0 +1,106 @@
+#if !canImport(ImageIO)
+    import Foundation
+
+    /// The frames of an animated PNG (W3C PNG §11.3.6), each of which is made a file of its own to be decoded.
+    struct APNGAnimation: AnimationDecoder {
+        let canvas: PixelSize
+        private(set) var frames: [AnimationFrame] = []
+        private(set) var loopCount = 0
+        let orientation: ImageOrientation
+        /// Whether the picture that decoders without animation show belongs to it.
+        private(set) var showsDefaultImage = false
+        private let data: Data
+        /// Bit depth, colour type and methods, as in `IHDR`.
+        private let layout: Data
+        /// Chunks that come before the pixels and matter to them: colours, and what is transparent.
+        private var colours: [Range<Int>] = []
+        /// The compressed pixels of each frame.
+        private var pixels: [[Range<Int>]] = []
+        private var isAnimated = false
+        /// Set from the control chunk of a frame to the next.
+        private var isInFrame = false
+
+        /// Nil for a PNG that is not animated.
+        /// - Parameter limit: The number of frames to look for.
+        init?(_ data: Data, limit: Int = .max) {
+            guard let header = data.withUnsafeBytes({ PNGHeader.read(ByteReader($0)) }), data.count >= 29 else {
+                return nil
+            }
+            self.data = data
+            canvas = PixelSize(width: header.width, height: header.height)
+            orientation = header.orientation
+            layout = Data(data.dropFirst(24).prefix(5))
+            data.withUnsafeBytes { buffer in
+                for chunk in PNGChunks(ByteReader(buffer)) {
+                    guard frames.count < limit || !chunk.has("fcTL") else { break }
+                    note(chunk)
+                    if !isAnimated, chunk.has("IDAT") { break }
+                }
+            }
+            // A frame without pixels is none.
+            frames = zip(frames, pixels).filter { !$0.1.isEmpty }.map(\.0)
+            pixels = pixels.filter { !$0.isEmpty }
+            if !isAnimated || frames.isEmpty { return nil }
+        }
+
+        private mutating func note(_ chunk: PNGChunks.Chunk) {
+            if chunk.has("acTL") {
+                isAnimated = true
+                loopCount = chunk.content.big32(4) ?? 0
+            } else if chunk.has("PLTE") || chunk.has("tRNS") {
+                colours.append(chunk.whole)
+            } else if chunk.has("fcTL"), let frame = frame(chunk.content) {
+                frames.append(frame)
+                pixels.append([])
+                isInFrame = true
+            } else if chunk.has("IDAT"), isInFrame {
+                showsDefaultImage = true
+                pixels[pixels.count - 1].append(chunk.range)
+            } else if chunk.has("fdAT"), isInFrame, chunk.range.count > 4 {
+                pixels[pixels.count - 1].append(chunk.range.dropFirst(4))
+            }
+        }
+
+        private func frame(_ control: ByteReader) -> AnimationFrame? {
+            guard let width = control.big32(4), let height = control.big32(8), let x = control.big32(12),
+                let y = control.big32(16), let delay = control.big16(20), let unit = control.big16(22),
+                let disposal = control.byte(24), let blending = control.byte(25)
+            else { return nil }
+            let size = PixelSize(width: width, height: height)
+            guard width > 0, height > 0, x <= canvas.width - width, y <= canvas.height - height else { return nil }
+            return AnimationFrame(
+                area: PixelArea(x: x, y: y, size: size),
+                duration: AnimationFrame.shownDuration(Double(delay) / Double(unit == 0 ? 100 : unit)),
+                disposal: disposal == 1 || disposal == 2 && frames.isEmpty ? .clear : disposal == 2 ? .restore : .keep,
+                replaces: blending == 0, workingBytes: size.bytes)
+        }
+
+        func draw(_ index: Int, onto canvas: PixelBuffer) throws {
+            let frame = frames[index]
+            let file = file(of: index)
+            let picture = try file.withUnsafeBytes { try PNGDecoder.picture(ByteReader($0), frame.area.size) }
+            FrameBlending.put(picture, at: frame.area, replaces: frame.replaces, onto: canvas)
+        }
+
+        /// A file of one picture. Its checksums are left out, and not looked at.
+        private func file(of index: Int) -> Data {
+            let size = frames[index].area.size
+            var file = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+            append("IHDR", Self.big(size.width) + Self.big(size.height) + layout, to: &file)
+            data.withUnsafeBytes { bytes in
+                for range in colours { file.append(contentsOf: bytes[range]) }
+                for range in pixels[index] { append("IDAT", Data(bytes[range]), to: &file) }
+            }
+            append("IEND", Data(), to: &file)
+            return file
+        }
+
+        private func append(_ name: String, _ content: Data, to file: inout Data) {
+            file += Self.big(content.count) + Data(name.utf8) + content + Data(count: 4)
+        }
+
+        private static func big(_ value: Int) -> Data {
+            withUnsafeBytes(of: UInt32(truncatingIfNeeded: value).bigEndian) { Data($0) }
+        }
+    }
+#endif

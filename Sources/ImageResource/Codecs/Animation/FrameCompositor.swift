@@ -1,0 +1,85 @@
+#if !canImport(ImageIO)
+    import Foundation
+    import Synchronizer
+
+    /// Makes the frames of an animation, each out of those before it, on one canvas.
+    ///
+    /// Going forwards a frame costs itself; going back it costs all frames since the last that hides what is beneath.
+    /// Belongs to one thread at a time.
+    final class FrameCompositor {
+        private let decoder: any AnimationDecoder
+        private let canvas: PixelBuffer
+        private var current: Int?
+        /// What the current frame has covered, where that has to come back.
+        private var covered: (area: PixelArea, pixels: PixelBuffer)?
+
+        init(_ decoder: any AnimationDecoder) throws {
+            self.decoder = decoder
+            canvas = try PixelBuffer(decoder.canvas, cleared: true)
+        }
+
+        /// The canvas with a frame on it, valid until the next call.
+        func canvas(showing index: Int) throws -> PixelBuffer {
+            if current == index { return canvas }
+            var next = Self.start(of: index, in: decoder.frames, canvas: canvas.size)
+            if let current, current < index, current >= next {
+                next = current + 1
+                dispose(of: current)
+            } else {
+                clear(PixelArea(x: 0, y: 0, size: canvas.size))
+            }
+            // If a frame fails, or is left, the canvas is of no use.
+            current = nil
+            for frame in next...index {
+                if frame > next { dispose(of: frame - 1) }
+                try cover(frame)
+                try decoder.draw(frame, onto: canvas)
+            }
+            current = index
+            return canvas
+        }
+
+        /// The last frame up to `index` that looks the same whatever was there before it.
+        static func start(of index: Int, in frames: [AnimationFrame], canvas: PixelSize) -> Int {
+            let whole = PixelArea(x: 0, y: 0, size: canvas)
+            var start = index
+            while start > 0 {
+                let (frame, before) = (frames[start], frames[start - 1])
+                if frame.replaces, frame.area.inside(canvas) == whole { break }
+                if before.disposal == .clear, before.area.inside(canvas) == whole { break }
+                start -= 1
+            }
+            return start
+        }
+
+        private func cover(_ index: Int) throws {
+            covered = nil
+            guard decoder.frames[index].disposal == .restore, let area = decoder.frames[index].area.inside(canvas.size)
+            else { return }
+            let pixels = try PixelBuffer(area.size)
+            for row in 0..<area.size.height {
+                pixels.row(row).copyMemory(
+                    from: canvas.row(area.y + row) + area.x * 4, byteCount: pixels.bytesPerRow)
+            }
+            covered = (area, pixels)
+        }
+
+        private func dispose(of index: Int) {
+            let frame = decoder.frames[index]
+            switch frame.disposal {
+            case .keep: return
+            case .clear: clear(frame.area)
+            case .restore:
+                guard let covered else { return }
+                FrameBlending.put(covered.pixels, at: covered.area, replaces: true, onto: canvas)
+            }
+        }
+
+        private func clear(_ area: PixelArea) {
+            guard let area = area.inside(canvas.size) else { return }
+            for row in area.y..<area.y + area.size.height {
+                memset(canvas.row(row) + area.x * 4, 0, area.size.width * 4)
+            }
+        }
+    }
+#endif

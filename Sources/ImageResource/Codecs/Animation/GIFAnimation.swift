@@ -1,0 +1,37 @@
+#if !canImport(ImageIO)
+    import Foundation
+
+    /// The frames of a GIF.
+    struct GIFAnimation: AnimationDecoder {
+        let canvas: PixelSize
+        let frames: [AnimationFrame]
+        let loopCount: Int
+        private let data: Data
+        private let files: [GIFFile.Frame]
+
+        init?(_ data: Data) {
+            var frames: [GIFFile.Frame] = []
+            let file = data.withUnsafeBytes { bytes in
+                var file = GIFFile(ByteReader(bytes))
+                while let frame = file?.nextFrame() { frames.append(frame) }
+                return file.map { (canvas: $0.canvas, loops: $0.loops) }
+            }
+            guard let file, !frames.isEmpty else { return nil }
+            self.data = data
+            files = frames
+            canvas = file.canvas
+            // Without the extension it plays once; with it, once and then as often as it says, as browsers do.
+            loopCount = file.loops.map { $0 == 0 ? 0 : $0 + 1 } ?? 1
+            self.frames = frames.map { frame in
+                AnimationFrame(
+                    area: frame.area, duration: AnimationFrame.shownDuration(Double(frame.delay) / 100),
+                    disposal: frame.disposal, replaces: frame.transparentIndex == nil,
+                    workingBytes: frame.area.size.area)
+            }
+        }
+
+        func draw(_ index: Int, onto canvas: PixelBuffer) throws {
+            try data.withUnsafeBytes { try GIFDecoder.draw(files[index], ByteReader($0), onto: canvas) }
+        }
+    }
+#endif

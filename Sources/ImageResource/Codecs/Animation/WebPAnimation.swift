@@ -1,0 +1,68 @@
+#if !canImport(ImageIO)
+    import Foundation
+
+    /// The frames of an animated WebP (RFC 9649 §2.7.1.1), each of which is made a file of its own to be decoded.
+    struct WebPAnimation: AnimationDecoder {
+        let canvas: PixelSize
+        let frames: [AnimationFrame]
+        let loopCount: Int
+        let orientation: ImageOrientation
+        private let data: Data
+        /// Where the chunks of each frame are.
+        private let chunks: [Range<Int>]
+
+        /// - Parameter limit: The number of frames to look for.
+        init?(_ data: Data, limit: Int = .max) {
+            var (frames, chunks, loops): ([AnimationFrame], [Range<Int>], Int) = ([], [], 1)
+            let header = data.withUnsafeBytes { buffer -> HeaderFacts? in
+                let bytes = ByteReader(buffer)
+                guard WebPHeader.isAnimated(bytes) else { return nil }
+                for chunk in RIFFChunks(bytes) where frames.count < limit {
+                    if chunk.name == "ANIM" { loops = chunk.content.little16(4) ?? 1 }
+                    guard chunk.name == "ANMF", let frame = Self.frame(chunk.content) else { continue }
+                    frames.append(frame)
+                    chunks.append(chunk.range.dropFirst(16))
+                }
+                return WebPHeader.read(bytes)
+            }
+            guard let header, !frames.isEmpty else { return nil }
+            self.data = data
+            self.chunks = chunks
+            self.frames = frames
+            loopCount = loops
+            orientation = header.orientation
+            canvas = PixelSize(width: header.width, height: header.height)
+        }
+
+        /// RFC 9649 §2.7.1.1: the ANMF chunk. Offsets are halved, sizes are less one, the duration is in milliseconds.
+        private static func frame(_ content: ByteReader) -> AnimationFrame? {
+            guard let x = content.little24(0), let y = content.little24(3), let width = content.little24(6),
+                let height = content.little24(9), let duration = content.little24(12), let flags = content.byte(15)
+            else { return nil }
+            let size = PixelSize(width: width + 1, height: height + 1)
+            return AnimationFrame(
+                area: PixelArea(x: x * 2, y: y * 2, size: size),
+                duration: AnimationFrame.shownDuration(Double(duration) / 1000),
+                disposal: flags & 1 == 1 ? .clear : .keep, replaces: flags & 2 == 2, workingBytes: size.bytes * 2)
+        }
+
+        func draw(_ index: Int, onto canvas: PixelBuffer) throws {
+            let frame = frames[index]
+            let file = data.withUnsafeBytes { Self.file($0[chunks[index]], frame.area.size) }
+            let picture = try file.withUnsafeBytes { try WebPDecoder.picture(ByteReader($0), frame.area.size) }
+            FrameBlending.put(picture, at: frame.area, replaces: frame.replaces, onto: canvas)
+        }
+
+        /// A file of one picture: the chunks of a frame, behind a header that allows for alpha.
+        private static func file(_ chunks: Slice<UnsafeRawBufferPointer>, _ size: PixelSize) -> Data {
+            var file = Data("RIFF".utf8) + little(4 + 18 + chunks.count, 4) + Data("WEBPVP8X".utf8)
+            file += little(10, 4) + little(0x10, 4) + little(size.width - 1, 3) + little(size.height - 1, 3)
+            file.append(contentsOf: chunks)
+            return file
+        }
+
+        private static func little(_ value: Int, _ count: Int) -> Data {
+            Data((0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) })
+        }
+    }
+#endif

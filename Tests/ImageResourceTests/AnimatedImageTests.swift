@@ -1,0 +1,135 @@
+#if !canImport(ImageIO)
+    import Foundation
+    import Testing
+
+    @testable import ImageResource
+
+    /// An animation of `Samples`, and what its frames look like.
+    struct SampleAnimation: Decodable, Sendable, CustomTestStringConvertible {
+        let file: String
+        let expected: String
+        let width: Int
+        let height: Int
+        let durations: [Double]
+        let loops: Int
+        let decibels: Double?
+
+        var testDescription: String { file }
+
+        static let all: [SampleAnimation] = {
+            let list = try? JSONDecoder().decode([SampleAnimation].self, from: Samples.data("animations.json"))
+            return list ?? []
+        }()
+
+        func data() throws -> Data { try Samples.data(file) }
+
+        func frames() throws -> [BitmapImage] {
+            let pixels = try Samples.data(expected)
+            return try durations.indices.map { index in
+                let frame = pixels.dropFirst(index * width * height * 4).prefix(width * height * 4)
+                return try #require(BitmapImage(width: width, height: height) { _ = frame.copyBytes(to: $0) })
+            }
+        }
+    }
+
+    @Suite("AnimatedImage")
+    struct AnimatedImageTests {
+        @Test("every frame of an animation is what it should be, with its duration", arguments: SampleAnimation.all)
+        func frames(_ sample: SampleAnimation) throws {
+            let animation = try AnimatedImage(data: sample.data())
+            #expect(animation.loopCount == sample.loops)
+            #expect(animation.frameCount == sample.durations.count)
+            for (duration, expected) in zip(animation.durations, sample.durations) {
+                #expect(abs(duration - expected) < 1e-9)
+            }
+            for (index, expected) in try sample.frames().enumerated() {
+                let decibels = Pixels.decibels(try animation.frame(at: index), expected)
+                #expect(decibels >= sample.decibels ?? .infinity, "frame \(index)")
+            }
+        }
+
+        @Test("frames are the same in any order", arguments: SampleAnimation.all)
+        func anyOrder(_ sample: SampleAnimation) throws {
+            let animation = try AnimatedImage(data: sample.data())
+            let inOrder = try (0..<animation.frameCount).map { try animation.frame(at: $0) }
+            for index in (0..<animation.frameCount).reversed() + [0, animation.frameCount - 1, 1] {
+                #expect(try animation.frame(at: index) == inOrder[index], "frame \(index)")
+            }
+        }
+
+        @Test("ImageResource gives the first frame", arguments: SampleAnimation.all)
+        func firstFrame(_ sample: SampleAnimation) throws {
+            let image = try BitmapImage.decode(sample.data())
+            let animation = try AnimatedImage(data: sample.data())
+            #expect(image == animation.firstFrame)
+            #expect(try animation.frame(at: 0) == image)
+        }
+
+        @Test("frames are scaled like images")
+        func scaled() throws {
+            let data = try Samples.data("gif-disposal-1.gif")
+            let animation = try AnimatedImage(data: data, sizing: .maxPixelSize(20))
+            let full = try AnimatedImage(data: data).frame(at: 3)
+            let frame = try animation.frame(at: 3)
+            #expect(frame.width == 20 && frame.height == 15)
+            #expect(try full.resized(.maxPixelSize(20)) == frame)
+        }
+
+        @Test("threads that ask for frames at the same time get the right ones")
+        func manyThreads() throws {
+            let animation = try AnimatedImage(data: Samples.data("gif-disposal-3.gif"))
+            let expected = try (0..<5).map { try AnimatedImage(data: Samples.data("gif-disposal-3.gif")).frame(at: $0) }
+            DispatchQueue.concurrentPerform(iterations: 60) { turn in
+                #expect((try? animation.frame(at: turn % 5)) == expected[turn % 5])
+            }
+        }
+
+        @Test("a frame outside of the animation is an error")
+        func outside() throws {
+            let animation = try AnimatedImage(data: Samples.data("gif-disposal-1.gif"))
+            #expect(throws: ImageError.noSuchFrame(5)) { try animation.frame(at: 5) }
+            #expect(throws: ImageError.noSuchFrame(-1)) { try animation.frame(at: -1) }
+        }
+
+        @Test("an image that does not move is an animation of one frame")
+        func still() throws {
+            let animation = try AnimatedImage(data: Samples.data("png-rgb-8.png"))
+            #expect(animation.frameCount == 1 && animation.duration == 0)
+            #expect(animation.frameIndex(at: 5) == 0)
+            #expect(try animation.frame(at: 0) == BitmapImage.decode(Samples.data("png-rgb-8.png")))
+        }
+
+        @Test(
+            "the frame for a moment",
+            arguments: [
+                (-1, 0), (0, 0), (0.069, 0), (0.071, 1), (0.149, 1), (0.2, 2), (0.241, 3), (0.34, 4), (0.44, 4),
+                (0.451, 0), (4.5 + 0.08, 1), (.infinity, 0), (.nan, 0),
+            ] as [(Double, Int)])
+        func moments(_ time: Double, _ index: Int) throws {
+            // Frames of 70, 80, 90, 100 and 110 ms, for ever.
+            let animation = try AnimatedImage(data: Samples.data("gif-disposal-0.gif"))
+            #expect(animation.frameIndex(at: time) == index)
+        }
+
+        @Test("an animation that plays some times stays at its last frame")
+        func ending() throws {
+            let animation = try AnimatedImage(data: Samples.data("gif-parts.gif"))  // 220 ms, 5 times
+            #expect(animation.frameIndex(at: 0.22 * 4 + 0.05) == 0)
+            #expect(animation.frameIndex(at: 0.22 * 5 + 0.05) == 2)
+        }
+
+        @Test("the last frame that needs no other is where going back begins")
+        func keyFrames() {
+            let canvas = PixelSize(width: 10, height: 10)
+            let whole = PixelArea(x: 0, y: 0, size: canvas)
+            let part = PixelArea(x: 1, y: 1, size: PixelSize(width: 5, height: 5))
+            let frames = [
+                AnimationFrame(area: whole, duration: 1), AnimationFrame(area: part, duration: 1, replaces: true),
+                AnimationFrame(area: whole, duration: 1, replaces: true), AnimationFrame(area: part, duration: 1),
+                AnimationFrame(area: whole, duration: 1, disposal: .clear), AnimationFrame(area: part, duration: 1),
+            ]
+            let starts = frames.indices.map { FrameCompositor.start(of: $0, in: frames, canvas: canvas) }
+            #expect(starts == [0, 0, 2, 2, 2, 5])
+        }
+    }
+#endif
