@@ -14,10 +14,12 @@ struct IndexedHeapTests {
             let element = Int.random(in: 0..<40, using: &generator)
             switch Int.random(in: 0..<5, using: &generator) {
             case 0:
-                #expect(heap.remove(element) == (model.removeValue(forKey: element) != nil))
+                let isRemoved = heap.remove(element)
+                #expect(isRemoved == (model.removeValue(forKey: element) != nil))
             case 1:
                 let first = model.max { $0.value < $1.value }?.key
-                #expect(heap.popFirst() == first)
+                let popped = heap.popFirst()
+                #expect(popped == first)
                 if let first { model[first] = nil }
             default:
                 // Ranks are all different: even numbers for the newest, odd ones for the oldest.
