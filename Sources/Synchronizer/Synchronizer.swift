@@ -34,11 +34,15 @@ public final class Synchronizer: Sendable {
     }
 
     /// A synchronizer made to measure.
-    public init(configuration: Configuration) {
+    public convenience init(configuration: Configuration) {
+        self.init(configuration: configuration, fetcher: configuration.makeFetcher())
+    }
+
+    /// A synchronizer over a fetcher of its own.
+    init(configuration: Configuration, fetcher: any Fetching) {
         self.configuration = configuration
         let memory = MemoryCache<ObjectKey, LoadedObject>(
             limits: .init(cost: configuration.memoryCapacity, preferredCost: configuration.preferredMemoryUsage))
-        let fetcher = configuration.makeFetcher()
         let time = configuration.time
         self.memory = memory
         self.fetcher = fetcher

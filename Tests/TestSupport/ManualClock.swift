@@ -7,6 +7,8 @@ public final class ManualClock: TimeSource {
         var now: Date
         var nextID = 0
         var timers: [Int: (due: Date, action: @Sendable () -> Void)] = [:]
+        var waiting: [(isAwaited: @Sendable (TimeInterval) -> Bool, continuation: CheckedContinuation<Void, Never>)] =
+            []
     }
 
     private let state: Locked<State>
@@ -35,11 +37,26 @@ public final class ManualClock: TimeSource {
     }
 
     public func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> CancelLoading {
-        let id = state.withLock { state in
+        let (id, ready) = state.withLock { state in
             state.nextID += 1
             state.timers[state.nextID] = (state.now.addingTimeInterval(delay), action)
-            return state.nextID
+            let ready = state.waiting.filter { $0.isAwaited(delay) }
+            state.waiting.removeAll { $0.isAwaited(delay) }
+            return (state.nextID, ready)
         }
+        ready.forEach { $0.continuation.resume() }
         return { [state] in state.withLock { $0.timers[id] = nil } }
+    }
+
+    /// Returns once something is to be run within so many seconds from now. Suites that wait have a time limit.
+    public func waitForTimer(within seconds: TimeInterval) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.timers.values.contains(where: { $0.due <= state.now + seconds }) { return true }
+                state.waiting.append(({ $0 <= seconds }, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
     }
 }

@@ -51,6 +51,9 @@ extension LoadMachineHarness {
             expect(
                 download.hasSubscribers || hasGrace && !download.graceTokens.isEmpty, "kept without subscribers: \(id)")
         }
+        for (id, download) in downloads where download.stage == .resting {
+            expect(download.hasSubscribers, "\(id) is to be tried again for nobody")
+        }
         for (id, parse) in parses {
             expect(live.contains { $0.value.parse == id }, "parse \(id) is kept without subscribers")
             expect(downloads[parse.download] != nil, "parse \(id) is kept without its download")

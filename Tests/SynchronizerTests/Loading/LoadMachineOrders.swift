@@ -91,7 +91,10 @@ struct LoadMachineOrders {
         for setting in Setting.all {
             var walk = Walk()
             walk.go(on: setting.harness, Self.cases[number].value)
-            #expect(walk.violation == nil, "\(Self.cases[number].key)")
+            if let violation = walk.violation {
+                Issue.record("\(Self.cases[number].key): \(violation)")
+                return
+            }
             #expect(walk.ends > 10)
         }
     }

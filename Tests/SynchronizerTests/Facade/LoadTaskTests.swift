@@ -1,0 +1,88 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("A load task", .timeLimit(.minutes(2)))
+@MainActor struct LoadTaskTests {
+    let bench: Workbench
+    let synchronizer: Synchronizer
+    let gate = Gate()
+    let resource: DataResource
+
+    init() throws {
+        bench = try Workbench()
+        synchronizer = bench.synchronizer()
+        resource = DataResource(url: bench.server.url("/a"))
+        let fields: KeyValuePairs = ["Cache-Control": "max-age=100"]
+        bench.server["/a"] = Reply(Data(repeating: 1, count: 50_000), fields: fields)
+            .waiting(for: gate, .afterBody(20_000))
+    }
+
+    @Test("tells its progress, until it is finished")
+    func progress() async throws {
+        let answers = Collector<Int>()
+        let task = synchronizer.startLoading(resource) { result in
+            if case .success(let data) = result { answers.append(data.count) }
+        }
+        #expect(task.progress == LoadProgress(received: 0))
+        #expect(task.progress.fraction == nil)
+        var seen: [LoadProgress] = []
+        for await progress in task.progressUpdates {
+            seen.append(progress)
+            if progress.received == 20_000 {
+                #expect(progress.fraction == 0.4)
+                #expect(!task.isFinished)
+                gate.open()
+            }
+        }
+        await answers.wait(for: 1)
+        #expect(seen == seen.sorted { $0.received < $1.received })
+        #expect(task.progress == LoadProgress(received: 50_000, expected: 50_000))
+        #expect(task.progress.fraction == 1)
+        #expect(task.isFinished)
+        var afterwards: [LoadProgress] = []
+        for await progress in task.progressUpdates { afterwards.append(progress) }
+        #expect(afterwards == [task.progress])
+    }
+
+    @Test("ends its progress when it is cancelled, and calls nobody")
+    func cancel() async throws {
+        let task = synchronizer.startLoading(resource) { _ in Issue.record("was cancelled") }
+        try await gate.waitForArrivals()
+        let updates = task.progressUpdates
+        task.cancel()
+        #expect(task.isFinished)
+        for await _ in updates {}
+        task.cancel()
+        task.priority = .high
+        try await bench.server.waitUntilConnectionsClosed()
+        #expect(synchronizer.loader.update { $0.machine.isIdle })
+    }
+
+    @Test("is finished before it is returned, if the object is in memory")
+    func memory() async throws {
+        gate.open()
+        _ = try await synchronizer.load(resource)
+        var size = 0
+        let task = synchronizer.startLoading(resource) { result in
+            if case .success(let data) = result { size = data.count }
+        }
+        #expect(size == 50_000)
+        #expect(task.isFinished)
+    }
+
+    @Test("is finished after an error, too")
+    func failure() async throws {
+        bench.server["/b"] = Reply("no", status: 404)
+        let answers = Collector<Bool>()
+        let task = synchronizer.startLoading(DataResource(url: bench.server.url("/b"))) { result in
+            if case .error = result { answers.append(true) }
+        }
+        for await _ in task.progressUpdates {}
+        await answers.wait(for: 1)
+        #expect(task.isFinished)
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("Prefetching", .timeLimit(.minutes(2)))
+struct PrefetchTests {
+    let bench: Workbench
+    let synchronizer: Synchronizer
+
+    init() throws {
+        bench = try Workbench()
+        synchronizer = bench.synchronizer()
+        bench.server.handle("/x") { request in Reply(request.target, fields: ["Cache-Control": "max-age=100"]) }
+    }
+
+    func resources(_ numbers: Range<Int>) -> [LoadingTests.Counted] {
+        numbers.map { LoadingTests.Counted(url: bench.server.url("/x?\($0)"), parses: parses) }
+    }
+
+    let parses = Locked(0)
+
+    /// Returns when that many prefetches have been loaded.
+    func loaded(_ count: Int) async throws {
+        while synchronizer.prefetchStatistics.loaded < count { await Task.yield() }
+    }
+
+    @Test("to memory: the objects are there when they are asked for, and are counted as used")
+    func toMemory() async throws {
+        synchronizer.prefetch(resources(0..<30))
+        try await loaded(30)
+        #expect(parses.withLock { $0 } == 30)
+        for resource in resources(0..<10) { #expect(synchronizer.cachedObject(for: resource) != nil) }
+        for resource in resources(10..<20) { _ = try await synchronizer.load(resource) }
+        #expect(bench.server.counts.requests == 30)
+        #expect(synchronizer.prefetchStatistics.used == 20)
+        #expect(synchronizer.prefetchStatistics.bytes == 10 * 4 + 20 * 5)
+    }
+
+    @Test("what is in memory already is not prefetched")
+    func alreadyThere() async throws {
+        _ = try await synchronizer.load(resources(0..<1)[0])
+        synchronizer.prefetch(resources(0..<2))
+        try await loaded(1)
+        #expect(bench.server.requests.map(\.query) == ["0", "1"])
+    }
+
+    @Test("to disk only: nothing is parsed, and no request is needed later")
+    func toDisk() async throws {
+        synchronizer.prefetch(resources(0..<5), to: .disk)
+        try await loaded(5)
+        #expect(parses.withLock { $0 } == 0)
+        for resource in resources(0..<5) {
+            #expect(synchronizer.cachedObject(for: resource) == nil)
+            #expect(try await synchronizer.loaded(resource).source == .cache)
+        }
+        #expect(bench.server.counts.requests == 5)
+        #expect(synchronizer.prefetchStatistics.used == 5)
+    }
+
+    @Test("a prefetch is cancelled as one")
+    func cancelling() async throws {
+        let gate = Gate()
+        bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }
+        let cancel = synchronizer.prefetch(resources(0..<100))
+        let other = synchronizer.prefetch(resources(100..<200))
+        try await gate.waitForArrivals(2)
+        cancel()
+        other()
+        try await bench.server.waitUntilConnectionsClosed()
+        #expect(synchronizer.loader.update { $0.machine.isIdle })
+        #expect(synchronizer.prefetchStatistics.loaded == 0)
+    }
+
+    @Test("who has asked meanwhile keeps the load when its prefetch is cancelled")
+    func askedMeanwhile() async throws {
+        let gate = Gate()
+        bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }
+        let cancel = synchronizer.prefetch(resources(0..<1))
+        try await gate.waitForArrivals()
+        let load = Task { [synchronizer, resource = resources(0..<1)[0]] in try await synchronizer.load(resource) }
+        // What has been asked for once more is under way when this has joined it.
+        while synchronizer.loader.update({ $0.receivers.count }) < 2 { await Task.yield() }
+        cancel()
+        gate.open()
+        #expect(try await load.value == 4)
+        #expect(bench.server.counts.requests == 1)
+    }
+
+    @Test("the window narrows when most is wasted")
+    func wasted() async throws {
+        let before = synchronizer.prefetcher.window
+        for round in 0..<4 {
+            let numbers = round * 8..<round * 8 + 8
+            let cancel = synchronizer.prefetch(resources(numbers))
+            try await loaded((round + 1) * 8)
+            cancel()
+        }
+        #expect(synchronizer.prefetchStatistics.wasted == 32)
+        #expect(synchronizer.prefetchStatistics.wastedBytes == synchronizer.prefetchStatistics.bytes)
+        #expect(synchronizer.prefetcher.window == before / 4)
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("Trying again", .timeLimit(.minutes(2)))
+struct RetryTests {
+    let bench: Workbench
+    let url: URL
+
+    init() throws {
+        bench = try Workbench()
+        url = bench.server.url("/a")
+    }
+
+    func synchronizer(_ change: (inout Synchronizer.Configuration) -> Void = { _ in }) -> Synchronizer {
+        bench.synchronizer {
+            $0.retry = RetryPolicy()
+            change(&$0)
+        }
+    }
+
+    func start(_ synchronizer: Synchronizer) -> Task<Data, any Error> {
+        Task { [url] in try await synchronizer.load(DataResource(url: url)) }
+    }
+
+    func busy(_ seconds: Int) -> Reply { Reply("busy", status: 503, fields: ["Retry-After": "\(seconds)"]) }
+
+    @Test("a busy server is asked again when it says so, and not before")
+    func retryAfter() async throws {
+        bench.server.enqueue(busy(7), Reply("at last"), for: "/a")
+        let load = start(synchronizer())
+        await bench.clock.waitForTimer(within: 7)
+        bench.clock.advance(by: 6.9)
+        #expect(bench.server.counts.requests == 1)
+        bench.clock.advance(by: 0.2)
+        #expect(try await load.value == Data("at last".utf8))
+        #expect(bench.server.counts.requests == 2)
+    }
+
+    @Test("Retry-After may be a date")
+    func retryAfterDate() async throws {
+        let date = HTTPDate.string(from: bench.clock.now + 9)
+        bench.server.enqueue(Reply("busy", status: 429, fields: ["Retry-After": date]), Reply("ok"), for: "/a")
+        let load = start(synchronizer())
+        await bench.clock.waitForTimer(within: 9)
+        bench.clock.advance(by: 8.9)
+        #expect(bench.server.counts.requests == 1)
+        bench.clock.advance(by: 0.2)
+        #expect(try await load.value == Data("ok".utf8))
+    }
+
+    @Test("after three tries it is the last answer's error")
+    func threeTries() async throws {
+        bench.server["/a"] = Reply("busy", status: 503)
+        let load = start(synchronizer())
+        for bound in [0.5, 1] {
+            await bench.clock.waitForTimer(within: bound)
+            bench.clock.advance(by: bound)
+        }
+        let error = await #expect(throws: SynchronizerError.self) { try await load.value }
+        #expect((error?.context.response as? HTTPURLResponse)?.statusCode == 503)
+        #expect(bench.server.counts.requests == 3)
+    }
+
+    @Test("a reset is tried again, and everybody who waits gets the one answer")
+    func reset() async throws {
+        let gate = Gate()
+        let broken = Reply("broken").failing(.reset(.afterHead)).waiting(for: gate)
+        bench.server.enqueue(broken, Reply("whole"), for: "/a")
+        let synchronizer = synchronizer()
+        let answers = Collector<Data?>()
+        for _ in 0..<5 {
+            synchronizer.loadResource(DataResource(url: url), on: .global()) { result in
+                if case .success(let data) = result { answers.append(data) } else { answers.append(nil) }
+            }
+        }
+        try await gate.waitForArrivals()
+        gate.open()
+        await bench.clock.waitForTimer(within: 0.5)
+        bench.clock.advance(by: 0.5)
+        #expect(await answers.wait(for: 5) == Array(repeating: Data("whole".utf8), count: 5))
+        #expect(bench.server.counts.requests == 2)
+    }
+
+    @Test("an answer that stays is given at once", arguments: [400, 404, 410, 500, 501])
+    func final(status: Int) async throws {
+        bench.server["/a"] = Reply("no", status: status)
+        await #expect(throws: SynchronizerError.self) { try await start(synchronizer()).value }
+        #expect(bench.server.counts.requests == 1)
+    }
+
+    @Test("a POST is sent once")
+    func post() async throws {
+        bench.server["/a"] = busy(1)
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.httpBody = Data("x".utf8)
+        let synchronizer = synchronizer()
+        await #expect(throws: SynchronizerError.self) { try await synchronizer.load(DataResource(request: request)) }
+        #expect(bench.server.counts.requests == 1)
+    }
+
+    @Test("nothing is tried again for nobody", arguments: [0, 20])
+    func nobodyWaits(grace: TimeInterval) async throws {
+        bench.server["/a"] = busy(5)
+        bench.server["/b"] = Reply("b")
+        let synchronizer = synchronizer { $0.grace = grace }
+        let load = start(synchronizer)
+        await bench.clock.waitForTimer(within: 5)
+        load.cancel()
+        await #expect(throws: CancellationError.self) { try await load.value }
+        #expect(synchronizer.loader.update { $0.machine.isIdle })
+        bench.clock.advance(by: 30)
+        _ = try await synchronizer.load(DataResource(url: bench.server.url("/b")))
+        #expect(bench.server.requests.map(\.path) == ["/a", "/b"])
+    }
+
+    @Test("while a load rests, another uses its slot")
+    func resting() async throws {
+        bench.server.enqueue(busy(20), Reply("a"), for: "/a")
+        bench.server["/b"] = Reply("b")
+        let synchronizer = synchronizer {
+            $0.maximumLoads = 1
+            $0.maximumLoadsPerHost = 1
+        }
+        let load = start(synchronizer)
+        await bench.clock.waitForTimer(within: 20)
+        let other = try await synchronizer.load(DataResource(url: bench.server.url("/b")))
+        #expect(other == Data("b".utf8))
+        bench.clock.advance(by: 20)
+        #expect(try await load.value == Data("a".utf8))
+    }
+
+    @Test("no try begins after the total time")
+    func totalTime() async throws {
+        bench.server["/a"] = busy(25)
+        let load = start(synchronizer { $0.retry.totalTime = 40 })
+        await bench.clock.waitForTimer(within: 25)
+        bench.clock.advance(by: 25)
+        await #expect(throws: SynchronizerError.self) { try await load.value }
+        #expect(bench.server.counts.requests == 2)
+    }
+
+    @Test("an origin that fails for long has ten retries, all its loads together")
+    func budget() async throws {
+        bench.server.handle("/x") { _ in Reply("busy", status: 503) }
+        let synchronizer = synchronizer()
+        for number in 0..<8 {
+            let load = Task { [bench] in
+                try await synchronizer.load(DataResource(url: bench.server.url("/x?\(number)")))
+            }
+            for bound in number < 5 ? [0.5, 1] : [] {
+                await bench.clock.waitForTimer(within: bound)
+                bench.clock.advance(by: bound)
+            }
+            await #expect(throws: SynchronizerError.self) { try await load.value }
+        }
+        #expect(bench.server.counts.requests == 8 + 10)
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("The order of loads, as the server sees it", .timeLimit(.minutes(2)))
+struct SchedulingTests {
+    let bench: Workbench
+    let answers = Collector<String>()
+    let gate = Gate()
+
+    init() throws {
+        bench = try Workbench()
+        bench.server["/blocker"] = Reply("blocker").waiting(for: gate)
+        bench.server["/stored"] = Reply("stored", fields: ["Cache-Control": "max-age=1000"])
+        bench.server.handle("/x") { request in Reply(request.target) }
+    }
+
+    /// One load at a time, and one look-up, so that the order is plain to see.
+    func narrow(_ change: (inout Synchronizer.Configuration) -> Void = { _ in }) -> Synchronizer {
+        bench.synchronizer {
+            $0.maximumLoads = 1
+            $0.maximumLoadsPerHost = 1
+            $0.maximumParses = 1
+            change(&$0)
+        }
+    }
+
+    /// Occupies the only slot until the gate is opened.
+    func block(_ synchronizer: Synchronizer) async throws {
+        _ = try await synchronizer.load(DataResource(url: bench.server.url("/stored")))
+        start(synchronizer, "/blocker")
+        try await gate.waitForArrivals()
+    }
+
+    @discardableResult
+    func start(_ synchronizer: Synchronizer, _ target: String, _ priority: LoadPriority = .normal) -> CancelLoading {
+        let resource = DataResource(url: bench.server.url(target))
+        return synchronizer.loadResource(resource, priority: priority, on: .global()) { [answers] _ in
+            answers.append(target)
+        }
+    }
+
+    /// Returns when all that was asked for before has been looked up in the cache: one look-up at a time, this last.
+    func allLookedUp(_ synchronizer: Synchronizer) async throws {
+        synchronizer.removeAllObjects()
+        let stored = DataResource(url: bench.server.url("/stored"))
+        #expect(try await synchronizer.loaded(stored, priority: .veryLow).source == .cache)
+    }
+
+    /// What the server was asked for behind the blocker.
+    func order(_ synchronizer: Synchronizer, _ count: Int) async throws -> [String] {
+        try await allLookedUp(synchronizer)
+        gate.open()
+        try await bench.server.waitForRequests(2 + count)
+        return bench.server.requests.dropFirst(2).map { $0.query ?? "" }
+    }
+
+    @Test("newest first")
+    func newestFirst() async throws {
+        let synchronizer = narrow()
+        try await block(synchronizer)
+        for number in 1...4 { start(synchronizer, "/x?\(number)") }
+        #expect(try await order(synchronizer, 4) == ["4", "3", "2", "1"])
+    }
+
+    @Test("in the order of asking, if wanted")
+    func oldestFirst() async throws {
+        let synchronizer = narrow { $0.schedule = .oldestFirst }
+        try await block(synchronizer)
+        for number in 1...4 { start(synchronizer, "/x?\(number)") }
+        #expect(try await order(synchronizer, 4) == ["1", "2", "3", "4"])
+    }
+
+    @Test("what is asked for again is the newest")
+    func again() async throws {
+        let synchronizer = narrow()
+        try await block(synchronizer)
+        for number in [1, 2, 3, 1] { start(synchronizer, "/x?\(number)") }
+        #expect(try await order(synchronizer, 3) == ["1", "3", "2"])
+    }
+
+    @Test("the urgent first")
+    func priorities() async throws {
+        let synchronizer = narrow()
+        try await block(synchronizer)
+        start(synchronizer, "/x?1", .low)
+        start(synchronizer, "/x?2", .veryHigh)
+        start(synchronizer, "/x?3", .veryLow)
+        start(synchronizer, "/x?4", .high)
+        start(synchronizer, "/x?5", .normal)
+        #expect(try await order(synchronizer, 5) == ["2", "4", "5", "1", "3"])
+    }
+
+    @Test("joining raises a load to the highest of its subscribers, leaving lowers it again")
+    func joining() async throws {
+        let synchronizer = narrow()
+        try await block(synchronizer)
+        start(synchronizer, "/x?1", .low)
+        start(synchronizer, "/x?2", .normal)
+        start(synchronizer, "/x?3", .low)
+        start(synchronizer, "/x?1", .high)
+        let leave = start(synchronizer, "/x?3", .veryHigh)
+        leave()
+        #expect(try await order(synchronizer, 3) == ["1", "2", "3"])
+    }
+
+    @Test("a change of a task's priority moves its load")
+    @MainActor func change() async throws {
+        let synchronizer = narrow()
+        try await block(synchronizer)
+        let tasks = (1...4).map { number in
+            synchronizer.startLoading(DataResource(url: bench.server.url("/x?\(number)"))) { _ in }
+        }
+        tasks[0].priority = .veryHigh
+        tasks[3].priority = .veryLow
+        #expect(tasks.map(\.priority) == [.veryHigh, .normal, .normal, .veryLow])
+        #expect(try await order(synchronizer, 4) == ["1", "3", "2", "4"])
+    }
+
+    @Test("a prefetch is promoted at once when somebody asks")
+    func promotion() async throws {
+        let synchronizer = narrow()
+        try await block(synchronizer)
+        let resources = (1...3).map { DataResource(url: bench.server.url("/x?\($0)")) }
+        synchronizer.prefetch(resources)
+        start(synchronizer, "/x?4")
+        start(synchronizer, "/x?2")
+        #expect(try await order(synchronizer, 4).prefix(2) == ["2", "4"])
+    }
+
+    @Test("a prefetch under way gives its slot to what is visible, and is loaded later")
+    func preemption() async throws {
+        let synchronizer = narrow()
+        bench.server["/prefetched"] = Reply("p", fields: ["Cache-Control": "max-age=1000"]).waiting(for: gate)
+        let prefetched = DataResource(url: bench.server.url("/prefetched"))
+        synchronizer.prefetch([prefetched])
+        try await gate.waitForArrivals()
+        let visible = try await synchronizer.load(DataResource(url: bench.server.url("/x?1")))
+        #expect(visible == Data("/x?1".utf8))
+        gate.open()
+        try await bench.server.waitForRequests(3)
+        #expect(bench.server.requests.map(\.path) == ["/prefetched", "/x", "/prefetched"])
+        #expect(try await synchronizer.load(prefetched) == Data("p".utf8))
+        #expect(bench.server.counts.requests == 3)
+    }
+
+    @Test("each origin has its bound, and does not hold up another")
+    func perHost() async throws {
+        let other = try ScriptedServer()
+        for server in [bench.server, other] { server.handle("/held") { [gate] _ in Reply("x").waiting(for: gate) } }
+        let synchronizer = narrow {
+            $0.maximumLoads = 4
+            $0.maximumLoadsPerHost = 1
+        }
+        _ = try await synchronizer.load(DataResource(url: bench.server.url("/stored")))
+        for number in 0..<3 { start(synchronizer, "/held?\(number)") }
+        let resource = DataResource(url: other.url("/held"))
+        synchronizer.loadResource(resource, on: .global()) { [answers] _ in answers.append("other") }
+        try await gate.waitForArrivals(2)
+        try await allLookedUp(synchronizer)
+        #expect(bench.server.counts.requests == 2)  // the stored one, and one that is held
+        #expect(other.counts.requests == 1)
+        gate.open()
+        await answers.wait(for: 4)
+        #expect(bench.server.requests.map(\.target).suffix(3).sorted() == ["/held?0", "/held?1", "/held?2"])
+    }
+}
