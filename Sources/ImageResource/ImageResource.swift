@@ -11,6 +11,10 @@ public import Synchronizer
 /// What cannot be decoded is an ``ImageError`` (inside of `SynchronizerError.undecodable`).
 public struct ImageResource: Resource {
     private let imageRequest: URLRequest
+    /// What its loads are shared by.
+    public let identity: ResourceIdentity
+    /// Told by ``sizing``.
+    public let variant: ResourceVariant
     /// How large the image is decoded.
     public let sizing: ImageSizing
 
@@ -40,6 +44,8 @@ public struct ImageResource: Resource {
     /// An image by a request of one's own: with headers, a cache policy, a time-out.
     public init(request: URLRequest, sizing: ImageSizing = .stored) {
         imageRequest = request
+        identity = ResourceIdentity(request)
+        variant = ResourceVariant(sizing.name)
         self.sizing = sizing
     }
 
@@ -50,9 +56,6 @@ public struct ImageResource: Resource {
     public var parse: @Sendable (Data) throws -> PlatformImage {
         { [sizing] data in try PlatformImage.decode(data, sizing: sizing) }
     }
-
-    /// Told by ``sizing``.
-    public var variant: ResourceVariant { ResourceVariant(sizing.name) }
 
     /// The bytes of the image's pixels in memory.
     public func cost(of object: PlatformImage, size: Int) -> Int { object.decodedByteCount }

@@ -3,6 +3,7 @@ import Foundation
 /// The bytes themselves.
 public struct DataResource: Resource {
     private let urlRequest: URLRequest
+    public let identity: ResourceIdentity
 
     /// The bytes at a URL.
     public init(url: URL) {
@@ -12,6 +13,7 @@ public struct DataResource: Resource {
     /// The bytes that a request is answered with.
     public init(request: URLRequest) {
         urlRequest = request
+        identity = ResourceIdentity(request)
     }
 
     public func request() -> URLRequest { urlRequest }

@@ -7,6 +7,7 @@ import Foundation
 /// ```
 public struct JSONResource<Value: Decodable & Sendable>: Resource {
     private let urlRequest: URLRequest
+    public let identity: ResourceIdentity
     private let decoder: JSONDecoder?
 
     /// The value at a URL, asked for as `application/json`.
@@ -22,6 +23,7 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
     /// The value that a request is answered with. The request is sent as it is.
     public init(request: URLRequest, decoder: JSONDecoder? = nil) {
         urlRequest = request
+        identity = ResourceIdentity(request)
         self.decoder = decoder
     }
 

@@ -24,6 +24,10 @@ public protocol Resource<ParsedObject>: Sendable {
     /// options. Resources with equal requests, types and variants share one parse and one object in memory.
     var variant: ResourceVariant { get }
 
+    /// What its loads are shared by; by default made anew from ``request()`` each time. A resource that keeps it spares
+    /// that, which counts where images in memory fill recycled cells.
+    var identity: ResourceIdentity { get }
+
     /// Whether the parse takes no more than a few microseconds, whatever the size of the body. It is then done on the
     /// thread that has received the bytes, because handing them to another would take longer.
     static var parsesQuickly: Bool { get }
@@ -37,6 +41,8 @@ public protocol Resource<ParsedObject>: Sendable {
 
 extension Resource {
     public var variant: ResourceVariant { .standard }
+
+    public var identity: ResourceIdentity { ResourceIdentity(request()) }
 
     public static var parsesQuickly: Bool { false }
 

@@ -22,11 +22,10 @@ extension Synchronizer {
         ) async throws -> Loaded<R.ParsedObject>
     {
         try Task.checkCancellation()
-        let request = resource.request()
-        if let known = recall(resource, request), let object = known.object(of: R.self) {
+        if let known = recall(resource), let object = known.object(of: R.self) {
             return Loaded(object: object, head: known.head, trace: known.traceFromMemory)
         }
-        let loaded = try await outcome(of: job(for: resource, request, priority ?? .current)).get()
+        let loaded = try await outcome(of: job(for: resource, resource.request(), priority ?? .current)).get()
         guard let object = loaded.object(of: R.self) else { throw loaded.mismatch }
         return Loaded(object: object, head: loaded.head, trace: loaded.trace)
     }

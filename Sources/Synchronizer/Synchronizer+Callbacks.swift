@@ -16,12 +16,11 @@ extension Synchronizer {
         _ resource: R, priority: LoadPriority = .normal,
         completion: @escaping @MainActor (SynchronizerResult<R.ParsedObject>) -> Void
     ) -> CancelLoading {
-        let request = resource.request()
-        if MainQueue.isCurrent, let known = recall(resource, request)?.object(of: R.self) {
+        if MainQueue.isCurrent, let known = recall(resource)?.object(of: R.self) {
             MainActor.assumeIsolated { completion(.success(known)) }
             return {}
         }
-        return begin(resource, request, priority, completion) { subscription, result in
+        return begin(resource, resource.request(), priority, completion) { subscription, result in
             DispatchQueue.main.async {
                 MainActor.assumeIsolated { subscription.take()?(result) }
             }
@@ -48,9 +47,8 @@ extension Synchronizer {
         _ resource: R, priority: LoadPriority = .normal,
         completion: @escaping @MainActor (SynchronizerResult<R.ParsedObject>) -> Void
     ) -> LoadTask {
-        let request = resource.request()
         let task = LoadTask(priority: priority)
-        if MainQueue.isCurrent, let known = recall(resource, request)?.object(of: R.self) {
+        if MainQueue.isCurrent, let known = recall(resource)?.object(of: R.self) {
             task.finish()
             MainActor.assumeIsolated { completion(.success(known)) }
             return task
@@ -68,7 +66,7 @@ extension Synchronizer {
             }
         }
         receiver.progressed = { task.note($0) }
-        enter(job(for: resource, request, priority), subscription, receiver)
+        enter(job(for: resource, resource.request(), priority), subscription, receiver)
         return task
     }
 

@@ -12,7 +12,7 @@ extension Synchronizer {
         _ job: LoadJob, _ subscription: Subscription<Completion>, mayBlock: Bool = false, _ receiver: LoadReceiver
     ) {
         if let identity = job.identity { prefetcher.asked(for: identity) }
-        let use = MemoryUse(job.request)
+        let use = job.memoryUse
         let now = configuration.time.now
         let ticket = loader.load(
             job,

@@ -58,7 +58,7 @@ extension Synchronizer {
         let job = job(for: resource, request, priority)
         let steps = UpdateSteps<R>(step)
         let now = configuration.time.now
-        if MemoryUse(request) != nil, let key = job.objectKey,
+        if resource.identity.memoryUse != nil, let key = job.objectKey,
             let known = memory.value(for: key, now: now, anyAge: true)
         {
             let isFresh = now < known.freshUntil

@@ -5,6 +5,7 @@ struct LoadJob: Sendable {
     let request: URLRequest
     /// Nil for a load that shares with nobody.
     let identity: RequestIdentity?
+    let memoryUse: MemoryUse?
     let type: ObjectIdentifier
     let variant: ResourceVariant
     var priority: LoadPriority
@@ -15,7 +16,9 @@ struct LoadJob: Sendable {
 
     init<R: Resource>(_ resource: R, request: URLRequest, priority: LoadPriority, maximumBodySize: Int) {
         self.request = request
-        identity = RequestIdentity(request)
+        let identity = resource.identity
+        self.identity = identity.request
+        memoryUse = identity.memoryUse
         type = ObjectIdentifier(R.self)
         variant = resource.variant
         self.priority = priority

@@ -11,6 +11,8 @@ struct RequestIdentity: Hashable, Sendable {
     private let method: Method
     /// Nil where there are none, which is common and quickly compared.
     private let fields: [String: String]?
+    /// Made once: looking an object up in memory is to cost no more than it must.
+    private let hash: Int
 
     /// Nil for a request that shares with nobody: an unsafe method, or a body.
     init?(_ request: URLRequest) {
@@ -22,6 +24,14 @@ struct RequestIdentity: Hashable, Sendable {
         }
         self.url = url
         fields = request.allHTTPHeaderFields.flatMap(Self.selecting)
+        var hasher = Hasher()
+        hasher.combine(url)
+        hasher.combine(fields)
+        hash = hasher.finalize()
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(hash)
     }
 
     private static func selecting(_ fields: [String: String]) -> [String: String]? {
@@ -59,4 +69,10 @@ struct ObjectKey: Hashable, Sendable {
     let identity: RequestIdentity
     let type: ObjectIdentifier
     let variant: ResourceVariant
+
+    /// Variants of one request are few: they need not be told apart by their hashes.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(identity)
+        hasher.combine(type)
+    }
 }

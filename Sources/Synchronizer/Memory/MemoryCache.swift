@@ -78,7 +78,7 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
 
     package func remove(where matches: (Key) -> Bool) {
         state.withLock { state in
-            for key in state.entries.keys where matches(key) { state.remove(key) }
+            for key in state.entries.allKeys where matches(key) { state.remove(key) }
         }
     }
 

@@ -48,7 +48,7 @@ struct MemoryLayer {
 
     mutating func apply(_ change: Change) {
         guard let key = change.urlKey else {
-            for key in pages.keys { apply(change, to: key) }
+            for key in pages.allKeys { apply(change, to: key) }
             return
         }
         if case .store(let row) = change, pages[key]?.url != row.url {
@@ -79,7 +79,7 @@ struct MemoryLayer {
 
     /// From now on there is nothing but memory.
     mutating func keepWithoutDisk() {
-        for key in pages.keys {
+        for key in pages.allKeys {
             guard var page = pages[key] else { continue }
             page.rows.removeAll { $0.body == nil }
             for index in page.rows.indices { page.rows[index].isMemoryOnly = true }

@@ -1,86 +1,88 @@
 /// A dictionary that knows the order in which its values were used. All operations take constant time.
+///
+/// Keys, values and links are in arrays of their own, side by side: so looking a value up copies that value, and not
+/// its key with it.
 struct LRUList<Key: Hashable, Value> {
-    fileprivate struct Node {
-        let key: Key
-        var value: Value
-        /// Towards the more, and towards the less recently used; -1 at the ends.
-        var newer: Int
-        var older: Int
+    /// The neighbours of a place towards the more, and towards the less recently used; -1 at the ends.
+    private struct Links {
+        var newer = -1
+        var older = -1
     }
 
-    private var nodes: [Node?] = []
+    private var keys: [Key?] = []
+    private var values: [Value?] = []
+    private var links: [Links] = []
     private var free: [Int] = []
-    private var positions: [Key: Int] = [:]
+    private var places: [Key: Int] = [:]
     private var newest = -1
     private var oldest = -1
 
-    var count: Int { positions.count }
-    var keys: [Key] { Array(positions.keys) }
-    var leastRecentlyUsed: Key? { oldest < 0 ? nil : nodes[oldest]?.key }
+    var count: Int { places.count }
+    var allKeys: [Key] { Array(places.keys) }
+    var leastRecentlyUsed: Key? { oldest < 0 ? nil : keys[oldest] }
 
     /// The value; reading it is not using it.
     subscript(key: Key) -> Value? {
-        positions[key].flatMap { nodes[$0]?.value }
+        places[key].flatMap { values[$0] }
     }
 
     /// The value, made the most recently used if it passes.
     mutating func use(_ key: Key, if passes: (Value) -> Bool) -> Value? {
-        guard let position = positions[key], let value = nodes[position]?.value, passes(value) else { return nil }
-        if position != newest {
-            unlink(position)
-            link(position)
+        guard let place = places[key], let value = values[place], passes(value) else { return nil }
+        if place != newest {
+            unlink(place)
+            link(place)
         }
         return value
     }
 
     /// Makes the value the most recently used.
     mutating func markUsed(_ key: Key) {
-        guard let position = positions[key], position != newest else { return }
-        unlink(position)
-        link(position)
+        guard let place = places[key], place != newest else { return }
+        unlink(place)
+        link(place)
     }
 
     /// Adds the value as the most recently used, in place of one of the same key.
     mutating func insert(_ value: Value, for key: Key) {
         remove(key)
-        let node = Node(key: key, value: value, newer: -1, older: -1)
-        let position: Int
+        let place: Int
         if let reused = free.popLast() {
-            nodes[reused] = node
-            position = reused
+            keys[reused] = key
+            values[reused] = value
+            place = reused
         } else {
-            nodes.append(node)
-            position = nodes.count - 1
+            keys.append(key)
+            values.append(value)
+            links.append(Links())
+            place = keys.count - 1
         }
-        positions[key] = position
-        link(position)
+        places[key] = place
+        link(place)
     }
 
     @discardableResult
     mutating func remove(_ key: Key) -> Value? {
-        guard let position = positions.removeValue(forKey: key) else { return nil }
-        unlink(position)
-        defer {
-            nodes[position] = nil
-            free.append(position)
-        }
-        return nodes[position]?.value
+        guard let place = places.removeValue(forKey: key) else { return nil }
+        unlink(place)
+        free.append(place)
+        keys[place] = nil
+        defer { values[place] = nil }
+        return values[place]
     }
 
-    private mutating func link(_ position: Int) {
-        nodes[position]?.older = newest
-        nodes[position]?.newer = -1
-        if newest >= 0 { nodes[newest]?.newer = position }
-        newest = position
-        if oldest < 0 { oldest = position }
+    private mutating func link(_ place: Int) {
+        links[place] = Links(newer: -1, older: newest)
+        if newest >= 0 { links[newest].newer = place }
+        newest = place
+        if oldest < 0 { oldest = place }
     }
 
-    private mutating func unlink(_ position: Int) {
-        guard let node = nodes[position] else { return }
-        if node.newer >= 0 { nodes[node.newer]?.older = node.older } else { newest = node.older }
-        if node.older >= 0 { nodes[node.older]?.newer = node.newer } else { oldest = node.newer }
+    private mutating func unlink(_ place: Int) {
+        let (newer, older) = (links[place].newer, links[place].older)
+        if newer >= 0 { links[newer].older = older } else { newest = older }
+        if older >= 0 { links[older].newer = newer } else { oldest = newer }
     }
 }
 
-extension LRUList.Node: Sendable where Key: Sendable, Value: Sendable {}
 extension LRUList: Sendable where Key: Sendable, Value: Sendable {}
