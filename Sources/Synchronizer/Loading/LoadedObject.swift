@@ -48,10 +48,12 @@ final class LoadedObject: Sendable {
     }
 
     /// Whether this object was made from that response already, so that it need not be parsed again: its validators
-    /// are the same (RFC 9110 §8.8), and the server has just confirmed them, or it is as old to the second.
+    /// are the same (RFC 9110 §8.8), and the server has just confirmed them, or it is as old to the second, or it is
+    /// stored and they are strong (§8.8.1).
     func isMade(from fetched: Fetched) -> Bool {
         func isSame(_ field: String) -> Bool { fetched.response.value(of: field) == head.value(of: field) }
-        let isConfirmed = fetched.trace.source == .revalidated || isSame("Date")
+        let isStrong = fetched.trace.source != .network && fetched.response.value(of: "ETag")?.first == "\""
+        let isConfirmed = fetched.trace.source == .revalidated || isSame("Date") || isStrong
         let hasValidator = ["ETag", "Last-Modified"].contains { fetched.response.value(of: $0) != nil }
         return isConfirmed && hasValidator && isSame("ETag") && isSame("Last-Modified")
     }

@@ -1,0 +1,69 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("A recycled list", .timeLimit(.minutes(5)))
+@MainActor struct RecycledCellTests {
+    /// A cell as applications write it: it cancels when it is bound anew, and shows whatever it is given.
+    @MainActor final class Cell {
+        private(set) var slot: String?
+        private(set) var shown: String?
+        private var cancel: CancelLoading?
+
+        func bind(to slot: String, _ synchronizer: Synchronizer) {
+            unbind()
+            self.slot = slot
+            guard let url = URL(string: "http://a.example\(slot)") else { return }
+            cancel = synchronizer.loadResource(DataResource(url: url)) { [weak self] result in
+                guard case .success(let data) = result else { return }
+                self?.shown = String(decoding: data, as: UTF8.self)
+            }
+        }
+
+        func unbind() {
+            cancel?()
+            cancel = nil
+            slot = nil
+            shown = nil
+        }
+    }
+
+    @Test("never shows another cell's object, in 100,000 random binds, unbinds and completions", arguments: [0, 5.0])
+    func recycling(grace: TimeInterval) async {
+        let fetcher = FakeFetcher()
+        var configuration = Synchronizer.Configuration(urlCache: nil)
+        configuration.grace = grace
+        configuration.time = ManualClock()
+        let synchronizer = Synchronizer(configuration: configuration, fetcher: fetcher)
+        let cells = (0..<20).map { _ in Cell() }
+        var generator = SeededGenerator(seed: UInt64(grace))
+        var shown = 0
+        for round in 0..<50_000 {
+            let cell = cells[Int.random(in: 0..<20, using: &generator)]
+            switch Int.random(in: 0..<8, using: &generator) {
+            case 0...3: cell.bind(to: "/\(Int.random(in: 0..<30, using: &generator))", synchronizer)
+            case 4: cell.unbind()
+            default:
+                guard let fetch = fetcher.takeOne(&generator) else { break }
+                if Bool.random(using: &generator) {
+                    fetch.finish()
+                } else {
+                    DispatchQueue.global().async { fetch.finish() }
+                }
+            }
+            if round % 3 == 0 { await Task.yield() }  // lets completions in
+            for cell in cells {
+                guard let object = cell.shown else { continue }
+                shown += 1
+                guard object == cell.slot else {
+                    Issue.record("after \(round) rounds a cell of \(cell.slot ?? "nothing") shows \(object)")
+                    return
+                }
+            }
+        }
+        #expect(shown > 10_000)
+        cells.forEach { $0.unbind() }
+    }
+}
