@@ -2,7 +2,7 @@ import Foundation
 
 #if canImport(FoundationNetworking)
     extension Synchronizer.Configuration.Caching {
-        /// `URLSession` on Linux never asks its cache (DESIGN §6).
+        /// `URLSession` on Linux never asks its cache.
         static let platformDefault = Self.managed
     }
 

@@ -77,7 +77,7 @@ extension RetryPolicy {
         .cannotConnectToHost,  // the server is being restarted
         .networkConnectionLost,  // a reset; the connection was perhaps idle for too long
         .resourceUnavailable,  // the local end of the way was busy
-        .unknown,  // on Linux: a body cut short, or a broken chunk (DESIGN §6)
+        .unknown,  // on Linux: a body cut short, or a broken chunk
     ]
 
     /// The wait that the server asks for, as seconds or as a date.

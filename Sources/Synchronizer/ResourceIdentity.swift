@@ -1,0 +1,94 @@
+import Foundation
+
+/// What tells a request from others as far as sharing goes: by its method, URL, fields and cache policy.
+///
+/// Making one takes longer than looking an object up in memory; a resource that is asked for often keeps its own. See
+/// ``Resource/identity``.
+public struct ResourceIdentity: Sendable {
+    /// Nil for a request that shares with nobody.
+    let request: RequestIdentity?
+    /// Nil for a request that must not be answered with an object from memory.
+    let memoryUse: MemoryUse?
+
+    /// The identity of a request.
+    public init(_ request: URLRequest) {
+        self.request = RequestIdentity(request)
+        memoryUse = MemoryUse(request)
+    }
+}
+
+/// Whether a request may be answered with an object from memory.
+enum MemoryUse: Sendable {
+    case whileFresh
+    /// The cache policy takes what is there, whatever its age.
+    case ofAnyAge
+
+    /// Nil if the answer has to be judged, or fetched, anew.
+    init?(_ request: URLRequest) {
+        switch request.cachePolicy {
+        case .useProtocolCachePolicy: self = .whileFresh
+        case .returnCacheDataElseLoad, .returnCacheDataDontLoad: self = .ofAnyAge
+        default: return nil
+        }
+        if let fields = request.allHTTPHeaderFields, fields.keys.contains(where: RequestIdentity.callsForJudgement) {
+            return nil
+        }
+    }
+}
+
+/// What makes two requests the same: their answers may be shared, in flight and in memory .
+///
+/// All of the request's fields count, because any of them may select the answer or prove who asks (an API key in a
+/// field of its own), except those that only trace a request. So whatever a stored `Vary` names is in the key.
+struct RequestIdentity: Hashable, Sendable {
+    private enum Method: Hashable, Sendable { case get, head }
+
+    private let url: URL
+    private let method: Method
+    /// Nil where there are none, which is common and quickly compared.
+    private let fields: [String: String]?
+    /// Made once: looking an object up in memory is to cost no more than it must.
+    private let hash: Int
+
+    /// Nil for a request that shares with nobody: an unsafe method, or a body.
+    init?(_ request: URLRequest) {
+        guard let url = request.url, request.httpBody == nil, request.httpBodyStream == nil else { return nil }
+        switch request.httpMethod {
+        case "GET"?, nil: method = .get
+        case "HEAD"?: method = .head
+        default: return nil
+        }
+        self.url = url
+        fields = request.allHTTPHeaderFields.flatMap(Self.selecting)
+        var hasher = Hasher()
+        hasher.combine(url)
+        hasher.combine(fields)
+        hash = hasher.finalize()
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(hash)
+    }
+
+    private static func selecting(_ fields: [String: String]) -> [String: String]? {
+        var selecting: [String: String] = [:]
+        for (name, value) in fields {
+            let name = name.lowercased()
+            if !tracing.contains(name) { selecting[name] = value }
+        }
+        return selecting.isEmpty ? nil : selecting
+    }
+
+    /// Whether this field makes the caller take part in caching: its request is answered by the cache below, or by
+    /// the network, and not with an object from memory.
+    static func callsForJudgement(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name == "cache-control" || name == "pragma" || name == "range" || name.hasPrefix("if-")
+    }
+
+    /// Fields that differ from request to request and never select an answer.
+    private static let tracing: Set<String> = [
+        "traceparent", "tracestate", "baggage", "x-request-id", "x-correlation-id", "x-b3-traceid", "x-b3-spanid",
+        "x-b3-parentspanid", "x-b3-sampled", "x-amzn-trace-id", "sentry-trace",
+    ]
+}
