@@ -43,31 +43,48 @@ enum MemoryUse: Sendable {
 struct RequestIdentity: Hashable, Sendable {
     private enum Method: Hashable, Sendable { case get, head }
 
-    private let url: URL
-    private let method: Method
-    /// Nil where there are none, which is common and quickly compared.
-    private let fields: [String: String]?
-    /// Made once: looking an object up in memory is to cost no more than it must.
-    private let hash: Int
+    /// What is compared, in one object: identities are copied and compared much more often than they are made.
+    private final class Content: Sendable {
+        let url: URL
+        let method: Method
+        /// Nil where there are none, which is common and quickly compared.
+        let fields: [String: String]?
+        let hash: Int
+
+        init(url: URL, method: Method, fields: [String: String]?) {
+            self.url = url
+            self.method = method
+            self.fields = fields
+            var hasher = Hasher()
+            hasher.combine(url)
+            hasher.combine(fields)
+            hash = hasher.finalize()
+        }
+    }
+
+    private let content: Content
 
     /// Nil for a request that shares with nobody: an unsafe method, or a body.
     init?(_ request: URLRequest) {
         guard let url = request.url, request.httpBody == nil, request.httpBodyStream == nil else { return nil }
+        let method: Method
         switch request.httpMethod {
         case "GET"?, nil: method = .get
         case "HEAD"?: method = .head
         default: return nil
         }
-        self.url = url
-        fields = request.allHTTPHeaderFields.flatMap(Self.selecting)
-        var hasher = Hasher()
-        hasher.combine(url)
-        hasher.combine(fields)
-        hash = hasher.finalize()
+        content = Content(url: url, method: method, fields: request.allHTTPHeaderFields.flatMap(Self.selecting))
+    }
+
+    static func == (one: RequestIdentity, other: RequestIdentity) -> Bool {
+        let (one, other) = (one.content, other.content)
+        return one === other
+            || (one.hash == other.hash && one.url == other.url && one.method == other.method
+                && one.fields == other.fields)
     }
 
     func hash(into hasher: inout Hasher) {
-        hasher.combine(hash)
+        hasher.combine(content.hash)
     }
 
     private static func selecting(_ fields: [String: String]) -> [String: String]? {
