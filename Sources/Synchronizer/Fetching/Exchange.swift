@@ -45,9 +45,9 @@ struct Reception: Sendable {
     }
 
     mutating func receive(_ response: URLResponse, at moment: Date) {
+        if self.response != nil { body = Data() }  // another one comes in place of the first, as after a challenge
         self.response = response
         responseTime = moment
-        body = Data()
         guard let response = response as? HTTPURLResponse else {
             status = 200
             return
@@ -92,6 +92,13 @@ struct Reception: Sendable {
 
     /// Whether bytes are missing that the answer has promised.
     func isCutShort(method: String) -> Bool {
+        isMissingBytes(method: method) && !isRedirectWithoutBody
+    }
+
+    /// The session on Linux keeps the body of a redirect to itself; nobody needs it to follow the redirect.
+    private var isRedirectWithoutBody: Bool { (300..<400).contains(status) && body.isEmpty }
+
+    func isMissingBytes(method: String) -> Bool {
         guard method != "HEAD", status != 204, status != 304, !isTooLarge, let length = bodyLength else { return false }
         return body.count != length
     }

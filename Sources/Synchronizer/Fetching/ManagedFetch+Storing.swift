@@ -9,7 +9,8 @@ extension ManagedFetch {
     func keepReceived(_ exchange: Exchange, _ done: @escaping Kept) {
         let reception = exchange.reception
         guard let response = reception.response as? HTTPURLResponse, !reception.isTooLarge,
-            exchange.hop.cacheRequest.method != "HEAD"
+            exchange.hop.cacheRequest.method != "HEAD",
+            reception.fields.contains("Location") || !reception.isMissingBytes(method: exchange.hop.cacheRequest.method)
         else { return done(nil) }
         switch Storing.objection(to: reception.status, reception.fields, answering: exchange.hop.cacheRequest) {
         case nil, .notCacheable: break  // a delegate may make it cacheable

@@ -57,8 +57,13 @@ final class URLSessionTransfer: Transfer {
     private let task: URLSessionDataTask
     private let delegate: SessionDelegate
     private let redirects: URLSessionTransport.Redirects
-    /// Nil once the transfer has finished or was cancelled: nothing is reported after that.
-    private let receive: Locked<(@Sendable (TransferEvent) -> Void)?>
+    private let state: Locked<State>
+
+    fileprivate struct State {
+        /// Nil once the transfer has finished or was cancelled: nothing is reported after that.
+        var receive: (@Sendable (TransferEvent) -> Void)?
+        var hasResponse = false
+    }
 
     init(
         session: URLSession, task: URLSessionDataTask, delegate: SessionDelegate,
@@ -68,21 +73,23 @@ final class URLSessionTransfer: Transfer {
         self.task = task
         self.delegate = delegate
         self.redirects = redirects
-        self.receive = Locked(receive)
+        state = Locked(State(receive: receive))
     }
 
     func report(_ event: TransferEvent) {
-        let receive = receive.withLock { receive in
-            defer { if case .finished = event { receive = nil } }
-            return receive
+        let (receive, isHeadMissing) = state.withLock { state in
+            defer { state.note(event) }
+            return (state.receive, event.isSuccess && !state.hasResponse)
         }
+        // On Linux the session keeps the head of a redirect that leads nowhere to itself (DESIGN §6).
+        if isHeadMissing, let response = task.response { receive?(.response(response)) }
         receive?(event)
     }
 
     func cancel() {
-        let wasOpen = receive.withLock { receive in
-            defer { receive = nil }
-            return receive != nil
+        let wasOpen = state.withLock { state in
+            defer { state.receive = nil }
+            return state.receive != nil
         }
         if wasOpen { task.cancel() }
     }
@@ -98,4 +105,18 @@ final class URLSessionTransfer: Transfer {
         case .followed: return Redirect.request(from: task.currentRequest ?? request, to: response)
         }
     }
+}
+
+extension URLSessionTransfer.State {
+    fileprivate mutating func note(_ event: TransferEvent) {
+        switch event {
+        case .response: hasResponse = true
+        case .data: break
+        case .finished: receive = nil
+        }
+    }
+}
+
+extension TransferEvent {
+    fileprivate var isSuccess: Bool { if case .finished(nil) = self { true } else { false } }
 }

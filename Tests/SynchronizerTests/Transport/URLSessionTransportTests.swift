@@ -51,6 +51,17 @@ struct URLSessionTransportTests {
         #expect(server.requests.map(\.target) == ["/a"])
     }
 
+    @Test("a redirect that leads nowhere is reported with its head", arguments: [301, 302, 303, 307, 308])
+    func redirectWithoutLocation(status: Int) async {
+        server["/a"] = Reply("moved", status: status)
+        let events = await events(of: URLRequest(url: server.url("/a")))
+        #expect(events.status == status)
+        guard case .finished(nil)? = events.last else {
+            Issue.record("\(events)")
+            return
+        }
+    }
+
     @Test(
         "a hostile Location is no more than a redirect to nowhere",
         arguments: [
