@@ -9,7 +9,9 @@ let t = try nanoseconds { try Fixture.fill(cache, reqs, bodySize: Fixture.bodySi
 print("fill", t / Double(n) / 1000)
 _ = yardstick_write_files(files, Int32(n), Int32(Fixture.bodySize))
 for _ in 0..<40 { _ = try Fixture.lookUp(cache, reqs, bodySize: Fixture.bodySize) }
-let c = try Comparison { try Fixture.lookUp(cache, reqs, bodySize: Fixture.bodySize) } against: {
+let c = try Comparison {
+    try Fixture.lookUp(cache, reqs, bodySize: Fixture.bodySize)
+} against: {
     Double(yardstick_read_files(files, Int32(n), Int32(n), Int32(Fixture.bodySize))) / Double(n)
 }
 print(c)
