@@ -176,10 +176,10 @@ int jpeg_reader_absorb(jpeg_reader *reader) {
 
 int jpeg_reader_scan(const jpeg_reader *reader) { return reader->info.input_scan_number; }
 
-int jpeg_reader_start_picture(jpeg_reader *reader) {
+int jpeg_reader_start_picture(jpeg_reader *reader, int scan) {
     if (setjmp(reader->escape)) return JPEG_READER_FAILED;
     if (!reader->buffered) return out_of_turn(reader);
-    return jpeg_start_output(&reader->info, reader->info.input_scan_number) ? JPEG_READER_DONE : JPEG_READER_NEEDS_DATA;
+    return jpeg_start_output(&reader->info, scan) ? JPEG_READER_DONE : JPEG_READER_NEEDS_DATA;
 }
 
 int jpeg_reader_finish_picture(jpeg_reader *reader) {

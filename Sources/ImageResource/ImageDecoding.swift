@@ -16,7 +16,8 @@ public enum ImageDecoding {
     ///
     /// A decode for which too little is left waits. An image whose picture would take more than all of it is decoded
     /// smaller, in its own aspect ratio; one for which even that is not enough is the error
-    /// ``ImageError/overBudget(bytes:limit:)``. On Apple's systems ImageIO's own needs are not counted.
+    /// ``ImageError/overBudget(bytes:limit:)``. Previews of images that still arrive
+    /// take at most a quarter more. On Apple's systems ImageIO's own needs are not counted.
     public static var memoryBudget: Int {
         get { limits.withLock { $0.bytes } }
         set { limits.withLock { $0.bytes = newValue } }

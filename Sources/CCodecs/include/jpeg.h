@@ -60,8 +60,9 @@ int jpeg_reader_absorb(jpeg_reader *reader);
 /// The number of the scan that is being absorbed, from 1.
 int jpeg_reader_scan(const jpeg_reader *reader);
 
-/// Begins a picture out of what has been absorbed, and ends it. A picture may be left before its last row.
-int jpeg_reader_start_picture(jpeg_reader *reader);
+/// Begins a picture out of the scans that have been absorbed up to this one, and ends it. It must be read to its last
+/// row, unless the reader is closed.
+int jpeg_reader_start_picture(jpeg_reader *reader, int scan);
 int jpeg_reader_finish_picture(jpeg_reader *reader);
 
 /// Decodes up to `capacity` rows, `stride` bytes apart; `count` says how many.

@@ -24,6 +24,13 @@ struct AdmissionQueue {
         return .waits(nextTicket)
     }
 
+    /// Asks for bytes that are of use only now.
+    mutating func askOnce(_ bytes: Int, of capacity: Int) -> Bool {
+        guard waiting.isEmpty, used <= capacity - bytes else { return false }
+        used += bytes
+        return true
+    }
+
     /// Gives bytes back, and says whose turn it is now.
     mutating func release(_ bytes: Int, of capacity: Int) -> [Ticket] {
         used -= bytes

@@ -4,6 +4,9 @@ import Synchronizer
 /// The bytes that decodes under way take together, and the threads that wait for some.
 final class DecodeBudget: Sendable {
     static let shared = DecodeBudget { ImageDecoding.memoryBudget }
+    /// What previews hold while their images arrive, which can take long: beside the budget, so that no decode ever
+    /// waits for somebody's network.
+    static let previews = DecodeBudget { ImageDecoding.memoryBudget / 4 }
 
     private struct State {
         var queue = AdmissionQueue()
@@ -26,6 +29,28 @@ final class DecodeBudget: Sendable {
         try enter(bytes)
         defer { release(bytes) }
         return try body()
+    }
+
+    /// Takes that many bytes until the reservation is dropped; nil if somebody would have to wait for it.
+    func reserve(_ bytes: Int) -> Reservation? {
+        let capacity = capacity()
+        return state.withLock { $0.queue.askOnce(bytes, of: capacity) }
+            ? Reservation(budget: self, bytes: bytes) : nil
+    }
+
+    /// Bytes that are taken as long as it lives.
+    final class Reservation: Sendable {
+        private let budget: DecodeBudget
+        private let bytes: Int
+
+        fileprivate init(budget: DecodeBudget, bytes: Int) {
+            self.budget = budget
+            self.bytes = bytes
+        }
+
+        deinit {
+            budget.release(bytes)
+        }
     }
 
     private func enter(_ bytes: Int) throws {

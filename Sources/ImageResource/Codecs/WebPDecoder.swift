@@ -11,6 +11,8 @@
         /// The decoder keeps pointers into it.
         private let config: UnsafeMutablePointer<WebPDecoderConfig>
         private let decoder: OpaquePointer
+        /// How many bytes it has been given.
+        private var fed = 0
         let picture: PixelBuffer
 
         /// - Parameters:
@@ -50,7 +52,7 @@
         }
 
         /// Decodes what there is, given all bytes so far, which need not stay in place; true when that is all.
-        func update(_ bytes: ByteReader) throws -> Bool {
+        private func update(_ bytes: ByteReader) throws -> Bool {
             let address = bytes.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
             switch WebPIUpdate(decoder, address, bytes.count) {
             case VP8_STATUS_OK: return true
@@ -96,27 +98,31 @@
             let isOpaque = !WebPHeader.hasAlpha(bytes)
             let size = size ?? stored
             let decoder = try WebPDecoder(stored: stored, size: size, isOpaque: isOpaque)
-            try decoder.feed(bytes, pixels: stored.area)
+            guard try decoder.feed(bytes, pixels: stored.area) else {
+                throw ImageError.damaged(.webp, "the data end too early")
+            }
             if !isOpaque, size == stored { try Premultiplication.multiply(decoder.picture) }
             return decoder.picture
         }
 
         /// libwebp scales luma and chroma each by itself, which shows in coloured detail where it scales by little: so it
         /// only does where the picture becomes much smaller, and to twice its size.
-        private static func intermediateSize(_ plan: DecodePlan) -> PixelSize {
+        static func intermediateSize(_ plan: DecodePlan) -> PixelSize {
             let size = PixelSize(width: plan.output.width * 2, height: plan.output.height * 2)
             return size.width * 5 <= plan.stored.width * 2 && size.height * 5 <= plan.stored.height * 2
                 ? size : plan.stored
         }
 
-        private func feed(_ bytes: ByteReader, pixels: Int) throws {
-            let steps = max(1, pixels / Self.pixelsAtOnce)
-            for step in 1...steps {
+        /// Decodes what there is, a piece at a time; true when that is all.
+        @discardableResult
+        func feed(_ bytes: ByteReader, pixels: Int) throws -> Bool {
+            let piece = max(1024, bytes.count / max(1, pixels / Self.pixelsAtOnce))
+            while fed < bytes.count {
                 try ParseCancellation.check()
-                guard let part = bytes.part(from: 0, count: bytes.count / steps * step), step < steps else { break }
-                if try update(part) { return }
+                fed = min(fed + piece, bytes.count)
+                if let part = bytes.part(from: 0, count: fed), try update(part) { return true }
             }
-            guard try update(bytes) else { throw ImageError.damaged(.webp, "the data end too early") }
+            return false
         }
     }
 #endif

@@ -14,6 +14,11 @@ enum WebPHeader {
         return false
     }
 
+    /// Whether an orientation may follow after the pixels.
+    static func hasExif(_ bytes: ByteReader) -> Bool {
+        bytes.has("VP8X", at: 12) && bytes.byte(20).map { $0 & 0x08 != 0 } ?? false
+    }
+
     static func isAnimated(_ bytes: ByteReader) -> Bool {
         bytes.has("VP8X", at: 12) && bytes.byte(20).map { $0 & 0x02 != 0 } ?? false
     }
@@ -30,7 +35,7 @@ enum WebPHeader {
 
     /// RFC 9649 §2.7.1.5: Exif is a chunk of its own, after the pixels.
     private static func orientation(_ bytes: ByteReader) -> ImageOrientation? {
-        guard let flags = bytes.byte(20), flags & 0x08 != 0 else { return nil }
+        guard hasExif(bytes) else { return nil }
         return RIFFChunks(bytes).first { $0.name == "EXIF" }.flatMap { Exif.orientation($0.content) }
     }
 

@@ -18,10 +18,11 @@
         /// - Parameters:
         ///   - decoded: The size of what the decoder makes.
         ///   - reduction: What share of the stored size that is, where the decoder itself scales.
-        init(_ plan: DecodePlan, decoded: PixelSize, reduction: Double = 1) throws {
+        ///   - startsCleared: Whether the picture is transparent where nothing has come yet, and not undefined.
+        init(_ plan: DecodePlan, decoded: PixelSize, reduction: Double = 1, startsCleared: Bool = false) throws {
             let isScaled = plan.output != decoded
             self.decoded = decoded
-            canvas = try UprightCanvas(stored: plan.output, orientation: plan.orientation)
+            canvas = try UprightCanvas(stored: plan.output, orientation: plan.orientation, cleared: startsCleared)
             strip = isScaled || plan.orientation != .up ? try Self.strip(decoded) : nil
             scaledRow = isScaled ? try PixelBuffer(PixelSize(width: plan.output.width, height: 1)) : nil
             func kernel(_ stored: Int, _ inputs: Int, _ outputs: Int) -> ScalingKernel {
@@ -83,6 +84,11 @@
                 }
             }
             return picture.finish(scale: plan.scale, isOpaque: isOpaque)
+        }
+
+        /// The picture as it is so far; of one that started cleared.
+        func snapshot(scale: CGFloat) throws -> BitmapImage {
+            BitmapImage(try canvas.buffer.copy(), scale: scale, isOpaque: isComplete)
         }
 
         /// The picture, when all rows have come.

@@ -6,10 +6,10 @@
         let stored: PixelSize
         let orientation: ImageOrientation
 
-        init(stored: PixelSize, orientation: ImageOrientation) throws {
+        init(stored: PixelSize, orientation: ImageOrientation, cleared: Bool) throws {
             self.stored = stored
             self.orientation = orientation
-            buffer = try PixelBuffer(orientation.upright(stored))
+            buffer = try PixelBuffer(orientation.upright(stored), cleared: cleared)
         }
 
         /// Where a row can be written in place; nil if it has to be turned.

@@ -1,0 +1,95 @@
+public import Foundation
+public import Synchronizer
+
+/// A view that shows an image and can load it: `UIImageView`, `NSImageView`, or one of your own.
+///
+/// ```swift
+/// cell.imageView.loadImage(url, placeholder: grey)
+/// ```
+@MainActor
+public protocol ImageDisplay: AnyObject {
+    /// What is shown.
+    var image: PlatformImage? { get set }
+
+    /// How large an image has to be for the view, by its bounds, its content mode and its screen.
+    var imageSizing: ImageSizing { get }
+
+    /// The loads of this view: a constant of its own.
+    var imageLoads: ImageLoads { get }
+}
+
+extension ImageDisplay {
+    /// Loads an image and shows it, in place of what was shown or asked for before.
+    ///
+    /// An image in memory is shown before this returns; a load that is still under way for the view is cancelled, so
+    /// that a cell which is used again never shows the wrong image.
+    ///
+    /// - Parameters:
+    ///   - url: nil shows the placeholder.
+    ///   - placeholder: shown until the image is there; nil shows nothing.
+    ///   - failureImage: shown if the image cannot be loaded; nil leaves the placeholder.
+    ///   - sizing: how large it is decoded; nil takes what the view shows, as far as its layout is known.
+    ///   - synchronizer: what loads.
+    public func loadImage(
+        _ url: URL?, placeholder: PlatformImage? = nil, failureImage: PlatformImage? = nil,
+        sizing: ImageSizing? = nil, synchronizer: Synchronizer = .shared
+    ) {
+        imageLoads.load(
+            url.map { ImageResource(request: URLRequest(url: $0), sizing: sizing ?? imageSizing) },
+            placeholder: placeholder, failureImage: failureImage, synchronizer: synchronizer, on: self)
+    }
+
+    /// Loads an image and shows it, as ``loadImage(_:placeholder:failureImage:sizing:synchronizer:)`` with the shared
+    /// synchronizer. A string that is no URL shows the error image.
+    public func loadImage(urlString: String?, placeholderImage: PlatformImage?, errorImage: PlatformImage?) {
+        let url = urlString.flatMap { URL(string: $0) }
+        loadImage(
+            url, placeholder: url == nil ? errorImage ?? placeholderImage : placeholderImage, failureImage: errorImage)
+    }
+
+    /// Gives up the load under way. What is shown stays.
+    public func cancelLoad() {
+        imageLoads.cancel()
+    }
+}
+
+/// The loads of one ``ImageDisplay``. When it goes away, with its view, they are cancelled.
+@MainActor
+public final class ImageLoads {
+    private var binding: ResourceBinding<ImageResource>?
+    private var synchronizer: Synchronizer?
+    private var placeholder: PlatformImage?
+    private var failureImage: PlatformImage?
+
+    /// None so far.
+    public nonisolated init() {}
+
+    func load(
+        _ resource: ImageResource?, placeholder: PlatformImage?, failureImage: PlatformImage?,
+        synchronizer: Synchronizer, on display: some ImageDisplay
+    ) {
+        self.placeholder = placeholder
+        self.failureImage = failureImage
+        if binding == nil || self.synchronizer !== synchronizer {
+            binding?.cancel()
+            self.synchronizer = synchronizer
+            binding = ResourceBinding(synchronizer: synchronizer) { [weak self, weak display] phase in
+                guard let self, let display else { return }
+                display.image = self.image(for: phase)
+            }
+        }
+        binding?.load(resource)
+    }
+
+    func cancel() {
+        binding?.cancel()
+    }
+
+    private func image(for phase: ResourceBinding<ImageResource>.Phase) -> PlatformImage? {
+        switch phase {
+        case .success(let image): image
+        case .failure: failureImage ?? placeholder
+        case .empty, .loading: placeholder
+        }
+    }
+}

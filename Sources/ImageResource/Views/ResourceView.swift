@@ -1,0 +1,93 @@
+#if canImport(SwiftUI)
+    public import SwiftUI
+    public import Synchronizer
+
+    /// A view of a resource: asks for it when it appears, shows each phase, and cancels when it disappears.
+    ///
+    /// ```swift
+    /// ResourceView(JSONResource<Weather>(url: url)) { phase in
+    ///     if let weather = phase.object { WeatherView(weather) } else { ProgressView() }
+    /// }
+    /// ```
+    ///
+    /// An object that is in memory and fresh is there in the first frame.
+    public struct ResourceView<R: Resource, Content: View>: View {
+        /// What is to be shown.
+        public typealias Phase = ResourceBinding<R>.Phase
+
+        private let resource: R?
+        private let synchronizer: Synchronizer
+        private let transaction: Transaction
+        private let content: (Phase) -> Content
+        @StateObject private var model: ResourceModel<R>
+
+        /// - Parameters:
+        ///   - resource: nil shows the phase `empty`.
+        ///   - synchronizer: what loads; it is taken when the view first appears.
+        ///   - transaction: how the view changes from phase to phase, such as `Transaction(animation: .default)`.
+        ///   - content: what is shown in each phase.
+        public init(
+            _ resource: R?, synchronizer: Synchronizer = .shared, transaction: Transaction = Transaction(),
+            @ViewBuilder content: @escaping (Phase) -> Content
+        ) {
+            self.resource = resource
+            self.synchronizer = synchronizer
+            self.transaction = transaction
+            self.content = content
+            _model = StateObject(wrappedValue: ResourceModel(synchronizer: synchronizer))
+        }
+
+        /// The content of the present phase.
+        public var body: some View {
+            content(model.phase(for: resource))
+                .task(id: ResourceModel<R>.Key(resource)) {
+                    await model.follow(resource, transaction)
+                }
+        }
+    }
+
+    /// Loads for a ``ResourceView``, as long as its task runs.
+    @MainActor
+    final class ResourceModel<R: Resource>: ObservableObject {
+        /// What tells resources apart: another one is another task.
+        struct Key: Equatable {
+            private let request: URLRequest?
+            private let variant: ResourceVariant?
+
+            init(_ resource: R?) {
+                request = resource?.request()
+                variant = resource?.variant
+            }
+        }
+
+        @Published private var phase = ResourceBinding<R>.Phase.empty
+        private let synchronizer: Synchronizer
+        private var key: Key?
+        private var transaction = Transaction()
+        private lazy var binding = ResourceBinding<R>(synchronizer: synchronizer) { [weak self] phase in
+            guard let self else { return }
+            withTransaction(self.transaction) { self.phase = phase }
+        }
+
+        nonisolated init(synchronizer: Synchronizer) {
+            self.synchronizer = synchronizer
+        }
+
+        /// What to show now: for a resource whose task has not begun yet, what is in memory.
+        func phase(for resource: R?) -> ResourceBinding<R>.Phase {
+            if key == Key(resource) { return phase }
+            guard let resource else { return .empty }
+            return synchronizer.cachedObject(for: resource).map { .success($0) } ?? .loading
+        }
+
+        /// Loads, and waits until the task is cancelled: when the view disappears, or shows another resource.
+        func follow(_ resource: R?, _ transaction: Transaction) async {
+            key = Key(resource)
+            self.transaction = transaction
+            binding.load(resource)
+            for await _ in AsyncStream(Never.self, { _ in }) {}  // It ends when the task is cancelled.
+            // A task that begins for another resource may have been quicker.
+            if key == Key(resource) { binding.cancel() }
+        }
+    }
+#endif

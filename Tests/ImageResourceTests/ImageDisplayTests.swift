@@ -1,0 +1,190 @@
+#if !canImport(ImageIO)
+    import Foundation
+    import ScriptedServer
+    import Synchronizer
+    import TestSupport
+    import Testing
+
+    @testable import ImageResource
+
+    /// A view as far as loading is concerned.
+    @MainActor
+    private final class Picture: ImageDisplay {
+        let shown = Collector<PlatformImage?>()
+        let imageLoads = ImageLoads()
+        var imageSizing = ImageSizing.stored
+        var image: PlatformImage? {
+            didSet { shown.append(image) }
+        }
+    }
+
+    @Suite("Views that load images", .timeLimit(.minutes(2)))
+    @MainActor
+    struct ImageDisplayTests {
+        private let bench: Workbench
+        private let synchronizer: Synchronizer
+        private let grey: BitmapImage
+        private let broken: BitmapImage
+
+        init() throws {
+            bench = try Workbench()
+            synchronizer = bench.synchronizer(cacheTime: 3600)
+            for (index, name) in ["png-rgb-8.png", "jpeg-420.jpg", "reduced-420.jpg"].enumerated() {
+                bench.server["/\(index)"] = Reply(try Samples.data(name), status: 200, fields: [:])
+            }
+            bench.server["/none"] = Reply("no such image", status: 404)
+            bench.server["/text"] = Reply("this is no image", status: 200)
+            grey = try BitmapImageTests.sample(4, 4)
+            broken = try BitmapImageTests.sample(5, 5)
+        }
+
+        private func url(_ path: String) -> URL { bench.server.url(path) }
+
+        private func image(_ name: String, _ sizing: ImageSizing = .stored) throws -> BitmapImage {
+            try BitmapImage.decode(Samples.data(name), sizing: sizing)
+        }
+
+        @Test("the placeholder is shown until the image is there")
+        func placeholder() async throws {
+            let view = Picture()
+            view.loadImage(url("/0"), placeholder: grey, synchronizer: synchronizer)
+            #expect(view.image === grey)
+            #expect(await view.shown.wait(for: 2) == [grey, try image("png-rgb-8.png")])
+        }
+
+        @Test("an image in memory is shown at once, without the placeholder")
+        func memory() async throws {
+            let (first, second) = (Picture(), Picture())
+            first.loadImage(url("/0"), synchronizer: synchronizer)
+            await first.shown.wait(for: 2)
+            second.loadImage(url("/0"), placeholder: grey, synchronizer: synchronizer)
+            #expect(second.shown.elements == [try image("png-rgb-8.png")])
+            #expect(second.image === first.image)
+        }
+
+        @Test("a cell that is used again never shows the image it was asked for before")
+        func reused() async throws {
+            let gate = Gate()
+            bench.server["/slow"] = Reply(try Samples.data("jpeg-444.jpg"), status: 200).waiting(for: gate, .beforeHead)
+            let view = Picture()
+            view.loadImage(url("/slow"), placeholder: grey, synchronizer: synchronizer)
+            try await gate.waitForArrivals(1)
+            view.loadImage(url("/1"), placeholder: nil, synchronizer: synchronizer)
+            #expect(view.image == nil)
+            await view.shown.wait(for: 3)
+            gate.open()
+            // Whatever the first load could still bring would have come before another one that begins now.
+            let later = Picture()
+            later.loadImage(url("/2"), synchronizer: synchronizer)
+            await later.shown.wait(for: 2)
+            #expect(view.shown.elements.prefix(3) == [grey, nil, try image("jpeg-420.jpg")])
+            #expect(!view.shown.elements.contains(try image("jpeg-444.jpg")))
+        }
+
+        @Test("what cannot be loaded or decoded shows the failure image", arguments: ["/none", "/text"])
+        func failure(_ path: String) async throws {
+            let view = Picture()
+            view.loadImage(url(path), placeholder: grey, failureImage: broken, synchronizer: synchronizer)
+            #expect(await view.shown.wait(for: 2) == [grey, broken])
+        }
+
+        @Test("without a failure image the placeholder stays")
+        func failureWithoutImage() async throws {
+            let view = Picture()
+            view.loadImage(url("/none"), placeholder: grey, synchronizer: synchronizer)
+            #expect(await view.shown.wait(for: 2) == [grey, grey])
+        }
+
+        @Test("no URL shows the placeholder; a string that is none shows the error image")
+        func noURL() async throws {
+            let view = Picture()
+            view.loadImage(nil, placeholder: grey, synchronizer: synchronizer)
+            view.loadImage(urlString: "", placeholderImage: grey, errorImage: broken)
+            view.loadImage(urlString: nil, placeholderImage: grey, errorImage: nil)
+            #expect(view.shown.elements == [grey, broken, grey])
+            #expect(bench.server.requests.isEmpty)
+        }
+
+        @Test("after cancelLoad nothing changes any more, and the load ends")
+        func cancelled() async throws {
+            let gate = Gate()
+            bench.server["/slow"] = Reply(try Samples.data("jpeg-444.jpg"), status: 200).waiting(for: gate, .beforeHead)
+            let view = Picture()
+            view.loadImage(url("/slow"), placeholder: grey, synchronizer: synchronizer)
+            try await gate.waitForArrivals(1)
+            view.cancelLoad()
+            try await bench.server.wait(for: "the load to end") { $0.connectionsClosedByPeer > 0 }
+            #expect(view.shown.elements == [grey])
+        }
+
+        @Test("a view that goes away takes its load with it")
+        func gone() async throws {
+            let gate = Gate()
+            bench.server["/slow"] = Reply(try Samples.data("jpeg-444.jpg"), status: 200).waiting(for: gate, .beforeHead)
+            var view: Picture? = Picture()
+            weak let weakView = view
+            view?.loadImage(url("/slow"), synchronizer: synchronizer)
+            try await gate.waitForArrivals(1)
+            view = nil
+            #expect(weakView == nil)
+            try await bench.server.wait(for: "the load to end") { $0.connectionsClosedByPeer > 0 }
+        }
+
+        @Test("the image is decoded for the size of the view, unless another is given")
+        func sizes() async throws {
+            let view = Picture()
+            view.imageSizing = .space(CGSize(width: 50, height: 50), contentMode: .aspectFit, scale: 2)
+            view.loadImage(url("/2"), synchronizer: synchronizer)
+            #expect(await view.shown.wait(for: 2).last.flatMap { $0?.width } == 100)
+            #expect(view.image?.scale == 2)
+            view.loadImage(url("/2"), sizing: .maxPixelSize(30), synchronizer: synchronizer)
+            #expect(await view.shown.wait(for: 4).last.flatMap { $0?.width } == 30)
+            #expect(bench.server.requests.count == 1)
+        }
+
+        @Test("the same image asked for again stays to be seen while it is revalidated")
+        func again() async throws {
+            let view = Picture()
+            view.loadImage(url("/0"), placeholder: grey, synchronizer: synchronizer)
+            await view.shown.wait(for: 2)
+            bench.clock.advance(by: 4000)
+            view.loadImage(url("/0"), placeholder: grey, synchronizer: synchronizer)
+            #expect(await view.shown.wait(for: 3).last == (try image("png-rgb-8.png")))
+            #expect(bench.server.requests.count == 2)
+        }
+
+        @Test("ten cells that show two sizes of one image: one request, two decodes")
+        func tenCells() async throws {
+            let gate = Gate()
+            bench.server["/2"] = Reply(try Samples.data("reduced-420.jpg"), status: 200).waiting(for: gate, .afterHead)
+            let views = (0..<10).map { _ in Picture() }
+            for (index, view) in views.enumerated() {
+                view.loadImage(
+                    url("/2"), sizing: .maxPixelSize(index % 2 == 0 ? 40 : 80), synchronizer: synchronizer)
+            }
+            gate.open()
+            for view in views { await view.shown.wait(for: 2) }
+            #expect(bench.server.requests.count == 1)
+            #expect(Set(views.compactMap { $0.image.map(ObjectIdentifier.init) }).count == 2)
+            #expect(Set(views.compactMap { $0.image?.width }) == [40, 80])
+        }
+
+        @Test("an image by a string is answered with the image, or with the placeholder")
+        func byString() async throws {
+            let answers = Collector<(BitmapImage?, Bool)>()
+            func load(_ string: String?) {
+                synchronizer.loadImage(urlString: string, placeholder: grey) { answers.append(($0, $1)) }
+            }
+            load(nil)
+            load("")
+            #expect(answers.elements.allSatisfy { $0.0 === grey && $0.1 } && answers.count == 2)
+            load(url("/0").absoluteString)
+            #expect(await answers.wait(for: 3)[2].0 == (try image("png-rgb-8.png")))
+            #expect(!answers.elements[2].1)
+            load(url("/0").absoluteString)
+            #expect(answers.count == 4 && answers.elements[3].1)
+            load(url("/none").absoluteString)
+            #expect(await answers.wait(for: 5)[4].0 === grey)
+        }
+    }
+#endif
