@@ -5,7 +5,7 @@ enum Change: Sendable {
     /// Keeps a response, in place of what has its URL and variant.
     case store(StoredRow)
     /// Replaces all but the body of the response with that identifier, if it is still there.
-    case update(id: Int64, urlKey: UInt64, record: EncodedRecord, variant: UInt64, revision: Int64, stored: Int64)
+    case update(RowUpdate)
     case remove(id: Int64, urlKey: UInt64)
     case removeVariant(url: String, urlKey: UInt64, variant: UInt64)
     case removeURL(String, urlKey: UInt64)
@@ -20,9 +20,8 @@ enum Change: Sendable {
     var urlKey: UInt64? {
         switch self {
         case .store(let row): row.urlKey
-        case .update(_, let urlKey, _, _, _, _), .remove(_, let urlKey), .removeVariant(_, let urlKey, _),
-            .removeURL(_, let urlKey):
-            urlKey
+        case .update(let update): update.urlKey
+        case .remove(_, let urlKey), .removeVariant(_, let urlKey, _), .removeURL(_, let urlKey): urlKey
         case .removeSince, .removeAll: nil
         }
     }
@@ -31,11 +30,24 @@ enum Change: Sendable {
         if case .store = self { true } else { false }
     }
 
+    /// That of the row which it makes; nil if it makes none.
+    var revision: Int64? {
+        switch self {
+        case .store(let row): row.revision
+        case .update(let update): update.revision
+        default: nil
+        }
+    }
+
+    func isUpdate(of row: Int64) -> Bool {
+        if case .update(let update) = self { update.id == row } else { false }
+    }
+
     var bodySize: Int {
         if case .store(let row) = self { row.bodySize } else { 0 }
     }
 
-    /// Does it to all that is stored for one URL, newest first. Doing it twice is doing it once.
+    /// Does it to all that is stored for one URL, newest first.
     func apply(to rows: inout [StoredRow], of url: String) {
         switch self {
         case .store(let row):
@@ -43,12 +55,12 @@ enum Change: Sendable {
             rows.removeAll { $0.variant == row.variant || $0.id == row.id }
             rows.insert(row, at: 0)
             if rows.count > Self.mostVariants { rows.removeLast(rows.count - Self.mostVariants) }
-        case .update(let id, _, let record, let variant, let revision, let stored):
-            guard let index = rows.firstIndex(where: { $0.id == id }) else { return }
+        case .update(let update):
+            guard let index = rows.firstIndex(where: { $0.id == update.id }) else { return }
             var row = rows[index]
-            (row.record, row.variant, row.revision, row.stored) = (record, variant, revision, stored)
-            row.cached = nil
-            rows.removeAll { $0.variant == variant || $0.id == id }
+            (row.record, row.variant) = (update.record, update.variant)
+            (row.revision, row.stored, row.cached) = (update.revision, update.stored, nil)
+            rows.removeAll { $0.variant == row.variant || $0.id == row.id }
             rows.insert(row, at: 0)
         case .remove(let id, _): rows.removeAll { $0.id == id }
         case .removeVariant(let of, _, let variant):
@@ -59,4 +71,17 @@ enum Change: Sendable {
         case .removeAll: rows.removeAll()
         }
     }
+}
+
+/// All but the body of a response, new.
+struct RowUpdate: Sendable {
+    let id: Int64
+    let url: String
+    let urlKey: UInt64
+    let record: EncodedRecord
+    let variant: UInt64
+    let revision: Int64
+    let stored: Int64
+    /// Whether the response is on no disk, where its new variant still replaces what is there.
+    let isMemoryOnly: Bool
 }

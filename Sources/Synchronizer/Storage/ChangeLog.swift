@@ -74,15 +74,20 @@ struct ChangeLog {
         switch change {
         case .store(let row):
             for number in byURL[row.urlKey] ?? [] {
-                if case .store(let older)? = changes[number - first], older.variant == row.variant, older.url == row.url
-                {
-                    drop(number)
-                }
+                guard case .store(let older)? = changes[number - first], older.variant == row.variant,
+                    older.url == row.url, !isUpdated(older)
+                else { continue }
+                drop(number)
             }
         case .removeAll:
             for number in first..<end { drop(number) }
         default: break
         }
+    }
+
+    /// Whether an update waits, too: it may have made another variant of it.
+    private func isUpdated(_ row: StoredRow) -> Bool {
+        (byURL[row.urlKey] ?? []).contains { changes[$0 - first]?.isUpdate(of: row.id) == true }
     }
 
     private mutating func drop(_ number: Int) {

@@ -33,21 +33,29 @@ final class DiskReader: Sendable {
             return .nothing
         }
         do {
-            guard let idle = try take(file) else { return .nothing }
-            let answer = try body(idle.connection)
-            give(back: idle)
-            return .answer(answer)
+            return try read(file, body)
+        } catch let failure as SQLiteFailure where !failure.isDamage {
+            // The log and the shared memory are made anew when the last process goes and the next one comes: what has
+            // met that finds them in their places now.
+            close()
+            return (try? read(file, body)) ?? .nothing
         } catch let foreign as ForeignDatabase where foreign.isEmpty {
             return .nothing  // another process is about to make it
         } catch is CacheDirectory.Refusal {
-            return .nothing
-        } catch let failure as SQLiteFailure where !failure.isDamage {
-            close()
             return .nothing
         } catch {
             close()
             return .broken(file, reason: "\(error)")
         }
+    }
+
+    private func read<Answer>(
+        _ file: FileIdentity, _ body: (ReadConnection) throws -> Answer
+    ) throws -> Outcome<Answer> {
+        guard let idle = try take(file) else { return .nothing }
+        let answer = try body(idle.connection)
+        give(back: idle)
+        return .answer(answer)
     }
 
     /// Closes the connections that nobody uses at the moment.

@@ -31,6 +31,8 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     /// Whether something was written since the database was last at rest.
     private var isRestless = false
     private var hasReportedFailure = false
+    /// The database that a reader has complained of.
+    private var doubted: FileIdentity?
 
     init(_ directory: CacheDirectory, report: @escaping @Sendable (String) -> Void) {
         self.directory = directory
@@ -51,12 +53,31 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         }
     }
 
+    /// Lets go of the files; the next use opens them again.
+    func close(then done: @escaping @Sendable () -> Void) {
+        queue.async { [self] in
+            connection = nil
+            done()
+        }
+    }
+
     /// Replaces a database that a reader found damaged, unless that has happened already.
     func replaceDamaged(_ file: FileIdentity, because reason: String) {
         queue.async { [self] in
             guard FileIdentity(directory.database)?.isSameFile(as: file) == true else { return }
-            reopen(condemning: reason)
+            // One complaint is looked into, the next one is believed.
+            if doubted?.isSameFile(as: file) != true, isSound {
+                doubted = file
+            } else {
+                reopen(condemning: reason)
+            }
         }
+    }
+
+    /// Whether the whole database passes SQLite's check.
+    private var isSound: Bool {
+        if connection?.isCurrent != true { reopen(condemning: nil) }
+        return (try? connection?.isSound()) ?? false
     }
 
     private func drain(_ source: some WriteSource) {

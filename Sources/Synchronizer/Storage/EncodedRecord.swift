@@ -38,6 +38,11 @@ struct EncodedRecord: Sendable {
         bytes = writer.bytes
     }
 
+    /// Nobody's.
+    init() {
+        bytes = [Self.format, 0]
+    }
+
     /// Takes bytes that a digest has vouched for; nil if they are not of this format.
     init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 2, bytes[0] == Self.format else { return nil }

@@ -136,15 +136,21 @@ enum DiskBody {
 
 /// The file is a database, but not one of ours, or not of this version.
 struct ForeignDatabase: Error {
+    let version: Int64
+    let applicationID: Int64
+    let tables: Int64
+
     /// Whether there is nothing in it at all.
-    let isEmpty: Bool
+    var isEmpty: Bool { version == 0 && tables == 0 }
 
     static func check(_ database: Database) throws {
-        if try database.integer(Schema.readVersion) == Schema.version,
-            try database.integer(Schema.readApplicationID) == Schema.applicationID
-        {
-            return
-        }
-        throw ForeignDatabase(isEmpty: try database.integer(Schema.countTables) == 0)
+        // In one transaction: another process may be making it at the moment.
+        try database.execute(Schema.beginReading)
+        let found = ForeignDatabase(
+            version: try database.integer(Schema.readVersion),
+            applicationID: try database.integer(Schema.readApplicationID),
+            tables: try database.integer(Schema.countTables))
+        try database.execute(Schema.commit)
+        guard found.version == Schema.version, found.applicationID == Schema.applicationID else { throw found }
     }
 }

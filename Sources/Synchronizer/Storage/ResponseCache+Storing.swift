@@ -28,9 +28,9 @@ extension ResponseCache {
         record.response = response
         change(
             .update(
-                id: id, urlKey: row.urlKey, record: EncodedRecord(record), variant: response.variantKey,
-                revision: GrowingID.next(),
-                stored: time.now.milliseconds))
+                RowUpdate(
+                    id: id, url: url, urlKey: row.urlKey, record: EncodedRecord(record), variant: response.variantKey,
+                    revision: GrowingID.next(), stored: time.now.milliseconds, isMemoryOnly: row.isMemoryOnly)))
     }
 
     /// What the files take on the disk, and what is about to be written, in bytes.

@@ -105,7 +105,7 @@ final class ResponseCache: Sendable {
         func merge(_ stored: [StoredRow], of url: String) -> [StoredRow] {
             if waiting.isEmpty && known.isEmpty { return stored }
             var rows = stored
-            for change in waiting { change.apply(to: &rows, of: url) }
+            for change in changesAfter(stored) { change.apply(to: &rows, of: url) }
             for row in known {
                 if row.isMemoryOnly {
                     rows.append(row)
@@ -115,6 +115,15 @@ final class ResponseCache: Sendable {
                 }
             }
             return rows.sorted { $0.revision > $1.revision }
+        }
+
+        /// What waited and is not in these rows of the database yet. Changes are written in order, so that a row which
+        /// one of them has made tells that all before it have been written, too.
+        private func changesAfter(_ stored: [StoredRow]) -> ArraySlice<Change> {
+            let written = waiting.lastIndex { change in
+                change.revision.map { revision in stored.contains { $0.revision == revision } } ?? false
+            }
+            return waiting[(written.map { $0 + 1 } ?? 0)...]
         }
     }
 
@@ -133,14 +142,23 @@ final class ResponseCache: Sendable {
     }
 
     /// The body of a response; nil if it is gone, or was damaged and has been dropped.
-    func body(of id: Int64, url: String) -> Data? {
+    ///
+    /// - Parameter variant: that of the response; only asked for while changes wait.
+    func body(of id: Int64, url: String, variant: () -> UInt64) -> Data? {
         let urlKey = Digest.of(url)
-        let (known, usesDisk) = state.withLock { state in
-            var rows = state.memory.knownRows(of: url, key: urlKey)
-            for change in state.log.changes(for: urlKey) { change.apply(to: &rows, of: url) }
-            return (rows.first { $0.id == id }, state.diskCapacity > 0)
+        let (known, waiting, usesDisk) = state.withLock { state in
+            let known = state.memory.knownRows(of: url, key: urlKey).first { $0.id == id }
+            return (known, state.log.changes(for: urlKey), state.diskCapacity > 0)
         }
         if let body = known?.body { return body }
+        if !waiting.isEmpty {
+            // Before an update that waits it had another variant.
+            let isUpdated = waiting.contains { $0.isUpdate(of: id) }
+            var rows = [StoredRow.placeholder(id, url, urlKey, isUpdated ? 0 : variant())]
+            for change in waiting { change.apply(to: &rows, of: url) }
+            guard let row = rows.first(where: { $0.id == id }) else { return nil }
+            if let body = row.body { return body }
+        }
         guard usesDisk, let body = readBody(of: id, urlKey) else { return nil }
         if let known { keep(body, nil, for: known) }
         return body
@@ -233,6 +251,15 @@ final class ResponseCache: Sendable {
         for id in ids { change(.remove(id: id, urlKey: urlKey)) }
     }
 
+    /// Flushes, and lets go of the files; the next use opens them again.
+    func close() {
+        flush()
+        let done = DispatchSemaphore(value: 0)
+        writer.close { done.signal() }
+        done.wait()
+        reader.close()
+    }
+
     /// Waits until all that was stored and removed before is in the database.
     func flush(timeout: DispatchTime = .distantFuture) {
         let done = DispatchSemaphore(value: 0)
@@ -292,8 +319,13 @@ extension Change {
 
     /// What the database is to do: a response that is kept off the disk still replaces one that is on it.
     fileprivate var onDisk: Change {
-        guard case .store(let row) = self, row.isMemoryOnly else { return self }
-        return .removeVariant(url: row.url, urlKey: row.urlKey, variant: row.variant)
+        switch self {
+        case .store(let row) where row.isMemoryOnly:
+            .removeVariant(url: row.url, urlKey: row.urlKey, variant: row.variant)
+        case .update(let update) where update.isMemoryOnly:
+            .removeVariant(url: update.url, urlKey: update.urlKey, variant: update.variant)
+        default: self
+        }
     }
 }
 

@@ -15,7 +15,7 @@ extension SQLiteURLCache: ResponseStore {
     }
 
     package func body(of entry: StoredEntry) -> Data? {
-        cache.body(of: entry.id, url: entry.response.url)
+        cache.body(of: entry.id, url: entry.response.url) { entry.response.variantKey }
     }
 
     package func store(_ response: StoredResponse, _ cached: CachedURLResponse) {

@@ -19,6 +19,13 @@ struct StoredRow: Sendable {
     /// Whether the storage policy keeps it off the disk.
     var isMemoryOnly = false
 
+    /// A row that may be in the database, where no more of it is known.
+    static func placeholder(_ id: Int64, _ url: String, _ urlKey: UInt64, _ variant: UInt64) -> StoredRow {
+        StoredRow(
+            id: id, url: url, urlKey: urlKey, revision: 0, stored: 0, record: EncodedRecord(), variant: variant,
+            bodySize: 0)
+    }
+
     /// What keeping it in memory takes, in bytes, about.
     var cost: Int {
         // The object that was made of it holds the same once more, less tightly.

@@ -31,6 +31,13 @@ final class WriteConnection {
         FileIdentity(directory.database)?.isSameFile(as: file) ?? false
     }
 
+    /// Whether the structure of the database passes SQLite's check, which reads all of it.
+    func isSound() throws(SQLiteFailure) -> Bool {
+        let check = try statement(Schema.integrityCheck)
+        defer { check.reset() }
+        return try check.step() && String(decoding: check.bytes(0), as: UTF8.self) == "ok"
+    }
+
     func statement(_ sql: String) throws(SQLiteFailure) -> Statement {
         if let known = statements[sql] { return known }
         let made = try database.prepare(sql)
@@ -58,8 +65,7 @@ final class WriteConnection {
             try removeAll(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
             try removeAll(Schema.victimsBeyond, Int64(bitPattern: row.urlKey))
             if let body = prepared[row.id] { try insert(row, body) }
-        case .update(let id, let urlKey, let record, let variant, let revision, let stored):
-            try update(id, urlKey, record, variant, revision, stored)
+        case .update(let update): try apply(update)
         case .remove(let id, _): try removeAll(Schema.victim, id)
         case .removeVariant(_, let urlKey, let variant):
             try removeAll(Schema.victimsOfVariant, Int64(bitPattern: urlKey), Int64(bitPattern: variant))
@@ -98,29 +104,27 @@ final class WriteConnection {
         try bodyInsertion.run(binding: prepared.data, at: 1)
     }
 
-    private func update(
-        _ id: Int64, _ urlKey: UInt64, _ record: EncodedRecord, _ variant: UInt64, _ revision: Int64, _ stored: Int64
-    ) throws(SQLiteFailure) {
+    private func apply(_ update: RowUpdate) throws(SQLiteFailure) {
         let selection = try statement(Schema.entry)
-        selection.bind(0, id)
+        selection.bind(0, update.id)
         guard try selection.step() else { return }
         let decoded = ReadConnection.decode(selection)
         selection.reset()
         guard case .row(_, let body) = decoded else {
-            try removeAll(Schema.victim, id)
+            try removeAll(Schema.victim, update.id)
             return
         }
-        let bytes = record.bytes
-        let seal = bytes.withUnsafeBytes {
+        let (urlKey, variant) = (Int64(bitPattern: update.urlKey), Int64(bitPattern: update.variant))
+        try removeAll(Schema.victimsOfVariant, urlKey, variant, except: update.id)
+        let seal = update.record.bytes.withUnsafeBytes {
             Seal.of(
-                $0, id: id, urlKey: urlKey, variant: variant, revision: revision, stored: stored, body: body)
+                $0, id: update.id, urlKey: update.urlKey, variant: update.variant, revision: update.revision,
+                stored: update.stored, body: body)
         }
-        try removeAll(
-            Schema.victimsOfVariant, Int64(bitPattern: urlKey), Int64(bitPattern: variant), except: id)
         let change = try statement(Schema.updateEntry)
-        let columns = [id, Int64(bitPattern: variant), revision, stored, Int64(bitPattern: seal)]
+        let columns = [update.id, variant, update.revision, update.stored, Int64(bitPattern: seal)]
         for (index, column) in columns.enumerated() { change.bind(index, column) }
-        try change.run(binding: bytes, at: 5)
+        try change.run(binding: update.record.bytes, at: 5)
     }
 }
 

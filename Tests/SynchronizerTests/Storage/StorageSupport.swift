@@ -68,16 +68,21 @@ enum Sample {
             requestTime: time, responseTime: time.addingTimeInterval(1))
     }
 
-    /// Bytes that are no two times the same for different seeds.
+    /// Bytes that differ for every seed, and that a body which is cut off or mixed up does not have.
     static func body(_ count: Int, seed: UInt64) -> Data {
-        var generator = SeededGenerator(seed: seed)
-        var bytes = [UInt8](repeating: 0, count: count)
-        for start in stride(from: 0, to: count, by: 8) {
-            let word = generator.next()
-            for offset in 0..<min(8, count - start) {
-                bytes[start + offset] = UInt8(truncatingIfNeeded: word >> UInt64(8 * offset))
-            }
+        guard count > 0 else { return Data() }
+        let start = Int(seed % 100_003)
+        var body = Data(capacity: count)
+        while body.count < count {
+            body.append(noise[start..<min(noise.count, start + count - body.count)])
         }
-        return Data(bytes)
+        withUnsafeBytes(of: seed.littleEndian) { body.replaceSubrange(0..<min(8, count), with: $0.prefix(count)) }
+        return body
     }
+
+    private static let noise: Data = {
+        var generator = SeededGenerator(seed: 1)
+        let words = (0..<1 << 17).map { _ in generator.next() }
+        return words.withUnsafeBytes { Data($0) }
+    }()
 }

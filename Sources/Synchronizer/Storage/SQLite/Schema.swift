@@ -59,6 +59,7 @@ enum Schema {
     /// Changes whenever another connection has changed the database.
     static let dataVersion = "PRAGMA data_version"
 
+    static let beginReading = "BEGIN"
     static let begin = "BEGIN IMMEDIATE"
     static let commit = "COMMIT"
     static let rollback = "ROLLBACK"
