@@ -6,6 +6,8 @@ public struct ResourceUpdate<Object> {
     public enum Phase: Hashable, Sendable {
         /// The stored object, shown while the server is asked, though it may be stale; its age in seconds, if known.
         case stored(age: TimeInterval?)
+        /// A part of what is arriving, such as a picture of fewer details: for images whose format allows it.
+        case preview
         /// The object as it is now. The last step.
         case fresh
         /// The server says, or the bytes say, that the stored object is still right: it is the very same object, and

@@ -55,7 +55,8 @@ extension Synchronizer {
         step: @escaping @Sendable (Result<ResourceUpdate<R.ParsedObject>, SynchronizerError>) -> Void
     ) -> CancelLoading {
         let request = resource.request()
-        let job = job(for: resource, request, priority)
+        var job = job(for: resource, request, priority)
+        if let resource = resource as? any ProgressiveResource { job.makePreview = { resource.makePreview() } }
         let steps = UpdateSteps<R>(step)
         let now = configuration.time.now
         if resource.identity.memoryUse != nil, let key = job.objectKey,
@@ -98,6 +99,7 @@ extension Synchronizer {
             }
         }
         receiver.stored = { steps.show($0, isLast: false) }
+        if job.makePreview != nil { receiver.previewed = { steps.preview($0, $1) } }
         enter(job, subscription, receiver)
     }
 }
@@ -112,9 +114,17 @@ extension LoadedObject {
 extension ResourceUpdate.Phase {
     var isLast: Bool {
         switch self {
-        case .stored: false
+        case .stored, .preview: false
         case .fresh, .unchanged: true
         }
+    }
+}
+
+extension ProgressiveResource {
+    /// A previewer with its types erased.
+    fileprivate func makePreview() -> PreviewRun.Preview {
+        let previewer = makePreviewer()
+        return { previewer.preview(of: $0) }
     }
 }
 
@@ -147,6 +157,14 @@ private final class UpdateSteps<R: Resource>: Sendable {
             return true
         }
         if isNews { report(loaded, isLast ? .fresh : .stored(age: loaded.trace.age)) }
+    }
+
+    func preview(_ object: any Sendable, _ head: ResponseHead) {
+        guard let object = object as? R.ParsedObject, !state.withLock({ $0.isOver }) else { return }
+        var trace = LoadTrace()
+        trace.source = .network
+        trace.reason = "the body is still arriving"
+        step(.success(ResourceUpdate(phase: .preview, loaded: Loaded(object: object, head: head, trace: trace))))
     }
 
     /// The answer, which is the last step.

@@ -66,6 +66,7 @@ print("")
 for try await update in synchronizer.updates(of: JSONResource<Feed>(request: request)) {
     switch update.phase {
     case .stored: print("Show the \(update.object.items.count) items that are stored …")
+    case .preview: break  // images only
     case .unchanged: print("… which are what the server has, too.")
     case .fresh: print("… and then the \(update.object.items.count) that the server has.")
     }

@@ -40,6 +40,9 @@ struct LoadJob: Sendable {
         identity.map { ObjectKey(identity: $0, type: type, variant: variant) }
     }
 
+    /// What makes previews of the body while it arrives; nil if there are none.
+    var makePreview: (@Sendable () -> PreviewRun.Preview)?
+
     private var keepsObject = true
 
     /// The same, but its object is of no use to later loads.

@@ -9,6 +9,8 @@ struct LoadReceiver: Sendable {
     /// What is stored, while the network is asked; nil if it is not wanted.
     var stored: (@Sendable (LoadedObject) -> Void)?
 
+    /// Something to show while the body arrives; nil if it is not wanted.
+    var previewed: (@Sendable (any Sendable, ResponseHead) -> Void)?
     /// Whether nobody waits for it yet.
     let isPrefetch: Bool
 

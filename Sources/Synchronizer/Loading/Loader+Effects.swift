@@ -42,6 +42,7 @@ extension Loader.State {
             return mustWaitForStored(id) ? nil : parseEffect(of: id)
         case .abandon(let id):
             guard let parse = parses.removeValue(forKey: id) else { return nil }
+            parse.previews?.stop()
             return parse.isWaitingForStored ? .endParse(id) : .abandon(parse.cancellation)
         case .deliver(let id, let subscribers):
             return delivery(of: id, to: subscribers)
@@ -58,6 +59,7 @@ extension Loader.State {
 
     private mutating func delivery(of id: Int, to subscribers: [Int]) -> Loader.Effect? {
         guard let parse = parses.removeValue(forKey: id) else { return nil }
+        parse.previews?.stop()
         let receivers = subscribers.compactMap { self.receivers.removeValue(forKey: $0) }
         if let outcome = parse.outcome { return .deliver(receivers, outcome) }
         guard case .failure(let error)? = downloads[parse.download]?.result else { return nil }

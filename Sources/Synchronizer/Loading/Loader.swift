@@ -40,6 +40,7 @@ final class Loader: Sendable {
         var subscribers: Set<Int> = []
         var isPrefetched = false
         var stored = StoredPhase.unwanted
+        var previews: PreviewRun?
         var isWaitingForStored = false
         var outcome: Outcome?
     }
@@ -69,6 +70,7 @@ final class Loader: Sendable {
     let memory: Memory
     private let observer: (any SynchronizerObserver)?
     private let grace: TimeInterval
+    private let previewInterval: TimeInterval
     private let retry: RetryPolicy
     private let state: Locked<State>
     private let lookups = DispatchQueue(label: "Synchronizer.lookups", qos: .userInitiated, attributes: .concurrent)
@@ -78,13 +80,15 @@ final class Loader: Sendable {
 
     init(
         fetcher: any Fetching, time: any TimeSource, limits: Machine.Limits, newestFirst: Bool, grace: TimeInterval,
-        retry: RetryPolicy, timeLimit: TimeInterval, memory: Memory, observer: (any SynchronizerObserver)? = nil
+        retry: RetryPolicy, timeLimit: TimeInterval, previewInterval: TimeInterval = 0.25, memory: Memory,
+        observer: (any SynchronizerObserver)? = nil
     ) {
         self.fetcher = fetcher
         self.time = time
         self.grace = grace
         self.retry = retry
         self.memory = memory
+        self.previewInterval = previewInterval
         self.observer = observer
         state = Locked(
             State(
@@ -128,6 +132,7 @@ final class Loader: Sendable {
             state.receivers[place.subscriber] = receiver
             state.parses[place.parse]?.subscribers.insert(place.subscriber)
             if receiver.isPrefetch { state.parses[place.parse]?.isPrefetched = true }
+            if receiver.previewed != nil { startPreviews(of: place.parse, job, &state) }
             let wantsStored = receiver.stored != nil && state.want(storedOf: place.parse)
             return (.waiting(place.subscriber), wantsStored && !place.isNewDownload ? place.download : nil)
         }
@@ -220,9 +225,11 @@ final class Loader: Sendable {
         case .redirected(let url):
             if observer != nil { updateDownload(id, handle) { $0.note(id, .redirected(to: url)) } }
         case .response(let head, let expected):
+            previews(of: id, handle).forEach { $0.begin(head) }
             progressed(id, handle) { $0 = LoadProgress(received: 0, expected: expected) }
             if observer != nil { updateDownload(id, handle) { $0.note(id, .response(head.urlResponse)) } }
         case .received(let data):
+            previews(of: id, handle).forEach { $0.received(data) }
             progressed(id, handle) { $0.received += data.count }
             if observer != nil { updateDownload(id, handle) { $0.note(id, .data(data.count)) } }
         case .stored(let bytes):
@@ -231,6 +238,28 @@ final class Loader: Sendable {
             updateDownload(id, handle) { state in
                 state.fetchEnded(id, result, retry, at: time.now)
             }
+        }
+    }
+
+    /// Begins to make previews of a body that has not begun to arrive.
+    private func startPreviews(of id: Int, _ job: LoadJob, _ state: inout State) {
+        guard let makePreview = job.makePreview, let parse = state.parses[id], parse.previews == nil,
+            state.downloads[parse.download]?.progress == LoadProgress(received: 0)
+        else { return }
+        state.parses[id]?.previews = PreviewRun(interval: previewInterval, time: time, makePreview: makePreview) {
+            [weak self] object, head in
+            let receivers = self?.update { state -> [LoadReceiver] in
+                guard let parse = state.parses[id], parse.outcome == nil else { return [] }
+                return parse.subscribers.compactMap { state.receivers[$0] }
+            }
+            receivers?.forEach { $0.previewed?(object, head) }
+        }
+    }
+
+    private func previews(of id: Int, _ handle: FetchHandle) -> [PreviewRun] {
+        state.withLock { state in
+            guard let download = state.downloads[id], download.handle === handle else { return [] }
+            return download.parses.compactMap { state.parses[$0]?.previews }
         }
     }
 
@@ -256,6 +285,7 @@ final class Loader: Sendable {
     // MARK: - Parsing
 
     private func run(_ parse: Parse, _ id: Int, on fetched: Fetched, from request: URLRequest) {
+        parse.previews?.stop()
         let outcome: Outcome
         do {
             let loaded = try reusedObject(for: parse, fetched) ?? parsed(parse, fetched)
