@@ -30,6 +30,8 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         case release(DownloadID)
         /// Report `graceEnded` with this token after the moment of grace.
         case beginGrace(DownloadID, token: Int)
+        /// Report `pauseEnded` with this token after `WasteBudget.pause`.
+        case beginPause(token: Int)
         /// Parse the body, and report `parseEnded`.
         case parse(ParseID)
         /// Ask a parse under way to stop; it still reports `parseEnded`.
@@ -104,6 +106,9 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
             && parsesRunning == 0 && visibleCount == 0
     }
 
+    /// Whether there is room for another load on the network.
+    var hasRoom: Bool { network.mayStart }
+
     // MARK: - Events
 
     /// What a subscriber joined: the ids are new where `isNew…` says so.
@@ -176,6 +181,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     mutating func fetchEnded(_ id: DownloadID, succeeded: Bool) {
         guard let download = downloads[id], download.stage == .lookingUp || download.stage == .loading else { return }
         leaveStage(of: download, id)
+        if download.stage == .loading { network.waste.ended() }
         change(id) { $0.stage = .arrived }
         if succeeded, !download.parses.isEmpty {
             download.parses.forEach { enqueue($0) }
@@ -189,6 +195,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     mutating func fail(_ id: DownloadID) {
         guard let download = downloads[id], download.stage != .arrived else { return }
         leaveStage(of: download, id)
+        if download.stage == .loading { network.waste.ended() }
         change(id) { $0.stage = .arrived }
         download.parses.forEach { deliver($0) }
         release(id)
@@ -218,6 +225,10 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     /// The moment of grace is over: the download ends, unless somebody has joined meanwhile.
     mutating func graceEnded(_ id: DownloadID, token: Int) {
         if downloads[id]?.graceToken == token { release(id) }
+    }
+
+    mutating func pauseEnded(token: Int) {
+        if let next = network.waste.pauseEnded(token) { actions.append(.beginPause(token: next)) }
     }
 
     /// What is to be done now; asks for nothing twice.
@@ -287,10 +298,20 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     private mutating func release(_ id: DownloadID) {
         guard let download = downloads[id] else { return }
         leaveStage(of: download, id)
+        noteWaste(of: download)
         noteVisibility(from: download, to: nil)
         downloads[id] = nil
         if let key = download.key, shared[key] == id { shared[key] = nil }
         actions.append(.release(id))
+    }
+
+    /// What has not arrived is released because nobody waits for it any more.
+    private mutating func noteWaste(of download: Download) {
+        guard download.stage != .arrived else { return }
+        network.waste.left()
+        if download.stage == .loading, let token = network.waste.cancelled() {
+            actions.append(.beginPause(token: token))
+        }
     }
 
     // MARK: - Queues

@@ -7,6 +7,7 @@ extension Loader {
         case proceed(FetchHandle)
         case cancel(FetchHandle)
         case grace(Int, token: Int)
+        case pause(token: Int)
         case wake(Int, after: TimeInterval)
         case alarm(after: TimeInterval)
         case parse(Int, Parse, Fetched, from: URLRequest)
@@ -38,6 +39,8 @@ extension Loader.State {
             return downloads.removeValue(forKey: id).map { .cancel($0.handle) }
         case .beginGrace(let id, let token):
             return .grace(id, token: token)
+        case .beginPause(let token):
+            return .pause(token: token)
         case .parse(let id):
             return mustWaitForStored(id) ? nil : parseEffect(of: id)
         case .abandon(let id):

@@ -186,6 +186,8 @@ final class Loader: Sendable {
             handle.cancel()
         case .grace(let id, let token):
             _ = time.schedule(after: grace) { self.update { $0.machine.graceEnded(id, token: token) } }
+        case .pause(let token):
+            _ = time.schedule(after: WasteBudget.pause) { self.update { $0.machine.pauseEnded(token: token) } }
         case .alarm(let delay):
             _ = time.schedule(after: delay) { self.update { $0.endWhatIsDue(at: self.time.now) } }
         case .wake(let id, let delay):

@@ -17,6 +17,7 @@ struct NetworkQueue: Sendable {
     }
 
     let limits: Limits
+    var waste: WasteBudget
     private var hosts: [String: Host] = [:]
     private var ready = IndexedHeap<String, LoadRank>()
     /// The downloads under way, with their rank.
@@ -24,8 +25,12 @@ struct NetworkQueue: Sendable {
 
     var isIdle: Bool { hosts.isEmpty && ready.isEmpty && running.isEmpty }
 
+    /// Whether there is room for another load, on some host.
+    var mayStart: Bool { running.count < limits.total && waste.allows(running: running.count) }
+
     init(limits: Limits) {
         self.limits = limits
+        waste = WasteBudget(total: limits.total)
     }
 
     mutating func wait(_ download: Int, host: String, rank: LoadRank) {
@@ -45,7 +50,7 @@ struct NetworkQueue: Sendable {
 
     /// Takes the best download that may start now; `visible` tells whether anything visible waits or is under way.
     mutating func start(whileVisible visible: Bool) -> Int? {
-        guard running.count < limits.total, let host = ready.first, let rank = ready.firstRank else { return nil }
+        guard mayStart, let host = ready.first, let rank = ready.firstRank else { return nil }
         if visible, !rank.priority.isVisible, running.count >= limits.total - limits.reserve { return nil }
         guard let download = hosts[host]?.waiting.popFirst() else { return nil }
         hosts[host]?.running += 1
@@ -63,7 +68,7 @@ struct NetworkQueue: Sendable {
     /// The speculative download that has to give its slot to a visible one that waits; the least urgent, then the
     /// one that began last, because it has the least to lose.
     func toPreempt() -> Int? {
-        if running.count >= limits.total, let rank = ready.firstRank, rank.priority.isVisible,
+        if !mayStart, let rank = ready.firstRank, rank.priority.isVisible,
             let victim = leastUrgent(among: { _ in true })
         {
             return victim

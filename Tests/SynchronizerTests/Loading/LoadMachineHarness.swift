@@ -42,6 +42,10 @@ struct LoadMachineHarness {
     private(set) var delivered: [Int] = []
     /// Parses under way, those that nobody waits for any more included.
     private(set) var runningParses: [Int] = []
+    /// What is waited for until the finger rests.
+    private(set) var pause: Int?
+    /// Loads that have been let onto the network so far.
+    private(set) var started = 0
     private(set) var violations: [String] = []
     private var events: [Event] = []
     private var turn = 0
@@ -59,7 +63,7 @@ struct LoadMachineHarness {
         case subscribe(Int?, parse: String, host: String, LoadPriority)
         case unsubscribe(Int), setPriority(LoadPriority, of: Int)
         case needsNetwork(Int), fetchEnded(Int, succeeded: Bool), rest(Int), wake(Int)
-        case parseEnded(Int), graceEnded(Int, token: Int)
+        case parseEnded(Int), graceEnded(Int, token: Int), pauseEnded(token: Int)
     }
 
     @discardableResult
@@ -133,6 +137,13 @@ struct LoadMachineHarness {
         step(.graceEnded(id, token: token))
     }
 
+    mutating func pauseEnded() {
+        guard let token = pause else { return }
+        pause = nil
+        machine.pauseEnded(token: token)
+        step(.pauseEnded(token: token))
+    }
+
     // MARK: - Account
 
     mutating func expect(_ condition: Bool, _ complaint: @autoclosure () -> String) {
@@ -158,6 +169,7 @@ struct LoadMachineHarness {
             expect(downloads[id]?.hasSubscribers ?? false, "proceeded for nobody: \(id)")
             checkOrder(of: id, among: .waitingForNetwork)
             downloads[id]?.stage = .loading
+            started += 1
         case .restart(let id):
             expect(downloads[id]?.stage == .loading, "restarted while not loading: \(id)")
             checkPreempted(id)
@@ -170,6 +182,9 @@ struct LoadMachineHarness {
             expect(hasGrace, "grace without grace")
             expect(!(downloads[id]?.hasSubscribers ?? true), "grace with subscribers: \(id)")
             downloads[id]?.graceTokens.append(token)
+        case .beginPause(let token):
+            expect(pause == nil, "two pauses at once")
+            pause = token
         case .parse(let id):
             expect(parses[id]?.isRunning == false, "parsed twice, or for nobody: \(id)")
             expect(parses[id].flatMap { downloads[$0.download]?.stage } == .arrived, "parsed too early: \(id)")
@@ -203,6 +218,7 @@ struct LoadMachineHarness {
     /// Ends everything that is under way, until nothing is left.
     mutating func drain() {
         for id in downloads.keys where downloads[id]?.stage == .resting { wake(id) }
+        while pause != nil { pauseEnded() }
         while let id = downloads.first(where: { $0.value.stage == .lookingUp || $0.value.stage == .loading })?.key {
             fetchEnded(id, succeeded: true)
             endParses()

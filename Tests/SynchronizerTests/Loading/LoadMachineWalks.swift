@@ -38,7 +38,7 @@ struct LoadMachineWalks {
 extension LoadMachineHarness {
     /// One event that may happen now.
     mutating func randomEvent(_ generator: inout SeededGenerator) {
-        switch Int.random(in: 0..<14, using: &generator) {
+        switch Int.random(in: 0..<15, using: &generator) {
         case 0...3:
             let request = Int.random(in: 0..<9, using: &generator)
             subscribe(
@@ -59,6 +59,8 @@ extension LoadMachineHarness {
         case 11:
             if let id = randomDownload(.resting, &generator) { wake(id) }
         case 12:
+            pauseEnded()
+        case 13:
             if let id = runningParses.randomElement(using: &generator) { parseEnded(id) }
         default:
             let kept = downloads.filter { !$0.value.graceTokens.isEmpty }

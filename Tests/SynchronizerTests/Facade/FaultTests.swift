@@ -1,0 +1,165 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+/// What goes wrong at each phase of a reply, with what has to come of it.
+///
+/// A connection that ends in the middle of the head is left out: Foundation's own HTTP code ends the process then, see
+/// `Documentation/Linux.md`.
+@Suite("Faults of the server", .timeLimit(.minutes(3)))
+struct FaultTests {
+    /// How the body of the faulty reply is framed.
+    enum Framing: CaseIterable { case length, chunks }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let fault: Reply.Fault
+        let framing: Framing
+        var testDescription: String { "\(fault), \(framing)" }
+    }
+
+    /// Before the head, after it, in the body, and between two chunks of 1,000 bytes.
+    static let phases: [Reply.Moment] = [.beforeHead, .afterHead, .afterBody(10), .afterBody(1_000), .afterBody(4_999)]
+
+    /// Those that leave no whole body.
+    static let broken: [Case] =
+        phases.flatMap { phase in
+            Framing.allCases.flatMap { framing in
+                [Case(fault: .close(phase), framing: framing), Case(fault: .reset(phase), framing: framing)]
+            }
+        } + [
+            Case(fault: .badChunkSize(after: 0), framing: .chunks),
+            Case(fault: .badChunkSize(after: 10), framing: .chunks),
+            Case(fault: .missingChunkEnd, framing: .chunks), Case(fault: .missingLastChunk, framing: .chunks),
+            Case(fault: .contentLength(6_000), framing: .length),
+        ]
+
+    static let silences = phases.flatMap { phase in
+        Framing.allCases.map { Case(fault: .silence(phase), framing: $0) }
+    }
+
+    let bench: Workbench
+    let whole = Data((0..<5_000).map { UInt8(truncatingIfNeeded: $0) })
+
+    init() throws {
+        bench = try Workbench()
+    }
+
+    var resource: DataResource { DataResource(url: bench.server.url("/a")) }
+
+    func reply(_ fault: Case) -> Reply {
+        let reply = Reply(whole, fields: ["ETag": "\"2\"", "Cache-Control": "max-age=100"])
+        return (fault.framing == .chunks ? reply.chunked(1_000) : reply).failing(fault.fault)
+    }
+
+    /// Has "old" stored, and past its lifetime.
+    func storeOld(_ synchronizer: Synchronizer) async throws {
+        bench.server["/a"] = Reply("old", fields: ["ETag": "\"1\"", "Cache-Control": "max-age=100"])
+        _ = try await synchronizer.load(resource)
+        synchronizer.removeAllObjects()
+        bench.clock.advance(by: 200)
+    }
+
+    /// What the store has.
+    func stored(_ synchronizer: Synchronizer) async throws -> Data {
+        synchronizer.removeAllObjects()
+        var request = resource.request()
+        request.cachePolicy = .returnCacheDataDontLoad
+        return try await synchronizer.load(DataResource(request: request))
+    }
+
+    var reload: DataResource {
+        var request = resource.request()
+        request.cachePolicy = .reloadIgnoringLocalCacheData
+        return DataResource(request: request)
+    }
+
+    @Test("with retry off it is an error, the store is as it was, and the next load is whole", arguments: broken)
+    func retryOff(fault: Case) async throws {
+        let synchronizer = bench.synchronizer()
+        try await storeOld(synchronizer)
+        bench.server["/a"] = reply(fault)
+        let error = await #expect(throws: SynchronizerError.self) { try await synchronizer.load(reload) }
+        guard case .transport? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(try await stored(synchronizer) == Data("old".utf8))
+        #expect(synchronizer.loader.update { $0.machine.isIdle })
+        bench.server["/a"] = Reply(whole, fields: ["ETag": "\"2\"", "Cache-Control": "max-age=100"])
+        #expect(try await synchronizer.load(reload) == whole)
+        #expect(try await stored(synchronizer) == whole)
+    }
+
+    @Test("with retry on the next try's answer is given, and stored", arguments: broken)
+    func retryOn(fault: Case) async throws {
+        let synchronizer = bench.synchronizer { $0.retry = RetryPolicy() }
+        try await storeOld(synchronizer)
+        let requests = bench.server.counts.requests
+        bench.server.enqueue(reply(fault), for: "/a")
+        bench.server["/a"] = Reply(whole, fields: ["ETag": "\"2\"", "Cache-Control": "max-age=100"])
+        let load = Task { [reload] in try await synchronizer.load(reload) }
+        await bench.clock.waitForTimer(within: 0.5)
+        bench.clock.advance(by: 0.5)
+        #expect(try await load.value == whole)
+        #expect(bench.server.counts.requests == requests + 2)
+        #expect(try await stored(synchronizer) == whole)
+    }
+
+    @Test("silence can be left at any phase, and leaves nothing", arguments: silences)
+    func silence(fault: Case) async throws {
+        let synchronizer = bench.synchronizer { $0.retry = RetryPolicy() }
+        try await storeOld(synchronizer)
+        bench.server["/a"] = reply(fault)
+        let load = Task { [reload] in try await synchronizer.load(reload) }
+        try await bench.server.waitForRequests(2)
+        load.cancel()
+        await #expect(throws: CancellationError.self) { try await load.value }
+        #expect(synchronizer.loader.update { $0.machine.isIdle })
+        try await bench.server.waitUntilConnectionsClosed()
+        #expect(try await stored(synchronizer) == Data("old".utf8))
+    }
+
+    @Test("silence ends with the time-out of the request", arguments: [Reply.Moment.beforeHead, .afterBody(10)])
+    func timeout(moment: Reply.Moment) async throws {
+        let synchronizer = bench.synchronizer()
+        try await storeOld(synchronizer)
+        bench.server["/a"] = reply(Case(fault: .silence(moment), framing: .length))
+        var request = reload.request()
+        request.timeoutInterval = 1
+        let error = await #expect(throws: SynchronizerError.self) {
+            try await synchronizer.load(DataResource(request: request))
+        }
+        #expect((error?.underlyingError as? URLError)?.code == .timedOut)
+        #expect(try await stored(synchronizer) == Data("old".utf8))
+    }
+
+    @Test("a body without end is cut off at the limit")
+    func endless() async throws {
+        let synchronizer = bench.synchronizer { $0.maximumResponseSize = 100_000 }
+        try await storeOld(synchronizer)
+        bench.server["/a"] = Reply(whole).chunked(1_000).failing(.endlessBody)
+        let error = await #expect(throws: SynchronizerError.self) { try await synchronizer.load(reload) }
+        guard case .tooLarge(limit: 100_000, _)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        try await bench.server.waitUntilConnectionsClosed()
+        #expect(try await stored(synchronizer) == Data("old".utf8))
+    }
+
+    @Test(
+        "a line in the head that is no field is an error or is passed over, and the body is whole if there is one",
+        arguments: Reply.Garbage.allCases)
+    func garbage(garbage: Reply.Garbage) async throws {
+        let synchronizer = bench.synchronizer()
+        try await storeOld(synchronizer)
+        bench.server["/a"] = reply(Case(fault: .garbageField(garbage), framing: .length))
+        let data = try? await synchronizer.load(reload)
+        #expect(data == nil || data == whole)
+        #expect(try await stored(synchronizer) == data ?? Data("old".utf8))
+        #expect(synchronizer.loader.update { $0.machine.isIdle })
+    }
+}
