@@ -11,6 +11,12 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [.product(name: "Synchronizer", package: "Synchronizer"), "Yardsticks"]),
+        .target(name: "Counting"),
+        // A link to the server of the tests, which is no product.
+        .target(name: "ScriptedServer", resources: [.copy("Photographs")]),
+        .executableTarget(
+            name: "bench-loading",
+            dependencies: [.product(name: "Synchronizer", package: "Synchronizer"), "Counting", "ScriptedServer"]),
     ],
     swiftLanguageModes: [.v6]
 )
