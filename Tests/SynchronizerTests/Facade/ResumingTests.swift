@@ -18,21 +18,14 @@ struct ResumingTests {
 
     func reply(_ body: Data, tag: String = "\"1\"") -> Reply { Reply(body, fields: ["ETag": tag]).ranged() }
 
-    /// Loads, and lets the retries that are due begin as they fall due.
-    func load(_ synchronizer: Synchronizer) async throws -> Data {
-        let result = Collector<Result<Data, any Error>>()
-        synchronizer.loadResource(resource, on: .global()) { answer in
-            switch answer {
-            case .success(let data): result.append(.success(data))
-            case .error(let error): result.append(.failure(error))
-            case .noData: result.append(.failure(CocoaError(.fileNoSuchFile)))
-            }
-        }
-        while result.count == 0 {
+    /// Loads, and lets so many retries begin as they fall due.
+    func load(_ synchronizer: Synchronizer, retries: Int) async throws -> Data {
+        async let loaded = synchronizer.load(resource)
+        for _ in 0..<retries {
+            await bench.clock.waitForTimer(within: 40)
             bench.clock.advance(by: 40)
-            await Task.yield()
         }
-        return try result.elements[0].get()
+        return try await loaded
     }
 
     func retrying(_ attempts: Int) -> Synchronizer {
@@ -48,7 +41,7 @@ struct ResumingTests {
         bench.server.enqueue(
             reply(whole).failing(.close(.afterBody(20_000))), reply(whole).failing(.close(.afterBody(15_000))),
             reply(whole), for: "/a")
-        #expect(try await load(retrying(3)) == whole)
+        #expect(try await load(retrying(3), retries: 2) == whole)
         let ranges = bench.server.requests.map { $0["Range"] }
         #expect(ranges == [nil, "bytes=20000-", "bytes=35000-"])
         #expect(bench.server.requests.map { $0["If-Range"] } == [nil, "\"1\"", "\"1\""])
@@ -59,7 +52,7 @@ struct ResumingTests {
         let other = Data(repeating: 9, count: 30_000)
         bench.server.enqueue(
             reply(whole).failing(.close(.afterBody(20_000))), reply(other, tag: "\"2\""), for: "/a")
-        #expect(try await load(retrying(2)) == other)
+        #expect(try await load(retrying(2), retries: 1) == other)
         #expect(bench.server.requests.last?["If-Range"] == "\"1\"")
     }
 
@@ -77,7 +70,7 @@ struct ResumingTests {
             complete = complete.adding(name, value)
         }
         bench.server.enqueue(short, complete, for: "/a")
-        #expect(try await load(retrying(2)) == whole)
+        #expect(try await load(retrying(2), retries: 1) == whole)
         #expect(bench.server.requests.map { $0["Range"] } == [nil, nil])
     }
 
@@ -85,7 +78,7 @@ struct ResumingTests {
     func nothingStored() async throws {
         bench.server["/a"] = reply(whole).adding("Cache-Control", "max-age=100").failing(.close(.afterBody(20_000)))
         let synchronizer = retrying(1)
-        await #expect(throws: SynchronizerError.self) { try await load(synchronizer) }
+        await #expect(throws: SynchronizerError.self) { try await load(synchronizer, retries: 0) }
         #expect(bench.cache().cachedResponse(for: resource.request()) == nil)
     }
 }
