@@ -36,7 +36,7 @@ enum MemoryUse: Sendable {
     }
 }
 
-/// What makes two requests the same: their answers may be shared, in flight and in memory .
+/// What makes two requests the same: their answers may be shared, in flight and in memory.
 ///
 /// All of the request's fields count, because any of them may select the answer or prove who asks (an API key in a
 /// field of its own), except those that only trace a request. So whatever a stored `Vary` names is in the key.
@@ -47,13 +47,15 @@ struct RequestIdentity: Hashable, Sendable {
     private final class Content: Sendable {
         let url: URL
         let method: Method
+        let sendsCookies: Bool
         /// Nil where there are none, which is common and quickly compared.
         let fields: [String: String]?
         let hash: Int
 
-        init(url: URL, method: Method, fields: [String: String]?) {
+        init(url: URL, method: Method, sendsCookies: Bool, fields: [String: String]?) {
             self.url = url
             self.method = method
+            self.sendsCookies = sendsCookies
             self.fields = fields
             var hasher = Hasher()
             hasher.combine(url)
@@ -73,14 +75,15 @@ struct RequestIdentity: Hashable, Sendable {
         case "HEAD"?: method = .head
         default: return nil
         }
-        content = Content(url: url, method: method, fields: request.allHTTPHeaderFields.flatMap(Self.selecting))
+        content = Content(
+            url: url, method: method, sendsCookies: request.httpShouldHandleCookies, fields: request.allHTTPHeaderFields.flatMap(Self.selecting))
     }
 
     static func == (one: RequestIdentity, other: RequestIdentity) -> Bool {
         let (one, other) = (one.content, other.content)
         return one === other
             || (one.hash == other.hash && one.url == other.url && one.method == other.method
-                && one.fields == other.fields)
+                && one.sendsCookies == other.sendsCookies && one.fields == other.fields)
     }
 
     func hash(into hasher: inout Hasher) {

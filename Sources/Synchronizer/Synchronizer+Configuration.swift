@@ -21,8 +21,9 @@ extension Synchronizer {
         /// The session's delegate, which decides what is stored. It must not be used by another synchronizer.
         public var sessionDelegate: SessionDelegate
 
-        /// What the session is made with: time-outs, cookies, additional fields, connections. Its `urlCache` and
-        /// `requestCachePolicy` are set by the synchronizer.
+        /// What the session is made with: time-outs, cookies, additional fields. The synchronizer sets its `urlCache`, its
+        /// `httpMaximumConnectionsPerHost` (see ``maximumLoadsPerHost``) and, in managed mode, its `requestCachePolicy`.
+        /// Additional fields are sent to every origin, also to that of a redirect: credentials belong into requests.
         public var sessionConfiguration: URLSessionConfiguration = .default
 
         /// Bytes of parsed objects that are kept in memory; over it the least recently used are dropped.

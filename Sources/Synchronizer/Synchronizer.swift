@@ -54,7 +54,7 @@ public final class Synchronizer: Sendable {
                 recall: { memory.value(for: $0, now: time.now, anyAge: true) },
                 remember: { key, loaded in
                     let now = time.now
-                    if now < loaded.freshUntil || loaded.isStored {
+                    if !loaded.isBoundToSession, now < loaded.freshUntil || loaded.isStored {
                         memory.insert(loaded, for: key, cost: loaded.cost, expires: loaded.freshUntil, now: now)
                     } else {
                         memory.remove(key)  // an older object must not outlive this one

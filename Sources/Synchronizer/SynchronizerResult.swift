@@ -13,5 +13,6 @@ public enum SynchronizerResult<Object> {
 extension SynchronizerResult: Sendable where Object: Sendable {}
 
 /// Cancels a load when called: from any thread, at any time, as often as one likes.
-/// Once it has returned the load's completion is not called any more.
+/// Once it has returned the load's completion is not called any more; one that is being called at that moment on another
+/// thread goes on. On the main actor, for completions on the main actor, that cannot be.
 public typealias CancelLoading = @Sendable () -> Void

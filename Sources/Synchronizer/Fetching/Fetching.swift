@@ -60,6 +60,9 @@ package struct Fetched: Sendable {
     package var response: ResponseHead
     /// Until when an object made from it may be used without asking again; `.distantPast` if it may not be at all.
     package var freshUntil: Date
+    /// Whether it was made for what the session adds to requests by itself, such as the cookies of whoever is logged
+    /// in: then it is for the store to judge each time, which knows them, and nothing to keep in memory.
+    package var isBoundToSession = false
     /// Says where it came from, and why.
     package var trace: LoadTrace
 

@@ -92,12 +92,22 @@ extension ManagedFetch {
             return .failure(.status(response, context(hop, answer)))
         }
         guard !answer.body.isEmpty else { return .failure(.emptyBody(context(hop, answer))) }
-        return .success(
-            Fetched(body: answer.body, response: answer.head, freshUntil: answer.freshUntil, trace: hop.trace))
+        var fetched = Fetched(
+            body: answer.body, response: answer.head, freshUntil: answer.freshUntil, trace: hop.trace)
+        fetched.isBoundToSession = hop.cacheRequest.isBoundToSession(by: answer.head)
+        return .success(fetched)
     }
 
     private func context(_ hop: Hop, _ answer: Answer) -> SynchronizerError.Context {
         .init(url: hop.url, trace: hop.trace, head: answer.head, body: answer.body)
+    }
+}
+
+extension CacheRequest {
+    /// Whether what selects the response, or binds it to a credential, was not set by the caller (RFC 9111 §4.1).
+    fileprivate func isBoundToSession(by head: ResponseHead) -> Bool {
+        guard !impliedFields.isEmpty else { return false }
+        return SelectingFields.of(self, for: head.fields, among: []).lines.contains { !fields.contains($0.name) }
     }
 }
 

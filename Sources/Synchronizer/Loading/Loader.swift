@@ -295,7 +295,9 @@ final class Loader: Sendable {
             outcome = .success(loaded)
         } catch {
             if !parse.cancellation.isCancelled { dropStored(fetched.trace.redirects.last, request) }
-            outcome = .failure(.undecodable(error, .init(url: request.url, trace: fetched.trace)))
+            outcome = .failure(.undecodable(
+                    error,
+                    .init(url: request.url, trace: fetched.trace, head: fetched.response, body: fetched.body)))
         }
         update { state in
             state.note(outcome, of: id)
@@ -312,7 +314,8 @@ final class Loader: Sendable {
         trace.parse = max(0, time.now.timeIntervalSince(begin))
         return LoadedObject(
             object: parsed.object, cost: parsed.cost, run: LoadedObject.Run(isPrefetched: parse.isPrefetched),
-            head: fetched.response, freshUntil: fetched.freshUntil, trace: trace)
+            head: fetched.response, freshUntil: fetched.freshUntil, isBoundToSession: fetched.isBoundToSession,
+            trace: trace)
     }
 
     /// An object that was made from the very same bytes already, shown meanwhile or kept in memory.

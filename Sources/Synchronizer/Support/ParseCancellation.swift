@@ -30,10 +30,11 @@ public enum ParseCancellation {
 
     /// Whether nobody waits for the parse on this thread any more. Cheap enough to be asked for each row of an image.
     /// In a task it is also true when the task has been cancelled; outside of both it is false.
-    public static var isCancelled: Bool { Task.isCancelled || probeSaysSo }
+    public static var isCancelled: Bool { probeSaysSo ?? Task.isCancelled }
 
-    private static var probeSaysSo: Bool {
-        guard let probe = pthread_getspecific(key) else { return false }
+    /// Nil where no parse runs. Where one does, it alone decides: others may wait for it than the task at hand.
+    private static var probeSaysSo: Bool? {
+        guard let probe = pthread_getspecific(key) else { return nil }
         return Unmanaged<Probe>.fromOpaque(probe).takeUnretainedValue().isCancelled()
     }
 

@@ -27,6 +27,14 @@ package struct ResponseHead: Sendable {
         }
     }
 
+    /// All fields; none if the response is not one of HTTP.
+    package var fields: HTTPFields {
+        switch content {
+        case .made(let response): return (response as? HTTPURLResponse).map { HTTPFields(of: $0) } ?? HTTPFields()
+        case .http(_, _, let fields): return fields
+        }
+    }
+
     /// Made anew at each call.
     package var urlResponse: URLResponse {
         switch content {

@@ -14,8 +14,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     /// all the same.
     public let overridesServerLifetime: Bool
 
-    /// The transfers of the session's tasks, by task identifier.
-    let transfers = Locked<[Int: URLSessionTransfer]>([:])
+    /// The transfers by their tasks, which they keep alive. (Task identifiers are unique within one session only.)
+    let transfers = Locked<[ObjectIdentifier: URLSessionTransfer]>([:])
 
     /// A delegate that injects `Cache-Control: max-age=<cacheTime>` where a response carries no lifetime.
     public init(cacheTime: TimeInterval? = nil, overridesServerLifetime: Bool = false) {
@@ -67,7 +67,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     }
 
     open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let transfer = transfers.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+        let transfer = transfers.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
         transfer?.report(.finished(error))
     }
 
@@ -80,6 +80,6 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     }
 
     private func transfer(of task: URLSessionTask) -> URLSessionTransfer? {
-        transfers.withLock { $0[task.taskIdentifier] }
+        transfers.withLock { $0[ObjectIdentifier(task)] }
     }
 }

@@ -23,7 +23,8 @@ package final class URLSessionTransport: Transport {
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
         self.delegate = delegate
         self.redirects = redirects
-        additionalFields = configuration.httpAdditionalHeaders as? [String: String] ?? [:]
+        additionalFields = Dictionary(
+            (configuration.httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }, uniquingKeysWith: { $1 })
         cookies = configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil
     }
 
@@ -38,7 +39,7 @@ package final class URLSessionTransport: Transport {
         let task = session.dataTask(with: request)
         let transfer = URLSessionTransfer(
             session: session, task: task, delegate: delegate, redirects: redirects, receive: receive)
-        delegate.transfers.withLock { $0[task.taskIdentifier] = transfer }
+        delegate.transfers.withLock { $0[ObjectIdentifier(task)] = transfer }
         task.resume()
         return transfer
     }
@@ -81,7 +82,7 @@ final class URLSessionTransfer: Transfer {
             defer { state.note(event) }
             return (state.receive, event.isSuccess && !state.hasResponse)
         }
-        // On Linux the session keeps the head of a redirect that leads nowhere to itself (DESIGN §6).
+        // On Linux the session keeps the head of a redirect that leads nowhere to itself.
         if isHeadMissing, let response = task.response { receive?(.response(response)) }
         receive?(event)
     }
