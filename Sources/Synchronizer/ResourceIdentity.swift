@@ -76,7 +76,8 @@ struct RequestIdentity: Hashable, Sendable {
         default: return nil
         }
         content = Content(
-            url: url, method: method, sendsCookies: request.httpShouldHandleCookies, fields: request.allHTTPHeaderFields.flatMap(Self.selecting))
+            url: url, method: method, sendsCookies: request.httpShouldHandleCookies,
+            fields: request.allHTTPHeaderFields.flatMap(Self.selecting))
     }
 
     static func == (one: RequestIdentity, other: RequestIdentity) -> Bool {

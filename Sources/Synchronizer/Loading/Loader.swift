@@ -295,7 +295,8 @@ final class Loader: Sendable {
             outcome = .success(loaded)
         } catch {
             if !parse.cancellation.isCancelled { dropStored(fetched.trace.redirects.last, request) }
-            outcome = .failure(.undecodable(
+            outcome = .failure(
+                .undecodable(
                     error,
                     .init(url: request.url, trace: fetched.trace, head: fetched.response, body: fetched.body)))
         }

@@ -10,17 +10,23 @@ struct PrefetchLedger: Sendable {
     private static let remembered = 1_000
     private static let sample = 16
 
+    private struct Prefetched {
+        let bytes: Int
+        let group: Int
+    }
+
     private(set) var window = initialWindow
     private(set) var statistics = PrefetchStatistics()
-    private var outstanding = LRUList<RequestIdentity, Int>()
+    /// What nobody has asked for yet.
+    private var outstanding = LRUList<RequestIdentity, Prefetched>()
     /// The last verdicts, newest last: whether it was used.
     private var verdicts: [Bool] = []
 
-    /// A prefetch has brought this many bytes, from the network or not.
-    mutating func loaded(_ identity: RequestIdentity, bytes: Int) {
+    /// A prefetch has brought this many bytes, from the network or not, as one of a group that is cancelled together.
+    mutating func loaded(_ identity: RequestIdentity, bytes: Int, group: Int = 0) {
         statistics.loaded += 1
         statistics.bytes += bytes
-        outstanding.insert(bytes, for: identity)
+        outstanding.insert(Prefetched(bytes: bytes, group: group), for: identity)
         if outstanding.count > Self.remembered, let forgotten = outstanding.leastRecentlyUsed {
             judge(forgotten, wasUsed: false)
         }
@@ -31,13 +37,17 @@ struct PrefetchLedger: Sendable {
         judge(identity, wasUsed: true)
     }
 
-    /// The prefetch was cancelled; too late for one that has loaded, and that nobody has asked for.
+    /// The group was cancelled: what it has loaded, and nobody has asked for, was not needed.
+    mutating func cancelled(group: Int) {
+        for identity in outstanding.allKeys where outstanding[identity]?.group == group { cancelled(identity) }
+    }
+
     mutating func cancelled(_ identity: RequestIdentity) {
         judge(identity, wasUsed: false)
     }
 
     private mutating func judge(_ identity: RequestIdentity, wasUsed: Bool) {
-        guard let bytes = outstanding.remove(identity) else { return }
+        guard let bytes = outstanding.remove(identity)?.bytes else { return }
         if wasUsed {
             statistics.used += 1
         } else {

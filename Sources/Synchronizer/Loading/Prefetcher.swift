@@ -12,8 +12,6 @@ final class Prefetcher: Sendable {
         var waiting: [Entry] = []
         /// The prefetches under way, by their group.
         var running: [Int: (group: Int, identity: RequestIdentity, leave: CancelLoading)] = [:]
-        /// What each group has loaded and nobody has asked for, as far as is known.
-        var loaded: [Int: Set<RequestIdentity>] = [:]
         var lastID = 0
 
         mutating func nextID() -> Int {
@@ -53,7 +51,7 @@ final class Prefetcher: Sendable {
             state.waiting.removeAll { $0.group == group }
             let running = state.running.filter { $0.value.group == group }
             for id in running.keys { state.running[id] = nil }
-            for identity in state.loaded.removeValue(forKey: group) ?? [] { state.ledger.cancelled(identity) }
+            state.ledger.cancelled(group: group)
             return running.values.map(\.leave)
         }
         leaving.forEach { $0() }
@@ -94,8 +92,8 @@ final class Prefetcher: Sendable {
     private func ended(_ id: Int, _ outcome: Loader.Outcome) {
         state.withLock { state in
             guard let ended = state.running.removeValue(forKey: id), case .success(let loaded) = outcome else { return }
-            state.ledger.loaded(ended.identity, bytes: loaded.trace.bytesReceived + loaded.trace.bytesSpared)
-            state.loaded[ended.group, default: []].insert(ended.identity)
+            state.ledger.loaded(
+                ended.identity, bytes: loaded.trace.bytesReceived + loaded.trace.bytesSpared, group: ended.group)
         }
         startWhatMay()
     }

@@ -30,9 +30,13 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
     private struct State {
         var entries = LRUList<Key, Entry>()
         var cost = 0
+        /// What is let go of, once the lock is released: a value's `deinit` may do anything.
+        var dropped: [Entry] = []
 
         mutating func remove(_ key: Key) {
-            if let entry = entries.remove(key) { cost -= entry.cost }
+            guard let entry = entries.remove(key) else { return }
+            cost -= entry.cost
+            dropped.append(entry)
         }
 
         /// Keeps at least the value used last.
@@ -62,7 +66,7 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
     /// Keeps a value; not if it alone is over the limit.
     package func insert(_ value: Value, for key: Key, cost: Int, expires: Date, now: Date) {
         let cost = max(cost, 0)
-        state.withLock { state in
+        change { state in
             state.remove(key)
             guard cost <= limits.cost, limits.count > 0 else { return }
             state.entries.insert(Entry(value: value, cost: cost, expires: expires, insertedAt: now), for: key)
@@ -73,17 +77,16 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
     }
 
     package func remove(_ key: Key) {
-        state.withLock { $0.remove(key) }
+        change { $0.remove(key) }
     }
 
     package func remove(where matches: (Key) -> Bool) {
-        state.withLock { state in
+        change { state in
             for key in state.entries.allKeys where matches(key) { state.remove(key) }
         }
     }
 
     package func removeAll() {
-        // What the values hold is let go outside the lock.
         _ = state.withLock { state in
             defer { state = State() }
             return state
@@ -92,7 +95,16 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
 
     /// Goes down to the preferred cost, as when the system is short of memory.
     package func purge() {
-        state.withLock { $0.purge(toCost: limits.preferredCost, count: limits.count) }
+        change { $0.purge(toCost: limits.preferredCost, count: limits.count) }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let dropped = state.withLock { state in
+            defer { state.dropped = [] }
+            body(&state)
+            return state.dropped
+        }
+        withExtendedLifetime(dropped) {}
     }
 
     package var totalCost: Int { state.withLock { $0.cost } }

@@ -81,4 +81,27 @@ struct MemoryCacheTests {
             #expect(cache.count == present.count && cache.count <= 12 && cache.totalCost <= 50)
         }
     }
+
+    /// Looks into the cache when it goes.
+    final class Curious: Sendable {
+        let look: @Sendable () -> Void
+        init(_ look: @escaping @Sendable () -> Void) { self.look = look }
+        deinit { look() }
+    }
+
+    @Test("a value that is dropped may use the cache", .timeLimit(.minutes(1)))
+    func deinits() {
+        let cache = MemoryCache<Int, Curious>(limits: .init(cost: 2, preferredCost: 1))
+        let looks = Locked(0)
+        for number in 0..<6 {
+            let curious = Curious { [weak cache, now] in
+                _ = cache?.value(for: number, now: now)
+                looks.withLock { $0 += 1 }
+            }
+            cache.insert(curious, for: number / 2, cost: 1, expires: later, now: now)
+        }
+        cache.remove(2)
+        cache.removeAll()
+        #expect(looks.withLock { $0 } == 6)
+    }
 }
