@@ -51,6 +51,9 @@ let package = Package(
             name: "Demo", dependencies: ["Synchronizer", "ImageResource", "ScriptedServer"], swiftSettings: settings),
         // Answers the requests of the public cache test suite: `Scripts/conformance`.
         .executableTarget(name: "ConformanceAdapter", dependencies: ["Synchronizer"], swiftSettings: settings),
+        .executableTarget(
+            name: "VerdictBenchmark", dependencies: ["HTTPCaching"], path: "Benchmarks/Sources/verdict",
+            swiftSettings: settings),
 
         .target(
             name: "ScriptedServer", path: "Tests/ScriptedServer",
