@@ -198,6 +198,7 @@ extension WriteConnection {
             let bytes = prepared.values.reduce(Int64(0)) { $0 + Int64($1.data.count) + 4096 }
             source.didEvict(try makeRoom(for: bytes, budget, used: source.takeUsed))
             try transaction { for change in changes { try apply(change, prepared) } }
+            try removeOrphans()
             try keepLogShort(budget)
         } catch {
             prepared.values.forEach { $0.discard() }

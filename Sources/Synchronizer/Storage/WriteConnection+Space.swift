@@ -45,6 +45,7 @@ extension WriteConnection {
             oldest.reset()
             for victim in victims { try removeAll(Schema.victim, victim) }
         }
+        try removeOrphans()
         return victims.count
     }
 

@@ -6,6 +6,8 @@ final class WriteConnection {
     let file: FileIdentity
     let database: Database
     private var statements: [String: Statement] = [:]
+    /// Body files whose rows were removed.
+    var orphans: Set<BodyFile> = []
     var hasLookedForStrayFiles = false
     /// How many transactions there were.
     private(set) var writes = 0
