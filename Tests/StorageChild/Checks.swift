@@ -32,6 +32,40 @@ func checkMemoryStillWorks(_ cache: SQLiteURLCache) {
     }
 }
 
+/// Removes responses while their files can't be written, and looks for them when they can be again.
+func checkRemovalsHold(in directory: URL) {
+    func setModes(_ folder: mode_t, _ file: mode_t) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+        for name in names where name != "Bodies" { chmod(directory.path + "/" + name, file) }
+        chmod(directory.path, folder)
+    }
+    let clock = ManualClock()
+    let cache = SQLiteURLCache(memoryCapacity: 1 << 20, diskCapacity: 8 << 20, directory: directory, time: clock)
+    guard let request = StorageChurn.request(1), let other = StorageChurn.request(2), let url = request.url else {
+        fail("no URL")
+    }
+    let response = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+    let cached = CachedURLResponse(response: response, data: Data([1, 2, 3]))
+    cache.storeCachedResponse(cached, for: request)
+    cache.storeCachedResponse(cached, for: other)
+    cache.close()
+    setModes(0o500, 0o400)
+    cache.removeCachedResponse(for: request)
+    cache.flush()
+    if cache.cachedResponse(for: request) != nil { fail("it is still there") }
+    setModes(0o700, 0o600)
+    if cache.cachedResponse(for: request) != nil { fail("it came back") }
+    clock.advance(by: 61)
+    cache.storeCachedResponse(cached, for: other)
+    cache.flush()
+    if cache.cachedResponse(for: request) != nil { fail("it came back later") }
+    if cache.cachedResponse(for: other)?.data != cached.data { fail("the disk is not used again") }
+    cache.close()
+    cache.memoryCapacity = 0
+    if cache.cachedResponse(for: request) != nil { fail("it came back on the disk") }
+    if cache.cachedResponse(for: other)?.data != cached.data { fail("the disk was not used again") }
+}
+
 /// One of several processes on a directory. Each key of its own holds what it stored there last; the others' keys hold
 /// whole bodies or nothing, and what one sees of a key never goes back.
 struct SharingProcess {

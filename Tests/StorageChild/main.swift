@@ -23,6 +23,12 @@ guard arguments.count >= 3 else { fail("usage: StorageChild MODE DIRECTORY [NUMB
 let directory = URL(fileURLWithPath: arguments[2], isDirectory: true)
 let numbers = arguments.dropFirst(3).compactMap { Int($0) }
 
+/// Root may do everything, so that permissions are tried as somebody else.
+func becomeNobody() {
+    guard geteuid() == 0 else { return }
+    guard setgid(65_534) == 0, setuid(65_534) == 0 else { fail("setuid: \(errno)") }
+}
+
 func cache(memory: Int, disk: Int) -> SQLiteURLCache {
     SQLiteURLCache(memoryCapacity: memory, diskCapacity: disk, directory: directory)
 }
@@ -40,10 +46,12 @@ case "memory":  // where the disk takes little or nothing
     checkMemoryStillWorks(cache(memory: 8 << 20, disk: 64 << 20))
 
 case "stranger":  // as a user who owns nothing
-    if geteuid() == 0 {
-        guard setgid(65_534) == 0, setuid(65_534) == 0 else { fail("setuid: \(errno)") }
-    }
+    becomeNobody()
     checkMemoryStillWorks(cache(memory: 8 << 20, disk: 64 << 20))
+
+case "read-only":  // in a directory of its own, in which it may write at times
+    becomeNobody()
+    checkRemovalsHold(in: directory.appendingPathComponent("cache"))
 
 default: fail("mode \(arguments[1])")
 }

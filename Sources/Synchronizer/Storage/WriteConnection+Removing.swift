@@ -41,6 +41,7 @@ extension WriteConnection {
             for file in orphans where try !isUsed(file) { unlink(file.path(in: directory)) }
         }
         orphans = []
+        knownFileBytes = nil
     }
 
     private func isUsed(_ file: BodyFile) throws(SQLiteFailure) -> Bool {

@@ -77,7 +77,7 @@ struct ProcessTests {
             present.append(found)
         }
         #expect(reports.lines.isEmpty)
-        #expect(cache.state.withLock { $0.counts.damaged } == 0)
+        #expect(cache.state.withLock { $0.dropped.count } == 0)
         cache.close()
         return present
     }
@@ -97,7 +97,7 @@ struct ProcessTests {
                 #expect(StorageChurn.identify(body, key: key) != nil)
             }
         }
-        #expect(cache.state.withLock { $0.counts.damaged } == 0)
+        #expect(cache.state.withLock { $0.dropped.count } == 0)
         cache.flush()
         #expect(try directory.allocatedBytes() < capacity * 11 / 10)
     }
