@@ -63,8 +63,12 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(name: "HTTPCachingTests", dependencies: ["HTTPCaching"], swiftSettings: settings),
         .testTarget(name: "ScriptedServerTests", dependencies: ["ScriptedServer"], swiftSettings: settings),
+        // What the storage tests kill, and share directories with.
+        .executableTarget(
+            name: "StorageChild", dependencies: ["Synchronizer", "TestSupport"], path: "Tests/StorageChild",
+            swiftSettings: settings),
         .testTarget(
-            name: "SynchronizerTests", dependencies: ["Synchronizer", "HTTPCaching", "TestSupport"],
+            name: "SynchronizerTests", dependencies: ["Synchronizer", "HTTPCaching", "TestSupport", "StorageChild"],
             swiftSettings: settings),
         .testTarget(
             name: "ImageResourceTests", dependencies: ["ImageResource", "TestSupport"],

@@ -22,10 +22,16 @@ struct BodyFile: Hashable, Sendable {
             let number = Int64(parts[2])
         else { return nil }
         self.init(digest: digest, length: length, number: number)
+        guard self.name == name else { return nil }
+    }
+
+    private var name: String {
+        let digits = String(digest, radix: 16)
+        return "\(String(repeating: "0", count: 16 - digits.count))\(digits)-\(length)-\(number)"
     }
 
     func path(in directory: CacheDirectory) -> String {
-        "\(directory.bodies)/\(String(digest, radix: 16))-\(length)-\(number)"
+        directory.bodies + "/" + name
     }
 
     /// The body and its digest, in one pass; nil if there is no such file or it can't be read.

@@ -9,11 +9,8 @@ struct CacheDirectory: Sendable {
 
     let path: String
 
-    var database: String { path + "/Cache.db" }
-    var writeAheadLog: String { database + "-wal" }
-    var sharedMemory: String { database + "-shm" }
     /// A database that could not be used, kept for whoever wants to know why, until its space is needed.
-    var setAside: String { database + ".set-aside" }
+    var setAside: String { path + "/Set-aside.db" }
     var lock: String { path + "/Lock" }
     var bodies: String { path + "/Bodies" }
 

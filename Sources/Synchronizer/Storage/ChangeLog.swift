@@ -10,7 +10,6 @@ struct ChangeLog {
     private(set) var bodyBytes = 0
 
     var isEmpty: Bool { changes.isEmpty }
-    var storeCount: Int { changes.count { $0?.isStore == true } }
     /// The number that the next change will have.
     var end: Int { first + changes.count }
 

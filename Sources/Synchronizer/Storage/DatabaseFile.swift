@@ -1,66 +1,53 @@
 import Foundation
 
-/// Makes the database file, and replaces one that can't be used.
-struct DatabaseFile {
-    let directory: CacheDirectory
-    /// Told what happened, in one line.
-    let report: @Sendable (String) -> Void
+/// The database of a cache directory, and what SQLite keeps beside it.
+///
+/// No two databases of a directory ever have the same name. SQLite removes log and shared memory by their names when
+/// the last connection of a process is closed: were a database that has been set aside followed by one of its name, a
+/// connection to the old one would take the files of the new one away, under everybody who uses it.
+struct DatabaseFile: Hashable, Sendable {
+    let path: String
 
-    /// Opens the database for changing; makes it, or makes it anew, if it must.
-    func open(condemning damage: String? = nil) throws -> WriteConnection {
-        try directory.prepare()
-        // Of several processes that find a bad file, one replaces it, and the others find the new one.
-        return try FileLock.holding(directory.lock) {
-            if let damage { try setAside(because: damage) }
-            if !FileManager.default.fileExists(atPath: directory.database) { try make() }
-            do {
-                return try WriteConnection(directory)
-            } catch let foreign as ForeignDatabase where foreign.isEmpty {
-                try make()
-            } catch let foreign as ForeignDatabase {
-                _ = foreign
-                try setAside(because: "it is not a database of this version")
-                try make()
-            } catch let failure as SQLiteFailure where failure.isDamage {
-                try setAside(because: failure.message)
-                try make()
-            }
-            return try WriteConnection(directory)
+    var writeAheadLog: String { path + "-wal" }
+    var sharedMemory: String { path + "-shm" }
+    /// nil if it is gone.
+    var identity: FileIdentity? { FileIdentity(path) }
+
+    private static let prefix = "Cache-"
+    private static let suffix = ".db"
+
+    /// A name that was never used.
+    static func new(in directory: CacheDirectory) -> DatabaseFile {
+        let digits = String(UInt64(bitPattern: GrowingID.next()), radix: 16)
+        let number = String(repeating: "0", count: 16 - digits.count) + digits
+        return DatabaseFile(path: "\(directory.path)/\(prefix)\(number)\(suffix)")
+    }
+
+    /// The one in use, which is the newest; nil if there is none.
+    static func current(in directory: CacheDirectory) -> DatabaseFile? {
+        let names = names(in: directory).filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }
+        return names.max().map { DatabaseFile(path: directory.path + "/" + $0) }
+    }
+
+    /// Removes what processes that were killed have left of older ones.
+    func removeOlder(in directory: CacheDirectory) {
+        for name in Self.names(in: directory) where name.hasPrefix(Self.prefix) {
+            let other = directory.path + "/" + name
+            if other < path { unlink(other) }
         }
     }
 
-    private func make() throws {
-        // SQLite would let others read it; the files beside it get the same mode.
-        let file = Foundation.open(directory.database, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        if file >= 0 {
-            close(file)
-        } else if errno != EEXIST {
-            throw SQLiteFailure(code: 14, message: String(cString: strerror(errno)))
-        }
-        let database = try Database(path: directory.database, busyTimeout: 5000)
-        try database.execute(Schema.create)
+    /// Removes the files; who has them open keeps them.
+    func remove() {
+        for path in [path, writeAheadLog, sharedMemory] { unlink(path) }
     }
 
-    private func setAside(because reason: String) throws {
-        guard FileManager.default.fileExists(atPath: directory.database) else { return }
-        if rename(directory.database, directory.setAside) != 0, unlink(directory.database) != 0 {
-            throw SQLiteFailure(code: 14, message: String(cString: strerror(errno)))
-        }
-        unlink(directory.writeAheadLog)
-        unlink(directory.sharedMemory)
-        report("set the cache database \(directory.database) aside and made a new one: \(reason)")
+    /// What the files of the directory take on the disk, the bodies not counted, in bytes.
+    static func allocatedBytes(in directory: CacheDirectory) -> Int64 {
+        names(in: directory).reduce(0) { $0 + (FileIdentity(directory.path + "/" + $1)?.allocated ?? 0) }
     }
-}
 
-/// A lock among processes, which the system gives back when its holder ends.
-enum FileLock {
-    static func holding<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
-        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw SQLiteFailure(code: 14, message: String(cString: strerror(errno))) }
-        defer { close(file) }
-        while flock(file, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw SQLiteFailure(code: 5, message: String(cString: strerror(errno))) }
-        }
-        return try body()
+    private static func names(in directory: CacheDirectory) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
     }
 }

@@ -18,6 +18,7 @@ final class DiskReader: Sendable {
 
     private let directory: CacheDirectory
     private let pool = Locked<[Idle]>([])
+    private let current = Locked<DatabaseFile?>(nil)
     /// More than that are closed when they have been used.
     private let largestPool = 8
 
@@ -26,33 +27,40 @@ final class DiskReader: Sendable {
     }
 
     func read<Answer>(_ body: (ReadConnection) throws -> Answer) -> Outcome<Answer> {
-        // One `stat` tells whether the file was deleted, replaced or cut off under the open connections. Pages that are
-        // mapped beyond the end of a file would kill the process.
-        guard let file = FileIdentity(directory.database) else {
+        guard let (file, identity) = locate() else {
             close()
             return .nothing
         }
         do {
-            return try read(file, body)
+            return try read(file, identity, body)
         } catch let failure as SQLiteFailure where !failure.isDamage {
             // The log and the shared memory are made anew when the last process goes and the next one comes: what has
             // met that finds them in their places now.
             close()
-            return (try? read(file, body)) ?? .nothing
+            return (try? read(file, identity, body)) ?? .nothing
         } catch let foreign as ForeignDatabase where foreign.isEmpty {
             return .nothing  // another process is about to make it
         } catch is CacheDirectory.Refusal {
             return .nothing
         } catch {
             close()
-            return .broken(file, reason: "\(error)")
+            return .broken(identity, reason: "\(error)")
         }
     }
 
+    /// The database in use. One `stat` tells whether it was deleted, set aside or cut off under the open connections:
+    /// pages that are mapped beyond the end of a file would kill the process.
+    private func locate() -> (DatabaseFile, FileIdentity)? {
+        if let known = current.withLock({ $0 }), let identity = known.identity { return (known, identity) }
+        let found = DatabaseFile.current(in: directory)
+        current.withLock { $0 = found }
+        return found.flatMap { file in file.identity.map { (file, $0) } }
+    }
+
     private func read<Answer>(
-        _ file: FileIdentity, _ body: (ReadConnection) throws -> Answer
+        _ file: DatabaseFile, _ identity: FileIdentity, _ body: (ReadConnection) throws -> Answer
     ) throws -> Outcome<Answer> {
-        guard let idle = try take(file) else { return .nothing }
+        guard let idle = try take(file, identity) else { return .nothing }
         let answer = try body(idle.connection)
         give(back: idle)
         return .answer(answer)
@@ -67,16 +75,14 @@ final class DiskReader: Sendable {
         withExtendedLifetime(closed) {}  // they end here, and not under the lock
     }
 
-    private func take(_ file: FileIdentity) throws -> Idle? {
+    private func take(_ file: DatabaseFile, _ identity: FileIdentity) throws -> Idle? {
         let found = pool.withLock { $0.popLast() }
-        if let found, found.file.isSameFile(as: file), found.file.size <= file.size {
-            return Idle(connection: found.connection, file: file)
+        if let found, found.file.isSameFile(as: identity), found.file.size <= identity.size {
+            return Idle(connection: found.connection, file: identity)
         }
         if found != nil { close() }
         try directory.check()
-        let idle = Idle(connection: try ReadConnection(directory), file: file)
-        // Had the database been replaced meanwhile, this one might have opened the log of the new one.
-        return FileIdentity(directory.database)?.isSameFile(as: file) == true ? idle : nil
+        return Idle(connection: try ReadConnection(directory, file), file: identity)
     }
 
     private func give(back idle: Idle) {

@@ -25,10 +25,29 @@ struct DiskBudget {
     var largestBody: Int { Int(content / 2) }
 }
 
-/// What a cache takes on the disk, in bytes.
+/// What a cache takes on the disk, its log not counted.
 struct DiskUsage {
-    /// The bodies and rows that are stored, in whole pages.
-    var content: Int64
-    /// Pages of the database that are empty.
-    var free: Int64
+    /// In bytes, at least 512.
+    let pageSize: Int64
+    /// Of the database, the empty ones included.
+    let pages: Int64
+    let freePages: Int64
+    /// The body files, in bytes.
+    let files: Int64
+
+    /// Takes numbers as a damaged database may have them, too.
+    init(pageSize: Int64, pages: Int64, freePages: Int64, files: Int64) {
+        self.pageSize = max(512, min(pageSize, 65_536))
+        self.pages = max(0, min(pages, 1 << 32))
+        self.freePages = max(0, min(freePages, self.pages))
+        self.files = Self.plausible(files)
+    }
+
+    /// A number of bytes that can be added up.
+    static func plausible(_ bytes: Int64) -> Int64 { max(0, min(bytes, 1 << 48)) }
+
+    /// What is stored, in bytes.
+    var content: Int64 { (pages - freePages) * pageSize + files }
+    /// What is empty, in bytes.
+    var free: Int64 { freePages * pageSize }
 }

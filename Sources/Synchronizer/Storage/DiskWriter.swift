@@ -64,19 +64,20 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     /// Replaces a database that a reader found damaged, unless that has happened already.
     func replaceDamaged(_ file: FileIdentity, because reason: String) {
         queue.async { [self] in
-            guard FileIdentity(directory.database)?.isSameFile(as: file) == true else { return }
+            guard let current = DatabaseFile.current(in: directory), current.identity?.isSameFile(as: file) == true
+            else { return }
             // One complaint is looked into, the next one is believed.
             if doubted?.isSameFile(as: file) != true, isSound {
                 doubted = file
             } else {
-                reopen(condemning: reason)
+                reopen(condemning: (current, reason))
             }
         }
     }
 
     /// Whether the whole database passes SQLite's check.
     private var isSound: Bool {
-        if connection?.isCurrent != true { reopen(condemning: nil) }
+        if connection?.isCurrent != true { reopen() }
         return (try? connection?.isSound()) ?? false
     }
 
@@ -88,7 +89,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
             if changes.isEmpty { return restSoon() }
             switch write(changes, source, budget) {
             case .done:
-                hasReportedFailure = false
+                if connection != nil { hasReportedFailure = false }
                 source.didWrite(before: end)
             case .busy:
                 queue.asyncAfter(deadline: .now() + 1) { [self] in drain(source) }
@@ -105,17 +106,17 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
 
     /// Writes a batch, with a second try if the database had to be opened again.
     private func write(_ changes: [Change], _ source: some WriteSource, _ budget: DiskBudget) -> Outcome {
-        if connection == nil, FileIdentity(directory.database) == nil, !changes.contains(where: \.isStore) {
+        if connection == nil, DatabaseFile.current(in: directory) == nil, !changes.contains(where: \.isStore) {
             return .done  // nothing is there that could be removed
         }
         for _ in 0..<2 {
-            if connection?.isCurrent != true { reopen(condemning: nil) }
+            if connection?.isCurrent != true { reopen() }
             guard let connection else { return .failed }
             do {
                 try connection.write(changes, budget, source)
                 return .done
             } catch let failure as SQLiteFailure where failure.isDamage {
-                reopen(condemning: failure.message)
+                reopen(condemning: (connection.file, failure.message))
             } catch let failure as SQLiteFailure where failure.isBusy {
                 return .busy
             } catch {
@@ -127,7 +128,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     }
 
     private func tidy(_ source: some WriteSource) {
-        if connection == nil, FileIdentity(directory.database) != nil { reopen(condemning: nil) }
+        if connection == nil, DatabaseFile.current(in: directory) != nil { reopen() }
         guard let connection, connection.isCurrent else { return }
         let budget = DiskBudget(capacity: source.diskCapacity)
         do {
@@ -164,10 +165,10 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         try connection.database.checkpoint(truncating: false)
     }
 
-    private func reopen(condemning reason: String?) {
+    private func reopen(condemning condemned: (file: DatabaseFile, reason: String)? = nil) {
         connection = nil
         do {
-            connection = try DatabaseFile(directory: directory, report: report).open(condemning: reason)
+            connection = try DatabaseMaker(directory: directory, report: report).open(condemning: condemned)
         } catch {
             reportFailure(error)
         }
@@ -183,7 +184,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     private func abandonDatabase() {
         connection = nil
         guard (try? directory.check()) != nil else { return }  // what is not ours is left alone
-        for path in [directory.database, directory.writeAheadLog, directory.sharedMemory] { unlink(path) }
+        DatabaseFile.current(in: directory)?.remove()
     }
 }
 
@@ -196,8 +197,11 @@ extension WriteConnection {
         }
         do {
             let bytes = prepared.values.reduce(Int64(0)) { $0 + Int64($1.data.count) + 4096 }
-            source.didEvict(try makeRoom(for: bytes, budget, used: source.takeUsed))
+            let evictions = try makeRoom(for: bytes, budget, used: source.takeUsed)
+            source.didEvict(evictions)
             try transaction { for change in changes { try apply(change, prepared) } }
+            try removeOrphans()
+            if evictions > 0 { try giveBackFreePages(budget) }
             try keepLogShort(budget)
         } catch {
             prepared.values.forEach { $0.discard() }

@@ -40,6 +40,11 @@ struct MemoryLayer {
         return page.rows
     }
 
+    /// The responses that are on no disk.
+    var memoryOnlyCount: Int {
+        pages.keys.reduce(0) { count, key in count + (pages[key]?.rows.count { $0.isMemoryOnly } ?? 0) }
+    }
+
     /// Remembers all that is stored for a URL.
     mutating func fill(_ rows: [StoredRow], of url: String, key: UInt64) {
         guard capacity > 0 else { return }

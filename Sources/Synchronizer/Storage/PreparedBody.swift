@@ -42,6 +42,7 @@ struct PreparedBody {
             let path = file.path(in: connection.directory)
             if access(path, F_OK) != 0 {
                 guard rename(temporaryPath, path) == 0 else { break }
+                connection.knownFileBytes?.bytes += Int64(data.count)
                 return StoredBody(length: data.count, digest: digest, file: number)
             }
             if BodyFile.holds(data, at: path) {

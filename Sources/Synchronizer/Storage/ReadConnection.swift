@@ -11,9 +11,9 @@ final class ReadConnection {
     private var knownDataVersion: Int64?
 
     /// - Throws: `SQLiteFailure`, or `ForeignDatabase` if the file is not a database of ours.
-    init(_ directory: CacheDirectory) throws {
+    init(_ directory: CacheDirectory, _ file: DatabaseFile) throws {
         self.directory = directory
-        database = try Database(path: directory.database, busyTimeout: 1000)
+        database = try Database(path: file.path, busyTimeout: 1000)
         try database.execute(Schema.connection + Schema.reading)
         try ForeignDatabase.check(database)
         entriesOfURL = try database.prepare(Schema.entriesOfURL)
@@ -135,13 +135,15 @@ enum DiskBody {
 }
 
 /// The file is a database, but not one of ours, or not of this version.
-struct ForeignDatabase: Error {
+struct ForeignDatabase: Error, CustomStringConvertible {
     let version: Int64
     let applicationID: Int64
     let tables: Int64
 
     /// Whether there is nothing in it at all.
     var isEmpty: Bool { version == 0 && tables == 0 }
+
+    var description: String { "it is of version \(version) of application \(applicationID)" }
 
     static func check(_ database: Database) throws {
         // In one transaction: another process may be making it at the moment.

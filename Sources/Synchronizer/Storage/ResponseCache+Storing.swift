@@ -36,12 +36,10 @@ extension ResponseCache {
     /// What the files take on the disk, and what is about to be written, in bytes.
     var diskUsage: Int {
         let waiting = state.withLock { $0.log.bodyBytes }
-        let files = [directory.database, directory.writeAheadLog, directory.sharedMemory, directory.setAside]
-        let sizes = files.compactMap { FileIdentity($0)?.allocated }
-        return Int(clamping: sizes.reduce(bodyFileBytes, +)) + waiting
+        return Int(clamping: DatabaseFile.allocatedBytes(in: directory) + bodyFileBytes) + waiting
     }
 
     private var bodyFileBytes: Int64 {
-        readDisk { try $0.bodyFileBytes() } ?? 0
+        DiskUsage.plausible(readDisk { try $0.bodyFileBytes() } ?? 0)
     }
 }

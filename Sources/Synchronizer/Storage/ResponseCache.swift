@@ -20,13 +20,27 @@ final class ResponseCache: Sendable {
         var looksAt = Date.distantPast
         var changes = ChangeCounts()
         var counts = Counts()
+        var dropped = Dropped()
+    }
+
+    /// The responses that were found damaged. Until they are out of the database they are found again and again.
+    struct Dropped {
+        private(set) var count = 0
+        private var recent: Set<Int64> = []
+
+        /// Whether it was not known before.
+        mutating func insert(_ id: Int64) -> Bool {
+            if recent.count == 4096 { recent = [] }
+            guard recent.insert(id).inserted else { return false }
+            count += 1
+            return true
+        }
     }
 
     struct Counts {
         var hits = 0
         var misses = 0
         var evictions = 0
-        var damaged = 0
     }
 
     let directory: CacheDirectory
@@ -246,9 +260,10 @@ final class ResponseCache: Sendable {
 
     /// What fails its check is dropped, and the next store begins anew.
     private func drop(_ ids: [Int64], _ urlKey: UInt64) {
-        guard !ids.isEmpty else { return }
-        state.withLock { $0.counts.damaged += ids.count }
-        for id in ids { change(.remove(id: id, urlKey: urlKey)) }
+        for id in ids {
+            let isNew = state.withLock { $0.dropped.insert(id) }
+            if isNew { change(.remove(id: id, urlKey: urlKey)) }
+        }
     }
 
     /// Flushes, and lets go of the files; the next use opens them again.

@@ -3,7 +3,7 @@ import Foundation
 extension SQLiteURLCache {
     /// What a cache holds, and how it has done so far.
     public struct Statistics: Hashable, Sendable {
-        /// Responses in the database and about to be written into it.
+        /// Responses in the database, and those that only memory has.
         public var entries = 0
         /// The bytes that the files take on the disk, as `currentDiskUsage` tells.
         public var bytes = 0
@@ -17,13 +17,16 @@ extension SQLiteURLCache {
         public var corruptEntriesDropped = 0
     }
 
-    /// What the cache holds, and how it has done so far. It reads from the disk; counting a million entries takes some
-    /// ten milliseconds.
+    /// What the cache holds, and how it has done so far. It writes what waits, and reads from the disk: counting a
+    /// million entries takes some ten milliseconds.
     public var statistics: Statistics {
-        let (counts, waiting) = cache.state.withLock { ($0.counts, $0.log.storeCount) }
+        cache.flush()
+        let (counts, dropped, inMemory) = cache.state.withLock { state in
+            (state.counts, state.dropped.count, state.memory.memoryOnlyCount)
+        }
         let stored = cache.readDisk { try $0.entryCount() } ?? 0
         return Statistics(
-            entries: stored + waiting, bytes: currentDiskUsage, hits: counts.hits, misses: counts.misses,
-            evictions: counts.evictions, corruptEntriesDropped: counts.damaged)
+            entries: stored + inMemory, bytes: currentDiskUsage, hits: counts.hits, misses: counts.misses,
+            evictions: counts.evictions, corruptEntriesDropped: dropped)
     }
 }

@@ -136,4 +136,9 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
     public func flush() {
         cache.flush()
     }
+
+    /// Flushes, and lets go of the files; the next use opens them again.
+    package func close() {
+        cache.close()
+    }
 }

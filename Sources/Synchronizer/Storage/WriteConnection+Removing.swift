@@ -16,7 +16,7 @@ extension WriteConnection {
         for victim in victims where victim.id != kept {
             try statement(Schema.deleteEntry).run(victim.id)
             if let file = victim.file {
-                try removeFileIfUnused(file)
+                orphans.insert(file)
             } else {
                 try statement(Schema.deleteBody).run(victim.id)
             }
@@ -24,22 +24,33 @@ extension WriteConnection {
         return victims.count
     }
 
-    /// The file goes while the transaction holds the lock, so that no other process can begin to use it meanwhile. If
-    /// the transaction should fail after that, its row has no body, and is dropped when it is asked for.
-    private func removeFileIfUnused(_ file: BodyFile) throws(SQLiteFailure) {
+    func removeEverything() throws(SQLiteFailure) {
+        try database.execute(Schema.deleteAll)
+        for name in bodyNames {
+            if let file = BodyFile(name: name) { orphans.insert(file) }
+        }
+        unlink(directory.setAside)
+    }
+
+    /// Removes the files whose rows are gone for good. That is a transaction of its own: had it been part of the one
+    /// that removed the rows, a kill could leave the rows without their files; and while it holds the lock no other
+    /// process can give such a file to a new row.
+    func removeOrphans() throws {
+        if orphans.isEmpty { return }
+        try transaction {
+            for file in orphans where try !isUsed(file) { unlink(file.path(in: directory)) }
+        }
+        orphans = []
+        knownFileBytes = nil
+    }
+
+    private func isUsed(_ file: BodyFile) throws(SQLiteFailure) -> Bool {
         let use = try statement(Schema.fileUse)
+        defer { use.reset() }
         for (index, parameter) in [Int64(bitPattern: file.digest), Int64(file.length), file.number].enumerated() {
             use.bind(index, parameter)
         }
-        let isUsed = try use.step()
-        use.reset()
-        if !isUsed { unlink(file.path(in: directory)) }
-    }
-
-    func removeEverything() throws(SQLiteFailure) {
-        try database.execute(Schema.deleteAll)
-        for name in bodyNames where !PreparedBody.isTemporary(name) { unlink(directory.bodies + "/" + name) }
-        unlink(directory.setAside)
+        return try use.step()
     }
 
     private var bodyNames: [String] {
@@ -50,18 +61,14 @@ extension WriteConnection {
     func removeStrayFiles() throws {
         if hasLookedForStrayFiles { return }
         hasLookedForStrayFiles = true
-        let names = bodyNames
-        if names.isEmpty { return }
-        // Holding the lock, so that no other process gives a file to an entry meanwhile.
-        try transaction {
-            for name in names {
-                let path = directory.bodies + "/" + name
-                if PreparedBody.isTemporary(name) {
-                    if PreparedBody.isAbandoned(path) { unlink(path) }
-                } else if let file = BodyFile(name: name) {
-                    try removeFileIfUnused(file)
-                }
+        for name in bodyNames {
+            let path = directory.bodies + "/" + name
+            if let file = BodyFile(name: name) {
+                orphans.insert(file)
+            } else if PreparedBody.isTemporary(name), PreparedBody.isAbandoned(path) {
+                unlink(path)
             }
         }
+        try removeOrphans()
     }
 }

@@ -1,14 +1,22 @@
 import Foundation
 
 extension WriteConnection {
-    /// Counts pages and body files. Both numbers of pages are in the header of the database; the sizes of the body files
-    /// are in an index of their own.
+    /// Counts pages and body files. Both numbers of pages are in the header of the database.
     func usage() throws(SQLiteFailure) -> DiskUsage {
         let pageSize = try number(Schema.pageSize)
         let free = try number(Schema.freePageCount)
         let pages = try number(Schema.pageCount)
-        return DiskUsage(
-            content: (pages - free) * pageSize + (try number(Schema.fileBytes)), free: free * pageSize)
+        return DiskUsage(pageSize: pageSize, pages: pages, freePages: free, files: try fileBytes())
+    }
+
+    /// The bytes of all body files, out of an index of their own; counted anew when rows with files have gone, or
+    /// another process has changed the database.
+    private func fileBytes() throws(SQLiteFailure) -> Int64 {
+        let version = try number(Schema.dataVersion)
+        if let known = knownFileBytes, known.version == version { return known.bytes }
+        let bytes = try number(Schema.fileBytes)
+        knownFileBytes = (version, bytes)
+        return bytes
     }
 
     /// Evicts what was used least recently until that many bytes have room; returns how many responses went.
@@ -40,24 +48,28 @@ extension WriteConnection {
             var freed: Int64 = 0
             while freed < bytes, try oldest.step() {
                 victims.append(oldest.integer(0))
-                freed += oldest.integer(1)
+                freed += DiskUsage.plausible(oldest.integer(1))
             }
             oldest.reset()
             for victim in victims { try removeAll(Schema.victim, victim) }
         }
+        try removeOrphans()
         return victims.count
     }
 
-    /// Gives empty pages back, where there are more than the next stores will soon fill.
+    /// Gives empty pages back, where there are more than the next stores will soon fill, or than there is room for.
     func giveBackFreePages(_ budget: DiskBudget) throws {
-        let free = try number(Schema.freePageCount)
-        let pages = try number(Schema.pageCount)
-        guard free > 64, free * 4 > pages else { return }
-        let chunk = max(64, budget.writeAheadLog / max(512, try number(Schema.pageSize)))
-        var rest = free
-        while rest > 0 {
-            try database.execute(Schema.vacuum(pages: min(chunk, rest)))
-            rest -= chunk
+        let usage = try usage()
+        let isMuch = usage.freePages > 64 && usage.freePages * 4 > usage.pages
+        let excess = (usage.content + usage.free - budget.content) / usage.pageSize + 1
+        try vacuum(isMuch ? usage.freePages : min(usage.freePages, excess), usage, budget)
+    }
+
+    private func vacuum(_ pages: Int64, _ usage: DiskUsage, _ budget: DiskBudget) throws {
+        guard pages > 0 else { return }
+        let chunk = max(64, budget.writeAheadLog / usage.pageSize)
+        for start in stride(from: 0, to: pages, by: Int(chunk)) {
+            try database.execute(Schema.vacuum(pages: min(chunk, pages - start)))
             try keepLogShort(budget)
         }
         try database.checkpoint(truncating: true)
@@ -65,7 +77,7 @@ extension WriteConnection {
 
     /// Writes the log into the database when it is long.
     func keepLogShort(_ budget: DiskBudget) throws(SQLiteFailure) {
-        guard let log = FileIdentity(directory.writeAheadLog), log.size > budget.writeAheadLog else { return }
+        guard let log = FileIdentity(file.writeAheadLog), log.size > budget.writeAheadLog else { return }
         // A log that has been written through is used again from its start, but keeps its length.
         try database.checkpoint(truncating: true)
     }

@@ -3,10 +3,15 @@ import Foundation
 /// The connection that changes the database.
 final class WriteConnection {
     let directory: CacheDirectory
-    let file: FileIdentity
+    let file: DatabaseFile
     let database: Database
+    private let identity: FileIdentity
     private var statements: [String: Statement] = [:]
+    /// Body files whose rows were removed.
+    var orphans: Set<BodyFile> = []
     var hasLookedForStrayFiles = false
+    /// The bytes of all body files, and as of which `Schema.dataVersion`.
+    var knownFileBytes: (version: Int64, bytes: Int64)?
     /// How many transactions there were.
     private(set) var writes = 0
 
@@ -14,21 +19,22 @@ final class WriteConnection {
     /// the pages of a row (Documentation/Storage.md has the measurement).
     static let largestBodyInDatabase = 64 << 10
 
-    /// Opens a database that `DatabaseFile` has prepared.
-    init(_ directory: CacheDirectory) throws {
-        guard let file = FileIdentity(directory.database) else {
-            throw SQLiteFailure(code: 14, message: "\(directory.database) is gone")
+    /// Opens a database that is there.
+    init(_ directory: CacheDirectory, _ file: DatabaseFile) throws {
+        guard let identity = file.identity else {
+            throw SQLiteFailure(code: 14, message: "\(file.path) is gone")
         }
         self.directory = directory
         self.file = file
-        database = try Database(path: directory.database, busyTimeout: 10_000)
+        self.identity = identity
+        database = try Database(path: file.path, busyTimeout: 10_000)
         try database.execute(Schema.connection + Schema.writing)
         try ForeignDatabase.check(database)
     }
 
     /// Whether the path still leads to the file that is open.
     var isCurrent: Bool {
-        FileIdentity(directory.database)?.isSameFile(as: file) ?? false
+        file.identity?.isSameFile(as: identity) ?? false
     }
 
     /// Whether the structure of the database passes SQLite's check, which reads all of it.
@@ -55,6 +61,7 @@ final class WriteConnection {
         } catch {
             // Some failures have rolled back already, and then this one fails, which changes nothing.
             try? statement(Schema.rollback).run()
+            knownFileBytes = nil
             throw error
         }
     }

@@ -19,6 +19,10 @@ final class TemporaryDirectory: Sendable {
 
     var files: CacheDirectory { CacheDirectory(url) }
 
+    var database: DatabaseFile {
+        get throws { try #require(DatabaseFile.current(in: files)) }
+    }
+
     /// A cache of its own on the directory, as another process would have one.
     func cache(
         memory: Int = 0, disk: Int = 64 << 20, time: any TimeSource = SystemTime(), report: Reports = Reports()

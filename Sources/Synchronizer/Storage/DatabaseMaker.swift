@@ -1,0 +1,73 @@
+import Foundation
+
+/// Makes the database of a directory, and replaces one that can't be used.
+struct DatabaseMaker {
+    let directory: CacheDirectory
+    /// Told what happened, in one line.
+    let report: @Sendable (String) -> Void
+
+    /// Opens the database for changing; makes it, or makes it anew, if it must.
+    ///
+    /// - Parameter condemned: a database that is not to be used any more, and why.
+    func open(condemning condemned: (file: DatabaseFile, reason: String)? = nil) throws -> WriteConnection {
+        try directory.prepare()
+        // Of several processes that find a bad file, one replaces it, and the others find the new one.
+        return try FileLock.holding(directory.lock) {
+            if let condemned { try setAside(condemned.file, because: condemned.reason) }
+            let opened = try openCurrent() ?? WriteConnection(directory, make())
+            opened.file.removeOlder(in: directory)
+            return opened
+        }
+    }
+
+    /// nil if there is none that can be used.
+    private func openCurrent() throws -> WriteConnection? {
+        guard let current = DatabaseFile.current(in: directory) else { return nil }
+        do {
+            return try WriteConnection(directory, current)
+        } catch let foreign as ForeignDatabase {
+            // An empty one is what a process has left that was killed when it made it.
+            if foreign.isEmpty { current.remove() } else { try setAside(current, because: foreign.description) }
+        } catch let failure as SQLiteFailure where failure.isDamage {
+            try setAside(current, because: failure.message)
+        }
+        return nil
+    }
+
+    private func make() throws -> DatabaseFile {
+        let new = DatabaseFile.new(in: directory)
+        // SQLite would let others read it; the files beside it get the same mode.
+        let file = Foundation.open(new.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw SQLiteFailure(code: 14, message: String(cString: strerror(errno))) }
+        close(file)
+        do {
+            try Database(path: new.path, busyTimeout: 5000).execute(Schema.create)
+        } catch {
+            new.remove()
+            throw error
+        }
+        return new
+    }
+
+    private func setAside(_ file: DatabaseFile, because reason: String) throws {
+        guard file.identity != nil else { return }
+        if rename(file.path, directory.setAside) != 0, unlink(file.path) != 0 {
+            throw SQLiteFailure(code: 14, message: String(cString: strerror(errno)))
+        }
+        file.remove()
+        report("set the cache database \(file.path) aside and made a new one: \(reason)")
+    }
+}
+
+/// A lock among processes, which the system gives back when its holder ends.
+enum FileLock {
+    static func holding<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw SQLiteFailure(code: 14, message: String(cString: strerror(errno))) }
+        defer { close(file) }
+        while flock(file, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw SQLiteFailure(code: 5, message: String(cString: strerror(errno))) }
+        }
+        return try body()
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Synchronizer
+import TestSupport
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Stores and looks up more than the disk takes, where it takes anything at all.
+func checkMemoryStillWorks(_ cache: SQLiteURLCache) {
+    for number in 0..<200 {
+        guard let request = StorageChurn.request(number), let url = request.url else { fail("no URL") }
+        let body = StorageChurn.body(seed: 1, step: number, key: number, size: number % 7 == 0 ? 90_000 : 9000)
+        let response = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+        cache.storeCachedResponse(CachedURLResponse(response: response, data: body), for: request)
+        guard cache.cachedResponse(for: request)?.data == body else { fail("\(number) is gone at once") }
+        if number % 20 == 0 { cache.flush() }
+        if number % 9 == 0 {
+            cache.removeCachedResponse(for: request)
+            guard cache.cachedResponse(for: request) == nil else { fail("\(number) is still there") }
+        }
+    }
+    cache.flush()
+    for number in 0..<200 {
+        guard let request = StorageChurn.request(number) else { fail("no URL") }
+        guard let found = cache.cachedResponse(for: request) else {
+            if number > 180, number % 9 != 0 { fail("\(number) is gone") }
+            continue
+        }
+        if number % 9 == 0 { fail("\(number) came back") }
+        guard StorageChurn.identify(found.data, key: number)?.step == number else { fail("\(number) is wrong") }
+    }
+}
+
+/// Removes responses while their files can't be written, and looks for them when they can be again.
+func checkRemovalsHold(in directory: URL) {
+    func setModes(_ folder: mode_t, _ file: mode_t) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+        for name in names where name != "Bodies" { chmod(directory.path + "/" + name, file) }
+        chmod(directory.path, folder)
+    }
+    let clock = ManualClock()
+    let cache = SQLiteURLCache(memoryCapacity: 1 << 20, diskCapacity: 8 << 20, directory: directory, time: clock)
+    guard let request = StorageChurn.request(1), let other = StorageChurn.request(2), let url = request.url else {
+        fail("no URL")
+    }
+    let response = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+    let cached = CachedURLResponse(response: response, data: Data([1, 2, 3]))
+    cache.storeCachedResponse(cached, for: request)
+    cache.storeCachedResponse(cached, for: other)
+    cache.close()
+    setModes(0o500, 0o400)
+    cache.removeCachedResponse(for: request)
+    cache.flush()
+    if cache.cachedResponse(for: request) != nil { fail("it is still there") }
+    setModes(0o700, 0o600)
+    if cache.cachedResponse(for: request) != nil { fail("it came back") }
+    clock.advance(by: 61)
+    cache.storeCachedResponse(cached, for: other)
+    cache.flush()
+    if cache.cachedResponse(for: request) != nil { fail("it came back later") }
+    if cache.cachedResponse(for: other)?.data != cached.data { fail("the disk is not used again") }
+    cache.close()
+    cache.memoryCapacity = 0
+    if cache.cachedResponse(for: request) != nil { fail("it came back on the disk") }
+    if cache.cachedResponse(for: other)?.data != cached.data { fail("the disk was not used again") }
+}
+
+/// One of several processes on a directory. Each key of its own holds what it stored there last; the others' keys hold
+/// whole bodies or nothing, and what one sees of a key never goes back.
+struct SharingProcess {
+    private static let ownKeys = 12
+    private static let processes = 8
+
+    private let seed: Int
+    private let cache: SQLiteURLCache
+    private var own: [Int: (step: Int, body: Data)] = [:]
+    private var lastSeen: [Int: Int] = [:]
+    private var random: SeededGenerator
+
+    init(seed: Int, cache: SQLiteURLCache) {
+        self.seed = seed
+        self.cache = cache
+        random = SeededGenerator(seed: UInt64(seed))
+    }
+
+    func run(steps: Int) {
+        var process = self
+        for step in 1...steps { process.doStep(step) }
+        cache.flush()
+        for key in 0..<Self.ownKeys { process.checkOwn(key) }
+        say(
+            "own \(process.own.sorted { $0.key < $1.key }.map { "\(global($0.key)):\($0.value.step)" }.joined(separator: " "))"
+        )
+    }
+
+    /// The keys of all processes are in one row.
+    private func global(_ key: Int) -> Int { key * Self.processes + seed % Self.processes }
+
+    private mutating func doStep(_ step: Int) {
+        let key = Int.random(in: 0..<Self.ownKeys, using: &random)
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0..<7: store(step, key)
+        case 7..<9:
+            if let request = StorageChurn.request(global(key)) { cache.removeCachedResponse(for: request) }
+            own[key] = nil
+        case 9: cache.flush()
+        case 10..<15: checkOwn(key)
+        default: lookAtOthers()
+        }
+    }
+
+    private mutating func store(_ step: Int, _ key: Int) {
+        let size = [64, 900, 9000, 30_000, 80_000].randomElement(using: &random) ?? 64
+        let body = StorageChurn.body(seed: UInt64(seed), step: step, key: global(key), size: size)
+        guard let request = StorageChurn.request(global(key)), let url = request.url else { fail("no URL") }
+        let response = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+        cache.storeCachedResponse(CachedURLResponse(response: response, data: body), for: request)
+        own[key] = (step, body)
+    }
+
+    private func checkOwn(_ key: Int) {
+        guard let request = StorageChurn.request(global(key)) else { fail("no URL") }
+        let found = cache.cachedResponse(for: request)?.data
+        if found != own[key]?.body {
+            fail("key \(key) of \(seed): \(found?.count ?? -1) bytes, expected \(own[key]?.body.count ?? -1)")
+        }
+    }
+
+    private mutating func lookAtOthers() {
+        let key = Int.random(in: 0..<Self.ownKeys * Self.processes, using: &random)
+        guard let request = StorageChurn.request(key), let found = cache.cachedResponse(for: request) else { return }
+        guard let (_, step) = StorageChurn.identify(found.data, key: key) else { fail("key \(key) has a wrong body") }
+        if step < lastSeen[key] ?? 0 { fail("key \(key) went back from \(lastSeen[key] ?? 0) to \(step)") }
+        lastSeen[key] = step
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Synchronizer
+import TestSupport
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+// A process that the storage tests start, to kill it, to share a directory with it, or to take something away from it.
+
+/// Says something to the parent at once.
+func say(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
+
+func fail(_ line: String) -> Never {
+    say("wrong: " + line)
+    exit(1)
+}
+
+let arguments = CommandLine.arguments
+guard arguments.count >= 3 else { fail("usage: StorageChild MODE DIRECTORY [NUMBER…]") }
+let directory = URL(fileURLWithPath: arguments[2], isDirectory: true)
+let numbers = arguments.dropFirst(3).compactMap { Int($0) }
+
+/// Root may do everything, so that permissions are tried as somebody else.
+func becomeNobody() {
+    guard geteuid() == 0 else { return }
+    guard setgid(65_534) == 0, setuid(65_534) == 0 else { fail("setuid: \(errno)") }
+}
+
+func cache(memory: Int, disk: Int) -> SQLiteURLCache {
+    SQLiteURLCache(memoryCapacity: memory, diskCapacity: disk, directory: directory)
+}
+
+switch arguments[1] {
+case "churn":  // SEED CAPACITY: until killed
+    guard numbers.count == 2 else { fail("SEED CAPACITY") }
+    StorageChurn(seed: UInt64(numbers[0])).run(on: cache(memory: 0, disk: numbers[1])) { say("\($0)") }
+
+case "share":  // SEED STEPS MEMORY: among others
+    guard numbers.count == 3 else { fail("SEED STEPS MEMORY") }
+    SharingProcess(seed: numbers[0], cache: cache(memory: numbers[2], disk: 256 << 20)).run(steps: numbers[1])
+
+case "memory":  // where the disk takes little or nothing
+    checkMemoryStillWorks(cache(memory: 8 << 20, disk: 64 << 20))
+
+case "stranger":  // as a user who owns nothing
+    becomeNobody()
+    checkMemoryStillWorks(cache(memory: 8 << 20, disk: 64 << 20))
+
+case "read-only":  // in a directory of its own, in which it may write at times
+    becomeNobody()
+    checkRemovalsHold(in: directory.appendingPathComponent("cache"))
+
+default: fail("mode \(arguments[1])")
+}
+say("done")

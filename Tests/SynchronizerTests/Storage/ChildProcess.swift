@@ -1,0 +1,73 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A process of `StorageChild`, whose lines are read as they come.
+final class ChildProcess {
+    private let process = Process()
+    private let output = Pipe()
+    private var pending = Data()
+
+    /// - Parameter shell: what a shell is to do first, such as `ulimit -f 100`.
+    init(_ mode: String, _ directory: TemporaryDirectory, _ numbers: [Int] = [], shell: String? = nil) throws {
+        let program = try #require(Self.program, "StorageChild is not beside the tests")
+        let arguments = [mode, directory.url.path] + numbers.map(String.init)
+        if let shell {
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments = ["-c", shell + "; exec \"$0\" \"$@\"", program.path] + arguments
+        } else {
+            process.executableURL = program
+            process.arguments = arguments
+        }
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        try? output.fileHandleForWriting.close()
+    }
+
+    deinit {
+        kill()
+    }
+
+    private static let program: URL? = {
+        let places = [Bundle.main.executableURL, URL(fileURLWithPath: CommandLine.arguments[0])]
+        var folders = places.compactMap { $0?.deletingLastPathComponent() }
+        folders += Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
+        let programs = folders.map { $0.appendingPathComponent("StorageChild") }
+        return programs.first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }()
+
+    /// The next line; nil at the end.
+    func line() -> String? {
+        while true {
+            if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: pending[pending.startIndex..<end], as: UTF8.self)
+                pending.removeSubrange(pending.startIndex...end)
+                return line
+            }
+            let more = output.fileHandleForReading.availableData
+            if more.isEmpty { return nil }
+            pending.append(more)
+        }
+    }
+
+    /// All lines to the end, once the process has ended by itself or by a signal.
+    func rest() -> [String] {
+        var lines: [String] = []
+        while let line = line() { lines.append(line) }
+        process.waitUntilExit()
+        return lines
+    }
+
+    /// Ends it, as nothing can be caught or tidied up.
+    func kill() {
+        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+    }
+
+    /// Whether it has done all that it should.
+    func expectSuccess(_ location: SourceLocation = #_sourceLocation) {
+        let lines = rest()
+        #expect(lines.last == "done", "\(lines)", sourceLocation: location)
+        #expect(process.terminationReason == .exit && process.terminationStatus == 0, sourceLocation: location)
+    }
+}

@@ -1,0 +1,260 @@
+import Foundation
+import HTTPCaching
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+/// A cache of bodies that say who they are, whose files can be damaged.
+private struct Victim {
+    static let keys = 60
+    let directory = TemporaryDirectory()
+
+    init() throws {
+        try Self.fill(directory.cache())
+    }
+
+    static func url(_ key: Int) -> String { "https://example.com/churn/\(key)" }
+
+    static func body(_ key: Int) -> Data {
+        let size = key % 6 == 0 ? 80_000 + key : 100 + key * 300
+        return StorageChurn.body(seed: 1, step: key, key: key, size: size)
+    }
+
+    static func fill(_ cache: ResponseCache, closing: Bool = true) throws {
+        for key in 0..<keys {
+            let record = StoredRecord(Sample.stored(url(key), [("X-Key", "\(key)")]))
+            cache.store(record, try Sample.cached(url(key), body(key)), keepsObject: false)
+        }
+        if closing { cache.close() } else { cache.flush() }
+    }
+
+    /// Looks everything up; returns how many responses were there. All of them must be right.
+    @discardableResult
+    static func check(_ cache: ResponseCache, _ location: SourceLocation = #_sourceLocation) -> Int {
+        var found = 0
+        for key in 0..<keys {
+            for row in cache.rows(of: url(key), wanting: { _ in true }) {
+                let body = row.body ?? cache.body(of: row.id, url: url(key)) { row.variant }
+                guard let body else { continue }
+                found += 1
+                #expect(body == Self.body(key), sourceLocation: location)
+                let fields = row.record.decoded?.response.fields
+                #expect(fields == HTTPFields([("X-Key", "\(key)")]), sourceLocation: location)
+            }
+        }
+        return found
+    }
+
+    /// What must work whatever has happened: storing, and finding what was stored.
+    static func checkUse(_ cache: ResponseCache, _ location: SourceLocation = #_sourceLocation) throws {
+        let url = "https://example.com/after"
+        cache.store(StoredRecord(Sample.stored(url)), try Sample.cached(url, Data([1, 2])), keepsObject: false)
+        let row = try #require(cache.rows(of: url) { _ in true }.first, sourceLocation: location)
+        #expect(row.body ?? cache.body(of: row.id, url: url) { row.variant } == Data([1, 2]), sourceLocation: location)
+    }
+
+    /// Changes a file where nothing has it open.
+    func damage(_ path: String, _ change: (inout Data) -> Void) throws {
+        let url = URL(fileURLWithPath: path)
+        var data = try Data(contentsOf: url)
+        change(&data)
+        try data.write(to: url)
+    }
+
+    var bodyFiles: [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.files.bodies)) ?? []
+        return names.sorted().map { directory.files.bodies + "/" + $0 }
+    }
+}
+
+@Suite("The cache on damaged files")
+struct DamageTests {
+    @Test("flipped bits in the database give the right answer or none", arguments: UInt64(0)..<40)
+    func flippedBits(_ seed: UInt64) throws {
+        let victim = try Victim()
+        var random = SeededGenerator(seed: seed)
+        try victim.damage(victim.directory.database.path) { data in
+            for _ in 0..<(seed % 4 == 0 ? 200 : 1 + Int(seed % 3)) {
+                // Some near the start, where the structure is.
+                let range = seed % 2 == 0 ? data.count : min(data.count, 16_384)
+                data[Int.random(in: 0..<range, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            }
+        }
+        let cache = victim.directory.cache()
+        Victim.check(cache)
+        try Victim.checkUse(cache)
+        cache.flush()
+        Victim.check(cache)
+        try Victim.fill(cache, closing: false)
+        #expect(Victim.check(cache) > 0)
+    }
+
+    @Test("flipped bits in the write-ahead log give the right answer or none", arguments: UInt64(0)..<20)
+    func flippedLog(_ seed: UInt64) throws {
+        let source = TemporaryDirectory()
+        let open = source.cache()
+        try Victim.fill(open, closing: false)
+        // As a killed process leaves it: the log is there, the shared memory is not.
+        let copy = TemporaryDirectory()
+        try open.copyFiles(to: copy)
+        var random = SeededGenerator(seed: seed)
+        let path = try copy.database.writeAheadLog
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(data.count > 100_000)
+        data[Int.random(in: 0..<data.count, using: &random)] ^= 16
+        if seed % 3 == 0 { data = data.prefix(Int.random(in: 0..<data.count, using: &random)) }
+        try data.write(to: URL(fileURLWithPath: path))
+        let cache = copy.cache()
+        Victim.check(cache)
+        try Victim.checkUse(cache)
+    }
+
+    @Test("damaged, cut off and missing body files are dropped, and counted")
+    func bodyFiles() throws {
+        let victim = try Victim()
+        let files = victim.bodyFiles
+        #expect(files.count == 10)
+        try victim.damage(files[0]) { $0[$0.count / 2] ^= 1 }
+        try victim.damage(files[1]) { $0.removeLast() }
+        try victim.damage(files[2]) { $0.removeAll() }
+        try victim.damage(files[3]) { $0.append(0) }
+        try FileManager.default.removeItem(atPath: files[4])
+        try FileManager.default.removeItem(atPath: files[5])
+        try FileManager.default.createDirectory(atPath: files[5], withIntermediateDirectories: false)
+        let cache = victim.directory.cache()
+        #expect(Victim.check(cache) == Victim.keys - 6)
+        #expect(cache.state.withLock { $0.dropped.count } == 6)
+        #expect(Victim.check(cache) == Victim.keys - 6)
+        #expect(cache.state.withLock { $0.dropped.count } == 6)
+        cache.flush()
+        #expect(Victim.check(victim.directory.cache()) == Victim.keys - 6)
+    }
+
+    @Test("a truncated database gives the right answer or none", arguments: [0, 1, 100, 4096, 5000, 40_960, 200_000])
+    func truncated(_ size: Int) throws {
+        let victim = try Victim()
+        try victim.damage(victim.directory.database.path) { $0 = $0.prefix(size) }
+        let cache = victim.directory.cache()
+        Victim.check(cache)
+        try Victim.checkUse(cache)
+        cache.flush()
+        try Victim.fill(cache, closing: false)
+        #expect(Victim.check(cache) > 0)
+    }
+
+    @Test("a database that is cut off while it is in use does not end the process")
+    func truncatedWhileOpen() throws {
+        let victim = try Victim()
+        let cache = victim.directory.cache()
+        #expect(Victim.check(cache) == Victim.keys)
+        #expect(try truncate(victim.directory.database.path, 8192) == 0)
+        Victim.check(cache)
+        try Victim.checkUse(cache)
+    }
+
+    @Test("a foreign, a newer and an older database are set aside, with one line, and made anew", arguments: 0..<4)
+    func foreign(_ kind: Int) throws {
+        let victim = try Victim()
+        let path = try victim.directory.database.path
+        switch kind {
+        case 0: try Data("no database at all, but long enough to look at".utf8).write(to: URL(fileURLWithPath: path))
+        case 1: try Database(path: path, busyTimeout: 0).execute("PRAGMA user_version = 99")
+        case 2: try Database(path: path, busyTimeout: 0).execute("PRAGMA user_version = 0")
+        default: try Database(path: path, busyTimeout: 0).execute("PRAGMA application_id = 7")
+        }
+        let reports = Reports()
+        let cache = victim.directory.cache(report: reports)
+        #expect(Victim.check(cache) == 0)
+        try Victim.checkUse(cache)
+        cache.flush()
+        #expect(reports.lines.count == 1)
+        #expect(reports.lines.first?.contains("aside") == true)
+        #expect(FileManager.default.fileExists(atPath: victim.directory.files.setAside))
+        try Victim.fill(cache, closing: false)
+        #expect(Victim.check(victim.directory.cache()) == Victim.keys)
+    }
+
+    @Test(
+        "rows that were changed behind the cache's back are dropped",
+        arguments: [
+            "UPDATE entries SET record = (SELECT record FROM entries ORDER BY id LIMIT 1)",
+            "UPDATE entries SET url_key = url_key + 1, digest = 5", "UPDATE entries SET length = -1",
+            "UPDATE entries SET length = 9223372036854775807", "UPDATE entries SET file = 9",
+            "UPDATE entries SET digest = digest + 1", "UPDATE bodies SET data = 'text'", "DELETE FROM bodies",
+            "UPDATE entries SET record = x''", "UPDATE entries SET seal = 'x', stored = 'y', id = -id",
+            "UPDATE entries SET record = zeroblob(100000)", "UPDATE bodies SET data = zeroblob(length(data))",
+            "UPDATE entries SET used = -9223372036854775807, size = 9223372036854775807",
+        ])
+    func changedRows(_ sql: String) throws {
+        let victim = try Victim()
+        try Database(path: victim.directory.database.path, busyTimeout: 0).execute(sql)
+        let cache = victim.directory.cache(disk: 1 << 20)
+        Victim.check(cache)
+        try Victim.checkUse(cache)
+        cache.flush()
+        Victim.check(cache)
+        try Victim.fill(cache, closing: false)
+        #expect(Victim.check(cache) > 0)
+    }
+
+    @Test("files that nobody's rows have are removed")
+    func strayFiles() throws {
+        let victim = try Victim()
+        let stray = victim.directory.files.bodies + "/0123456789abcdef-5-0"
+        try Data([1, 2, 3, 4, 5]).write(to: URL(fileURLWithPath: stray))
+        let old = victim.directory.files.bodies + "/new-1-1"
+        try Data([1]).write(to: URL(fileURLWithPath: old))
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date().addingTimeInterval(-7200)], ofItemAtPath: old)
+        let cache = victim.directory.cache()
+        cache.flush()
+        #expect(!FileManager.default.fileExists(atPath: stray))
+        #expect(!FileManager.default.fileExists(atPath: old))
+        #expect(Victim.check(cache) == Victim.keys)
+    }
+
+    @Test("two bodies of one digest and length do not share a file, two equal ones do")
+    func sharedFiles() throws {
+        let directory = TemporaryDirectory()
+        let cache = directory.urlCache()
+        let body = Sample.body(90_000, seed: 1)
+        for url in ["https://example.com/1", "https://example.com/2"] {
+            cache.store(Sample.stored(url), try Sample.cached(url, body))
+        }
+        cache.flush()
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.files.bodies)
+        #expect(names.count == 1)
+        cache.removeEntries(for: "https://example.com/1")
+        cache.flush()
+        let entry = try #require(cache.entries(for: "https://example.com/2").first)
+        #expect(cache.body(of: entry) == body)
+        // A file of that name with other bytes, as a colliding body would leave it.
+        let path = try directory.files.bodies + "/" + #require(names.first)
+        cache.removeAll()
+        cache.flush()
+        try Sample.body(90_000, seed: 2).write(to: URL(fileURLWithPath: path))
+        cache.store(Sample.stored("https://example.com/3"), try Sample.cached("https://example.com/3", body))
+        cache.flush()
+        let other = try #require(cache.entries(for: "https://example.com/3").first)
+        #expect(cache.body(of: other) == body)
+    }
+}
+
+extension ResponseCache {
+    /// Copies database, log and bodies, without the shared memory.
+    func copyFiles(to other: TemporaryDirectory) throws {
+        try FileManager.default.createDirectory(
+            at: other.url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let database = try #require(DatabaseFile.current(in: directory))
+        for path in [database.path, database.writeAheadLog, directory.bodies] {
+            let name = URL(fileURLWithPath: path).lastPathComponent
+            // Not through this process: closing a file of SQLite's would take its locks away.
+            let copy = Process()
+            copy.executableURL = URL(fileURLWithPath: "/bin/cp")
+            copy.arguments = ["-Rp", path, other.url.appendingPathComponent(name).path]
+            try copy.run()
+            copy.waitUntilExit()
+        }
+    }
+}
