@@ -1,6 +1,7 @@
 #if canImport(UIKit) || canImport(AppKit)
     import Foundation
     import ScriptedServer
+    import SwiftUI
     import Synchronizer
     import TestSupport
     import Testing
@@ -105,6 +106,32 @@
             let (placeholder, error) = (try image(), try image())
             view.loadImage(urlString: "", placeholderImage: placeholder, errorImage: error)
             #expect(view.image === error)
+        }
+
+        @Test("a SwiftUI view loads as long as its task runs, and shows what is in memory at once")
+        func model() async throws {
+            let resource = ImageResource(url: bench.server.url("/image"))
+            let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
+            #expect(model.phase(for: nil, changingBy: Transaction()).object == nil)
+            let task = Task { await model.follow(resource) }
+            while model.phase(for: resource, changingBy: Transaction()).object == nil { await Task.yield() }
+            task.cancel()
+            await task.value
+            let other = ResourceModel<ImageResource>(synchronizer: synchronizer)
+            #expect(other.phase(for: resource, changingBy: Transaction()).object != nil)
+        }
+
+        @Test("a SwiftUI view that goes away takes its load with it")
+        func modelGone() async throws {
+            let gate = Gate()
+            bench.server["/slow"] = Reply(try Self.sample(), status: 200).waiting(for: gate, .beforeHead)
+            let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
+            let url = bench.server.url("/slow")
+            let task = Task { await model.follow(ImageResource(url: url)) }
+            try await gate.waitForArrivals(1)
+            task.cancel()
+            await task.value
+            try await bench.server.wait(for: "the load to end") { $0.connectionsClosedByPeer > 0 }
         }
     }
 #endif

@@ -63,6 +63,18 @@ public func CGImageSourceCreateThumbnailAtIndex(
     return CGImage(stubWidth: scaled(size.width), height: scaled(size.height))
 }
 
+public final class CGImageDestination {}
+
+public func CGImageDestinationCreateWithData(
+    _ data: CFMutableData, _ type: CFString, _ count: Int, _ options: CFDictionary?
+) -> CGImageDestination? {
+    nil
+}
+
+public func CGImageDestinationAddImage(_ idst: CGImageDestination, _ image: CGImage, _ properties: CFDictionary?) {}
+
+public func CGImageDestinationFinalize(_ idst: CGImageDestination) -> Bool { false }
+
 public let kCGImageSourceShouldCache: CFString = "kCGImageSourceShouldCache"
 public let kCGImageSourceShouldCacheImmediately: CFString = "kCGImageSourceShouldCacheImmediately"
 public let kCGImageSourceCreateThumbnailFromImageAlways: CFString = "kCGImageSourceCreateThumbnailFromImageAlways"

@@ -35,9 +35,9 @@ public struct EmptyView: View {
 
 public struct Image: View, Equatable, Sendable {
     #if canImport(UIKit)
-        public init(uiImage: UIImage) {}
+        nonisolated public init(uiImage: UIImage) {}
     #else
-        public init(nsImage: NSImage) {}
+        nonisolated public init(nsImage: NSImage) {}
     #endif
     public var body: Never { stubBody() }
 }

@@ -3,7 +3,11 @@
 
 public typealias NSSize = CGSize
 
+open class NSGraphicsContext {}
+
 open class NSImageRep {
+    public struct HintKey: Hashable, Sendable {}
+
     public var pixelsWide: Int
     public var pixelsHigh: Int
 
@@ -19,6 +23,13 @@ open class NSImage {
     public init(cgImage: CGImage, size: NSSize) {
         self.size = size
         representations = [NSImageRep(cgImage)]
+    }
+
+    open func cgImage(
+        forProposedRect proposedDestRect: UnsafeMutablePointer<CGRect>?, context referenceContext: NSGraphicsContext?,
+        hints: [NSImageRep.HintKey: Any]?
+    ) -> CGImage? {
+        nil
     }
 }
 
