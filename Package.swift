@@ -6,6 +6,13 @@ let linuxOnly: TargetDependencyCondition? = .when(platforms: [.linux])
 
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
+/// What Apple asks libraries to declare; elsewhere a bundle of it would only be in the way.
+#if canImport(Darwin)
+    let privacy = (resources: [Resource.process("PrivacyInfo.xcprivacy")], exclude: [String]())
+#else
+    let privacy = (resources: [Resource](), exclude: ["PrivacyInfo.xcprivacy"])
+#endif
+
 /// A page of the Playground is a program too, so that it builds and runs where there is no Xcode.
 func page(_ name: String, _ title: String) -> Target {
     .executableTarget(
@@ -27,20 +34,22 @@ let package = Package(
         .target(
             name: "Synchronizer",
             dependencies: ["HTTPCaching", .target(name: "CSQLite", condition: linuxOnly)],
-            swiftSettings: settings),
+            exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
         .target(
             name: "ImageResource",
             dependencies: [
                 "Synchronizer",
                 .target(name: "CCodecs", condition: linuxOnly),
                 .target(name: "CWebP", condition: linuxOnly),
+                .target(name: "CLCMS", condition: linuxOnly),
             ],
-            swiftSettings: settings),
+            exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
 
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CTurboJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+        .systemLibrary(name: "CLCMS", pkgConfig: "lcms2", providers: [.apt(["liblcms2-dev"])]),
         .target(
             name: "CCodecs",
             dependencies: [

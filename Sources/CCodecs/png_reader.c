@@ -90,6 +90,7 @@ int png_reader_start(png_reader *reader, png_reader_header *header) {
     reader->height = header->height = png_get_image_height(reader->png, reader->info);
     header->transparent = (png_get_color_type(reader->png, reader->info) & PNG_COLOR_MASK_ALPHA) != 0
         || png_get_valid(reader->png, reader->info, PNG_INFO_tRNS) != 0;
+    header->grey = (png_get_color_type(reader->png, reader->info) & PNG_COLOR_MASK_COLOR) == 0;
     header->profile = NULL;
     png_bytep profile = NULL;
     if (png_get_iCCP(reader->png, reader->info, &name, &method, &profile, &length)) header->profile = profile;

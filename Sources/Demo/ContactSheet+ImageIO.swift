@@ -6,7 +6,7 @@
 
     extension ContactSheet {
         /// The picture; nil if there is no image, or the system cannot draw.
-        func png() throws -> Data? {
+        func png() -> Data? {
             guard !images.isEmpty, let context = canvas() else { return nil }
             context.setFillColor(CGColor(gray: 1, alpha: 1))
             context.fill(CGRect(x: 0, y: 0, width: width, height: height))
@@ -45,11 +45,11 @@
 
         private func encoded(_ image: CGImage) -> Data? {
             let data = NSMutableData()
-            guard let target = CGImageDestinationCreateWithData(data, "public.png" as CFString, 1, nil) else {
+            guard let target = CGImageDestinationCreateWithData(data as CFMutableData, "public.png" as CFString, 1, nil) else {
                 return nil
             }
             CGImageDestinationAddImage(target, image, nil)
-            return CGImageDestinationFinalize(target) ? data as Data : nil
+            return CGImageDestinationFinalize(target) ? Data(referencing: data) : nil
         }
     }
 #endif

@@ -46,13 +46,13 @@ public struct ImageSizing: Hashable, Sendable {
     }
 
     /// For a space of that many points, on a screen of `scale` pixels a point. A space without extent, such as that of
-    /// a view before its layout, asks for the stored size.
+    /// a view before its layout, asks for ``stored``.
     public static func space(
         _ size: CGSize, contentMode: ContentMode = .aspectFill, scale: CGFloat, filter: Filter = .area
     ) -> ImageSizing {
         let factor = scale.isFinite && scale > 0 ? scale : 1
         guard let width = pixels(size.width * factor), let height = pixels(size.height * factor) else {
-            return ImageSizing(.stored, scale: scale)
+            return .stored
         }
         return ImageSizing(.space(width: width, height: height, contentMode), scale: scale, filter: filter)
     }

@@ -18,7 +18,7 @@ struct ProgressiveUpdatesTests {
         var sizes: [Int] = []
         for try await update in bench.synchronizer().updates(of: resource) {
             phases.append(update.phase)
-            sizes.append(update.object.width)
+            sizes.append(Int(update.object.size.width))
             gate.open()  // the rest comes once something has been shown of the first half
         }
         #expect(phases.first == .preview)

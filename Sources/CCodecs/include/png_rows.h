@@ -13,6 +13,8 @@ typedef struct {
     int interlaced;
     /// Whether there is an alpha channel, or a colour that stands for transparent.
     int transparent;
+    /// Whether it is stored without colours.
+    int grey;
     /// The colour profile (ICC), which belongs to the reader; NULL if there is none.
     const uint8_t *profile;
     size_t profile_length;

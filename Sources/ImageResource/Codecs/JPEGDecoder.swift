@@ -16,6 +16,7 @@
             guard let stored = try reader.readHeader(), stored == plan.stored else {
                 throw ImageError.damaged(.jpeg, "two sizes")
             }
+            let colours = JPEGColours(bytes, reader)
             let eighths = eighths(plan)
             guard let size = try reader.start(eighths: eighths) else { throw truncated }
             if reader.hasScans {
@@ -31,7 +32,9 @@
                 }
             }
             if reader.isTruncated { throw truncated }
-            return picture.finish(scale: plan.scale, isOpaque: true)
+            let image = picture.finish(scale: plan.scale, isOpaque: true)
+            try colours.apply(to: image)
+            return image
         }
 
         private static let truncated = ImageError.damaged(.jpeg, "the data end too early")
@@ -58,6 +61,22 @@
                 case .more, .scanEnd: try limit.check(reader.scan)
                 }
             }
+        }
+    }
+
+    /// The profile of a JPEG, if it has one that matters: inks need it while they are decoded, the rest afterwards, when
+    /// the picture is smaller.
+    struct JPEGColours {
+        private var transform: ColorTransform?
+
+        init(_ bytes: ByteReader, _ reader: JPEGReader) {
+            guard let profile = JPEGHeader.profile(bytes) else { return }
+            let transform = profile.withUnsafeBytes { ColorTransform(ByteReader($0), reader.colourModel) }
+            if case .cmyk = reader.colourModel { reader.inks = transform } else { self.transform = transform }
+        }
+
+        func apply(to image: BitmapImage) throws {
+            try transform?.apply(to: image.buffer, isOpaque: true)
         }
     }
 

@@ -39,6 +39,16 @@
         var hasScans: Bool { header.multiscan != 0 }
         /// Whether its rows are inks, which are not yet mixed.
         private var isInks: Bool { header.components == 4 }
+        /// What a profile in the file should be of.
+        var colourModel: ColorTransform.Model {
+            switch header.components {
+            case 1: return .grey
+            case 4: return .cmyk(isInverted: header.adobe_marker != 0)
+            default: return .rgb
+            }
+        }
+        /// How inks look, if there is a profile that says so.
+        var inks: ColorTransform?
         /// The number of the scan that is being absorbed, from 1.
         var scan: Int { Int(jpeg_reader_scan(reader)) }
         /// Whether something was missing at the end of the data, and grey stands in its place.
@@ -67,7 +77,11 @@
             let bytes = rows.assumingMemoryBound(to: UInt8.self)
             guard try step(jpeg_reader_rows(reader, bytes, stride, Int32(capacity), &count)) == .done else { return 0 }
             let pixels = Int(count) * stride / 4
-            if isInks { Inks.mix(rows, count: pixels, inverted: header.adobe_marker != 0) }
+            if let inks {
+                inks.mix(rows, count: pixels)
+            } else if isInks {
+                Inks.mix(rows, count: pixels, inverted: header.adobe_marker != 0)
+            }
             return Int(count)
         }
 

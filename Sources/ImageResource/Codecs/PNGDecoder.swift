@@ -58,9 +58,17 @@
                 throw ImageError.damaged(.png, "two sizes")
             }
             let isOpaque = header.transparent == 0
-            if header.interlaced != 0 {
-                return try PictureAssembler.assemble(plan, decodeWhole(plan.stored, isOpaque), isOpaque: isOpaque)
-            }
+            let image =
+                header.interlaced != 0
+                ? try PictureAssembler.assemble(plan, decodeWhole(plan.stored, isOpaque), isOpaque: isOpaque)
+                : try decodeRows(plan, isOpaque)
+            let profile = ByteReader(UnsafeRawBufferPointer(start: header.profile, count: header.profile_length))
+            let colours = ColorTransform(profile, header.grey != 0 ? .grey : .rgb)
+            try colours?.apply(to: image.buffer, isOpaque: isOpaque)
+            return image
+        }
+
+        private func decodeRows(_ plan: DecodePlan, _ isOpaque: Bool) throws -> BitmapImage {
             let picture = try PictureAssembler(plan, decoded: plan.stored)
             while !picture.isComplete {
                 try picture.nextRows { rows, stride, count in

@@ -88,7 +88,10 @@
                 return try animation.firstFrame(plan)
             }
             let picture = try picture(bytes, plan.stored, scaledTo: intermediateSize(plan))
-            return try PictureAssembler.assemble(plan, picture, isOpaque: !WebPHeader.hasAlpha(bytes))
+            let isOpaque = !WebPHeader.hasAlpha(bytes)
+            let image = try PictureAssembler.assemble(plan, picture, isOpaque: isOpaque)
+            try ColorTransform(WebPHeader.profile(bytes), .rgb)?.apply(to: image.buffer, isOpaque: isOpaque)
+            return image
         }
 
         /// A picture that is not animated, premultiplied.

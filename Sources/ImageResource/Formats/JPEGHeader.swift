@@ -1,3 +1,5 @@
+import Foundation
+
 /// Walks the marker segments of a JPEG (ITU-T T.81 annex B) up to its frame header.
 enum JPEGHeader {
     private static let scan: UInt8 = 0xDA
@@ -64,6 +66,19 @@ enum JPEGHeader {
         return factors.reduce(0) { sum, factor in
             sum + (width * factor.0 / across + 16) * (height * factor.1 / down + 16) * 2
         }
+    }
+
+    /// The colour profile: its parts, each in a segment with its number (ICC.1 §B.4), put together.
+    static func profile(_ bytes: ByteReader) -> Data? {
+        var parts: [UInt8: ByteReader] = [:]
+        walk(bytes) { marker, segment in
+            if marker == 0xE2, segment.has("ICC_PROFILE\0", at: 0), let number = segment.byte(12) {
+                parts[number] = segment.part(from: 14, count: .max)
+            }
+            return true
+        }
+        guard !parts.isEmpty else { return nil }
+        return parts.sorted { $0.key < $1.key }.reduce(into: Data()) { $0.append(contentsOf: $1.value.bytes) }
     }
 
     private static func exif(_ segment: ByteReader) -> ImageOrientation? {

@@ -14,6 +14,12 @@ enum WebPHeader {
         return false
     }
 
+    /// The colour profile (RFC 9649 §2.7.1.4), which comes before the pixels.
+    static func profile(_ bytes: ByteReader) -> ByteReader? {
+        guard bytes.has("VP8X", at: 12), let flags = bytes.byte(20), flags & 0x20 != 0 else { return nil }
+        return RIFFChunks(bytes).first { $0.name == "ICCP" }?.content
+    }
+
     /// Whether an orientation may follow after the pixels.
     static func hasExif(_ bytes: ByteReader) -> Bool {
         bytes.has("VP8X", at: 12) && bytes.byte(20).map { $0 & 0x08 != 0 } ?? false

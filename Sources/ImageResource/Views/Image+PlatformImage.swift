@@ -3,9 +3,9 @@
 
     extension Image {
         #if canImport(UIKit)
-            init(platformImage: PlatformImage) { self.init(uiImage: platformImage) }
+            nonisolated init(platformImage: PlatformImage) { self.init(uiImage: platformImage) }
         #else
-            init(platformImage: PlatformImage) { self.init(nsImage: platformImage) }
+            nonisolated init(platformImage: PlatformImage) { self.init(nsImage: platformImage) }
         #endif
     }
 #endif

@@ -39,9 +39,9 @@
 
         /// The content of the present phase.
         public var body: some View {
-            content(model.phase(for: resource))
+            content(model.phase(for: resource, changingBy: transaction))
                 .task(id: ResourceModel<R>.Key(resource)) {
-                    await model.follow(resource, transaction)
+                    await model.follow(resource)
                 }
         }
     }
@@ -74,16 +74,16 @@
         }
 
         /// What to show now: for a resource whose task has not begun yet, what is in memory.
-        func phase(for resource: R?) -> ResourceBinding<R>.Phase {
+        func phase(for resource: R?, changingBy transaction: Transaction) -> ResourceBinding<R>.Phase {
+            self.transaction = transaction
             if key == Key(resource) { return phase }
             guard let resource else { return .empty }
             return synchronizer.cachedObject(for: resource).map { .success($0) } ?? .loading
         }
 
         /// Loads, and waits until the task is cancelled: when the view disappears, or shows another resource.
-        func follow(_ resource: R?, _ transaction: Transaction) async {
+        func follow(_ resource: R?) async {
             key = Key(resource)
-            self.transaction = transaction
             binding.load(resource)
             for await _ in AsyncStream(Never.self, { _ in }) {}  // It ends when the task is cancelled.
             // A task that begins for another resource may have been quicker.

@@ -543,8 +543,94 @@ def webp_animations():
                   3, 44 if not lossless else 48, seen_by_pillow)
 
 
+# Colour profiles (ICC.1), written here
+
+def icc(kind, tags):
+    """A profile of the class “display”, with tags of name and content."""
+    table, body = b"", b""
+    offset = 128 + 4 + 12 * len(tags)
+    for name, content in tags.items():
+        content += bytes(-len(content) % 4)
+        table += struct.pack(">4sII", name, offset + len(body), len(content))
+        body += content
+    header = struct.pack(">I4sI4s4s4s12s4s4sII4sQI3I", offset + len(body), b"test", 0x02400000, b"mntr", kind,
+                         b"Lab " if kind == b"CMYK" else b"XYZ ", bytes(12), b"acsp", bytes(4), 0, 0, bytes(4), 0, 0,
+                         *(round(v * 65536) for v in (0.9642, 1.0, 0.8249)))
+    return header.ljust(128, b"\0") + struct.pack(">I", len(tags)) + table + body
+
+
+def described(kind, tags):
+    text = b"A test\0"
+    return icc(kind, {b"desc": b"desc\0\0\0\0" + struct.pack(">I", len(text)) + text + bytes(79),
+                      b"cprt": b"text\0\0\0\0CC0\0", b"wtpt": xyz(0.9642, 1.0, 0.8249), **tags})
+
+
+def xyz(*values):
+    return b"XYZ \0\0\0\0" + struct.pack(">3i", *(round(v * 65536) for v in values))
+
+
+def gamma(value):
+    return b"curv\0\0\0\0" + struct.pack(">IH", 1, round(value * 256)) + b"\0\0"
+
+
+def lut8(grid):
+    """Inks to Lab, by the corners of their cube."""
+    matrix = struct.pack(">9i", *(65536 if i % 4 == 0 else 0 for i in range(9)))
+    line = bytes(range(256))
+    return b"mft1\0\0\0\0" + bytes([4, 3, 2, 0]) + matrix + line * 4 + grid + line * 3
+
+
+def profiles():
+    wide = described(b"RGB ", {b"rXYZ": xyz(0.5151, 0.2412, -0.0011), b"gXYZ": xyz(0.2919, 0.6922, 0.0419),
+                               b"bXYZ": xyz(0.1572, 0.0666, 0.7841), b"rTRC": gamma(2.2), b"gTRC": gamma(2.2),
+                               b"bTRC": gamma(2.2)})
+    dark = described(b"GRAY", {b"kTRC": gamma(1.4)})
+    corners = bytearray()
+    for corner in range(16):
+        cyan, magenta, yellow, black = (corner >> 3 & 1, corner >> 2 & 1, corner >> 1 & 1, corner & 1)
+        light = 95 - 30 * cyan - 40 * magenta - 6 * yellow
+        a, b = -30 * cyan + 60 * magenta, -40 * cyan + 75 * yellow
+        corners += bytes([round(max(8, light * (0.12 if black else 1)) * 2.55), 128 + (a // 8 if black else a),
+                          128 + (b // 8 if black else b)])
+    inks = described(b"CMYK", {b"A2B0": lut8(bytes(corners)), b"B2A0": b""})
+    return wide, dark, inks
+
+
+def coloured():
+    from PIL import ImageCms
+    wide, dark, inks = profiles()
+    target = ImageCms.createProfile("sRGB")
+
+    def shown(image, profile, mode="RGB"):
+        return ImageCms.profileToProfile(image, ImageCms.ImageCmsProfile(io.BytesIO(profile)), target,
+                                         ImageCms.Intent.RELATIVE_COLORIMETRIC, outputMode=mode,
+                                         flags=ImageCms.Flags.BLACKPOINTCOMPENSATION)
+    rgba = with_alpha(photograph(45, 31))
+    image = Image.fromarray(rgba[..., :3])
+    data = saved(image, "JPEG", quality=90, icc_profile=wide)
+    sample("icc-rgb.jpg", data, premultiplied_bgra(shown(Image.open(io.BytesIO(data)), wide)), 50)
+    data = saved(image.convert("L"), "JPEG", quality=90, icc_profile=dark)
+    sample("icc-grey.jpg", data, premultiplied_bgra(shown(Image.open(io.BytesIO(data)), dark)), 50)
+    data = saved(image.convert("CMYK"), "JPEG", quality=90, icc_profile=inks)
+    sample("icc-cmyk.jpg", data, premultiplied_bgra(shown(Image.open(io.BytesIO(data)), inks)), 50)
+    for name, options in (("png", {}), ("webp", {"lossless": True, "exact": True})):
+        for kind, pixels in (("rgb", rgba[..., :3]), ("rgba", rgba)):
+            data = saved(Image.fromarray(pixels), name.upper(), icc_profile=wide, **options)
+            expected = np.asarray(shown(Image.fromarray(pixels[..., :3]), wide))
+            if kind == "rgba":
+                expected = np.dstack([expected, pixels[..., 3]])
+            sample(f"icc-{kind}.{name}", data, premultiplied_bgra(expected), 45 if kind == "rgba" else 55)
+    plain = ImageCms.ImageCmsProfile(target).tobytes()
+    data = saved(image, "PNG", icc_profile=plain)
+    sample("icc-srgb.png", data, premultiplied_bgra(image))
+    broken = bytearray(wide)
+    broken[128:140] = b"\xff" * 12
+    data = saved(image, "PNG", icc_profile=bytes(broken))
+    sample("icc-broken.png", data, premultiplied_bgra(image))
+
+
 MAKERS = {"jpeg": jpegs, "reduced": reduced, "png": pngs, "reduced_png": reduced_pngs, "webp": webps, "gif": gifs, "apng": apngs,
-          "webp_animation": webp_animations}
+          "webp_animation": webp_animations, "coloured": coloured}
 
 if __name__ == "__main__":
     for make in MAKERS.values():

@@ -7,7 +7,7 @@
         private let reader: JPEGReader
         private let eighths: Int
         private let limit: JPEGScanLimit
-        private var hasHeader = false
+        private var colours: JPEGColours?
         private var size: PixelSize?
         private var completeScans = 0
         private var shownScans = 0
@@ -24,14 +24,12 @@
 
         func preview(of bytes: ByteReader) throws -> BitmapImage? {
             reader.give(bytes, isComplete: false)
-            guard try begin(), let size else { return nil }
-            return reader.hasScans ? try nextScans(size) : try nextRows(size)
-        }
-
-        private func begin() throws -> Bool {
-            if !hasHeader { hasHeader = try reader.readHeader() != nil }
-            if hasHeader, size == nil { size = try reader.start(eighths: eighths) }
-            return size != nil
+            if colours == nil, try reader.readHeader() != nil { colours = JPEGColours(bytes, reader) }
+            if colours != nil, size == nil { size = try reader.start(eighths: eighths) }
+            guard let size else { return nil }
+            let image = reader.hasScans ? try nextScans(size) : try nextRows(size)
+            if let image { try colours?.apply(to: image) }
+            return image
         }
 
         private func nextScans(_ size: PixelSize) throws -> BitmapImage? {

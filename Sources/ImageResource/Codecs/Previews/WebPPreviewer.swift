@@ -25,7 +25,9 @@
             shownRows = decoder.rowsDone
             let picture = try decoder.picture.copy()
             if !isMultiplied { try Premultiplication.multiply(picture) }
-            return try PictureAssembler.assemble(plan, picture, isOpaque: false)
+            let image = try PictureAssembler.assemble(plan, picture, isOpaque: false)
+            try ColorTransform(WebPHeader.profile(bytes), .rgb)?.apply(to: image.buffer, isOpaque: isOpaque)
+            return image
         }
     }
 #endif

@@ -1,0 +1,94 @@
+#if canImport(ImageIO)
+    import CoreGraphics
+    import Foundation
+    import ImageIO
+    import Synchronizer
+
+    /// A file as ImageIO sees it, within the limits of ``ImageDecoding``.
+    ///
+    /// Nothing is decoded until a picture is asked for, and then at once and not when it is first drawn.
+    struct ImageIOSource {
+        private let source: CGImageSource
+        /// The size as it is shown, upright.
+        let uprightSize: PixelSize
+
+        init(_ data: Data) throws {
+            let options = [kCGImageSourceShouldCache: false] as [CFString: Any]
+            guard let source = CGImageSourceCreateWithData(data as CFData, options as CFDictionary) else {
+                throw ImageError.unknownFormat
+            }
+            try self.init(source, format: ImageFormat(data))
+            if CGImageSourceGetStatusAtIndex(source, 0) != .statusComplete {
+                throw ImageError.damaged(ImageFormat(data) ?? .jpeg, "the data end too early")
+            }
+        }
+
+        /// - Parameter format: What errors name.
+        init(_ source: CGImageSource, format: ImageFormat?) throws {
+            guard CGImageSourceGetCount(source) > 0 else {
+                throw format.map { ImageError.damaged($0, "there is no picture") } ?? ImageError.unknownFormat
+            }
+            guard let size = Self.size(of: source) else {
+                throw format.map { ImageError.damaged($0, "no size in its header") } ?? ImageError.unknownFormat
+            }
+            let limit = ImageDecoding.maximumPixelCount
+            guard size.area <= limit else {
+                throw ImageError.tooManyPixels(width: size.width, height: size.height, limit: limit)
+            }
+            self.source = source
+            uprightSize = size
+        }
+
+        private static func size(of source: CGImageSource) -> PixelSize? {
+            let properties = values(CGImageSourceCopyPropertiesAtIndex(source, 0, nil))
+            guard let width = properties[kCGImagePropertyPixelWidth] as? Int, width > 0,
+                let height = properties[kCGImagePropertyPixelHeight] as? Int, height > 0
+            else { return nil }
+            let orientation = ImageOrientation(rawValue: properties[kCGImagePropertyOrientation] as? Int ?? 1) ?? .up
+            return orientation.upright(PixelSize(width: width, height: height))
+        }
+
+        private static func values(_ dictionary: Any?) -> [CFString: Any] {
+            dictionary as? [CFString: Any] ?? [:]
+        }
+
+        var count: Int { CGImageSourceGetCount(source) }
+
+        func properties(at index: Int) -> [CFString: Any] {
+            Self.values(CGImageSourceCopyPropertiesAtIndex(source, index, nil))
+        }
+
+        var fileProperties: [CFString: Any] { Self.values(CGImageSourceCopyProperties(source, nil)) }
+
+        /// A picture, upright and decoded, as large as is wanted.
+        func picture(at index: Int, _ sizing: ImageSizing) throws -> CGImage {
+            try ParseCancellation.check()
+            let size = affordable(sizing.size(for: uprightSize))
+            return try DecodeBudget.shared.with(size.bytes) {
+                guard let picture = picture(at: index, longerSide: max(size.width, size.height)) else {
+                    throw ImageError.damaged(ImageFormat.jpeg, "ImageIO does not decode it")
+                }
+                return picture
+            }
+        }
+
+        /// A thumbnail is what ImageIO calls a picture that it turns and scales while it decodes.
+        private func picture(at index: Int, longerSide: Int) -> CGImage? {
+            let options =
+                [
+                    kCGImageSourceCreateThumbnailFromImageAlways: true,
+                    kCGImageSourceCreateThumbnailWithTransform: true,
+                    kCGImageSourceShouldCacheImmediately: true,
+                    kCGImageSourceThumbnailMaxPixelSize: longerSide,
+                ] as [CFString: Any]
+            return CGImageSourceCreateThumbnailAtIndex(source, index, options as CFDictionary)
+        }
+
+        /// The size, or the largest of the same aspect ratio that the budget allows.
+        private func affordable(_ size: PixelSize) -> PixelSize {
+            let limit = ImageDecoding.memoryBudget
+            guard size.bytes > limit else { return size }
+            return size.scaled(by: (Double(max(limit, 4)) / Double(size.bytes)).squareRoot() * 0.999)
+        }
+    }
+#endif

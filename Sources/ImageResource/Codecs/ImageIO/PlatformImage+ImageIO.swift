@@ -1,0 +1,12 @@
+#if canImport(ImageIO)
+    import CoreGraphics
+    import Foundation
+
+    extension PlatformImage {
+        /// Decodes an image, upright, on this thread. Of an animation it gives the first frame.
+        static func decode(_ data: Data, sizing: ImageSizing) throws -> PlatformImage {
+            if data.isEmpty { throw ImageError.unknownFormat }
+            return make(try ImageIOSource(data).picture(at: 0, sizing), scale: sizing.scale)
+        }
+    }
+#endif

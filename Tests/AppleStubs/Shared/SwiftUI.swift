@@ -1,0 +1,109 @@
+@_exported import Foundation
+
+#if canImport(UIKit)
+    import UIKit
+#else
+    import AppKit
+#endif
+
+// Combine, which SwiftUI exports.
+
+public protocol ObservableObject: AnyObject {}
+
+@propertyWrapper
+public struct Published<Value> {
+    public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+    public var wrappedValue: Value
+}
+
+// SwiftUI
+
+@MainActor @preconcurrency
+public protocol View {
+    associatedtype Body: View
+    @ViewBuilder @MainActor @preconcurrency var body: Body { get }
+}
+
+extension Never: View {
+    public var body: Never { self }
+}
+
+public struct EmptyView: View {
+    nonisolated public init() {}
+    public var body: Never { stubBody() }
+}
+
+public struct Image: View, Equatable, Sendable {
+    #if canImport(UIKit)
+        nonisolated public init(uiImage: UIImage) {}
+    #else
+        nonisolated public init(nsImage: NSImage) {}
+    #endif
+    public var body: Never { stubBody() }
+}
+
+public struct _ConditionalContent<TrueContent, FalseContent> {
+    fileprivate enum Storage {
+        case first(TrueContent)
+        case second(FalseContent)
+    }
+    fileprivate let storage: Storage
+}
+
+extension _ConditionalContent: View where TrueContent: View, FalseContent: View {
+    public var body: Never { stubBody() }
+}
+
+@resultBuilder
+public struct ViewBuilder {
+    public static func buildBlock() -> EmptyView { EmptyView() }
+    public static func buildBlock<Content>(_ content: Content) -> Content where Content: View { content }
+    public static func buildEither<TrueContent, FalseContent>(
+        first: TrueContent
+    ) -> _ConditionalContent<TrueContent, FalseContent> where TrueContent: View, FalseContent: View {
+        _ConditionalContent(storage: .first(first))
+    }
+    public static func buildEither<TrueContent, FalseContent>(
+        second: FalseContent
+    ) -> _ConditionalContent<TrueContent, FalseContent> where TrueContent: View, FalseContent: View {
+        _ConditionalContent(storage: .second(second))
+    }
+}
+
+public struct Animation: Equatable, Sendable {
+    public static let `default` = Animation()
+}
+
+public struct Transaction {
+    public init() {}
+    public init(animation: Animation?) {}
+}
+
+public func withTransaction<Result>(_ transaction: Transaction, _ body: () throws -> Result) rethrows -> Result {
+    try body()
+}
+
+public protocol DynamicProperty {}
+
+@propertyWrapper
+public struct StateObject<ObjectType>: DynamicProperty where ObjectType: ObservableObject {
+    private let thunk: () -> ObjectType
+    public init(wrappedValue thunk: @autoclosure @escaping () -> ObjectType) { self.thunk = thunk }
+    @MainActor @preconcurrency public var wrappedValue: ObjectType { thunk() }
+}
+
+private struct TaskView: View {
+    nonisolated init() {}
+    var body: Never { stubBody() }
+}
+
+extension View {
+    nonisolated public func task<T>(
+        id value: T, priority: TaskPriority = .userInitiated,
+        @_inheritActorContext _ action: @escaping @Sendable () async -> Void
+    ) -> some View where T: Equatable {
+        TaskView()
+    }
+}
+
+private func stubBody() -> Never { preconditionFailure("nothing is drawn here") }

@@ -1,0 +1,56 @@
+@_exported import CoreGraphics
+@_exported import Foundation
+
+open class UIImage: @unchecked Sendable {  // as in the SDK: immutable
+    public enum Orientation: Int, Sendable {
+        case up, down, left, right, upMirrored, downMirrored, leftMirrored, rightMirrored
+    }
+
+    public let cgImage: CGImage?
+    public let scale: CGFloat
+    public let imageOrientation: Orientation
+
+    public init(cgImage: CGImage, scale: CGFloat, orientation: UIImage.Orientation) {
+        self.cgImage = cgImage
+        self.scale = scale
+        imageOrientation = orientation
+    }
+
+    public var size: CGSize {
+        CGSize(width: CGFloat(cgImage?.width ?? 0) / scale, height: CGFloat(cgImage?.height ?? 0) / scale)
+    }
+}
+
+@MainActor
+open class UITraitCollection {
+    public var displayScale: CGFloat = 3
+}
+
+@MainActor
+open class UIView {
+    public enum ContentMode: Int, Sendable {
+        case scaleToFill, scaleAspectFit, scaleAspectFill, redraw, center, top, bottom, left, right, topLeft, topRight,
+            bottomLeft, bottomRight
+    }
+
+    open var bounds: CGRect
+    open var contentMode = ContentMode.scaleToFill
+    public let traitCollection = UITraitCollection()
+    nonisolated(unsafe) package var associatedObjects: [UnsafeRawPointer: Any] = [:]  // touched on the main actor only
+
+    public init(frame: CGRect) {
+        bounds = CGRect(origin: .zero, size: frame.size)
+    }
+}
+
+extension UIView: StubAssociating {}
+
+@MainActor
+open class UIImageView: UIView {
+    open var image: UIImage? {
+        didSet { stubShown?(image) }
+    }
+
+    /// Told of what is shown, by which a test waits.
+    public var stubShown: (@MainActor (UIImage?) -> Void)?
+}

@@ -1,0 +1,76 @@
+@_exported import CoreGraphics
+@_exported import Foundation
+
+public typealias NSSize = CGSize
+
+open class NSGraphicsContext {}
+
+open class NSImageRep {
+    public struct HintKey: Hashable, Sendable {}
+
+    public var pixelsWide: Int
+    public var pixelsHigh: Int
+
+    init(_ image: CGImage) {
+        (pixelsWide, pixelsHigh) = (image.width, image.height)
+    }
+}
+
+open class NSImage {
+    public var size: NSSize
+    public private(set) var representations: [NSImageRep]
+
+    public init(cgImage: CGImage, size: NSSize) {
+        self.size = size
+        representations = [NSImageRep(cgImage)]
+    }
+
+    open func cgImage(
+        forProposedRect proposedDestRect: UnsafeMutablePointer<CGRect>?, context referenceContext: NSGraphicsContext?,
+        hints: [NSImageRep.HintKey: Any]?
+    ) -> CGImage? {
+        nil
+    }
+}
+
+public enum NSImageScaling: UInt, Sendable {
+    case scaleProportionallyDown = 0
+    case scaleAxesIndependently = 1
+    case scaleNone = 2
+    case scaleProportionallyUpOrDown = 3
+}
+
+@MainActor
+open class NSScreen {
+    public class var main: NSScreen? { nil }
+    public var backingScaleFactor: CGFloat { 2 }
+}
+
+@MainActor
+open class NSWindow {
+    public var backingScaleFactor: CGFloat { 2 }
+}
+
+@MainActor
+open class NSView {
+    open var bounds: CGRect
+    public var window: NSWindow?
+    nonisolated(unsafe) package var associatedObjects: [UnsafeRawPointer: Any] = [:]  // touched on the main actor only
+
+    public init(frame frameRect: CGRect) {
+        bounds = CGRect(origin: .zero, size: frameRect.size)
+    }
+}
+
+extension NSView: StubAssociating {}
+
+@MainActor
+open class NSImageView: NSView {
+    open var imageScaling = NSImageScaling.scaleProportionallyDown
+    open var image: NSImage? {
+        didSet { stubShown?(image) }
+    }
+
+    /// Told of what is shown, by which a test waits.
+    public var stubShown: (@MainActor (NSImage?) -> Void)?
+}

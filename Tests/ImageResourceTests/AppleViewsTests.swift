@@ -1,0 +1,137 @@
+#if canImport(UIKit) || canImport(AppKit)
+    import Foundation
+    import ScriptedServer
+    import SwiftUI
+    import Synchronizer
+    import TestSupport
+    import Testing
+
+    @testable import ImageResource
+
+    #if canImport(UIKit)
+        import UIKit
+        private typealias PlatformImageView = UIImageView
+    #else
+        import AppKit
+        private typealias PlatformImageView = NSImageView
+    #endif
+
+    /// On Apple's systems with the real modules, on Linux with stubs of them: `Scripts/check-apple`.
+    @Suite("The platform's image view", .timeLimit(.minutes(2)))
+    @MainActor
+    struct AppleViewsTests {
+        /// A PNG of 31 × 23 pixels.
+        private static let file = "png-rgb-8.png"
+
+        private let bench: Workbench
+        private let synchronizer: Synchronizer
+
+        init() throws {
+            bench = try Workbench()
+            synchronizer = bench.synchronizer(cacheTime: 3600)
+            bench.server["/image"] = Reply(try Self.sample(), status: 200, fields: [:])
+            bench.server["/none"] = Reply("no such image", status: 404)
+        }
+
+        private static func sample() throws -> Data {
+            let folder = try #require(Bundle.module.url(forResource: "Samples", withExtension: nil))
+            return try Data(contentsOf: folder.appendingPathComponent(file))
+        }
+
+        private func image() throws -> PlatformImage { try ImageDecoding.image(from: Self.sample()) }
+
+        /// Waits until the view shows what is wanted; suites that wait have a time limit.
+        private func wait(for view: PlatformImageView, until isWanted: (PlatformImage?) -> Bool) async {
+            while !isWanted(view.image) { await Task.yield() }
+        }
+
+        @Test("an image is loaded and shown, at the size of the view")
+        func loads() async throws {
+            let view = PlatformImageView(frame: CGRect(x: 0, y: 0, width: 4, height: 4))
+            let grey = try image()
+            view.loadImage(bench.server.url("/image"), placeholder: grey, synchronizer: synchronizer)
+            #expect(view.image === grey)
+            await wait(for: view) { $0 !== grey }
+            #expect(view.image?.size.width ?? 0 < 31)
+            #expect(bench.server.requests.count == 1)
+        }
+
+        @Test("an image in memory is shown before the call returns")
+        func memory() async throws {
+            let (first, second) = (PlatformImageView(frame: .zero), PlatformImageView(frame: .zero))
+            first.loadImage(bench.server.url("/image"), synchronizer: synchronizer)
+            await wait(for: first) { $0 != nil }
+            second.loadImage(bench.server.url("/image"), synchronizer: synchronizer)
+            #expect(second.image === first.image)
+            #expect(first.image?.size == CGSize(width: 31, height: 23))
+        }
+
+        @Test("what cannot be loaded shows the failure image")
+        func failure() async throws {
+            let view = PlatformImageView(frame: .zero)
+            let broken = try image()
+            view.loadImage(bench.server.url("/none"), failureImage: broken, synchronizer: synchronizer)
+            await wait(for: view) { $0 === broken }
+        }
+
+        @Test("the loads belong to the view, and go with it")
+        func association() async throws {
+            let gate = Gate()
+            bench.server["/slow"] = Reply(try Self.sample(), status: 200).waiting(for: gate, .beforeHead)
+            var view: PlatformImageView? = PlatformImageView(frame: .zero)
+            #expect(view?.imageLoads === view?.imageLoads)
+            #expect(view?.imageLoads !== PlatformImageView(frame: .zero).imageLoads)
+            view?.loadImage(bench.server.url("/slow"), synchronizer: synchronizer)
+            try await gate.waitForArrivals(1)
+            view = nil
+            try await bench.server.wait(for: "the load to end") { $0.connectionsClosedByPeer > 0 }
+        }
+
+        @Test("cancelLoad leaves what is shown")
+        func cancelled() async throws {
+            let gate = Gate()
+            bench.server["/slow"] = Reply(try Self.sample(), status: 200).waiting(for: gate, .beforeHead)
+            let view = PlatformImageView(frame: .zero)
+            let grey = try image()
+            view.loadImage(bench.server.url("/slow"), placeholder: grey, synchronizer: synchronizer)
+            try await gate.waitForArrivals(1)
+            view.cancelLoad()
+            try await bench.server.wait(for: "the load to end") { $0.connectionsClosedByPeer > 0 }
+            #expect(view.image === grey)
+        }
+
+        @Test("the seed's call works")
+        func seed() throws {
+            let view = PlatformImageView(frame: .zero)
+            let (placeholder, error) = (try image(), try image())
+            view.loadImage(urlString: "", placeholderImage: placeholder, errorImage: error)
+            #expect(view.image === error)
+        }
+
+        @Test("a SwiftUI view loads as long as its task runs, and shows what is in memory at once")
+        func model() async throws {
+            let resource = ImageResource(url: bench.server.url("/image"))
+            let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
+            #expect(model.phase(for: nil, changingBy: Transaction()).object == nil)
+            let task = Task { await model.follow(resource) }
+            while model.phase(for: resource, changingBy: Transaction()).object == nil { await Task.yield() }
+            task.cancel()
+            await task.value
+            let other = ResourceModel<ImageResource>(synchronizer: synchronizer)
+            #expect(other.phase(for: resource, changingBy: Transaction()).object != nil)
+        }
+
+        @Test("a SwiftUI view that goes away takes its load with it")
+        func modelGone() async throws {
+            let gate = Gate()
+            bench.server["/slow"] = Reply(try Self.sample(), status: 200).waiting(for: gate, .beforeHead)
+            let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
+            let url = bench.server.url("/slow")
+            let task = Task { await model.follow(ImageResource(url: url)) }
+            try await gate.waitForArrivals(1)
+            task.cancel()
+            await task.value
+            try await bench.server.wait(for: "the load to end") { $0.connectionsClosedByPeer > 0 }
+        }
+    }
+#endif
