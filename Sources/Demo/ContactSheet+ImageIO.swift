@@ -45,7 +45,8 @@
 
         private func encoded(_ image: CGImage) -> Data? {
             let data = NSMutableData()
-            guard let target = CGImageDestinationCreateWithData(data as CFMutableData, "public.png" as CFString, 1, nil) else {
+            guard let target = CGImageDestinationCreateWithData(data as CFMutableData, "public.png" as CFString, 1, nil)
+            else {
                 return nil
             }
             CGImageDestinationAddImage(target, image, nil)

@@ -42,7 +42,7 @@ struct MemoryLayer {
 
     /// The responses that are on no disk.
     var memoryOnlyCount: Int {
-        pages.keys.reduce(0) { count, key in count + (pages[key]?.rows.count { $0.isMemoryOnly } ?? 0) }
+        pages.allKeys.reduce(0) { count, key in count + (pages[key]?.rows.count { $0.isMemoryOnly } ?? 0) }
     }
 
     /// Remembers all that is stored for a URL.
