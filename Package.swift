@@ -22,12 +22,23 @@ func page(_ name: String, _ title: String) -> Target {
         swiftSettings: settings)
 }
 
+/// A library for a format that not everybody wants: with the trait of that name, and where there is no ImageIO.
+func optional(_ library: String, trait: String) -> Target.Dependency {
+    .target(name: library, condition: .when(platforms: [.linux], traits: [trait]))
+}
+
 let package = Package(
     name: "Synchronizer",
     platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
     products: [
         .library(name: "Synchronizer", targets: ["Synchronizer"]),
         .library(name: "ImageResource", targets: ["ImageResource"]),
+    ],
+    traits: [
+        .trait(name: "AVIF", description: "Decode AVIF on Linux, with libavif."),
+        .trait(name: "HEIC", description: "Decode HEIC on Linux, with libheif."),
+        .trait(name: "JXL", description: "Decode JPEG XL on Linux, with libjxl."),
+        .trait(name: "SVG", description: "Draw SVG on Linux, with librsvg."),
     ],
     targets: [
         .target(name: "HTTPCaching", swiftSettings: settings),
@@ -42,6 +53,8 @@ let package = Package(
                 .target(name: "CCodecs", condition: linuxOnly),
                 .target(name: "CWebP", condition: linuxOnly),
                 .target(name: "CLCMS", condition: linuxOnly),
+                optional("CAVIF", trait: "AVIF"), optional("CHEIF", trait: "HEIC"), optional("CJXL", trait: "JXL"),
+                optional("CRSVG", trait: "SVG"),
             ],
             exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
 
@@ -50,6 +63,10 @@ let package = Package(
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
         .systemLibrary(name: "CLCMS", pkgConfig: "lcms2", providers: [.apt(["liblcms2-dev"])]),
+        .systemLibrary(name: "CAVIF", pkgConfig: "libavif", providers: [.apt(["libavif-dev"])]),
+        .systemLibrary(name: "CHEIF", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
+        .systemLibrary(name: "CJXL", pkgConfig: "libjxl", providers: [.apt(["libjxl-dev"])]),
+        .systemLibrary(name: "CRSVG", pkgConfig: "librsvg-2.0", providers: [.apt(["librsvg2-dev"])]),
         .target(
             name: "CCodecs",
             dependencies: [

@@ -63,7 +63,7 @@
             case .png: return PNGDecoder.self
             case .webp: return WebPDecoder.self
             case .gif: return GIFDecoder.self
-            default: return nil
+            case .avif, .heic, .jpegXL, .svg: return OptionalCodecs.codec(format)
             }
         }
     }

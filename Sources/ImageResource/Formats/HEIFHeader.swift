@@ -46,8 +46,8 @@ enum HEIFHeader {
     private static func orientation(_ turns: Int, _ mirror: UInt8?) -> ImageOrientation {
         switch mirror {
         case nil: return [.up, .left, .down, .right][turns]
-        case 0: return [.downMirrored, .rightMirrored, .upMirrored, .leftMirrored][turns]
-        default: return [.upMirrored, .leftMirrored, .downMirrored, .rightMirrored][turns]
+        case 0: return [.downMirrored, .leftMirrored, .upMirrored, .rightMirrored][turns]
+        default: return [.upMirrored, .rightMirrored, .downMirrored, .leftMirrored][turns]
         }
     }
 

@@ -629,13 +629,75 @@ def coloured():
     sample("icc-broken.png", data, premultiplied_bgra(image))
 
 
+# Formats behind traits. Their headers are read in any build.
+
+optional = []
+
+
+def optional_sample(name, data, expected, decibels, **facts):
+    (HERE / name).write_bytes(data)
+    (HERE / (name + ".bgra")).write_bytes(expected.tobytes())
+    optional.append({"file": name, "expected": name + ".bgra", "width": expected.shape[1],
+                     "height": expected.shape[0], "decibels": decibels, **facts})
+
+
+def optionals():
+    rgba = with_alpha(photograph(45, 31))
+    image, opaque = Image.fromarray(rgba), Image.fromarray(rgba[..., :3])
+    with tempfile.TemporaryDirectory() as folder:
+        png_file, plain_file = Path(folder) / "in.png", Path(folder) / "plain.png"
+        image.save(png_file)
+        opaque.save(plain_file)
+
+        def made(suffix, command, *options, source=plain_file):
+            out = Path(folder) / ("out." + suffix)
+            run(command, *options, source, *(["-o"] if command == "heif-enc" else []), out)
+            return out.read_bytes()
+
+        def seen(command, data, suffix):
+            (Path(folder) / ("seen." + suffix)).write_bytes(data)
+            run(command, Path(folder) / ("seen." + suffix), Path(folder) / "seen.png")
+            return premultiplied_bgra(Image.open(Path(folder) / "seen.png").convert("RGBA"))
+
+        def turned(angle, mirror):
+            """`angle` quarters counterclockwise, then the mirror: 0 exchanges top and bottom, 1 left and right."""
+            pixels = np.rot90(rgba[..., :3], angle)
+            return pixels if mirror is None else (np.flipud if mirror == 0 else np.fliplr)(pixels)
+
+        for angle in range(4):
+            for mirror in (None, 0, 1):
+                options = ["--irot", angle] + ([] if mirror is None else ["--imir", mirror])
+                data = made("avif", "avifenc", "-l", "-s", 10, *options)
+                name = f"avif-turned-{angle}{'' if mirror is None else f'-{mirror}'}.avif"
+                optional_sample(name, data, premultiplied_bgra(turned(angle, mirror)), 45)
+        data = made("avif", "avifenc", "--min", 0, "--max", 20, "-s", 8, source=png_file)
+        optional_sample("avif-alpha.avif", data, premultiplied_bgra(Image.open(io.BytesIO(data)).convert("RGBA")), 42)
+        data = made("jxl", "cjxl", "-d", 0, source=png_file)
+        optional_sample("jxl-lossless.jxl", data, premultiplied_bgra(image), 60)
+        data = made("jxl", "cjxl", "-d", 0.5, "--container=1")
+        optional_sample("jxl-lossy.jxl", data, seen("djxl", data, "jxl"), 50)
+        (Path(folder) / "turned.jpg").write_bytes(with_segment(saved(opaque, "JPEG", quality=95), 0xE1, exif(6)))
+        data = made("jxl", "cjxl", "-j", 0, "-d", 0.5, source=Path(folder) / "turned.jpg")
+        optional_sample("jxl-turned.jxl", data, seen("djxl", data, "jxl"), 50)
+        data = made("heic", "heif-enc", "-q", 95)
+        optional_sample("heic-plain.heic", data, seen("heif-convert", data, "heic"), 45)
+    svg = (b'<?xml version="1.0"?>\n<!-- two halves and a hole -->\n<svg xmlns="http://www.w3.org/2000/svg" '
+           b'width="40" height="20" viewBox="0 0 4 2"><rect width="2" height="2" fill="#ff0000"/>'
+           b'<rect x="2" width="1" height="2" fill="#0000ff" fill-opacity="0.5"/></svg>')
+    drawn = np.zeros((20, 40, 4), np.uint8)
+    drawn[:, :20] = (255, 0, 0, 255)
+    drawn[:, 20:30] = (0, 0, 255, 128)
+    optional_sample("svg-rectangles.svg", svg, premultiplied_bgra(drawn), 45)
+
+
 MAKERS = {"jpeg": jpegs, "reduced": reduced, "png": pngs, "reduced_png": reduced_pngs, "webp": webps, "gif": gifs, "apng": apngs,
-          "webp_animation": webp_animations, "coloured": coloured}
+          "webp_animation": webp_animations, "coloured": coloured, "optional": optionals}
 
 if __name__ == "__main__":
     for make in MAKERS.values():
         make()
-    for name, entries in (("samples.json", samples), ("animations.json", animations)):
+    for name, entries in (("samples.json", samples), ("animations.json", animations),
+                          ("optional.json", optional)):
         lines = ",\n".join(" " + json.dumps({k: v for k, v in each.items() if v is not None}) for each in entries)
         (HERE / name).write_text(f"[\n{lines}\n]\n")
     print(len(samples), "samples,", len(animations), "animations,",

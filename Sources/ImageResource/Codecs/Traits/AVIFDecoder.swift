@@ -1,0 +1,72 @@
+#if AVIF && !canImport(ImageIO)
+    internal import CAVIF
+    import Foundation
+    import Synchronizer
+
+    /// AVIF by libavif, which writes premultiplied BGRA itself. It cannot be left while it decodes.
+    final class AVIFDecoder: BitmapCodec {
+        private let decoder: UnsafeMutablePointer<avifDecoder>
+
+        private init(_ bytes: ByteReader, _ limit: Int) throws {
+            guard let decoder = avifDecoderCreate() else { throw ImageError.outOfMemory }
+            self.decoder = decoder
+            decoder.pointee.maxThreads = 1
+            decoder.pointee.ignoreExif = 1
+            decoder.pointee.ignoreXMP = 1
+            decoder.pointee.imageSizeLimit = UInt32(clamping: min(limit, 16384 * 16384))
+            decoder.pointee.strictFlags = 0
+            let address = bytes.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            try check(avifDecoderSetIOMemory(decoder, address, bytes.count))
+            try check(avifDecoderParse(decoder))
+        }
+
+        deinit {
+            avifDecoderDestroy(decoder)
+        }
+
+        /// Planes of up to two bytes a sample, and what it refers to while it decodes.
+        static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
+            let (bytes, overflow) = plan.stored.bytes.multipliedReportingOverflow(by: 4)
+            return overflow ? .max : bytes
+        }
+
+        static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
+            try AVIFDecoder(bytes, plan.stored.area).decode(plan)
+        }
+
+        private func decode(_ plan: DecodePlan) throws -> BitmapImage {
+            try ParseCancellation.check()
+            try check(avifDecoderNextImage(decoder))
+            try ParseCancellation.check()
+            guard let image = decoder.pointee.image, Int(image.pointee.width) == plan.stored.width,
+                Int(image.pointee.height) == plan.stored.height
+            else { throw ImageError.damaged(.avif, "two sizes") }
+            let picture = try pixels(image, plan.stored)
+            let isOpaque = decoder.pointee.alphaPresent == 0
+            let result = try PictureAssembler.assemble(plan, picture, isOpaque: isOpaque)
+            let profile = ByteReader(
+                UnsafeRawBufferPointer(start: image.pointee.icc.data, count: image.pointee.icc.size))
+            try ColorTransform(profile, .rgb)?.apply(to: result.buffer, isOpaque: isOpaque)
+            return result
+        }
+
+        private func pixels(_ image: UnsafeMutablePointer<avifImage>, _ size: PixelSize) throws -> PixelBuffer {
+            let picture = try PixelBuffer(size, cleared: true)
+            var target = avifRGBImage()
+            avifRGBImageSetDefaults(&target, image)
+            target.depth = 8
+            target.format = AVIF_RGB_FORMAT_BGRA
+            target.alphaPremultiplied = 1
+            target.pixels = picture.base.assumingMemoryBound(to: UInt8.self)
+            target.rowBytes = UInt32(clamping: picture.bytesPerRow)
+            try check(avifImageYUVToRGB(image, &target))
+            return picture
+        }
+
+        private func check(_ result: avifResult) throws {
+            guard result != AVIF_RESULT_OK else { return }
+            if result == AVIF_RESULT_OUT_OF_MEMORY { throw ImageError.outOfMemory }
+            throw ImageError.damaged(.avif, String(cString: avifResultToString(result)))
+        }
+    }
+#endif

@@ -1,0 +1,61 @@
+#if !canImport(ImageIO)
+    import Foundation
+    import Testing
+
+    @testable import ImageResource
+
+    /// Formats behind package traits: their headers in every build, their pixels where the trait is on
+    /// (`Scripts/check-traits`).
+    @Suite("Formats behind traits")
+    struct TraitTests {
+        static let samples: [Sample] = {
+            let list = try? JSONDecoder().decode([Sample].self, from: Samples.data("optional.json"))
+            return list ?? []
+        }()
+
+        static var enabled: Set<ImageFormat> {
+            Set(ImageFormat.allCases.filter { OptionalCodecs.codec($0) != nil })
+        }
+
+        @Test("the samples are there")
+        func samplesAreThere() {
+            #expect(Set(Self.samples.compactMap { ImageFormat.named(byExtension: $0.file) }).count == 4)
+        }
+
+        @Test("a header tells format and size in any build", arguments: samples)
+        func header(_ sample: Sample) throws {
+            let header = try #require(ImageHeader(sample.data()))
+            #expect(header.format == ImageFormat.named(byExtension: sample.file))
+            #expect(header.uprightSize == PixelSize(width: sample.width, height: sample.height))
+        }
+
+        @Test(
+            "an image decodes to what other decoders make of it, or says that this build does not", arguments: samples)
+        func pixels(_ sample: Sample) throws {
+            let format = try #require(ImageFormat.named(byExtension: sample.file))
+            guard Self.enabled.contains(format) else {
+                #expect(throws: ImageError.unsupportedFormat(format)) { try BitmapImage.decode(sample.data()) }
+                return
+            }
+            let image = try BitmapImage.decode(sample.data())
+            #expect(Pixels.decibels(image, try sample.picture()) >= sample.decibels ?? .infinity)
+        }
+
+        @Test("smaller sizes are made of them as of others", arguments: samples)
+        func smaller(_ sample: Sample) throws {
+            let format = try #require(ImageFormat.named(byExtension: sample.file))
+            guard Self.enabled.contains(format) else { return }
+            let image = try BitmapImage.decode(sample.data(), sizing: .maxPixelSize(16))
+            let expected = try BitmapImage.decode(sample.data()).resized(.maxPixelSize(16))
+            #expect(Pixels.decibels(image, expected) >= (format == .svg ? 30 : 50))
+        }
+
+        @Test("cut off anywhere they are errors, and do no harm", arguments: samples)
+        func truncated(_ sample: Sample) throws {
+            let data = try sample.data()
+            for percent in 0..<100 {
+                _ = try? BitmapImage.decode(data.prefix(data.count * percent / 100))
+            }
+        }
+    }
+#endif
