@@ -54,9 +54,10 @@ struct ServerFaultTests {
         return (fault.framing == .chunks ? reply.chunked(1_000) : reply).failing(fault.fault)
     }
 
-    /// Has "old" stored, and past its lifetime.
+    /// Has "old" stored, and past its lifetime. Its connection is not used again: on one that was kept alive libcurl
+    /// itself would send a request a second time.
     func storeOld(_ synchronizer: Synchronizer) async throws {
-        bench.server["/a"] = Reply("old", fields: ["ETag": "\"1\"", "Cache-Control": "max-age=100"])
+        bench.server["/a"] = Reply("old", fields: ["ETag": "\"1\"", "Cache-Control": "max-age=100"]).closing()
         _ = try await synchronizer.load(resource)
         synchronizer.removeAllObjects()
         bench.clock.advance(by: 200)
