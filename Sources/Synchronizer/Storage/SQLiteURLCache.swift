@@ -66,14 +66,16 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
     /// The newest response that was stored for such a request, whether it is fresh or not.
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         guard let url = request.storedURL else { return nil }
-        let rows = cache.rows(of: url) { $0.record.answers(request) }
-        guard let row = rows.first(where: { $0.record.answers(request) }), let found = object(of: row, request.url)
-        else {
-            cache.countMiss()
-            return nil
+        // Between finding a response and reading its body another may take its place; then that one is looked up.
+        for _ in 0..<16 {
+            let rows = cache.rows(of: url) { $0.record.answers(request) }
+            guard let row = rows.first(where: { $0.record.answers(request) }) else { break }
+            guard let found = object(of: row, request.url) else { continue }
+            cache.markUsed(row.id)
+            return found
         }
-        cache.markUsed(row.id)
-        return found
+        cache.countMiss()
+        return nil
     }
 
     private func object(of row: StoredRow, _ url: URL?) -> CachedURLResponse? {

@@ -90,3 +90,11 @@ enum Sample {
         return words.withUnsafeBytes { Data($0) }
     }()
 }
+
+enum Sanitizers {
+    /// Whether this was built with the thread or the address sanitizer.
+    static let areOn: Bool = {
+        let program = dlopen(nil, RTLD_NOW)
+        return dlsym(program, "__tsan_init") != nil || dlsym(program, "__asan_init") != nil
+    }()
+}
