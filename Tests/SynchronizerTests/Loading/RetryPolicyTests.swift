@@ -53,7 +53,7 @@ struct RetryPolicyTests {
         arguments: [
             (URLError.timedOut, true), (.cannotFindHost, true), (.dnsLookupFailed, true), (.cannotConnectToHost, true),
             (.networkConnectionLost, true), (.unknown, true), (.resourceUnavailable, true), (.badURL, false),
-            (.unsupportedURL, false), (.cancelled, false), (.badServerResponse, false),
+            (.unsupportedURL, false), (.cancelled, false), (.badServerResponse, true),
             (.notConnectedToInternet, false),
             (.serverCertificateUntrusted, false), (.secureConnectionFailed, false), (.httpTooManyRedirects, false),
             (.userAuthenticationRequired, false), (.dataLengthExceedsMaximum, false), (.cannotDecodeContentData, false),
