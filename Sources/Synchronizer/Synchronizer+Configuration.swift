@@ -26,6 +26,18 @@ extension Synchronizer {
         /// Additional fields are sent to every origin, also to that of a redirect: credentials belong into requests.
         public var sessionConfiguration: URLSessionConfiguration = .default
 
+        /// Seconds after its lifetime for which a response may be used while it is revalidated in the background, where
+        /// it does not say so itself (RFC 5861 §3). Managed mode only.
+        public var staleWhileRevalidate: TimeInterval = 0
+
+        /// Seconds after its lifetime for which a response may be used when the server answers 500, 502, 503 or 504,
+        /// where it does not say so itself (RFC 5861 §4). Managed mode only.
+        public var staleIfError: TimeInterval = 0
+
+        /// Seconds after its lifetime for which a response may be used when the server cannot be reached, where it does
+        /// not forbid it (RFC 9111 §4.2.4). Managed mode only.
+        public var staleIfUnreachable: TimeInterval = .infinity
+
         /// Bytes of parsed objects that are kept in memory; over it the least recently used are dropped.
         public var memoryCapacity = 256 << 20
 
@@ -102,7 +114,15 @@ extension Synchronizer.Configuration {
             return ManagedFetcher(
                 transport: URLSessionTransport(configuration: session, delegate: sessionDelegate, redirects: .reported),
                 store: urlCache.map { ($0 as? any ResponseStore) ?? URLCacheStore($0) },
-                time: time)
+                time: time, rules: rules)
         }
+    }
+
+    private var rules: CacheRules {
+        var rules = CacheRules()
+        rules.staleWhileRevalidate = max(0, staleWhileRevalidate)
+        rules.staleIfError = max(0, staleIfError)
+        rules.staleIfUnreachable = max(0, staleIfUnreachable)
+        return rules
     }
 }

@@ -58,4 +58,26 @@ struct StaleWhileRevalidateTests {
         #expect(bench.server.counts.requests == 2)
         #expect(resource.parses.withLock { $0 } == (isConfirmed ? 2 : 3))
     }
+
+    @Test("the configuration allows what the response does not say: stale while revalidated, on errors, or not at all")
+    func configured() async throws {
+        let resource = DataResource(url: bench.server.url("/b"))
+        let revalidating = bench.synchronizer { $0.staleWhileRevalidate = 100 }
+        let tolerant = bench.synchronizer { $0.staleIfError = 100 }
+        let strict = bench.synchronizer { $0.staleIfUnreachable = 0 }
+        for synchronizer in [revalidating, tolerant, strict] {
+            bench.server["/b"] = Reply("old", fields: ["Cache-Control": "max-age=10"])
+            synchronizer.removeAll()
+            _ = try await synchronizer.load(resource)
+            synchronizer.removeAllObjects()
+            bench.clock.advance(by: 20)
+            bench.server["/b"] = Reply("down", status: 503)
+            if synchronizer === strict {
+                bench.server.stop()
+                await #expect(throws: SynchronizerError.self) { try await synchronizer.load(resource) }
+            } else {
+                #expect(try await synchronizer.loaded(resource).source == .stale)
+            }
+        }
+    }
 }
