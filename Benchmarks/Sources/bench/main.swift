@@ -1,17 +1,25 @@
 import Foundation
-import Yardsticks
-let scratch = try Scratch()
-let n = 2000
-let reqs = try Fixture.requests(n)
-let dir = try scratch.path("cache"), files = try scratch.path("files")
-let cache = Fixture.cache(dir)
-let t = try nanoseconds { try Fixture.fill(cache, reqs, bodySize: Fixture.bodySize) }
-print("fill", t / Double(n) / 1000)
-_ = yardstick_write_files(files, Int32(n), Int32(Fixture.bodySize))
-for _ in 0..<40 { _ = try Fixture.lookUp(cache, reqs, bodySize: Fixture.bodySize) }
-let c = try Comparison {
-    try Fixture.lookUp(cache, reqs, bodySize: Fixture.bodySize)
-} against: {
-    Double(yardstick_read_files(files, Int32(n), Int32(n), Int32(Fixture.bodySize))) / Double(n)
+
+// bench [--only storage] [--json FILE]: prints a table, exits with 1 when a goal is missed.
+var json: String?
+var arguments = CommandLine.arguments.dropFirst().makeIterator()
+while let argument = arguments.next() {
+    switch argument {
+    case "--json": json = arguments.next()
+    case "--only": guard arguments.next() == "storage" else { throw BenchmarkError("only storage rows are here yet") }
+    default: throw BenchmarkError("bench [--only storage] [--json FILE]")
+    }
 }
-print(c)
+var rows: [Row] = []
+print("| row | value | against | value | ratio | goal | met |\n| --- | ---: | --- | ---: | ---: | --- | --- |")
+for measure in storageRows {
+    let row = try measure()
+    rows.append(row)
+    let cells = [
+        row.name, "\(Row.number(row.value)) \(row.unit)", row.against, "\(Row.number(row.yardstick)) \(row.unit)",
+        Row.number(row.ratio), row.goal, row.met ? "yes" : "no",
+    ]
+    print("| " + cells.joined(separator: " | ") + " |")
+}
+if let json { try JSONEncoder().encode(rows).write(to: URL(fileURLWithPath: json)) }
+exit(rows.allSatisfy(\.met) ? 0 : 1)
