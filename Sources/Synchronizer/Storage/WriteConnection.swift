@@ -16,7 +16,7 @@ final class WriteConnection {
     private(set) var writes = 0
 
     /// Bodies up to this size are in the database, larger ones in files: there reading a file costs less than gathering
-    /// the pages of a row (Documentation/Storage.md has the measurement).
+    /// the pages of a row (chosen by the page size; not measured yet).
     static let largestBodyInDatabase = 64 << 10
 
     /// Opens a database that is there.
