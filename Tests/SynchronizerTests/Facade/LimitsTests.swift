@@ -25,7 +25,7 @@ struct LimitsTests {
         let synchronizer = bench.synchronizer { $0.maximumResponseSize = 100_000 }
         bench.server["/exact"] = Reply(Data(repeating: 1, count: 100_000))
         bench.server["/over"] = Reply(Data(repeating: 1, count: 100_001))
-        bench.server["/endless"] = Reply("x").failing(.endlessBody)
+        bench.server["/endless"] = Reply(Data(repeating: 1, count: 1_000)).failing(.endlessBody)
         #expect(try await synchronizer.load(DataResource(url: bench.server.url("/exact"))).count == 100_000)
         for target in ["/over", "/endless"] {
             let error = await #expect(throws: SynchronizerError.self) {

@@ -49,8 +49,9 @@ struct ServerFaultTests {
 
     var resource: DataResource { DataResource(url: bench.server.url("/a")) }
 
+    /// Without a validator, so that it cannot be gone on with: that needs no second try (`IncompleteTests`).
     func reply(_ fault: Case) -> Reply {
-        let reply = Reply(whole, fields: ["ETag": "\"2\"", "Cache-Control": "max-age=100"])
+        let reply = Reply(whole, fields: ["Cache-Control": "max-age=100"])
         return (fault.framing == .chunks ? reply.chunked(1_000) : reply).failing(fault.fault)
     }
 
