@@ -115,7 +115,8 @@ void jpeg_reader_close(jpeg_reader *reader) {
 const char *jpeg_reader_message(const jpeg_reader *reader) { return reader->message; }
 
 int jpeg_reader_is_truncated(const jpeg_reader *reader) {
-    return reader->starved || (reader->buffered && reader->at_end);
+    // Arithmetic coding takes what is missing for zeros, and says nothing.
+    return reader->starved || (reader->at_end && (reader->buffered || reader->info.arith_code));
 }
 
 // Header

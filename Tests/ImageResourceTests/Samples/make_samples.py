@@ -629,6 +629,37 @@ def coloured():
     sample("icc-broken.png", data, premultiplied_bgra(image))
 
 
+# Small ones, to be damaged and decoded very often
+
+def tiny():
+    rgba = with_alpha(photograph(11, 9))
+    image, transparent = Image.fromarray(rgba[..., :3]), Image.fromarray(rgba)
+    ppm = saved(image, "PPM")
+    plain = saved(image, "JPEG", quality=80)
+    files = {
+        "tiny-420.jpg": plain,
+        "tiny-restarts.jpg": run("cjpeg", "-restart", "1B", "-sample", "2x1", data=ppm),
+        "tiny-turned.jpg": with_segment(plain, 0xE1, exif(5)),
+        "tiny-grey.jpg": saved(image.convert("L"), "JPEG"),
+        "tiny-cmyk.jpg": saved(image.convert("CMYK"), "JPEG"),
+        "tiny-progressive.jpg": saved(image, "JPEG", progressive=True),
+        "tiny-cmyk-progressive.jpg": saved(image.convert("CMYK"), "JPEG", progressive=True),
+    }
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as script:
+        script.write("0;\n1;\n2;\n")
+        script.flush()
+        files["tiny-scattered.jpg"] = run("cjpeg", "-scans", script.name, data=ppm)
+    for name, data in files.items():
+        opened = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
+        sample(name, data, premultiplied_bgra(opened.convert("RGB")), 50)
+    for name, picture, options in (("lossy", image, {"quality": 70}), ("lossy-alpha", transparent, {"quality": 70}),
+                                   ("lossless", transparent, {"lossless": True, "exact": True}),
+                                   ("turned", image, {"quality": 70, "exif": exif(8)[6:]})):
+        data = saved(picture, "WEBP", **options)
+        opened = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
+        sample(f"tiny-{name}.webp", data, premultiplied_bgra(opened), 50)
+
+
 # Formats behind traits. Their headers are read in any build.
 
 optional = []
@@ -691,7 +722,7 @@ def optionals():
 
 
 MAKERS = {"jpeg": jpegs, "reduced": reduced, "png": pngs, "reduced_png": reduced_pngs, "webp": webps, "gif": gifs, "apng": apngs,
-          "webp_animation": webp_animations, "coloured": coloured, "optional": optionals}
+          "webp_animation": webp_animations, "coloured": coloured, "tiny": tiny, "optional": optionals}
 
 if __name__ == "__main__":
     for make in MAKERS.values():
