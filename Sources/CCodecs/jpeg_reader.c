@@ -34,7 +34,9 @@ static void note(j_common_ptr info, int level) {
     jpeg_reader *reader = info->client_data;
     if (level >= 0) return;
     info->err->num_warnings++;
-    if (info->err->msg_code == JWRN_HIT_MARKER && reader->at_end) reader->starved = 1;
+    // Data that end inside of a scan, or are ended there.
+    if (info->err->msg_code == JWRN_HIT_MARKER && (reader->at_end || reader->info.unread_marker == JPEG_EOI))
+        reader->starved = 1;
 }
 
 static void print_nothing(j_common_ptr info) { (void)info; }
