@@ -34,7 +34,9 @@ static void note(j_common_ptr info, int level) {
     jpeg_reader *reader = info->client_data;
     if (level >= 0) return;
     info->err->num_warnings++;
-    if (info->err->msg_code == JWRN_HIT_MARKER && reader->at_end) reader->starved = 1;
+    // Data that end inside of a scan, or are ended there.
+    if (info->err->msg_code == JWRN_HIT_MARKER && (reader->at_end || reader->info.unread_marker == JPEG_EOI))
+        reader->starved = 1;
 }
 
 static void print_nothing(j_common_ptr info) { (void)info; }
@@ -115,7 +117,8 @@ void jpeg_reader_close(jpeg_reader *reader) {
 const char *jpeg_reader_message(const jpeg_reader *reader) { return reader->message; }
 
 int jpeg_reader_is_truncated(const jpeg_reader *reader) {
-    return reader->starved || (reader->buffered && reader->at_end);
+    // Arithmetic coding takes what is missing for zeros, and says nothing.
+    return reader->starved || (reader->at_end && (reader->buffered || reader->info.arith_code));
 }
 
 // Header

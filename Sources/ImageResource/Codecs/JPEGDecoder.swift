@@ -27,11 +27,11 @@
             while !picture.isComplete {
                 try picture.nextRows { rows, stride, capacity in
                     let count = try reader.rows(rows, stride, capacity)
-                    if count == 0 { throw truncated }
+                    // What is missing is filled with grey, and there may be no end of that.
+                    if count == 0 || reader.isTruncated { throw truncated }
                     return count
                 }
             }
-            if reader.isTruncated { throw truncated }
             let image = picture.finish(scale: plan.scale, isOpaque: true)
             try colours.apply(to: image)
             return image
@@ -56,7 +56,9 @@
             while true {
                 try ParseCancellation.check()
                 switch try reader.absorb() {
-                case .done: return
+                case .done:
+                    if reader.isTruncated { throw truncated }
+                    return
                 case .needsData: throw truncated
                 case .more, .scanEnd: try limit.check(reader.scan)
                 }

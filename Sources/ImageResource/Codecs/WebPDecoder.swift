@@ -81,6 +81,8 @@
         }
 
         static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
+            // What comes last may only be about the picture, and its absence not noticed.
+            if WebPHeader.isTruncated(bytes) { throw ImageError.damaged(.webp, "the data end too early") }
             if WebPHeader.isAnimated(bytes) {
                 guard let animation = WebPAnimation(Data(bytes.bytes), limit: 1) else {
                     throw ImageError.damaged(.webp, "there is no frame")

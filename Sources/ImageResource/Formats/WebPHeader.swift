@@ -25,6 +25,11 @@ enum WebPHeader {
         bytes.has("VP8X", at: 12) && bytes.byte(20).map { $0 & 0x08 != 0 } ?? false
     }
 
+    /// Whether bytes are missing at the end, but for the one that makes the last chunk's length even.
+    static func isTruncated(_ bytes: ByteReader) -> Bool {
+        bytes.little32(4).map { $0 + 8 > bytes.count + 1 } ?? true
+    }
+
     static func isAnimated(_ bytes: ByteReader) -> Bool {
         bytes.has("VP8X", at: 12) && bytes.byte(20).map { $0 & 0x02 != 0 } ?? false
     }

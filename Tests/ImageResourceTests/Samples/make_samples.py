@@ -629,6 +629,73 @@ def coloured():
     sample("icc-broken.png", data, premultiplied_bgra(image))
 
 
+# Small ones, to be damaged and decoded very often
+
+def tiny():
+    rgba = with_alpha(photograph(11, 9))
+    image, transparent = Image.fromarray(rgba[..., :3]), Image.fromarray(rgba)
+    ppm = saved(image, "PPM")
+    plain = saved(image, "JPEG", quality=80)
+    files = {
+        "tiny-420.jpg": plain,
+        "tiny-restarts.jpg": run("cjpeg", "-restart", "1B", "-sample", "2x1", data=ppm),
+        "tiny-turned.jpg": with_segment(plain, 0xE1, exif(5)),
+        "tiny-grey.jpg": saved(image.convert("L"), "JPEG"),
+        "tiny-cmyk.jpg": saved(image.convert("CMYK"), "JPEG"),
+        "tiny-progressive.jpg": saved(image, "JPEG", progressive=True),
+        "tiny-cmyk-progressive.jpg": saved(image.convert("CMYK"), "JPEG", progressive=True),
+    }
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as script:
+        script.write("0;\n1;\n2;\n")
+        script.flush()
+        files["tiny-scattered.jpg"] = run("cjpeg", "-scans", script.name, data=ppm)
+    for name, data in files.items():
+        opened = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
+        sample(name, data, premultiplied_bgra(opened.convert("RGB")), 50)
+    for name, picture, options in (("lossy", image, {"quality": 70}), ("lossy-alpha", transparent, {"quality": 70}),
+                                   ("lossless", transparent, {"lossless": True, "exact": True}),
+                                   ("turned", image, {"quality": 70, "exif": exif(8)[6:]})):
+        data = saved(picture, "WEBP", **options)
+        opened = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
+        sample(f"tiny-{name}.webp", data, premultiplied_bgra(opened), 50)
+
+
+# Bombs: small files that ask for much. They have no expectation.
+
+def bombs():
+    image = Image.fromarray(photograph(40, 32))
+    data = saved(image, "JPEG", progressive=True)
+    last = data.rindex(b"\xFF\xDA")
+    (HERE / "bomb-scans.jpg").write_bytes(data[:-2] + data[last:-2] * 600 + b"\xFF\xD9")
+    plain = saved(image, "PNG")
+    deflated = zlib.compress(bytes(96 << 20), 9)
+    (HERE / "bomb-text.png").write_bytes(plain[:33] + chunk(b"zTXt", b"a\0\0" + deflated) + plain[33:])
+    (HERE / "bomb-profile.png").write_bytes(plain[:33] + chunk(b"iCCP", b"a\0\0" + deflated) + plain[33:])
+    rows = zlib.compress(bytes((1 + 9999) * 9999 // 8 + 20000), 9)
+    header = struct.pack(">IIBBBBB", 9999, 9999, 1, 0, 0, 0, 1)
+    (HERE / "bomb-interlaced.png").write_bytes(
+        plain[:8] + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b""))
+
+
+# Large and plain ones, to be left while they are decoded. They have no expectation.
+
+def large():
+    y, x = np.mgrid[0:1000, 0:1500]
+    pixels = np.dstack([x * 255 // 1500, y * 255 // 1000, (x + y) * 255 // 2500]).astype(np.uint8)
+    image = Image.fromarray(pixels)
+    image.save(HERE / "large-baseline.jpg", quality=50)
+    image.save(HERE / "large-progressive.jpg", quality=50, progressive=True)
+    image.convert("L").save(HERE / "large-rows.png", optimize=True)
+    (HERE / "large-interlaced.png").write_bytes(run("convert", "png:-", "-interlace", "PNG", "png:-",
+                                                    data=saved(image.convert("L"), "PNG")))
+    image.save(HERE / "large-lossy.webp", quality=50)
+    image.save(HERE / "large-lossless.webp", lossless=True)
+    noise = np.random.default_rng(5).integers(0, 2, (1000, 1500))
+    noise[:, 40:] = 0
+    (HERE / "large-frame.gif").write_bytes(
+        gif((1500, 1000), np.array([[0, 0, 0], [255, 255, 255]]), [(noise, 0, 0, 0, 0, None, False, None)]))
+
+
 # Formats behind traits. Their headers are read in any build.
 
 optional = []
@@ -691,7 +758,7 @@ def optionals():
 
 
 MAKERS = {"jpeg": jpegs, "reduced": reduced, "png": pngs, "reduced_png": reduced_pngs, "webp": webps, "gif": gifs, "apng": apngs,
-          "webp_animation": webp_animations, "coloured": coloured, "optional": optionals}
+          "webp_animation": webp_animations, "coloured": coloured, "tiny": tiny, "bombs": bombs, "large": large, "optional": optionals}
 
 if __name__ == "__main__":
     for make in MAKERS.values():

@@ -1,0 +1,104 @@
+#if !canImport(ImageIO)
+    import Foundation
+    import Synchronizer
+    import Testing
+
+    @testable import ImageResource
+
+    /// Small files that ask for much.
+    @Suite("Bombs")
+    struct BombTests {
+        private func big16(_ value: Int) -> [UInt8] { [UInt8(value >> 8 & 255), UInt8(value & 255)] }
+        private func little16(_ value: Int) -> [UInt8] { big16(value).reversed() }
+
+        /// A JPEG as far as its frame header, and no more.
+        private func jpegHeader(_ width: Int, _ height: Int) throws -> Data {
+            var bytes = [UInt8](try Samples.data("tiny-420.jpg"))
+            let frame = try #require(bytes.indices.first { bytes[$0...].starts(with: [0xFF, 0xC0, 0x00, 0x11]) })
+            bytes.replaceSubrange(frame + 5..<frame + 9, with: big16(height) + big16(width))
+            return Data(bytes)
+        }
+
+        private func gif(_ width: Int, _ height: Int, frames: [[UInt8]]) -> Data {
+            let head = Array("GIF89a".utf8) + little16(width) + little16(height) + [0x80, 0, 0, 0, 0, 0, 255, 255, 255]
+            return Data(head + frames.flatMap { $0 } + [0x3B])
+        }
+
+        private func frame(_ width: Int, _ height: Int) -> [UInt8] {
+            [0x2C, 0, 0, 0, 0] + little16(width) + little16(height) + [0, 2, 3, 0x44, 0x01, 0x05, 0]
+        }
+
+        @Test("an image of more pixels than the limit is refused by its header")
+        func manyPixels() throws {
+            let header: [UInt8] = [26, 0, 0, 0] + Array("WEBPVP8X".utf8) + [10, 0, 0, 0, 0, 0, 0, 0]
+            let webp = Data(Array("RIFF".utf8) + header + [0xFF, 0x3F, 0, 0xFF, 0x3F, 0, 0, 0, 0, 0])
+            let images: [(Data, Int, Int)] = [
+                (try jpegHeader(56540, 56540), 56540, 56540), (gif(65535, 65535, frames: []), 65535, 65535),
+                (webp, 16384, 16384),
+            ]
+            for (data, width, height) in images {
+                let error = ImageError.tooManyPixels(width: width, height: height, limit: 100_000_000)
+                #expect(throws: error) { try BitmapImage.decode(data) }
+                #expect(throws: error) { try AnimatedImage(data: data) }
+            }
+        }
+
+        @Test("a JPEG of a hundred megapixels without data ends when its data do")
+        func noData() throws {
+            #expect(throws: ImageError.self) {
+                try BitmapImage.decode(try jpegHeader(9999, 9999), sizing: .maxPixelSize(50))
+            }
+        }
+
+        @Test("a JPEG of six hundred scans is refused")
+        func scans() throws {
+            #expect(throws: ImageError.damaged(.jpeg, "more than 100 scans")) {
+                try BitmapImage.decode(Samples.data("bomb-scans.jpg"))
+            }
+        }
+
+        @Test(
+            "what is packed into a PNG beside its pixels is not unpacked",
+            arguments: ["bomb-text.png", "bomb-profile.png"])
+        func packed(_ file: String) throws {
+            let image = try BitmapImage.decode(Samples.data(file))
+            #expect(image.width == 40 && image.height == 32)
+        }
+
+        @Test("an interlaced PNG that would have to be there as a whole is refused where the budget is less")
+        func interlaced() throws {
+            let data = try Samples.data("bomb-interlaced.png")
+            try data.withUnsafeBytes { bytes in
+                #expect(throws: ImageError.self) {
+                    _ = try Decoding(ByteReader(bytes), .maxPixelSize(100), budget: 300 << 20)
+                }
+                let decoding = try Decoding(ByteReader(bytes), .maxPixelSize(100), budget: 500 << 20)
+                #expect(decoding.cost > 399_000_000)
+            }
+        }
+
+        @Test("a GIF frame larger than its canvas counts with its own size")
+        func largeFrame() {
+            #expect(throws: ImageError.self) { try BitmapImage.decode(gif(10, 10, frames: [frame(65535, 65535)])) }
+        }
+
+        @Test("a GIF of a hundred thousand frames is decoded frame by frame")
+        func manyFrames() throws {
+            let data = gif(10, 10, frames: Array(repeating: frame(1, 1), count: 100_000))
+            #expect(try BitmapImage.decode(data).width == 10)
+            let animation = try AnimatedImage(data: data)
+            #expect(animation.frameCount == 100_000)
+            #expect(try animation.frame(at: 3).width == 10)
+        }
+
+        @Test("a GIF without end of blocks, without colours or without frames is an error")
+        func senseless() {
+            #expect(throws: ImageError.self) { try BitmapImage.decode(gif(10, 10, frames: [])) }
+            #expect(throws: ImageError.self) {
+                try BitmapImage.decode(Data("GIF89a".utf8) + [5, 0, 5, 0, 0, 0, 0, 0x2C])
+            }
+            let endless = gif(10, 10, frames: [[0x21, 0xFE] + Array(repeating: 0x01, count: 5000)])
+            #expect(throws: ImageError.self) { try BitmapImage.decode(endless) }
+        }
+    }
+#endif

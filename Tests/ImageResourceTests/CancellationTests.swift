@@ -1,0 +1,54 @@
+#if !canImport(ImageIO)
+    import Foundation
+    import Synchronizer
+    import TestSupport
+    import Testing
+
+    @testable import ImageResource
+
+    @Suite("Cancelled decodes")
+    struct CancellationTests {
+        /// Images of 1,500 × 1,000 pixels, in each format that is decoded in steps.
+        static let files = [
+            "large-baseline.jpg", "large-progressive.jpg", "large-rows.png", "large-interlaced.png", "large-lossy.webp",
+            "large-lossless.webp", "large-frame.gif",
+        ]
+
+        /// Decodes, and cancels when it is asked for the nth time whether it is; how often it was asked in all.
+        private func asks(_ data: Data, _ sizing: ImageSizing, cancelAt limit: Int = .max) throws -> Int {
+            let asked = Locked(0)
+            let probe: @Sendable () -> Bool = {
+                asked.withLock { asked in
+                    asked += 1
+                    return asked >= limit
+                }
+            }
+            do {
+                _ = try ParseCancellation.with(probe) { try BitmapImage.decode(data, sizing: sizing) }
+                #expect(limit == .max)
+            } catch is CancellationError {
+                #expect(limit != .max)
+            }
+            return asked.withLock { $0 }
+        }
+
+        @Test("it is asked often whether anybody waits, and a cancelled decode ends there", arguments: files)
+        func steps(_ file: String) throws {
+            let data = try Samples.data(file)
+            for sizing in [ImageSizing.stored, .maxPixelSize(100)] {
+                let all = try asks(data, sizing)
+                // 1.5 megapixels: every quarter of a megapixel at least, which takes some 3 ms.
+                #expect(all >= 6)
+                for limit in [1, 2, all / 3, all / 2, all - 1] {
+                    // An error from a library is followed by the question whether it was a cancel.
+                    #expect(try asks(data, sizing, cancelAt: limit) <= limit + 1)
+                }
+            }
+        }
+
+        @Test("a decode for a load that was cancelled before it began does not begin")
+        func before() throws {
+            #expect(try asks(Data("no image at all".utf8), .stored, cancelAt: 1) == 1)
+        }
+    }
+#endif

@@ -1,0 +1,131 @@
+#if !canImport(ImageIO)
+    import Foundation
+    import Synchronizer
+    import Testing
+
+    @testable import ImageResource
+
+    @Suite("Hostile bytes")
+    struct HostileBytesTests {
+        /// The formats that are always decoded, with samples small enough to be decoded very often.
+        enum Kind: String, CaseIterable, Sendable, CustomTestStringConvertible {
+            case jpeg, progressiveJPEG, png, webp, gif, animation
+
+            var testDescription: String { rawValue }
+
+            var files: [String] {
+                switch self {
+                case .jpeg:
+                    ["tiny-420.jpg", "tiny-restarts.jpg", "tiny-turned.jpg", "tiny-grey.jpg", "tiny-cmyk.jpg"]
+                case .progressiveJPEG:
+                    ["tiny-progressive.jpg", "tiny-cmyk-progressive.jpg", "tiny-scattered.jpg"]
+                case .png:
+                    [
+                        "png-9x8-interlaced.png", "png-7x7-interlaced.png", "png-palette-alpha-4.png",
+                        "png-rgb-key-16.png", "png-orientation-6.png",
+                    ]
+                case .webp: ["tiny-lossy.webp", "tiny-lossy-alpha.webp", "tiny-lossless.webp", "tiny-turned.webp"]
+                case .gif: ["gif-two.gif", "gif-four.gif", "gif-interlaced-part.gif", "gif-plain.gif"]
+                case .animation:
+                    ["gif-parts.gif", "apng-hidden.png", "apng-hard-restore-blend.png", "webp-animated-lossless.webp"]
+                }
+            }
+
+            func samples() throws -> [[UInt8]] { try files.map { [UInt8](try Samples.data($0)) } }
+        }
+
+        /// All that is made of an image, within small limits.
+        private func decode(_ bytes: [UInt8], _ sizing: ImageSizing) {
+            bytes.withUnsafeBytes { buffer in
+                let reader = ByteReader(buffer)
+                _ = ImageHeader(reader)
+                guard let decoding = try? Decoding(reader, sizing, pixels: 40_000, budget: 1 << 20) else { return }
+                #expect(decoding.cost <= 1 << 20)
+                guard let image = try? decoding.picture(DecodeBudget { 1 << 20 }) else { return }
+                #expect(image.width <= 40_000 && image.height <= 40_000 && image.width * image.height <= 40_000)
+            }
+        }
+
+        private func animate(_ bytes: [UInt8]) {
+            bytes.withUnsafeBytes { buffer in
+                guard (try? Decoding(ByteReader(buffer), .stored, pixels: 40_000, budget: 1 << 20)) != nil else {
+                    return
+                }
+                guard let animation = try? AnimatedImage(data: Data(bytes)) else { return }
+                for index in 0..<min(animation.frameCount, 3) { _ = try? animation.frame(at: index) }
+                _ = animation.frameIndex(at: 1)
+            }
+        }
+
+        @Test("fifty thousand damaged images of each format are decoded or refused", arguments: Kind.allCases)
+        func mutations(_ kind: Kind) throws {
+            let samples = try kind.samples()
+            var mutator = Mutator(seed: 0x5EED)
+            for turn in 0..<50_000 {
+                let bytes = mutator.damage(samples[turn % samples.count])
+                if kind == .animation, turn % 4 == 0 {
+                    animate(bytes)
+                } else {
+                    decode(bytes, turn % 3 == 0 ? .maxPixelSize(1 + mutator.number(below: 12)) : .stored)
+                }
+            }
+        }
+
+        @Test("damaged PNGs whose checksums are right are decoded or refused")
+        func checksums() throws {
+            let samples = try Kind.png.samples()
+            var mutator = Mutator(seed: 0xC4C)
+            for turn in 0..<20_000 {
+                let bytes = mutator.damage(samples[turn % samples.count])
+                bytes.withUnsafeBytes { buffer in
+                    guard let header = ImageHeader(ByteReader(buffer)) else { return }
+                    let size = PixelSize(width: header.pixelWidth, height: header.pixelHeight)
+                    guard size.area <= 40_000 else { return }
+                    _ = try? PNGDecoder.picture(ByteReader(buffer), size)
+                }
+            }
+        }
+
+        @Test("damaged colour profiles are used or left aside")
+        func profiles() throws {
+            let samples = try ["icc-rgb.png", "icc-rgb.jpg", "icc-grey.jpg", "icc-cmyk.jpg", "icc-rgb.webp"]
+                .map { [UInt8](try Samples.data($0)) }
+            var mutator = Mutator(seed: 0x1CC)
+            for turn in 0..<2_000 { decode(mutator.damage(samples[turn % samples.count]), .maxPixelSize(4)) }
+        }
+
+        @Test("damaged images have previews, or none", arguments: [Kind.jpeg, .progressiveJPEG, .webp])
+        func previews(_ kind: Kind) throws {
+            let samples = try kind.samples()
+            var mutator = Mutator(seed: 0xF00D)
+            for turn in 0..<3_000 {
+                let bytes = Data(mutator.damage(samples[turn % samples.count]))
+                guard ImageHeader(bytes).map({ $0.pixelWidth < 200 && $0.pixelHeight < 200 }) ?? true else { continue }
+                let previewer = ImagePreviewer(sizing: .stored)
+                for quarter in 1...4 { _ = previewer.preview(of: bytes.prefix(bytes.count * quarter / 4)) }
+            }
+        }
+
+        @Test(
+            "an image cut off at any hundredth is an error, or complete but for what does not matter",
+            arguments: Sample.files)
+        func truncations(_ sample: Sample) throws {
+            let data = try sample.data()
+            let whole = try BitmapImage.decode(data)
+            for percent in 0..<100 {
+                let part = data.prefix(data.count * percent / 100)
+                guard let image = try? BitmapImage.decode(part) else { continue }
+                #expect(image == whole || percent > 95, "at \(percent) %")
+            }
+        }
+
+        @Test("bytes of no format are an error that says so")
+        func unknown() {
+            var mutator = Mutator(seed: 3)
+            for length in 0..<300 {
+                let bytes = Data((0..<length).map { _ in UInt8(mutator.number(below: 256)) })
+                #expect(throws: ImageError.unknownFormat) { try BitmapImage.decode(bytes) }
+            }
+        }
+    }
+#endif
