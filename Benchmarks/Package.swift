@@ -1,22 +1,23 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
+let synchronizer = Target.Dependency.product(name: "Synchronizer", package: "Synchronizer")
+
 // A package of its own, so that who uses Synchronizer neither builds nor sees it.
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v12)],
     dependencies: [.package(name: "Synchronizer", path: "..")],
     targets: [
-        .target(name: "Yardsticks", linkerSettings: [.linkedLibrary("sqlite3")]),
+        // Rows, comparisons in turns, the table and the list: what the three programs share.
+        .target(name: "Measuring"),
+        .executableTarget(name: "bench-storage", dependencies: ["Measuring", "Yardsticks", synchronizer]),
         .executableTarget(
-            name: "bench",
-            dependencies: [.product(name: "Synchronizer", package: "Synchronizer"), "Yardsticks"]),
+            name: "bench-loading", dependencies: ["Measuring", "Counting", "ScriptedServer", synchronizer]),
+        .target(name: "Yardsticks", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "Counting"),
         // A link to the server of the tests, which is no product.
         .target(name: "ScriptedServer", resources: [.copy("Photographs")]),
-        .executableTarget(
-            name: "bench-loading",
-            dependencies: [.product(name: "Synchronizer", package: "Synchronizer"), "Counting", "ScriptedServer"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,5 +1,6 @@
 import Counting
 import Foundation
+import Measuring
 import ScriptedServer
 import Synchronizer
 

@@ -1,5 +1,6 @@
 import Counting
 import Foundation
+import Measuring
 import Synchronizer
 
 /// What one would do by hand: a lock and a dictionary.
@@ -105,15 +106,5 @@ actor Empty {
         let before = counting_allocations()
         for number in 0..<1_000 { synchronizer.loadResource(resources[number % 100]) { _ in } }
         return Double(counting_allocations() - before) / 1_000
-    }
-}
-
-extension Comparison {
-    /// Of rounds that were measured already, the first of which has warmed up.
-    init(_ values: [Double], _ yardsticks: [Double]) {
-        let (values, yardsticks) = (Array(values.dropFirst()), Array(yardsticks.dropFirst()))
-        value = median(values)
-        yardstick = median(yardsticks)
-        ratio = median(zip(values, yardsticks).map { $0 / $1 })
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Measuring
 import Synchronizer
 
 /// Three flings through a list of 500 items, 12 of them visible, over a slow link that all requests share.

@@ -1,4 +1,5 @@
 import Foundation
+import Measuring
 import ScriptedServer
 
 /// The server in a process of its own, so that what it costs is not counted as ours: this program, started with

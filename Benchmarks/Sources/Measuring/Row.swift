@@ -1,0 +1,91 @@
+import Foundation
+
+/// One line of the table, and one element of the list that `--json` writes.
+public struct Row: Codable, Sendable {
+    /// What a value has to reach.
+    public enum Goal: Sendable {
+        /// At most that many times the other.
+        case atMost(Double)
+        /// At least that many times faster than the other.
+        case faster(Double)
+    }
+
+    public enum Unit: String, Sendable {
+        case nanoseconds = "ns"
+        case microseconds = "µs"
+        case milliseconds = "ms"
+
+        public var nanoseconds: Double {
+            switch self {
+            case .nanoseconds: 1
+            case .microseconds: 1e3
+            case .milliseconds: 1e6
+            }
+        }
+    }
+
+    public let name: String
+    public let value: Double
+    public let unit: String
+    /// What it is compared with, measured in the same run; nothing for a plain limit.
+    public let against: String?
+    /// The value of the other, in the same unit.
+    public let yardstick: Double?
+    /// `value` as a share of `yardstick`, or for `Goal.faster` the reverse.
+    public let ratio: Double?
+    public let goal: String
+    public let met: Bool
+
+    /// A value beside another one.
+    /// - Parameter limit: what the value has to stay under as well, in `unit`.
+    public init(
+        _ name: String, _ comparison: Comparison, unit: String, against: String, _ goal: Goal, limit: Double? = nil
+    ) {
+        self.name = name
+        self.unit = unit
+        self.against = against
+        value = comparison.value
+        yardstick = comparison.yardstick
+        let isWithinLimit = limit.map { comparison.value <= $0 } ?? true
+        let extra = limit.map { ", under \(Row.number($0)) \(unit)" } ?? ""
+        switch goal {
+        case .atMost(let most):
+            ratio = comparison.ratio
+            met = comparison.ratio <= most && isWithinLimit
+            self.goal = "≤ \(Row.number(most))×\(extra)"
+        case .faster(let least):
+            ratio = 1 / comparison.ratio
+            met = 1 / comparison.ratio >= least && isWithinLimit
+            self.goal = "≥ \(Row.number(least))× faster\(extra)"
+        }
+    }
+
+    /// Times beside others, which were measured in nanoseconds.
+    /// - Parameter limit: what the value has to stay under as well, in nanoseconds.
+    public init(
+        _ name: String, _ comparison: Comparison, unit: Unit, against: String, _ goal: Goal, limit: Double? = nil
+    ) {
+        self.init(
+            name, comparison.scaled(by: 1 / unit.nanoseconds), unit: unit.rawValue, against: against, goal,
+            limit: limit.map { $0 / unit.nanoseconds })
+    }
+
+    /// A value that has to stay under a limit.
+    public init(_ name: String, _ value: Double, unit: String, atMost limit: Double) {
+        self.name = name
+        self.value = value
+        self.unit = unit
+        against = nil
+        yardstick = nil
+        ratio = nil
+        goal = "≤ \(Row.number(limit))\(unit.isEmpty ? "" : " \(unit)")"
+        met = value <= limit
+    }
+
+    /// Two digits that count, three for what is longer.
+    public static func number(_ value: Double) -> String {
+        let digits = abs(value) >= 100 ? 0 : abs(value) >= 10 ? 1 : 2
+        let text = String(format: "%.\(digits)f", value)
+        return text.hasSuffix(".00") ? String(text.dropLast(3)) : text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+}

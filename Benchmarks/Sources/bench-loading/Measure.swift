@@ -1,1 +1,0 @@
-../bench/Measure.swift
