@@ -23,7 +23,8 @@ extension Synchronizer {
 
         /// What the session is made with: time-outs, cookies, additional fields. The synchronizer sets its `urlCache`, its
         /// `httpMaximumConnectionsPerHost` (see ``maximumLoadsPerHost``) and, in managed mode, its `requestCachePolicy`.
-        /// Additional fields are sent to every origin, also to that of a redirect: credentials belong into requests.
+        /// Credentials among its additional fields (`Authorization`, `Cookie`, `X-Api-Key`, …) are sent to the origin that
+        /// is asked, and not to another one that it redirects to.
         public var sessionConfiguration: URLSessionConfiguration = .default
 
         /// Seconds after its lifetime for which a response may be used while it is revalidated in the background, where
@@ -102,6 +103,12 @@ extension Synchronizer.Configuration {
     func makeFetcher() -> any Fetching {
         let session = sessionConfiguration.copy() as? URLSessionConfiguration ?? sessionConfiguration
         session.httpMaximumConnectionsPerHost = max(1, maximumLoadsPerHost)
+        let credentials = session.removeCredentials()
+        let fetcher = makeFetcher(session)
+        return credentials.isEmpty ? fetcher : CredentialedFetcher(fetcher, credentials: credentials)
+    }
+
+    private func makeFetcher(_ session: URLSessionConfiguration) -> any Fetching {
         switch caching {
         case .native:
             session.urlCache = urlCache

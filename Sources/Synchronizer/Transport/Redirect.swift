@@ -82,6 +82,9 @@ package enum Redirect {
         return next
     }
 
+    /// Whether a field is meant for the origin that was asked, and for no other.
+    static func isForOneOrigin(_ name: String) -> Bool { forOneOrigin.contains(name.lowercased()) }
+
     private static let aboutTheBody: Set<String> = [
         "content-encoding", "content-language", "content-length", "content-location", "content-type",
         "transfer-encoding",
