@@ -2,28 +2,35 @@ import Foundation
 
 /// A value behind a lock: the only lock type in the project. The closure must not call out.
 ///
-/// The lock is the system's own, because Foundation's `NSLock` on Linux takes a second one with each unlocking, and
-/// four allocations.
-package final class Locked<Value>: @unchecked Sendable {  // `value` is touched under `lock` only
-    private let lock: UnsafeMutablePointer<pthread_mutex_t>
-    private var value: Value
-
-    package init(_ value: Value) {
-        self.value = value
-        lock = .allocate(capacity: 1)
-        lock.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(lock, nil)
+/// All copies of it are the same lock and the same value, which lie in one object together. The lock is the system's
+/// own, because Foundation's `NSLock` on Linux takes a second one with each unlocking, and four allocations.
+package struct Locked<Value>: @unchecked Sendable {  // the value is touched under the lock only
+    private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+        deinit {
+            withUnsafeMutablePointerToElements { lock in
+                pthread_mutex_destroy(lock)
+                lock.deinitialize(count: 1)
+            }
+        }
     }
 
-    deinit {
-        pthread_mutex_destroy(lock)
-        lock.deinitialize(count: 1)
-        lock.deallocate()
+    private let storage: ManagedBuffer<Value, pthread_mutex_t>
+
+    package init(_ value: Value) {
+        storage = Storage.create(minimumCapacity: 1) { buffer in
+            buffer.withUnsafeMutablePointerToElements { lock in
+                lock.initialize(to: pthread_mutex_t())
+                pthread_mutex_init(lock, nil)
+            }
+            return value
+        }
     }
 
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
-        pthread_mutex_lock(lock)
-        defer { pthread_mutex_unlock(lock) }
-        return try body(&value)
+        try storage.withUnsafeMutablePointers { value, lock in
+            pthread_mutex_lock(lock)
+            defer { pthread_mutex_unlock(lock) }
+            return try body(&value.pointee)
+        }
     }
 }
