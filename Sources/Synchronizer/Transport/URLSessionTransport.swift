@@ -7,6 +7,9 @@ package final class URLSessionTransport: Transport {
     private let redirects: Redirects
     private let additionalFields: [String: String]
     private let cookies: HTTPCookieStorage?
+    private let idleTimer: IdleTimer
+    /// Seconds for which nothing need be heard of a transfer whose request does not say so itself.
+    private let idleLimit: TimeInterval
 
     /// Who follows redirects.
     package enum Redirects: Sendable {
@@ -16,11 +19,13 @@ package final class URLSessionTransport: Transport {
         case followed
     }
 
-    package init(configuration: URLSessionConfiguration, delegate: SessionDelegate, redirects: Redirects) {
-        let queue = OperationQueue()
-        queue.name = "Synchronizer.session"
-        queue.maxConcurrentOperationCount = 1
-        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+    package init(
+        configuration: URLSessionConfiguration, delegate: SessionDelegate, redirects: Redirects,
+        time: any TimeSource = SystemTime()
+    ) {
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: .forDelegate())
+        idleTimer = IdleTimer(time: time)
+        idleLimit = configuration.timeoutIntervalForRequest
         self.delegate = delegate
         self.redirects = redirects
         additionalFields = Dictionary(
@@ -36,10 +41,13 @@ package final class URLSessionTransport: Transport {
         _ request: URLRequest, receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any Transfer {
         if let url = request.url, url.isFileURL { return FileTransfer(url, receive: receive) }
-        let task = session.dataTask(with: request)
+        let limit = request.idleLimitOfOurs(inPlaceOf: idleLimit)
+        let task = session.dataTask(with: limit == nil ? request : request.withoutIdleLimit)
         let transfer = URLSessionTransfer(
-            session: session, task: task, delegate: delegate, redirects: redirects, receive: receive)
+            session: session, task: task, delegate: delegate, redirects: redirects,
+            idleTimer: limit.map { ($0, idleTimer) }, receive: receive)
         delegate.transfers.withLock { $0[ObjectIdentifier(task)] = transfer }
+        if let limit, limit < .infinity { idleTimer.begin(transfer) }
         task.resume()
         return transfer
     }
@@ -58,22 +66,27 @@ final class URLSessionTransfer: Transfer {
     private let task: URLSessionDataTask
     private let delegate: SessionDelegate
     private let redirects: URLSessionTransport.Redirects
+    /// What ends the transfer when it is idle; nil where the session does.
+    private let idleTimer: (limit: TimeInterval, timer: IdleTimer)?
     private let state: Locked<State>
 
     fileprivate struct State {
         /// Nil once the transfer has finished or was cancelled: nothing is reported after that.
         var receive: (@Sendable (TransferEvent) -> Void)?
         var hasResponse = false
+        var wasHeard = false
     }
 
     init(
         session: URLSession, task: URLSessionDataTask, delegate: SessionDelegate,
-        redirects: URLSessionTransport.Redirects, receive: @escaping @Sendable (TransferEvent) -> Void
+        redirects: URLSessionTransport.Redirects, idleTimer: (TimeInterval, IdleTimer)?,
+        receive: @escaping @Sendable (TransferEvent) -> Void
     ) {
         self.session = session
         self.task = task
         self.delegate = delegate
         self.redirects = redirects
+        self.idleTimer = idleTimer
         state = Locked(State(receive: receive))
     }
 
@@ -85,14 +98,19 @@ final class URLSessionTransfer: Transfer {
         // On Linux the session keeps the head of a redirect that leads nowhere to itself.
         if isHeadMissing, let response = task.response { receive?(.response(response)) }
         receive?(event)
+        if case .finished = event { idleTimer?.timer.end(self) }
     }
 
     func cancel() {
-        let wasOpen = state.withLock { state in
+        if takeReceiver() != nil { task.cancel() }
+        idleTimer?.timer.end(self)
+    }
+
+    private func takeReceiver() -> (@Sendable (TransferEvent) -> Void)? {
+        state.withLock { state in
             defer { state.receive = nil }
-            return state.receive != nil
+            return state.receive
         }
-        if wasOpen { task.cancel() }
     }
 
     func willCache(_ proposed: CachedURLResponse, decided: @escaping @Sendable (CachedURLResponse?) -> Void) {
@@ -108,8 +126,29 @@ final class URLSessionTransfer: Transfer {
     }
 }
 
+extension URLSessionTransfer: IdleTimer.Transfer {
+    var idleLimit: TimeInterval { idleTimer?.limit ?? .infinity }
+
+    func takeWasHeard() -> Bool {
+        state.withLock { state in
+            defer { state.wasHeard = false }
+            return state.wasHeard
+        }
+    }
+
+    /// On the delegate's queue, so that it comes after what is being reported.
+    func idleLimitPassed() {
+        session.delegateQueue.addOperation { [self] in
+            guard let receive = takeReceiver() else { return }
+            task.cancel()
+            receive(.finished(URLError(.timedOut)))
+        }
+    }
+}
+
 extension URLSessionTransfer.State {
     fileprivate mutating func note(_ event: TransferEvent) {
+        wasHeard = true
         switch event {
         case .response: hasResponse = true
         case .data: break
