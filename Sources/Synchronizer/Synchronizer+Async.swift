@@ -36,8 +36,9 @@ extension Synchronizer {
         let mayBlock = !isOnActor()  // an actor is not to wait for the disk
         let leaving = Locked<(isCancelled: Bool, leave: CancelLoading?)>((false, nil))
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation {
-                (continuation: CheckedContinuation<Loader.Outcome, any Error>) in
+            // The subscription gives the continuation away once; a checked one would count that a second time.
+            try await withUnsafeThrowingContinuation {
+                (continuation: UnsafeContinuation<Loader.Outcome, any Error>) in
                 let subscription = Subscription(continuation, loader: loader)
                 let leave: CancelLoading = { subscription.cancel()?.resume(throwing: CancellationError()) }
                 let isCancelled = leaving.withLock { leaving in

@@ -40,7 +40,11 @@ final class ServerProcess {
     static func serve(bytesPerSecond: Int) throws {
         let body = Data((0..<bodySize).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let reply = Reply(
-            body, fields: ["Content-Type": "image/jpeg", "Cache-Control": "max-age=3600", "ETag": "\"1\""])
+            body,
+            fields: [
+                "Date": HTTPDate.string(from: Date()), "Content-Type": "image/jpeg", "Cache-Control": "max-age=3600",
+                "ETag": "\"1\"",
+            ])
         let server = try ScriptedServer { _ in reply }
         server.keepRequests(atMost: 1)
         if bytesPerSecond > 0 { server.limitBandwidth(to: bytesPerSecond) }

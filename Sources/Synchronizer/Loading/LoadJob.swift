@@ -59,9 +59,14 @@ struct LoadJob: Sendable {
         return !fields.keys.contains(where: RequestIdentity.callsForJudgement)
     }
 
-    /// The bound per host is per origin: another port is another server.
+    /// The bound per host is per origin: another port is another server. Scheme and authority, as the URL has them.
     var host: String {
-        guard let url = request.url else { return "" }
-        return "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)"
+        guard let text = request.url?.absoluteString.utf8 else { return "" }
+        var slashes = 0
+        let end = text.firstIndex { byte in
+            if byte == UInt8(ascii: "/") { slashes += 1 }
+            return slashes == 3 || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+        }
+        return String(text[..<(end ?? text.endIndex)]) ?? ""
     }
 }

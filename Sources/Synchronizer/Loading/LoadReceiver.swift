@@ -14,6 +14,9 @@ struct LoadReceiver: Sendable {
     /// Whether nobody waits for it yet.
     let isPrefetch: Bool
 
+    /// Whether it wants to be told while the body arrives.
+    var isWatching: Bool { progressed != nil || previewed != nil }
+
     init(isPrefetch: Bool = false, finished: @escaping @Sendable (Loader.Outcome) -> Void) {
         self.isPrefetch = isPrefetch
         self.finished = finished

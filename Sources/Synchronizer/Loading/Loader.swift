@@ -24,6 +24,8 @@ final class Loader: Sendable {
         var waitingSince: Date
         var queueWait: TimeInterval = 0
         var progress = LoadProgress(received: 0)
+        /// Whether somebody looks at the progress, or at previews.
+        var isWatched = false
         var parses: [Int] = []
         let startedAt: Date
         var attempts = 1
@@ -132,6 +134,7 @@ final class Loader: Sendable {
             state.receivers[place.subscriber] = receiver
             state.parses[place.parse]?.subscribers.insert(place.subscriber)
             if receiver.isPrefetch { state.parses[place.parse]?.isPrefetched = true }
+            if receiver.isWatching { state.downloads[place.download]?.isWatched = true }
             if receiver.previewed != nil { startPreviews(of: place.parse, job, &state) }
             let wantsStored = receiver.stored != nil && state.want(storedOf: place.parse)
             return (.waiting(place.subscriber), wantsStored && !place.isNewDownload ? place.download : nil)
@@ -227,12 +230,10 @@ final class Loader: Sendable {
         case .redirected(let url):
             if observer != nil { updateDownload(id, handle) { $0.note(id, .redirected(to: url)) } }
         case .response(let head, let expected):
-            previews(of: id, handle).forEach { $0.begin(head) }
-            progressed(id, handle) { $0 = LoadProgress(received: 0, expected: expected) }
+            tellWatchers(of: id, handle, { $0.begin(head) }) { $0 = LoadProgress(received: 0, expected: expected) }
             if observer != nil { updateDownload(id, handle) { $0.note(id, .response(head.urlResponse)) } }
         case .received(let data):
-            previews(of: id, handle).forEach { $0.received(data) }
-            progressed(id, handle) { $0.received += data.count }
+            tellWatchers(of: id, handle, { $0.received(data) }) { $0.received += data.count }
             if observer != nil { updateDownload(id, handle) { $0.note(id, .data(data.count)) } }
         case .stored(let bytes):
             if observer != nil { updateDownload(id, handle) { $0.note(id, .stored(bytes)) } }
@@ -258,13 +259,6 @@ final class Loader: Sendable {
         }
     }
 
-    private func previews(of id: Int, _ handle: FetchHandle) -> [PreviewRun] {
-        state.withLock { state in
-            guard let download = state.downloads[id], download.handle === handle else { return [] }
-            return download.parses.compactMap { state.parses[$0]?.previews }
-        }
-    }
-
     /// As `update`, unless the download has a newer fetch by now.
     private func updateDownload(_ id: Int, _ handle: FetchHandle, _ change: (inout State) -> Void) {
         update { state in
@@ -272,16 +266,27 @@ final class Loader: Sendable {
         }
     }
 
-    private func progressed(_ id: Int, _ handle: FetchHandle, _ change: (inout LoadProgress) -> Void) {
-        let told: (progress: LoadProgress, receivers: [LoadReceiver])? = state.withLock { state in
-            guard let download = state.downloads[id], download.handle === handle else { return nil }
-            var progress = download.progress
-            change(&progress)
-            state.downloads[id]?.progress = progress
-            let receivers = download.parses.flatMap { state.parses[$0]?.subscribers ?? [] }
-            return (progress, receivers.compactMap { state.receivers[$0] }.filter { $0.progressed != nil })
-        }
-        if let told { told.receivers.forEach { $0.progressed?(told.progress) } }
+    /// Notes how far the transfer is, and tells those who look.
+    private func tellWatchers(
+        of id: Int, _ handle: FetchHandle, _ tell: (PreviewRun) -> Void, _ change: (inout LoadProgress) -> Void
+    ) {
+        let watchers: (progress: LoadProgress, previews: [PreviewRun], receivers: [LoadReceiver])? =
+            state.withLock { state in
+                guard let place = state.downloads.index(forKey: id),
+                    state.downloads.values[place].handle === handle
+                else { return nil }
+                change(&state.downloads.values[place].progress)
+                guard state.downloads.values[place].isWatched else { return nil }
+                let parses = state.downloads.values[place].parses.compactMap { state.parses[$0] }
+                let receivers = parses.flatMap(\.subscribers).compactMap { state.receivers[$0] }
+                return (
+                    state.downloads.values[place].progress, parses.compactMap(\.previews),
+                    receivers.filter { $0.progressed != nil }
+                )
+            }
+        guard let watchers else { return }
+        watchers.previews.forEach(tell)
+        watchers.receivers.forEach { $0.progressed?(watchers.progress) }
     }
 
     // MARK: - Parsing

@@ -1,10 +1,12 @@
 #if !canImport(FoundationNetworking)
     import Foundation
 
-    extension URLRequest {
-        /// `URLSession` ends idle transfers itself, and at no cost to speak of.
-        func idleLimitOfOurs(inPlaceOf configured: TimeInterval) -> TimeInterval? { nil }
+    // `URLSession` ends idle transfers itself, and at no cost to speak of.
+    extension URLSessionConfiguration {
+        func takeIdleLimit() -> TimeInterval { timeoutIntervalForRequest }
+    }
 
-        var withoutIdleLimit: URLRequest { self }
+    extension URLRequest {
+        func dividingIdleLimit(_ configured: TimeInterval) -> (URLRequest, TimeInterval?) { (self, nil) }
     }
 #endif

@@ -34,7 +34,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     }
 
     private func injected(into proposed: CachedURLResponse) -> CachedURLResponse {
-        guard let response = proposed.response as? HTTPURLResponse, let url = response.url,
+        guard cacheTime != nil, let response = proposed.response as? HTTPURLResponse, let url = response.url,
             let value = injectedCacheControl(
                 status: response.statusCode, fields: HTTPFields(of: response), cacheTime: cacheTime,
                 overriding: overridesServerLifetime)

@@ -7,6 +7,7 @@ package final class URLSessionTransport: Transport {
     private let redirects: Redirects
     private let additionalFields: [String: String]
     private let cookies: HTTPCookieStorage?
+    private let responseCookies: ResponseCookies
     private let idleTimer: IdleTimer
     /// Seconds for which nothing need be heard of a transfer whose request does not say so itself.
     private let idleLimit: TimeInterval
@@ -23,9 +24,11 @@ package final class URLSessionTransport: Transport {
         configuration: URLSessionConfiguration, delegate: SessionDelegate, redirects: Redirects,
         time: any TimeSource = SystemTime()
     ) {
-        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: .forDelegate())
+        let own = configuration.copy() as? URLSessionConfiguration ?? configuration
+        responseCookies = ResponseCookies(takingOverFrom: own)
+        idleLimit = own.takeIdleLimit()
         idleTimer = IdleTimer(time: time)
-        idleLimit = configuration.timeoutIntervalForRequest
+        session = URLSession(configuration: own, delegate: delegate, delegateQueue: .forDelegate())
         self.delegate = delegate
         self.redirects = redirects
         additionalFields = Dictionary(
@@ -41,10 +44,10 @@ package final class URLSessionTransport: Transport {
         _ request: URLRequest, receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any Transfer {
         if let url = request.url, url.isFileURL { return FileTransfer(url, receive: receive) }
-        let limit = request.idleLimitOfOurs(inPlaceOf: idleLimit)
-        let task = session.dataTask(with: limit == nil ? request : request.withoutIdleLimit)
+        let (request, limit) = request.dividingIdleLimit(idleLimit)
+        let task = session.dataTask(with: request)
         let transfer = URLSessionTransfer(
-            session: session, task: task, delegate: delegate, redirects: redirects,
+            session: session, task: task, delegate: delegate, redirects: redirects, cookies: responseCookies,
             idleTimer: limit.map { ($0, idleTimer) }, receive: receive)
         delegate.transfers.withLock { $0[ObjectIdentifier(task)] = transfer }
         if let limit, limit < .infinity { idleTimer.begin(transfer) }
@@ -66,6 +69,7 @@ final class URLSessionTransfer: Transfer {
     private let task: URLSessionDataTask
     private let delegate: SessionDelegate
     private let redirects: URLSessionTransport.Redirects
+    private let cookies: ResponseCookies
     /// What ends the transfer when it is idle; nil where the session does.
     private let idleTimer: (limit: TimeInterval, timer: IdleTimer)?
     private let state: Locked<State>
@@ -79,13 +83,14 @@ final class URLSessionTransfer: Transfer {
 
     init(
         session: URLSession, task: URLSessionDataTask, delegate: SessionDelegate,
-        redirects: URLSessionTransport.Redirects, idleTimer: (TimeInterval, IdleTimer)?,
+        redirects: URLSessionTransport.Redirects, cookies: ResponseCookies, idleTimer: (TimeInterval, IdleTimer)?,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) {
         self.session = session
         self.task = task
         self.delegate = delegate
         self.redirects = redirects
+        self.cookies = cookies
         self.idleTimer = idleTimer
         state = Locked(State(receive: receive))
     }
@@ -96,7 +101,11 @@ final class URLSessionTransfer: Transfer {
             return (state.receive, event.isSuccess && !state.hasResponse)
         }
         // On Linux the session keeps the head of a redirect that leads nowhere to itself.
-        if isHeadMissing, let response = task.response { receive?(.response(response)) }
+        if isHeadMissing, let response = task.response {
+            cookies.keep(from: response)
+            receive?(.response(response))
+        }
+        if case .response(let response) = event { cookies.keep(from: response) }
         receive?(event)
         if case .finished = event { idleTimer?.timer.end(self) }
     }
@@ -119,6 +128,7 @@ final class URLSessionTransfer: Transfer {
 
     /// The request that the session is to go on with; nil makes the redirect the final response.
     func redirected(to request: URLRequest, by response: HTTPURLResponse) -> URLRequest? {
+        cookies.keep(from: response)
         switch redirects {
         case .reported: return nil
         case .followed: return Redirect.request(from: task.currentRequest ?? request, to: response)

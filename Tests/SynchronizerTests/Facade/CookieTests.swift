@@ -27,4 +27,24 @@ struct CookieTests {
             #expect(String(decoding: try await synchronizer.load(resource), as: UTF8.self) == "user=\(user)")
         }
     }
+
+    @Test(
+        "what answers set, redirects and errors too, is sent from then on; not where the configuration accepts none",
+        arguments: [true, false])
+    func setByAnswers(accepts: Bool) async throws {
+        let bench = try Workbench()
+        let configuration = URLSessionConfiguration.ephemeral
+        if !accepts { configuration.httpCookieAcceptPolicy = .never }
+        let synchronizer = bench.synchronizer { $0.sessionConfiguration = configuration }
+        bench.server["/start"] = Reply.redirect(to: "/end").adding("Set-Cookie", "a=1; Path=/")
+        bench.server["/end"] = Reply("end").adding("set-cookie", "b=2; Expires=Wed, 21 Oct 2037 07:28:00 GMT")
+            .adding("set-cookie", "c=3")
+        bench.server["/error"] = Reply("no", status: 404).adding("Set-Cookie", "d=4")
+        for path in ["/start", "/error", "/last"] {
+            _ = try? await synchronizer.load(DataResource(url: bench.server.url(path)))
+        }
+        let sent = bench.server.requests.map { Set(($0["Cookie"] ?? "").components(separatedBy: "; ")) }
+        let expected: [Set<String>] = [[""], ["a=1"], ["a=1", "b=2", "c=3"], ["a=1", "b=2", "c=3", "d=4"]]
+        #expect(sent == (accepts ? expected : Array(repeating: [""], count: 4)))
+    }
 }

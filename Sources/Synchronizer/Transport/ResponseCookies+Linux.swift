@@ -1,0 +1,25 @@
+#if canImport(FoundationNetworking)
+    import Foundation
+
+    /// Keeps the cookies that responses set.
+    ///
+    /// The session would do it, but looks for them in each line of each head, in a way that takes longer than the rest
+    /// of what it does with the head; and it overlooks `set-cookie` in small letters.
+    struct ResponseCookies: Sendable {
+        private let storage: HTTPCookieStorage?
+
+        /// Takes the task over from the session.
+        init(takingOverFrom configuration: URLSessionConfiguration) {
+            storage = configuration.httpCookieAcceptPolicy == .never ? nil : configuration.httpCookieStorage
+            configuration.httpCookieAcceptPolicy = .never
+        }
+
+        func keep(from response: URLResponse) {
+            guard let storage, let response = response as? HTTPURLResponse, let url = response.url,
+                let value = response.value(forHTTPHeaderField: "Set-Cookie")
+            else { return }
+            let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
+            storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+        }
+    }
+#endif
