@@ -28,6 +28,7 @@ extension Loader.State {
             return downloads[id].map { .lookUp(id, $0.request, $0.options, $0.handle) }
         case .proceed(let id):
             noteWaited(id, now)
+            note(id, .sent)
             return downloads[id].map { .proceed($0.handle) }
         case .restart(let id):
             guard let handle = downloads[id]?.handle else { return nil }
@@ -35,7 +36,7 @@ extension Loader.State {
             downloads[id]?.waitingSince = now
             return .cancel(handle)
         case .release(let id):
-            if downloads[id]?.result == nil { note(id, .cancelled) }
+            if downloads[id]?.isEndReported == false { note(id, .cancelled) }
             return downloads.removeValue(forKey: id).map { .cancel($0.handle) }
         case .beginGrace(let id, let token):
             return .grace(id, token: token)
@@ -125,7 +126,12 @@ extension Loader.State {
     // MARK: - What the observer hears
 
     mutating func note(_ download: Int, _ kind: SynchronizerEvent.Kind) {
-        if isObserved { observations.append((download, downloads[download]?.request.url, kind)) }
+        guard isObserved else { return }
+        switch kind {
+        case .finished, .failed: downloads[download]?.isEndReported = true
+        default: break
+        }
+        observations.append((download, downloads[download]?.request.url, kind))
     }
 
     /// A parse has ended for those who still wait for it.

@@ -30,6 +30,8 @@ final class Loader: Sendable {
         let startedAt: Date
         var attempts = 1
         var result: Result<Fetched, SynchronizerError>?
+        /// Whether the observer has heard how it ended, for somebody at least.
+        var isEndReported = false
     }
 
     struct Parse {

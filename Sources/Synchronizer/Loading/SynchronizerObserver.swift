@@ -17,6 +17,8 @@ public struct SynchronizerEvent: Sendable {
         case started
         /// The cache does not answer: the load waits for a turn on the network.
         case needsNetwork
+        /// Its turn has come: the request is sent.
+        case sent
         /// A redirect is followed.
         case redirected(to: URL)
         /// The head of a response has arrived from the network.
@@ -35,7 +37,7 @@ public struct SynchronizerEvent: Sendable {
         case failed(SynchronizerError)
         /// The try failed; the next one begins after so many seconds.
         case retrying(SynchronizerError, after: TimeInterval)
-        /// Everybody has left: the load was given up.
+        /// Everybody has left before there was an object: the load was given up, though its bytes may have arrived.
         case cancelled
     }
 

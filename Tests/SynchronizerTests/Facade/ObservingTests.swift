@@ -35,7 +35,8 @@ struct ObservingTests {
         _ = try await synchronizer.load(DataResource(url: bench.server.url("/moved")))
         #expect(
             recorder.names == [
-                "queued", "started", "needsNetwork", "redirected", "response", "data", "stored", "parsed", "finished",
+                "queued", "started", "needsNetwork", "sent", "redirected", "response", "data", "stored", "parsed",
+                "finished",
             ])
         #expect(Set(recorder.events.elements.map(\.load)).count == 1)
         guard case .finished(let trace)? = recorder.events.elements.last?.kind else { return }
@@ -66,5 +67,27 @@ struct ObservingTests {
         #expect(recorder.names.last == "cancelled")
         _ = try? await synchronizer.load(DataResource(url: bench.server.url("/none")))
         #expect(recorder.names.last == "failed")
+    }
+
+    /// Parses that say that they have begun, and go on until they are cancelled.
+    private struct Endless: Resource {
+        let url: URL
+        let begun: AsyncStream<Void>.Continuation
+        func request() -> URLRequest { URLRequest(url: url) }
+        var parse: @Sendable (Data) throws -> Int {
+            { [begun] _ in
+                begun.yield()
+                while true { try ParseCancellation.check() }
+            }
+        }
+    }
+
+    @Test("a load that everybody leaves while it is parsed ends too")
+    func leftInParse() async throws {
+        let (stream, begun) = AsyncStream.makeStream(of: Void.self)
+        let cancel = synchronizer.loadResource(Endless(url: bench.server.url("/a"), begun: begun)) { _ in }
+        for await _ in stream { break }
+        cancel()
+        #expect(recorder.names.last == "cancelled")
     }
 }

@@ -1,0 +1,46 @@
+import CGtk
+import Foundation
+import GTK
+import GalleryModel
+
+/// What is said about the photograph above it, and how large it is shown.
+@MainActor
+final class CaptionBar {
+    let root: Widget
+    private let title = Make.label(classes: "title", leading: true)
+    private let credit = Make.label(classes: "credit", leading: true)
+    private let percent = Make.label(classes: "zoom")
+    /// Device pixels a stored pixel, as shown last.
+    private(set) var zoom: Double?
+    var zoomChosen: @MainActor (DetailPage.Zoom) -> Void = { _ in }
+
+    init() {
+        let words = Make.column(spacing: 1, title, credit)
+        gtk_widget_set_hexpand(words, 1)
+        for label in [title, credit] { gtk_label_set_ellipsize(label.opaque, PANGO_ELLIPSIZE_END) }
+        root = Make.row(spacing: 6, words)
+        gtk_widget_add_css_class(root, "caption-bar")
+        for widget in [
+            button("zoom-out-symbolic", "Smaller", .smaller), percent, button("zoom-in-symbolic", "Larger", .larger),
+            button("zoom-fit-best-symbolic", "As large as fits", .fitted),
+            button("zoom-original-symbolic", "Pixel for pixel", .full),
+        ] {
+            gtk_widget_set_valign(widget, GTK_ALIGN_CENTER)
+            gtk_box_append(root.cast(), widget)
+        }
+    }
+
+    private func button(_ icon: String, _ words: String, _ zoom: DetailPage.Zoom) -> Widget {
+        let button = Make.button(icon: icon, words) { [weak self] in self?.zoomChosen(zoom) }
+        gtk_widget_add_css_class(button, "flat")
+        return button
+    }
+
+    func show(_ photograph: Photograph, zoom: Double) {
+        self.zoom = zoom
+        gtk_label_set_text(title.opaque, photograph.item.alternativeText)
+        let parts = [photograph.item.credit, photograph.dimensions].filter { !$0.isEmpty }
+        gtk_label_set_text(credit.opaque, parts.joined(separator: " · "))
+        gtk_label_set_text(percent.opaque, "\(Int((zoom * 100).rounded())) %")
+    }
+}

@@ -1,0 +1,7 @@
+import Foundation
+
+@MainActor
+struct Check {
+    let program: Program
+    func run() async throws {}
+}

@@ -1,0 +1,7 @@
+import Foundation
+
+@MainActor
+struct Measurement {
+    let program: Program
+    func run() async throws {}
+}

@@ -1,0 +1,160 @@
+import CGtk
+import Foundation
+import GTK
+import GalleryModel
+import ImageResource
+import Synchronizer
+
+/// A cell of the grid, which shows one photograph after another as the grid uses it again.
+///
+/// Being bound is not being seen: the grid keeps some two hundred cells around those in sight. What is in memory is shown
+/// at once when the cell is bound; a load begins when the cell is mapped, and ends when it is unmapped.
+@MainActor
+final class PhotographCell {
+    /// The space for a picture, in points.
+    static let pictureSize = CGSize(width: 216, height: 162)
+
+    enum State: Equatable {
+        case empty, preview, shown, failed
+    }
+
+    let root: Widget
+    private let picture = FixedPicture(pictureSize)
+    private let title = Make.label(classes: "title", leading: true)
+    private let credit = Make.label(classes: "credit", leading: true)
+    private let retryButton = FailurePicture()
+    private let session: Session
+    private weak var journal: (any CellJournal)?
+    private(set) var photograph: Photograph?
+    private(set) var state = State.empty
+    private var cancel: CancelLoading?
+
+    init(session: Session, journal: (any CellJournal)?) {
+        self.session = session
+        self.journal = journal
+        root = Make.column(spacing: 1, picture.root, title, credit)
+        lay()
+        retryButton.root.on("clicked") { [weak self] in self?.retry() }
+        root.on("map") { [weak self] in self?.appear() }
+        root.on("unmap") { [weak self] in self?.disappear() }
+        root.on("notify::scale-factor") { [weak self] in self?.photograph.map { self?.bind($0) } }
+    }
+
+    private func lay() {
+        gtk_widget_add_css_class(root, "cell")
+        gtk_widget_set_halign(root, GTK_ALIGN_CENTER)
+        gtk_widget_set_valign(root, GTK_ALIGN_START)
+        gtk_widget_add_css_class(picture.root, "picture")
+        picture.add(retryButton.root)
+        for label in [title, credit] {
+            gtk_label_set_ellipsize(label.opaque, PANGO_ELLIPSIZE_END)
+            gtk_label_set_width_chars(label.opaque, 1)
+            gtk_label_set_max_width_chars(label.opaque, 1)  // it takes the width of the picture
+            gtk_widget_set_hexpand(label, 0)
+        }
+    }
+
+    /// Whether it is in sight, as far as the grid knows.
+    var isVisible: Bool { photograph != nil && root.isMapped }
+
+    /// The middle of what shows that there is no picture, in the window, for who clicks on it.
+    var retryPlace: (x: Double, y: Double)? { WindowPicture.middle(of: retryButton.root) }
+
+    // MARK: As the grid says
+
+    func bind(_ photograph: Photograph) {
+        unbind()
+        self.photograph = photograph
+        gtk_label_set_text(title.opaque, photograph.item.title)
+        gtk_label_set_text(credit.opaque, photograph.item.credit)
+        root.describe(as: "\(photograph.item.title). \(photograph.item.alternativeText)")
+        if root.isMapped {
+            appear()
+        } else if let image = session.synchronizer.cachedObject(for: resource(photograph)) {
+            show(.image(image))
+        }
+    }
+
+    func unbind() {
+        if root.isMapped { disappear() } else { stop() }
+        photograph = nil
+        change(to: .empty)
+        picture.show(nil)
+    }
+
+    private func appear() {
+        guard let photograph, cancel == nil else { return }
+        journal?.cellAppeared(self, isShown: state == .shown)
+        if state != .shown { load(photograph) }
+    }
+
+    private func disappear() {
+        stop()
+        if photograph != nil { journal?.cellDisappeared(self) }
+    }
+
+    // MARK: Loading
+
+    /// Asks again, if it has failed; whether it had.
+    @discardableResult
+    func retry() -> Bool {
+        guard state == .failed, let photograph else { return false }
+        change(to: .empty)
+        load(photograph)
+        return true
+    }
+
+    private func load(_ photograph: Photograph) {
+        var isAnswered = false
+        let cancel = session.follow(resource(photograph)) { [weak self] step in
+            guard let self, self.photograph == photograph else { return }
+            if case .preview = step {} else {
+                isAnswered = true
+                self.cancel = nil
+            }
+            show(step)
+        }
+        if !isAnswered { self.cancel = cancel }
+    }
+
+    private func stop() {
+        cancel?()
+        cancel = nil
+    }
+
+    private func resource(_ photograph: Photograph) -> ImageResource {
+        session.thumbnail(of: photograph, covering: Self.pictureSize, scale: root.scale)
+    }
+
+    // MARK: Showing
+
+    private func show(_ step: PictureStep) {
+        switch step {
+        case .preview(let image):
+            if state == .empty || state == .preview { show(image, as: .preview) }
+        case .image(let image):
+            show(image, as: .shown)
+            journal?.cellShowed(self)
+        case .failure:
+            // What is there is better than nothing, such as a stored picture that could not be refreshed.
+            if state == .shown { return }
+            picture.show(nil)
+            change(to: .failed)
+            journal?.cellShowed(self)
+        }
+    }
+
+    private func show(_ image: BitmapImage, as state: State) {
+        let (width, height) = (Int(Self.pictureSize.width) * root.scale, Int(Self.pictureSize.height) * root.scale)
+        let isExact = session.baseline != .fullSize
+        let texture =
+            isExact ? Texture(image, width: width, height: height) : Texture(image)
+        picture.show(texture, fills: isExact && image.width >= width && image.height >= height)
+        change(to: state)
+    }
+
+    private func change(to state: State) {
+        self.state = state
+        gtk_widget_set_visible(retryButton.root, state == .failed ? 1 : 0)
+    }
+}

@@ -1,0 +1,126 @@
+import CGtk
+import Foundation
+import GTK
+import GalleryModel
+
+/// The photographs as a grid that scrolls.
+@MainActor
+final class PhotographGrid {
+    let root: Widget = gtk_scrolled_window_new()
+    private let grid: Widget
+    private let list: OpaquePointer?
+    private let session: Session
+    private var photographs: [Photograph] = []
+    private var cells: [ObjectIdentifier: Weak] = [:]
+    /// Called with a photograph's place when it is chosen.
+    var activated: @MainActor (Int) -> Void = { _ in }
+    weak var journal: (any CellJournal)?
+
+    private struct Weak {
+        weak var cell: PhotographCell?
+    }
+
+    init(session: Session) {
+        self.session = session
+        let list = gtk_string_list_new(nil)
+        self.list = list
+        let factory = gtk_signal_list_item_factory_new()
+        grid = gtk_grid_view_new(gtk_no_selection_new(list), factory)
+        gtk_grid_view_set_max_columns(grid.opaque, 16)
+        gtk_grid_view_set_single_click_activate(grid.opaque, 1)
+        gtk_scrolled_window_set_child(root.opaque, grid)
+        gtk_scrolled_window_set_policy(root.opaque, GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
+        gtk_widget_set_vexpand(root, 1)
+        gtk_widget_set_hexpand(root, 1)
+        grid.describe(as: "Photographs")
+        factory?.onObject("setup") { [weak self] in self?.setUp($0) }
+        factory?.onObject("bind") { [weak self] in self?.bind($0) }
+        factory?.onObject("unbind") { item in item.attached("cell", as: PhotographCell.self)?.unbind() }
+        grid.onPosition("activate") { [weak self] in self?.activate($0) }
+    }
+
+    // MARK: What the factory asks for
+
+    private func setUp(_ item: OpaquePointer) {
+        let cell = PhotographCell(session: session, journal: journal)
+        gtk_list_item_set_child(item, cell.root)
+        item.attach(cell, as: "cell")
+        cells = cells.filter { $0.value.cell != nil }
+        cells[ObjectIdentifier(cell)] = Weak(cell: cell)
+    }
+
+    private func bind(_ item: OpaquePointer) {
+        let position = Int(gtk_list_item_get_position(item))
+        guard photographs.indices.contains(position) else { return }
+        item.attached("cell", as: PhotographCell.self)?.bind(photographs[position])
+    }
+
+    private func activate(_ position: Int) {
+        guard photographs.indices.contains(position) else { return }
+        let cell = visibleCells.first { $0.photograph == photographs[position] }
+        if cell?.retry() != true { activated(position) }
+    }
+
+    // MARK: What is shown
+
+    /// Shows these. Those that stay where they are keep their cells.
+    func show(_ photographs: [Photograph]) {
+        let kept = zip(self.photographs, photographs).prefix { $0 == $1 }.count
+        let removed = self.photographs.count - kept
+        self.photographs = photographs
+        let names = photographs[kept...].map { strdup("\($0.id)") }
+        defer { names.forEach { free($0) } }
+        var pointers = names.map { UnsafePointer<CChar>($0) } + [nil]
+        gtk_string_list_splice(list, guint(kept), guint(removed), &pointers)
+    }
+
+    /// Asks anew for all that is in sight.
+    func reload() {
+        let photographs = photographs
+        show([])
+        show(photographs)
+    }
+
+    /// Those with a photograph that are mapped: what is in sight, and a row or two beyond.
+    var visibleCells: [PhotographCell] {
+        cells.values.compactMap(\.cell).filter(\.isVisible)
+    }
+
+    /// Moves the keyboard's place to a photograph.
+    func focus(_ position: Int) {
+        gtk_widget_grab_focus(grid)
+        gtk_widget_activate_action_variant(grid, "list.scroll-to-item", g_variant_new_uint32(guint32(position)))
+    }
+
+    // MARK: Scrolling
+
+    private var adjustment: UnsafeMutablePointer<GtkAdjustment>? { gtk_scrolled_window_get_vadjustment(root.opaque) }
+
+    /// Points from the top.
+    var scroll: Double {
+        get { adjustment.map { gtk_adjustment_get_value($0) } ?? 0 }
+        set { adjustment.map { gtk_adjustment_set_value($0, newValue) } }
+    }
+
+    /// The largest `scroll`.
+    var end: Double {
+        adjustment.map { max(0, gtk_adjustment_get_upper($0) - gtk_adjustment_get_page_size($0)) } ?? 0
+    }
+
+    func onScroll(_ action: @escaping @MainActor () -> Void) {
+        adjustment?.on("value-changed", action)
+    }
+
+    /// Scrolls there as soon as the list is long enough, but not after somebody else has scrolled.
+    func restore(scroll: Double) {
+        guard scroll > 0 else { return }
+        var framesLeft = 120
+        root.onTick { [weak self] in
+            guard let self, self.scroll == 0, framesLeft > 0 else { return false }
+            framesLeft -= 1
+            guard end >= scroll || framesLeft == 0 else { return true }
+            self.scroll = scroll
+            return false
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+
+/// What the command line says.
+struct Options {
+    static let help = """
+        Scripts/gallery [options]                shows the gallery
+          --feed URL          a feed of your own in place of the sample site's
+          --items N           how many pictures the sample site has (600)
+          --light | --dark    whatever the desktop prefers
+          --offline           begins with what is stored, and asks nobody
+        Scripts/gallery --screenshot FILE        a picture of it, .jpg or .png, without a display
+          --detail N          of one picture, by its number from 0
+          --inspector         with the inspector
+          --size WxH          of so many points
+        Scripts/gallery --check                  checks itself under Xvfb; exits with 1 if something does not hold
+        Scripts/gallery --measure                scrolls through everything under Xvfb, and prints what that cost
+          --baseline NAME     with one thing done by hand: decode-on-main, no-cancel, fifo, full-size
+          --bandwidth N       bytes a second of the sample site (25000000; 0 for no limit)
+          --passes N          how often it scrolls through the list at the end, for its memory (0)
+          --json FILE         writes the figures too
+        """
+
+    enum Mode: Equatable {
+        case interactive, check, measure
+        case screenshot(file: String)
+    }
+
+    struct Misuse: Error {
+        let words: String
+    }
+
+    var mode = Mode.interactive
+    var feed: URL?
+    var items = 600
+    var isDark: Bool?
+    var isOffline = false
+    var detail: Int?
+    var showsInspector = false
+    var size: (width: Int, height: Int)?
+    var baseline: Baseline?
+    var bandwidth = 25_000_000
+    var passes = 0
+    var json: String?
+
+    init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        while let option = rest.popFirst() {
+            switch option {
+            case "--help": throw Misuse(words: "A gallery of photographs.")
+            case "--check": mode = .check
+            case "--measure": mode = .measure
+            case "--light": isDark = false
+            case "--dark": isDark = true
+            case "--offline": isOffline = true
+            case "--inspector": showsInspector = true
+            default:
+                guard let value = rest.popFirst() else { throw Misuse(words: "\(option)?") }
+                try take(option, value)
+            }
+        }
+    }
+
+    private mutating func take(_ option: String, _ value: String) throws {
+        switch option {
+        case "--screenshot": mode = .screenshot(file: value)
+        case "--feed":
+            guard let url = URL(string: value), url.scheme != nil else { throw Misuse(words: "\(value) is no URL") }
+            feed = url
+        case "--items": items = try number(value)
+        case "--detail": detail = try number(value)
+        case "--bandwidth": bandwidth = try number(value)
+        case "--passes": passes = try number(value)
+        case "--json": json = value
+        case "--size":
+            let sides = value.split(separator: "x").compactMap { Int($0) }
+            guard sides.count == 2 else { throw Misuse(words: "\(value) is no size, such as 1200x800") }
+            size = (sides[0], sides[1])
+        case "--baseline":
+            guard let baseline = Baseline(rawValue: value) else { throw Misuse(words: "No baseline \(value)") }
+            self.baseline = baseline
+        default: throw Misuse(words: "\(option)?")
+        }
+    }
+
+    private func number(_ value: String) throws -> Int {
+        guard let number = Int(value), number >= 0 else { throw Misuse(words: "\(value) is no number") }
+        return number
+    }
+}

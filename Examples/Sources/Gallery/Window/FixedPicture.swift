@@ -1,0 +1,38 @@
+import CGtk
+import Foundation
+import GTK
+
+/// A picture in a space of exactly so many points, whatever the picture's own size.
+///
+/// A `GtkPicture` asks for as much as its picture has; as an overlay it has no say, and takes what there is.
+@MainActor
+final class FixedPicture {
+    let root: Widget = gtk_overlay_new()
+    private let space: Widget = Make.row()
+    private let picture: Widget = gtk_picture_new()
+
+    init(_ size: CGSize) {
+        gtk_overlay_set_child(root.opaque, space)
+        add(picture)
+        gtk_picture_set_can_shrink(picture.opaque, 1)
+        gtk_widget_set_halign(root, GTK_ALIGN_CENTER)
+        gtk_widget_set_valign(root, GTK_ALIGN_CENTER)
+        gtk_widget_set_overflow(root, GTK_OVERFLOW_HIDDEN)
+        resize(to: size)
+    }
+
+    func resize(to size: CGSize) {
+        gtk_widget_set_size_request(space, Int32(size.width), Int32(size.height))
+    }
+
+    /// Lays a widget over the picture.
+    func add(_ widget: Widget) {
+        gtk_overlay_add_overlay(root.opaque, widget)
+    }
+
+    /// - Parameter fills: whether the texture has the proportions of the space; otherwise it covers it.
+    func show(_ texture: Texture?, fills: Bool = true) {
+        gtk_picture_set_content_fit(picture.opaque, fills ? GTK_CONTENT_FIT_FILL : GTK_CONTENT_FIT_COVER)
+        gtk_picture_set_paintable(picture.opaque, texture?.pointer)
+    }
+}

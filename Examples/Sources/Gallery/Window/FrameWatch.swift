@@ -1,0 +1,55 @@
+import CGtk
+import Foundation
+import GTK
+import GalleryModel
+
+/// Watches the frames while something moves. At other times frames come when something changes, and none is late.
+@MainActor
+final class FrameWatch {
+    private(set) var statistics = FrameStatistics()
+    private let widget: Widget
+    private var clock: FrameClock?
+    private var movesUntil = 0
+    private var isTicking = false
+
+    /// - Parameter widget: whose window's frames are watched, once it is on the screen.
+    init(_ widget: Widget) {
+        self.widget = widget
+        widget.on("map") { [weak self] in self?.begin() }
+    }
+
+    private func begin() {
+        guard clock == nil else { return }
+        clock = FrameClock(of: widget)
+        clock?.observe { [weak self] began, ended in
+            guard let self else { return }
+            if isTicking { statistics.add(began: began, ended: ended) } else { statistics.pause() }
+        }
+    }
+
+    /// Something moves, and will go on for a moment.
+    func moves() {
+        movesUntil = g_get_monotonic_time() + 200_000
+        guard !isTicking else { return }
+        isTicking = true
+        widget.onTick { [weak self] in
+            guard let self else { return false }
+            isTicking = g_get_monotonic_time() < movesUntil
+            if !isTicking { statistics.pause() }
+            return isTicking
+        }
+    }
+
+    /// What the inspector shows of it.
+    var rows: [Figures.Row] {
+        [
+            Figures.Row(group: "Scrolling", name: "Frames", value: "\(statistics.count)"),
+            Figures.Row(group: "Scrolling", name: "Late frames", value: "\(statistics.late)"),
+        ]
+    }
+
+    /// Begins anew to count.
+    func reset() {
+        statistics = FrameStatistics()
+    }
+}

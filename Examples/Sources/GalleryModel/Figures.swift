@@ -1,0 +1,100 @@
+import Foundation
+public import Synchronizer
+
+/// What the library does, in numbers: made of the events that it reports.
+public struct Figures: Sendable, Equatable {
+    /// Loads that receive, or are asked for and have not been answered.
+    public var underWay = 0
+    /// Loads that wait for their turn.
+    public var waiting = 0
+    public var started = 0
+    public var finished = 0
+    public var cancelled = 0
+    public var failed = 0
+    public var retried = 0
+    public var fromMemory = 0
+    public var fromDisk = 0
+    public var revalidated = 0
+    public var fromNetwork = 0
+    /// Bytes of bodies that came over the network.
+    public var networkBytes = 0
+    /// Bytes of bodies that came out of the cache in place of the network.
+    public var sparedBytes = 0
+    /// Bytes that came over the network for loads that were then given up.
+    public var wastedBytes = 0
+
+    private struct Load {
+        enum Stage { case waiting, underWay }
+        var stage: Stage
+        var bytes = 0
+    }
+
+    private var loads: [Int: Load] = [:]
+
+    public init() {}
+
+    public static func == (one: Figures, other: Figures) -> Bool {
+        one.rows.map(\.value) == other.rows.map(\.value)
+    }
+
+    /// Takes an event into account.
+    public mutating func note(_ event: SynchronizerEvent) {
+        guard let id = event.load else {
+            if case .cached(.memory) = event.kind { fromMemory += 1 }
+            return
+        }
+        switch event.kind {
+        case .queued:
+            started += 1
+            enter(id, .waiting)
+        case .started, .needsNetwork: enter(id, .waiting)
+        case .response: enter(id, .underWay)
+        case .data(let bytes):
+            networkBytes += bytes
+            loads[id]?.bytes += bytes
+        case .retrying:
+            retried += 1
+            enter(id, .waiting)
+        case .finished(let trace):
+            note(trace)
+            leave(id)
+        case .failed:
+            failed += 1
+            leave(id)
+        case .cancelled:
+            cancelled += 1
+            wastedBytes += loads[id]?.bytes ?? 0
+            leave(id)
+        case .redirected, .cached, .stored, .parsed: break
+        }
+    }
+
+    private mutating func note(_ trace: LoadTrace) {
+        finished += 1
+        sparedBytes += trace.bytesSpared
+        switch trace.source {
+        case .memory: fromMemory += 1
+        case .cache, .stale: fromDisk += 1
+        case .revalidated: revalidated += 1
+        case .network, nil: fromNetwork += 1
+        }
+    }
+
+    private mutating func enter(_ id: Int, _ stage: Load.Stage) {
+        count(loads[id]?.stage, -1)
+        loads[id, default: Load(stage: stage)].stage = stage
+        count(stage, 1)
+    }
+
+    private mutating func leave(_ id: Int) {
+        count(loads.removeValue(forKey: id)?.stage, -1)
+    }
+
+    private mutating func count(_ stage: Load.Stage?, _ change: Int) {
+        switch stage {
+        case .waiting: waiting += change
+        case .underWay: underWay += change
+        case nil: break
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import ScriptedServer
+
+/// `/gallery.json?items=600`, in the format of `Documentation/Gallery.md`, and the pictures that it names.
+struct Album {
+    static let largest = 10_000
+    let details: [Detail]
+
+    func open(on server: ScriptedServer) {
+        server.handle("/gallery.json") { request in
+            let wanted = request.queryValue("items").flatMap(Int.init) ?? 600
+            return Self.reply(feed(of: min(max(0, wanted), Self.largest)), "application/json")
+        }
+        for detail in details {
+            let reply = Self.reply(detail.jpeg, "image/jpeg")
+            server.handle("/gallery/\(detail.name).jpg") { _ in reply }
+        }
+    }
+
+    private func feed(of count: Int) -> Data {
+        let items = (0..<count).map { id -> Item in
+            let detail = details[id % details.count]
+            return Item(
+                id: id, title: detail.title, credit: detail.credit, alternativeText: detail.alternativeText,
+                url: "gallery/\(detail.name).jpg?item=\(id)", width: detail.width, height: detail.height)
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(Document(title: "Sample photographs", items: details.isEmpty ? [] : items))) ?? Data()
+    }
+
+    private static func reply(_ body: Data, _ type: String) -> Reply {
+        let hash = body.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return Reply(
+            body,
+            fields: [
+                "Content-Type": type, "ETag": "\"\(String(hash, radix: 16))\"", "Cache-Control": "max-age=86400",
+            ]
+        ).conditional().ranged()
+    }
+
+    private struct Document: Encodable {
+        let title: String
+        let items: [Item]
+    }
+
+    private struct Item: Encodable {
+        let id: Int
+        let title: String
+        let credit: String
+        let alternativeText: String
+        let url: String
+        let width: Int
+        let height: Int
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import ScriptedServer
+
+/// What can be said to the site while it runs.
+///
+///     limit BYTES        bytes a second for all connections together; 0 for no limit
+///     latency SECONDS    before each reply
+///     fail TARGET        answers 404 there, such as /gallery/coffee.jpg?item=3
+///     heal TARGET        answers as ever again
+///     counts             requests and bytes so far: {"requests":3,"bytes":1200}
+struct Commands {
+    let server: ScriptedServer
+
+    func answer(to line: String) -> String {
+        let words = line.split(separator: " ").map(String.init)
+        let argument = words.dropFirst().first ?? ""
+        switch words.first {
+        case "limit": server.limitBandwidth(to: Int(argument).flatMap { $0 > 0 ? $0 : nil })
+        case "latency": server.setLatency(Double(argument) ?? 0)
+        case "fail": server[argument] = Reply("It is not here.", status: 404)
+        case "heal": server[argument] = nil
+        case "counts":
+            let counts = server.counts
+            return "{\"requests\":\(counts.requests),\"bytes\":\(counts.bodyBytesSent)}"
+        default: return "what?"
+        }
+        return "done"
+    }
+}
