@@ -40,11 +40,17 @@ extension CacheRules {
     /// The selection made ready to show while the server is asked; nil if the response must not be used before the
     /// server has confirmed it (§4.2.4).
     package func selectionMeanwhile(_ selection: Selection, of response: StoredResponse) -> Selection? {
-        let facts = ResponseFacts(response.fields)
-        guard !facts.mustBeValidated, selection.freshness.isFresh || !facts.mustNotBeStale else { return nil }
+        let isFresh = selection.freshness.isFresh
+        guard mayBeShownMeanwhile(response.fields, isFresh: isFresh) else { return nil }
         var shown = selection
-        shown.explanation = selection.freshness.isFresh ? .fresh(selection.freshness) : .stale(selection.freshness)
+        shown.explanation = isFresh ? .fresh(selection.freshness) : .stale(selection.freshness)
         return shown
+    }
+
+    /// Whether a response with these fields may be shown before the server has confirmed it (§4.2.4, §5.2.2.2, §5.2.2.4).
+    package func mayBeShownMeanwhile(_ fields: HTTPFields, isFresh: Bool) -> Bool {
+        let facts = ResponseFacts(fields)
+        return !facts.mustBeValidated && (isFresh || !facts.mustNotBeStale)
     }
 
     /// Until when an object made of the response may be used without looking at the response again: its expiration

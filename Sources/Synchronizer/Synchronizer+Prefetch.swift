@@ -24,7 +24,7 @@ extension Synchronizer {
             guard recall(resource) == nil else { return nil }
             switch destination {
             case .memory: return job(for: resource, request, priority)
-            case .disk: return job(for: StoringOnly(urlRequest: request), request, priority).notRemembered
+            case .disk: return job(for: StoringOnly(resource, request), request, priority).notRemembered
             }
         }
         return prefetcher.prefetch(jobs.filter { $0.identity != nil })
@@ -37,6 +37,15 @@ extension Synchronizer {
 /// A resource that is stored and not parsed.
 private struct StoringOnly: Resource {
     let urlRequest: URLRequest
+    let identity: ResourceIdentity
+    let maximumSize: Int?
+
+    /// Shares its request with whoever loads the resource itself.
+    init(_ resource: some Resource, _ request: URLRequest) {
+        urlRequest = request
+        identity = resource.identity
+        maximumSize = resource.maximumSize
+    }
 
     func request() -> URLRequest { urlRequest }
 

@@ -63,8 +63,9 @@ extension Synchronizer {
             let known = memory.value(for: key, now: now, anyAge: true)
         {
             let isFresh = now < known.freshUntil
-            steps.show(known.fromMemory, isLast: isFresh)
-            if isFresh { return {} }
+            let isLast = isFresh || job.memoryUse == .ofAnyAge
+            if isLast || known.mayBeShownStale { steps.show(known.fromMemory, isLast: isLast) }
+            if isLast { return {} }
         }
         let leaving = Locked<CancelLoading?>({})
         ask(job, steps, leaving)

@@ -41,7 +41,9 @@ extension ManagedFetch {
 
     private func freshUntil(_ hop: Hop, _ selection: Selection) -> Date {
         switch selection.explanation {
-        case .policy: return .distantFuture
+        case .policy:
+            // The policy asked for this response at any age: the next request may not.
+            return fetcher.rules.expiration(of: hop.entries[selection.index].response, at: fetcher.time.now)
         case .fresh(let freshness): return fetcher.time.now.addingTimeInterval(-freshness.staleness)
         default: return .distantPast
         }

@@ -78,7 +78,7 @@ final class ManagedFetch: Fetch {
             return finish(.failure(.invalidRequest(.init(url: request.url, trace: trace))))
         }
         switch scheme {
-        case "http", "https": act(on: fetcher.hop(for: request, url, trace))
+        case "http", "https": act(on: fetcher.hop(for: request, url, trace, options))
         case "file", "data":
             let verdict = Verdict.forward(HTTPFields(), fallback: nil, .notHTTP)
             let cacheRequest = CacheRequest(url: url.absoluteString)

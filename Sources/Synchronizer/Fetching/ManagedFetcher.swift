@@ -40,14 +40,15 @@ package final class ManagedFetcher: Fetching {
         store.removeAll()
     }
 
-    /// Looks up what is stored, and judges.
-    func hop(for request: URLRequest, _ url: URL, _ trace: LoadTrace) -> Hop {
+    /// Looks up what is stored, and judges. What is too large for the caller counts as absent: it is not read.
+    func hop(for request: URLRequest, _ url: URL, _ trace: LoadTrace, _ options: FetchOptions) -> Hop {
         let cacheRequest = CacheRequest(request, url: url, impliedFields: transport.impliedFields(for: request))
         let isLookedUp = cacheRequest.policy.looksUp && ["GET", "HEAD"].contains(cacheRequest.method)
         let entries = isLookedUp ? store.entries(for: cacheRequest.url) : []
-        let verdict = rules.verdict(for: cacheRequest, among: entries.map(\.candidate), at: time.now)
+        let acceptable = entries.filter { $0.bodySize <= options.maximumBodySize }
+        let verdict = rules.verdict(for: cacheRequest, among: acceptable.map(\.candidate), at: time.now)
         return Hop(
-            request: request, url: url, cacheRequest: cacheRequest, entries: entries, verdict: verdict, trace: trace)
+            request: request, url: url, cacheRequest: cacheRequest, entries: acceptable, verdict: verdict, trace: trace)
     }
 
     /// Validates a stored response in the background, once for all who used it meanwhile (RFC 5861 §3). It goes on

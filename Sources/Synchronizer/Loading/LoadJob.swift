@@ -32,7 +32,8 @@ struct LoadJob: Sendable {
 
     var downloadKey: DownloadKey? {
         identity.map {
-            DownloadKey(identity: $0, policy: request.cachePolicy, options: options)
+            DownloadKey(
+                identity: $0, policy: request.cachePolicy, access: NetworkAccess(of: request), options: options)
         }
     }
 

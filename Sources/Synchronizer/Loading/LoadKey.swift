@@ -4,6 +4,7 @@ import Foundation
 struct DownloadKey: Hashable, Sendable {
     let identity: RequestIdentity
     let policy: URLRequest.CachePolicy
+    let access: NetworkAccess
     let options: FetchOptions
 }
 

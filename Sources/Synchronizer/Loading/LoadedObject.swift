@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 /// A parsed object with what is known of it, as loads share it and the memory keeps it.
 final class LoadedObject: Sendable {
@@ -43,6 +44,9 @@ final class LoadedObject: Sendable {
         case .memory, .network, nil: false
         }
     }
+
+    /// Whether it may be shown, though it is stale, while the server is asked.
+    var mayBeShownStale: Bool { CacheRules().mayBeShownMeanwhile(head.fields, isFresh: false) }
 
     /// The same object, as the answer to another fetch.
     func reused(for fetched: Fetched) -> LoadedObject {

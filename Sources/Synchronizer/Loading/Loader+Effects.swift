@@ -93,9 +93,13 @@ extension Loader.State {
             if case .success(let fetched) = result, let source = fetched.trace.source, source != .network {
                 note(id, .cached(source))
             }
-            let succeeded = if case .success = result { true } else { false }
-            if succeeded { retries.succeeded(at: download.origin) }
-            machine.fetchEnded(id, succeeded: succeeded)
+            if case .success(let fetched) = result {
+                // What the store answered says nothing of how the origin is.
+                if [.network, .revalidated].contains(fetched.trace.source) { retries.succeeded(at: download.origin) }
+                machine.fetchEnded(id, succeeded: true)
+            } else {
+                machine.fetchEnded(id, succeeded: false)
+            }
         }
     }
 

@@ -29,7 +29,7 @@ package protocol ResponseStore: Sendable {
 /// One stored response, without its body.
 package struct StoredEntry: Sendable {
     package let response: StoredResponse
-    /// What the store finds it by.
+    /// What the store finds it by; not negative.
     package let id: Int64
     /// The length of the body, in bytes.
     package let bodySize: Int

@@ -103,7 +103,8 @@ final class URLCacheStore: ResponseStore {
             injectedCacheControl: cached.userInfo?[InjectionMark.userInfoKey] as? String)
         let record = StoredRecord(response)
         let digest = EncodedRecord(record).bytes.withUnsafeBytes { Digest.of($0) }
-        return (Int64(bitPattern: cached.data.withUnsafeBytes { Digest.of($0, seed: digest) }), record)
+        let id = cached.data.withUnsafeBytes { Digest.of($0, seed: digest) }
+        return (Int64(bitPattern: id >> 1), record)  // identifiers are not negative
     }
 
     private func put(

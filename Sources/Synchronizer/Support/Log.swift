@@ -2,8 +2,9 @@ import Foundation
 
 /// What a person who runs the program should know, and no caller can be told.
 package enum Log {
-    /// Writes one line to standard error.
+    /// Writes one line to standard error, if that can be written: it may be closed, or a file on the full disk that the
+    /// line is about.
     package static func line(_ text: String) {
-        FileHandle.standardError.write(Data("Synchronizer: \(text)\n".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("Synchronizer: \(text)\n".utf8))
     }
 }

@@ -64,6 +64,20 @@ struct LoadingTests {
         #expect(try await synchronizer.loaded(resource).source == .network)
     }
 
+    @Test("an object that was asked for at any age is not taken for a fresh one later")
+    func anyAgeOnce() async throws {
+        let resource = DataResource(url: bench.server.url("/fresh"))
+        _ = try await synchronizer.load(resource)
+        bench.clock.advance(by: 101)
+        synchronizer.removeAllObjects()
+        var any = resource.request()
+        any.cachePolicy = .returnCacheDataElseLoad
+        #expect(try await synchronizer.loaded(DataResource(request: any)).source == .cache)
+        #expect(synchronizer.cachedObject(for: DataResource(request: any)) != nil)
+        #expect(synchronizer.cachedObject(for: resource) == nil)
+        #expect(try await synchronizer.loaded(resource).source == .network)
+    }
+
     @Test("JSON is decoded, with the default decoder and with one's own")
     func json() async throws {
         let item = try await synchronizer.load(JSONResource<Item>(url: bench.server.url("/json")))

@@ -60,6 +60,37 @@ struct PrefetchTests {
         #expect(synchronizer.prefetchStatistics.used == 5)
     }
 
+    /// Accepts no more than it says.
+    struct Small: Resource {
+        let url: URL
+        var maximumSize: Int? { 100 }
+        func request() -> URLRequest { URLRequest(url: url) }
+        var parse: @Sendable (Data) throws -> Data { { $0 } }
+    }
+
+    @Test("to disk: the request is that of whoever asks meanwhile, with the resource's own limit")
+    func toDiskShared() async throws {
+        let gate = Gate()
+        bench.server["/small"] = Reply("small").waiting(for: gate, .beforeHead)
+        bench.server["/large"] = Reply(Data(repeating: 1, count: 101), fields: ["Cache-Control": "max-age=100"])
+        let (small, large) = (Small(url: bench.server.url("/small")), Small(url: bench.server.url("/large")))
+        synchronizer.prefetch([small], to: .disk)
+        try await gate.waitForArrivals(1)
+        let result = await withCheckedContinuation { continuation in
+            synchronizer.loadResource(small, on: .global()) { continuation.resume(returning: $0) }
+            gate.open()  // it has joined the load by now
+        }
+        guard case .success(let data) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(data == Data("small".utf8))
+        #expect(bench.server.counts.requests == 1)
+        synchronizer.prefetch([large], to: .disk)
+        try await bench.server.waitForRequests(2)
+        await #expect(throws: SynchronizerError.self) { try await synchronizer.load(large) }
+    }
+
     @Test("a prefetch is cancelled as one")
     func cancelling() async throws {
         let gate = Gate()

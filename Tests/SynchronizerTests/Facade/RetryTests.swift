@@ -160,4 +160,28 @@ struct RetryTests {
         }
         #expect(bench.server.counts.requests == 8 + 10)
     }
+
+    @Test("what the store answers does not refill an origin's retries")
+    func budgetAndStore() async throws {
+        bench.server["/stored"] = Reply("stored", fields: ["Cache-Control": "max-age=1000"])
+        bench.server["/x"] = Reply("busy", status: 503)
+        let synchronizer = synchronizer()
+        let stored = DataResource(url: bench.server.url("/stored"))
+        _ = try await synchronizer.load(stored)
+        for number in 0..<6 {
+            let load = Task { [bench] in
+                try await synchronizer.load(DataResource(url: bench.server.url("/x?\(number)")))
+            }
+            for bound in number < 5 ? [0.5, 1] : [] {
+                await bench.clock.waitForTimer(within: bound)
+                bench.clock.advance(by: bound)
+            }
+            await #expect(throws: SynchronizerError.self) { try await load.value }
+            for _ in 0..<30 {
+                synchronizer.removeAllObjects()
+                #expect(try await synchronizer.loaded(stored).source == .cache)
+            }
+        }
+        #expect(bench.server.counts.requests == 1 + 6 + 10)
+    }
 }

@@ -171,6 +171,31 @@ struct UpdatesTests {
         #expect(try await all().map(\.phase) == [.fresh])
     }
 
+    @Test(
+        "nor is an object in memory that must not be shown unasked",
+        arguments: ["max-age=10, must-revalidate", "no-cache"])
+    func mustRevalidate(cacheControl: String) async throws {
+        bench.server["/a"] = Reply("old", fields: ["Cache-Control": cacheControl, "ETag": "\"1\""]).conditional()
+        for _ in 0..<2 {  // the second is confirmed, and so kept in memory
+            _ = try await synchronizer.load(resource)
+            bench.clock.advance(by: 20)
+        }
+        #expect(try await all().map(\.phase) == [.fresh])
+    }
+
+    @Test("at any age, what is in memory comes alone")
+    func anyAge() async throws {
+        try await storeStale()
+        var request = resource.request()
+        request.cachePolicy = .returnCacheDataElseLoad
+        let any = DataResource(request: request)
+        _ = try await synchronizer.load(any)
+        var phases: [ResourceUpdate<Data>.Phase] = []
+        for try await update in synchronizer.updates(of: any) { phases.append(update.phase) }
+        #expect(phases == [.fresh])
+        #expect(bench.server.counts.requests == 1)
+    }
+
     @Test("ending the iteration cancels")
     func cancelling() async throws {
         try await storeStale()

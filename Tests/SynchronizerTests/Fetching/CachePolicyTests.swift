@@ -52,13 +52,24 @@ struct CachePolicyTests {
         if test.sent != nil { #expect(harness.store.bodies == ["new"], "the answer is stored") }
     }
 
-    @Test("that takes any age makes objects that may be kept for ever")
-    func anyAge() {
+    @Test("that takes any age makes no object fresh for longer than its response is", arguments: [10.0, 100])
+    func anyAge(age: Double) {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "old"))
         harness.load()
-        harness.clock.advance(by: 100)
+        let freshUntil = harness.clock.now.addingTimeInterval(60)
+        harness.clock.advance(by: age)
         let events = harness.load { $0.cachePolicy = .returnCacheDataElseLoad }
-        #expect(events.fetched?.freshUntil == .distantFuture)
+        #expect(events.fetched?.freshUntil == (age < 60 ? freshUntil : .distantPast))
+    }
+
+    @Test("a stored response over the caller's limit is not read")
+    func tooLarge() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "four"))
+        harness.load()
+        harness.transport.serve { _ in FakeReply(200, ["Cache-Control": "max-age=60"], "new") }
+        #expect(harness.load(harness.request("http://a.example/x"), limit: 3).body == "new")
+        #expect(
+            harness.load(harness.request("http://a.example/x"), limit: 4).body == "new", "the answer has replaced it")
     }
 
     @Test("of the store alone is an error when nothing is stored, and nothing is sent")

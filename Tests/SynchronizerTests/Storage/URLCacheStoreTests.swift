@@ -55,6 +55,18 @@ struct URLCacheStoreTests {
         #expect(store.entries(for: url).isEmpty)
     }
 
+    @Test("what somebody else stored has an identifier that is not negative, which a store's never is")
+    func foreignIdentifiers() throws {
+        let directory = TemporaryDirectory()
+        let cache = stock(directory, (1 << 20, 0))
+        let store = URLCacheStore(cache)
+        for number in 0..<64 {
+            let url = "https://example.com/\(number)"
+            cache.storeCachedResponse(try Sample.cached(url, Data([7])), for: try Sample.request(url))
+            #expect(try #require(store.entries(for: url).first).id >= 0)
+        }
+    }
+
     @Test(
         "storing the same URLs again and again until they are evicted does not end the process", arguments: capacities)
     func eviction(_ capacity: (memory: Int, disk: Int)) throws {
