@@ -95,6 +95,15 @@
             #expect(abs(Double(image.width) / Double(image.height) - 333.0 / 251) < 0.02)
         }
 
+        @Test("at an eighth of its size a progressive JPEG needs a third of the memory, or less")
+        func means() throws {
+            let data = try Samples.data("large-progressive.jpg")
+            let costs = try data.withUnsafeBytes { bytes in
+                try [60, 200].map { try Decoding(ByteReader(bytes), .maxPixelSize($0)).cost }
+            }
+            #expect(costs[0] * 2 < costs[1])
+        }
+
         @Test("a file whose decoder needs more than the budget at any size is an error")
         func overBudget() throws {
             let data = try Samples.data("reduced-progressive.jpg")
