@@ -20,7 +20,7 @@
         private static func decode(_ scans: ByteReader, _ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
             let reader = try JPEGReader()
             reader.give(scans, isComplete: true)
-            guard let stored = try reader.readHeader(), stored == plan.stored else {
+            guard let stored = try reader.readHeader(bytes), stored == plan.stored else {
                 throw ImageError.damaged(.jpeg, "two sizes")
             }
             let colours = JPEGColours(bytes, reader)

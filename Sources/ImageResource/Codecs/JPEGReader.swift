@@ -30,8 +30,12 @@
         }
 
         /// Reads up to the first scan; the size that is stored, or nil if more bytes are needed.
-        func readHeader() throws -> PixelSize? {
+        /// - Parameter bytes: The file so far, in which no less memory must have been foreseen than libjpeg needs.
+        func readHeader(_ bytes: ByteReader) throws -> PixelSize? {
             guard try step(jpeg_reader_read_header(reader, &header)) == .done else { return nil }
+            if header.coefficient_bytes > UInt64(JPEGHeader.coefficientBytes(bytes)) {
+                throw ImageError.damaged(.jpeg, "a header of two meanings")
+            }
             return PixelSize(width: Int(header.width), height: Int(header.height))
         }
 

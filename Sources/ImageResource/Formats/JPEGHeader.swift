@@ -27,7 +27,8 @@ enum JPEGHeader {
             } else if marker == 0xD9 {
                 return
             } else {
-                guard let length = bytes.big16(offset + 2), length >= 2 else { return }
+                // A length of less than itself is taken for none, as libjpeg does.
+                guard let length = bytes.big16(offset + 2).map({ max($0, 2) }) else { return }
                 guard let segment = bytes.part(from: offset + 4, count: length - 2) else { return }
                 guard visit(marker, segment), marker != scan else { return }
                 offset += 2 + length
@@ -38,6 +39,16 @@ enum JPEGHeader {
     /// SOF0 to SOF15, without DHT, JPG and DAC, which lie among them.
     private static func isFrame(_ marker: UInt8) -> Bool {
         (0xC0...0xCF).contains(marker) && marker != 0xC4 && marker != 0xC8 && marker != 0xCC
+    }
+
+    /// Whether its first scan has begun: all that is to be known of it before is there.
+    static func isComplete(_ bytes: ByteReader) -> Bool {
+        var isComplete = false
+        walk(bytes) { marker, segment in
+            isComplete = marker == scan && segment.count > 0
+            return true
+        }
+        return isComplete
     }
 
     /// Whether its frame is progressive (T.81 §4.11).

@@ -26,7 +26,7 @@
                     kept.append(contentsOf: bytes.bytes[start..<offset + 2])
                     return kept
                 } else {
-                    guard let length = bytes.big16(offset + 2), length >= 2,
+                    guard let length = bytes.big16(offset + 2).map({ max($0, 2) }),
                         let segment = bytes.part(from: offset + 4, count: length - 2)
                     else { return nil }
                     var end = offset + 2 + length

@@ -49,6 +49,10 @@
                 disposal: flags & 1 == 1 ? .clear : .keep, replaces: flags & 2 == 2, workingBytes: size.bytes * 2)
         }
 
+        func colourTransform() -> ColorTransform? {
+            data.withUnsafeBytes { ColorTransform(WebPHeader.profile(ByteReader($0)), .rgb) }
+        }
+
         func draw(_ index: Int, onto canvas: PixelBuffer) throws {
             let frame = frames[index]
             let file = data.withUnsafeBytes { Self.file($0[chunks[index]], frame.area.size) }
