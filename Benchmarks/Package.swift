@@ -14,6 +14,12 @@ let package = Package(
         .executableTarget(name: "bench-storage", dependencies: ["Measuring", "Yardsticks", synchronizer]),
         .executableTarget(
             name: "bench-loading", dependencies: ["Measuring", "Counting", "ScriptedServer", synchronizer]),
+        .executableTarget(
+            name: "bench-images",
+            dependencies: [
+                "Measuring", "ScriptedServer", synchronizer,
+                .product(name: "ImageResource", package: "Synchronizer"),
+            ]),
         .target(name: "Yardsticks", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "Counting"),
         // A link to the server of the tests, which is no product.

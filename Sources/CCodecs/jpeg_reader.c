@@ -8,6 +8,7 @@
 #include <string.h>
 #include <jpeglib.h>
 #include <jerror.h>
+#include "jpeg_means.h"
 
 struct jpeg_reader {
     struct jpeg_decompress_struct info;
@@ -20,6 +21,7 @@ struct jpeg_reader {
     /// What a marker asked to skip beyond the bytes that there are.
     size_t pending_skip;
     int complete, at_end, starved, buffered;
+    jpeg_means_memory means;
 };
 
 // Errors
@@ -151,9 +153,17 @@ int jpeg_reader_read_header(jpeg_reader *reader, jpeg_reader_header *header) {
 
 // Decoding
 
-int jpeg_reader_start(jpeg_reader *reader, int eighths, int layout, int buffered, uint32_t *width, uint32_t *height) {
+jpeg_means_memory *jpeg_means_memory_of(j_common_ptr info) { return &((jpeg_reader *)info->client_data)->means; }
+
+int jpeg_reader_start(jpeg_reader *reader, int eighths, int layout, int buffered, int means, uint32_t *width,
+                      uint32_t *height) {
     j_decompress_ptr info = &reader->info;
     if (setjmp(reader->escape)) return JPEG_READER_FAILED;
+    if (means && !reader->means.request) {
+        jpeg_means_install(info, &reader->means);
+        // It would guess at what was left out.
+        info->do_block_smoothing = FALSE;
+    }
     info->scale_num = (unsigned)eighths;
     info->scale_denom = 8;
     info->out_color_space = layout == JPEG_ROWS_CMYK ? JCS_CMYK : JCS_EXT_BGRA;

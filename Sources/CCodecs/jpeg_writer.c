@@ -6,13 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <jpeglib.h>
+#include <jerror.h>
 
 struct jpeg_writer {
     struct jpeg_compress_struct info;
     struct jpeg_error_mgr errors;
+    struct jpeg_destination_mgr destination;
     jmp_buf escape;
-    unsigned char *bytes;
-    unsigned long length;
+    uint8_t *bytes;
+    size_t length, capacity;
 };
 
 static void fail(j_common_ptr info) {
@@ -21,6 +23,28 @@ static void fail(j_common_ptr info) {
 }
 
 static void print_nothing(j_common_ptr info) { (void)info; }
+
+// The destination: memory that grows, and belongs to the writer whatever happens
+
+static boolean grow(j_compress_ptr info) {
+    jpeg_writer *writer = info->client_data;
+    // It is called when all of it is full.
+    size_t capacity = writer->capacity ? writer->capacity * 2 : 1 << 14;
+    uint8_t *grown = realloc(writer->bytes, capacity);
+    if (!grown) ERREXIT(info, JERR_OUT_OF_MEMORY);
+    writer->bytes = grown;
+    info->dest->next_output_byte = grown + writer->capacity;
+    info->dest->free_in_buffer = capacity - writer->capacity;
+    writer->capacity = capacity;
+    return TRUE;
+}
+
+static void start(j_compress_ptr info) { grow(info); }
+
+static void end(j_compress_ptr info) {
+    jpeg_writer *writer = info->client_data;
+    writer->length = writer->capacity - info->dest->free_in_buffer;
+}
 
 jpeg_writer *jpeg_writer_open(uint32_t width, uint32_t height, int quality) {
     jpeg_writer *writer = calloc(1, sizeof *writer);
@@ -34,7 +58,10 @@ jpeg_writer *jpeg_writer_open(uint32_t width, uint32_t height, int quality) {
         return NULL;
     }
     jpeg_create_compress(&writer->info);
-    jpeg_mem_dest(&writer->info, &writer->bytes, &writer->length);
+    writer->destination.init_destination = start;
+    writer->destination.empty_output_buffer = grow;
+    writer->destination.term_destination = end;
+    writer->info.dest = &writer->destination;
     writer->info.image_width = width;
     writer->info.image_height = height;
     writer->info.input_components = 4;

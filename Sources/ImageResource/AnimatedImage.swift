@@ -19,7 +19,6 @@ public final class AnimatedImage: Sendable {
     }
 
     private let source: any FrameSource
-    private let sizing: ImageSizing
     private let state = Locked(State())
     /// The frame that stands for the animation where it does not play.
     public let firstFrame: PlatformImage
@@ -40,11 +39,10 @@ public final class AnimatedImage: Sendable {
     public init(data: Data, sizing: ImageSizing = .stored) throws {
         let source = try FrameSources.source(of: data, sizing)
         let maker = try source.maker()
-        firstFrame = try maker.frame(at: 0, sizing)
+        firstFrame = try maker.frame(at: 0)
         durations = source.durations
         ends = durations.reduce(into: []) { $0.append(($0.last ?? 0) + $1) }
         self.source = source
-        self.sizing = sizing
         state.withLock { $0.maker = source.durations.count > 1 ? maker : nil }
     }
 
@@ -63,7 +61,7 @@ public final class AnimatedImage: Sendable {
         if let known { return known }
         // The maker is lent, so that decoding holds no lock. A second thread makes one of its own.
         let lent = try maker ?? source.maker()
-        let image = try lent.frame(at: index, sizing)
+        let image = try lent.frame(at: index)
         state.withLock { state in
             state.maker = lent
             state.latest = (index, image)

@@ -52,7 +52,7 @@ public struct ImageSizing: Hashable, Sendable {
     ) -> ImageSizing {
         let factor = scale.isFinite && scale > 0 ? scale : 1
         guard let width = pixels(size.width * factor), let height = pixels(size.height * factor) else {
-            return .stored
+            return ImageSizing(.stored, scale: scale, filter: filter)
         }
         return ImageSizing(.space(width: width, height: height, contentMode), scale: scale, filter: filter)
     }

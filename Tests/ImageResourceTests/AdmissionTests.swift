@@ -95,6 +95,48 @@
             #expect(abs(Double(image.width) / Double(image.height) - 333.0 / 251) < 0.02)
         }
 
+        @Test("at an eighth of its size a progressive JPEG needs a third of the memory, or less")
+        func means() throws {
+            let data = try Samples.data("large-progressive.jpg")
+            let costs = try data.withUnsafeBytes { bytes in
+                try [60, 200].map { try Decoding(ByteReader(bytes), .maxPixelSize($0)).cost }
+            }
+            #expect(costs[0] * 2 < costs[1])
+        }
+
+        @Test(
+            "coefficients are counted wherever the first scan is, and previews wait until it is known",
+            arguments: [[0xFF, 0xFE, 0, 0], [0xFF, 0xFE, 0, 1], []] as [[UInt8]])
+        func hiddenScan(_ hiding: [UInt8]) throws {
+            var bytes = [UInt8](try Samples.data("jpeg-scattered.jpg"))
+            let scan = try #require(bytes.indices.first { bytes[$0...].starts(with: [0xFF, 0xDA]) })
+            bytes.insert(contentsOf: hiding, at: scan)
+            let admitted = bytes.withUnsafeBytes { JPEGHeader.coefficientBytes(ByteReader($0)) }
+            #expect(admitted > 0)
+            let budget = DecodeBudget { 10 << 20 }
+            let previewer = ImagePreviewer(sizing: .stored, budget: budget)
+            _ = previewer.preview(of: Data(bytes.prefix(scan)))
+            #expect(budget.used == 0)
+            _ = previewer.preview(of: Data(bytes))
+            #expect(budget.used >= admitted)
+        }
+
+        @Test(
+            "an animation takes its canvas, what comes back and its largest frame of the budget, or is decoded smaller")
+        func animations() throws {
+            let data = try Samples.data("gif-disposal-3.gif")
+            let canvas = try #require(ImageHeader(data)).uprightSize
+            let whole = try #require(FrameSources.source(of: data, .stored, limit: 1 << 20) as? ComposedFrames)
+            #expect(whole.plan.output == canvas)
+            // The canvas twice, as frames are taken away again, and an index for each pixel: room for half a picture.
+            let limit = canvas.bytes * 2 + canvas.area + canvas.bytes / 2
+            let smaller = try #require(FrameSources.source(of: data, .stored, limit: limit) as? ComposedFrames)
+            #expect(smaller.plan.output.bytes <= canvas.bytes / 2)
+            #expect(throws: ImageError.overBudget(bytes: canvas.bytes * 2 + canvas.area, limit: canvas.bytes * 2)) {
+                _ = try FrameSources.source(of: data, .stored, limit: canvas.bytes * 2)
+            }
+        }
+
         @Test("a file whose decoder needs more than the budget at any size is an error")
         func overBudget() throws {
             let data = try Samples.data("reduced-progressive.jpg")

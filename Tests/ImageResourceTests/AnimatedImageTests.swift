@@ -34,6 +34,11 @@
 
     @Suite("AnimatedImage")
     struct AnimatedImageTests {
+        @Test("the samples are there")
+        func samples() {
+            #expect(SampleAnimation.all.count >= 20)
+        }
+
         @Test("every frame of an animation is what it should be, with its duration", arguments: SampleAnimation.all)
         func frames(_ sample: SampleAnimation) throws {
             let animation = try AnimatedImage(data: sample.data())
@@ -63,6 +68,51 @@
             let animation = try AnimatedImage(data: sample.data())
             #expect(image == animation.firstFrame)
             #expect(try animation.frame(at: 0) == image)
+        }
+
+        /// An animation, and where among its chunks a profile of another file's belongs.
+        private static func profiled(_ file: String) throws -> Data {
+            var bytes = [UInt8](try Samples.data(file))
+            func place(of name: String, in bytes: [UInt8]) throws -> Int {
+                try #require(bytes.indices.first { bytes[$0...].starts(with: Array(name.utf8)) })
+            }
+            if file.hasSuffix("png") {
+                let source = [UInt8](try Samples.data("icc-rgb.png"))
+                let start = try place(of: "iCCP", in: source) - 4
+                let length = source[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+                bytes.insert(contentsOf: source[start..<start + 12 + length], at: 33)
+            } else {
+                let source = [UInt8](try Samples.data("icc-rgb.webp"))
+                let start = try place(of: "ICCP", in: source)
+                let length = source[start + 4..<start + 8].reversed().reduce(0) { $0 << 8 | Int($1) }
+                bytes.insert(contentsOf: source[start..<start + 8 + length + length & 1], at: 30)
+                bytes[20] |= 0x20
+            }
+            return Data(bytes)
+        }
+
+        @Test(
+            "frames are brought to sRGB as images are",
+            arguments: ["apng-soft-keep-blend.png", "webp-animated-lossless.webp"])
+        func profiles(_ file: String) throws {
+            let profiled = try Self.profiled(file)
+            let transform = try #require(
+                profiled.withUnsafeBytes { bytes in
+                    let reader = ByteReader(bytes)
+                    return file.hasSuffix("png")
+                        ? PNGDecoder.colours(reader) : ColorTransform(WebPHeader.profile(reader), .rgb)
+                })
+            let (plain, animation) = try (AnimatedImage(data: Samples.data(file)), AnimatedImage(data: profiled))
+            #expect(animation.frameCount == plain.frameCount)
+            for index in 0..<plain.frameCount {
+                let before = try plain.frame(at: index)
+                let expected = try before.buffer.copy()
+                try transform.apply(to: expected, isOpaque: false)
+                let frame = try animation.frame(at: index)
+                #expect(frame.buffer.hasSameBytes(as: expected))
+                #expect(frame != before)
+            }
+            #expect(try BitmapImage.decode(profiled) == animation.firstFrame)
         }
 
         @Test("frames are scaled like images")

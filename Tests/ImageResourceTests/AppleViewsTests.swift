@@ -63,7 +63,13 @@
             await wait(for: first) { $0 != nil }
             second.loadImage(bench.server.url("/image"), synchronizer: synchronizer)
             #expect(second.image === first.image)
-            #expect(first.image?.size == CGSize(width: 31, height: 23))
+        }
+
+        @Test("a view that is not laid out yet asks for what a screen can show, at the screen's scale")
+        func beforeLayout() async throws {
+            let sizing = PlatformImageView(frame: .zero).imageSizing
+            #expect(sizing.scale > 1)
+            #expect(sizing.size(for: PixelSize(width: 12_000, height: 12_000)).width < 12_000)
         }
 
         @Test("what cannot be loaded shows the failure image")
@@ -119,6 +125,25 @@
             await task.value
             let other = ResourceModel<ImageResource>(synchronizer: synchronizer)
             #expect(other.phase(for: resource, changingBy: Transaction()).object != nil)
+        }
+
+        @Test("a task that ends late does not cancel the load of the next one, for the same resource")
+        func lateEnd() async throws {
+            let gate = Gate()
+            bench.server["/slow"] = Reply(try Self.sample(), status: 200).waiting(for: gate, .beforeHead)
+            let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
+            let resource = ImageResource(url: bench.server.url("/slow"))
+            let first = Task { await model.follow(resource) }
+            try await gate.waitForArrivals(1)
+            let started = model.followed
+            let second = Task { await model.follow(resource) }
+            while model.followed == started { await Task.yield() }
+            first.cancel()
+            await first.value
+            gate.open()
+            while model.phase(for: resource, changingBy: Transaction()).object == nil { await Task.yield() }
+            second.cancel()
+            await second.value
         }
 
         @Test("a SwiftUI view that goes away takes its load with it")

@@ -82,6 +82,16 @@
             #expect(throws: ImageError.self) { try BitmapImage.decode(gif(10, 10, frames: [frame(65535, 65535)])) }
         }
 
+        @Test("a WebP frame that reaches beyond its canvas is not decoded", arguments: [6, 9])
+        func frameBeyondCanvas(_ side: Int) throws {
+            // Found by the fuzzer: 16 million pixels on a side, on a canvas of forty.
+            var bytes = [UInt8](try Samples.data("webp-animated-lossy.webp"))
+            let frame = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("ANMF".utf8)) }) + 8
+            bytes.replaceSubrange(frame + side..<frame + side + 3, with: [0xFF, 0xFF, 0xFF])
+            #expect(throws: ImageError.damaged(.webp, "there is no frame")) { try BitmapImage.decode(Data(bytes)) }
+            #expect(throws: ImageError.damaged(.webp, "there is no frame")) { try AnimatedImage(data: Data(bytes)) }
+        }
+
         @Test("a GIF of a hundred thousand frames is decoded frame by frame")
         func manyFrames() throws {
             let data = gif(10, 10, frames: Array(repeating: frame(1, 1), count: 100_000))

@@ -30,6 +30,13 @@ struct ImageSizingTests {
         #expect(size == PixelSize(width: result.0, height: result.1))
     }
 
+    @Test("a space without extent keeps scale and filter")
+    func withoutExtent() {
+        let sizing = ImageSizing.space(.zero, scale: 3, filter: .lanczos)
+        #expect(sizing.scale == 3 && sizing.filter == .lanczos)
+        #expect(sizing != .stored)
+    }
+
     @Test("different sizes of one URL have the same request and different variants")
     func variants() throws {
         let url = try #require(URL(string: "http://example.com/a.jpg"))

@@ -5,8 +5,8 @@
 
     /// Compares pictures.
     enum Pixels {
-        /// The peak signal-to-noise ratio of one picture against another, over all four channels; infinite if they are
-        /// equal, and less than nothing if their sizes differ.
+        /// The peak signal-to-noise ratio of one picture against another, over the channels that they have (alpha does not
+        /// count where both are opaque); infinite if they are equal, and less than nothing if their sizes differ.
         static func decibels(_ image: BitmapImage, _ reference: BitmapImage) -> Double {
             guard image.width == reference.width, image.height == reference.height else { return -.infinity }
             let squares = image.withUnsafeBytes { one in
@@ -15,7 +15,8 @@
                 }
             }
             guard squares > 0 else { return .infinity }
-            return 10 * log10(255 * 255 * Double(image.width * image.height * 4) / Double(squares))
+            let channels = image.isOpaque && reference.isOpaque ? 3 : 4
+            return 10 * log10(255 * 255 * Double(image.width * image.height * channels) / Double(squares))
         }
     }
 #endif

@@ -17,6 +17,16 @@
             Set(ImageFormat.allCases.filter { OptionalCodecs.codec($0) != nil })
         }
 
+        /// What `Scripts/check-traits` has asked for, by the names of the traits.
+        static let demanded = (ProcessInfo.processInfo.environment["SYNCHRONIZER_TRAITS"] ?? "").split(separator: ",")
+
+        @Test("a trait that is asked for is on")
+        func demandedTraits() {
+            let names: [ImageFormat: Substring] = [.avif: "AVIF", .heic: "HEIC", .jpegXL: "JXL", .svg: "SVG"]
+            for (format, name) in names where Self.demanded.contains(name) { #expect(Self.enabled.contains(format)) }
+            #expect(Self.demanded.allSatisfy { names.values.contains($0) })
+        }
+
         @Test("the samples are there")
         func samplesAreThere() {
             #expect(Set(Self.samples.compactMap { ImageFormat.named(byExtension: $0.file) }).count == 4)
@@ -53,8 +63,12 @@
         @Test("cut off anywhere they are errors, and do no harm", arguments: samples)
         func truncated(_ sample: Sample) throws {
             let data = try sample.data()
+            let format = try #require(ImageFormat.named(byExtension: sample.file))
+            let whole = Self.enabled.contains(format) ? try BitmapImage.decode(data) : nil
             for percent in 0..<100 {
-                _ = try? BitmapImage.decode(data.prefix(data.count * percent / 100))
+                // What does not matter to the picture may be missing at the end.
+                let image = try? BitmapImage.decode(data.prefix(data.count * percent / 100))
+                #expect(image == nil || image == whole, "at \(percent) %")
             }
         }
     }

@@ -52,8 +52,10 @@ void jpeg_reader_set_data(jpeg_reader *reader, const uint8_t *bytes, size_t leng
 int jpeg_reader_read_header(jpeg_reader *reader, jpeg_reader_header *header);
 
 /// Begins to decode, to `eighths`/8 of the size (1, 2, 4, 8), and gives the size of what comes out.
-/// With `buffered` the whole file has to be absorbed first, or as much of it as there is to show.
-int jpeg_reader_start(jpeg_reader *reader, int eighths, int layout, int buffered, uint32_t *width, uint32_t *height);
+/// With `buffered` the whole file has to be absorbed first, or as much of it as there is to show; with `means` as well,
+/// no more is kept of it than an eighth of the size needs.
+int jpeg_reader_start(jpeg_reader *reader, int eighths, int layout, int buffered, int means, uint32_t *width,
+                      uint32_t *height);
 
 /// Takes in a row of blocks, at most, of a file that was started as `buffered`.
 int jpeg_reader_absorb(jpeg_reader *reader);

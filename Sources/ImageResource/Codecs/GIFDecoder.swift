@@ -28,7 +28,7 @@
         static func draw(_ frame: GIFFile.Frame, _ bytes: ByteReader, onto canvas: PixelBuffer) throws {
             let size = frame.area.size
             guard size.area > 0 else { return }
-            guard size.area <= ImageDecoding.maximumPixelCount else {
+            guard size.area <= min(ImageDecoding.maximumPixelCount, Int(Int32.max)) else {
                 throw ImageError.tooManyPixels(
                     width: size.width, height: size.height, limit: ImageDecoding.maximumPixelCount)
             }

@@ -4,21 +4,28 @@
 
     /// JPEG by libjpeg-turbo: scaled in the decoder to some times what is wanted, the rest by a filter.
     enum JPEGDecoder: BitmapCodec {
-        /// One that comes in several scans has all its coefficients in memory before its first row is made.
+        /// One that comes in several scans has its coefficients in memory before its first row is made.
         static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
             let strips = PixelSize(width: plan.stored.width, height: 4 * PictureAssembler.stripHeight).bytes
-            return strips + JPEGHeader.coefficientBytes(bytes)
+            return strips + JPEGHeader.coefficientBytes(bytes, meansOnly: eighths(plan) == 1)
         }
 
         static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
+            guard eighths(plan) == 1, JPEGHeader.isProgressive(bytes) else { return try decode(bytes, bytes, plan) }
+            guard let scans = JPEGScans.forMeans(bytes) else { throw truncated }
+            return try scans.withUnsafeBytes { try decode(ByteReader($0), bytes, plan) }
+        }
+
+        /// - Parameter scans: The file as it is given to libjpeg; all of it, or what it needs of it.
+        private static func decode(_ scans: ByteReader, _ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
             let reader = try JPEGReader()
-            reader.give(bytes, isComplete: true)
-            guard let stored = try reader.readHeader(), stored == plan.stored else {
+            reader.give(scans, isComplete: true)
+            guard let stored = try reader.readHeader(bytes), stored == plan.stored else {
                 throw ImageError.damaged(.jpeg, "two sizes")
             }
             let colours = JPEGColours(bytes, reader)
             let eighths = eighths(plan)
-            guard let size = try reader.start(eighths: eighths) else { throw truncated }
+            guard let size = try reader.start(eighths: eighths, meansOnly: eighths == 1) else { throw truncated }
             if reader.hasScans {
                 try absorb(reader, JPEGScanLimit(stored))
                 try reader.startPicture(scan: reader.scan)

@@ -30,8 +30,12 @@
         }
 
         /// Reads up to the first scan; the size that is stored, or nil if more bytes are needed.
-        func readHeader() throws -> PixelSize? {
+        /// - Parameter bytes: The file so far, in which no less memory must have been foreseen than libjpeg needs.
+        func readHeader(_ bytes: ByteReader) throws -> PixelSize? {
             guard try step(jpeg_reader_read_header(reader, &header)) == .done else { return nil }
+            if header.coefficient_bytes > UInt64(JPEGHeader.coefficientBytes(bytes)) {
+                throw ImageError.damaged(.jpeg, "a header of two meanings")
+            }
             return PixelSize(width: Int(header.width), height: Int(header.height))
         }
 
@@ -56,10 +60,12 @@
 
         /// Begins to decode at so many eighths of the size; the size of the rows that come, or nil if more bytes are
         /// needed.
-        func start(eighths: Int) throws -> PixelSize? {
+        /// - Parameter meansOnly: Whether nothing is kept but what an eighth of the size needs.
+        func start(eighths: Int, meansOnly: Bool = false) throws -> PixelSize? {
             var (width, height): (UInt32, UInt32) = (0, 0)
             let layout = Int32(isInks ? JPEG_ROWS_CMYK : JPEG_ROWS_BGRA)
-            let result = jpeg_reader_start(reader, Int32(eighths), layout, header.multiscan, &width, &height)
+            let result = jpeg_reader_start(
+                reader, Int32(eighths), layout, header.multiscan, meansOnly ? 1 : 0, &width, &height)
             return try step(result) == .done ? PixelSize(width: Int(width), height: Int(height)) : nil
         }
 

@@ -24,15 +24,19 @@
 
         /// One that is interlaced is there as a whole before its first row is.
         static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
-            let rows = bytes.byte(28) == 1 || isAnimated(bytes) ? plan.stored.height : PictureAssembler.stripHeight
-            return PixelSize(width: plan.stored.width, height: rows + 4).bytes
+            let strips = PixelSize(width: plan.stored.width, height: PictureAssembler.stripHeight + 4).bytes
+            if isAnimated(bytes) { return strips + 2 * plan.stored.bytes }  // a canvas, and a frame to put on it
+            return strips + (bytes.byte(28) == 1 ? plan.stored.bytes : 0)
         }
 
         static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
-            if isAnimated(bytes), let animation = APNGAnimation(Data(bytes.bytes), limit: 1),
-                !animation.showsDefaultImage
-            {
-                return try animation.firstFrame(plan)
+            if isAnimated(bytes) {
+                if let animation = APNGAnimation(Data(bytes.bytes), limit: 1) {
+                    if !animation.showsDefaultImage { return try animation.firstFrame(plan) }
+                } else if !PNGChunks(bytes).contains(where: { $0.has("IEND") }) {
+                    // The frame to show may be what is missing.
+                    throw ImageError.damaged(.png, "the data end too early")
+                }
             }
             return try PNGDecoder(bytes).decode(plan)
         }
@@ -51,6 +55,20 @@
             return try decoder.decodeWhole(size, header.transparent == 0)
         }
 
+        /// The profile of a file, if it has one that matters.
+        static func colours(_ bytes: ByteReader) -> ColorTransform? {
+            var header = png_reader_header()
+            guard let decoder = try? PNGDecoder(bytes), png_reader_start(decoder.reader, &header) != 0 else {
+                return nil
+            }
+            return colours(header)
+        }
+
+        private static func colours(_ header: png_reader_header) -> ColorTransform? {
+            let profile = ByteReader(UnsafeRawBufferPointer(start: header.profile, count: header.profile_length))
+            return ColorTransform(profile, header.grey != 0 ? .grey : .rgb)
+        }
+
         private func decode(_ plan: DecodePlan) throws -> BitmapImage {
             var header = png_reader_header()
             try check(png_reader_start(reader, &header))
@@ -62,9 +80,7 @@
                 header.interlaced != 0
                 ? try PictureAssembler.assemble(plan, decodeWhole(plan.stored, isOpaque), isOpaque: isOpaque)
                 : try decodeRows(plan, isOpaque)
-            let profile = ByteReader(UnsafeRawBufferPointer(start: header.profile, count: header.profile_length))
-            let colours = ColorTransform(profile, header.grey != 0 ? .grey : .rgb)
-            try colours?.apply(to: image.buffer, isOpaque: isOpaque)
+            try Self.colours(header)?.apply(to: image.buffer, isOpaque: isOpaque)
             return image
         }
 

@@ -27,7 +27,8 @@ enum JPEGHeader {
             } else if marker == 0xD9 {
                 return
             } else {
-                guard let length = bytes.big16(offset + 2), length >= 2 else { return }
+                // A length of less than itself is taken for none, as libjpeg does.
+                guard let length = bytes.big16(offset + 2).map({ max($0, 2) }) else { return }
                 guard let segment = bytes.part(from: offset + 4, count: length - 2) else { return }
                 guard visit(marker, segment), marker != scan else { return }
                 offset += 2 + length
@@ -40,13 +41,34 @@ enum JPEGHeader {
         (0xC0...0xCF).contains(marker) && marker != 0xC4 && marker != 0xC8 && marker != 0xCC
     }
 
+    /// Whether its first scan has begun: all that is to be known of it before is there.
+    static func isComplete(_ bytes: ByteReader) -> Bool {
+        var isComplete = false
+        walk(bytes) { marker, segment in
+            isComplete = marker == scan && segment.count > 0
+            return true
+        }
+        return isComplete
+    }
+
+    /// Whether its frame is progressive (T.81 §4.11).
+    static func isProgressive(_ bytes: ByteReader) -> Bool {
+        var isProgressive = false
+        walk(bytes) { marker, _ in
+            if isFrame(marker) { isProgressive = marker & 3 == 2 }
+            return !isFrame(marker)
+        }
+        return isProgressive
+    }
+
     /// The bytes of all its coefficients, which a decoder has to hold where they come in several scans; else 0.
-    static func coefficientBytes(_ bytes: ByteReader) -> Int {
+    /// - Parameter meansOnly: Whether it holds no more of them than an eighth of the size needs.
+    static func coefficientBytes(_ bytes: ByteReader, meansOnly: Bool = false) -> Int {
         var (all, components, isProgressive) = (0, 0, false)
         var isScattered = false
         walk(bytes) { marker, segment in
             if isFrame(marker) {
-                all = coefficientBytes(frame: segment) ?? 0
+                all = coefficientBytes(frame: segment, meansOnly) ?? 0
                 components = segment.byte(5).map(Int.init) ?? 0
                 isProgressive = marker & 3 == 2
             } else if marker == scan {
@@ -58,13 +80,16 @@ enum JPEGHeader {
     }
 
     /// T.81 §B.2.2: lines, samples a line, and for each component its sampling factors.
-    private static func coefficientBytes(frame: ByteReader) -> Int? {
+    private static func coefficientBytes(frame: ByteReader, _ meansOnly: Bool) -> Int? {
         guard let height = frame.big16(1), let width = frame.big16(3), let count = frame.byte(5) else { return nil }
         let factors = (0..<Int(count)).compactMap { frame.byte(7 + $0 * 3).map { (Int($0 >> 4), Int($0 & 15)) } }
         let (across, down) = (factors.map(\.0).max() ?? 1, factors.map(\.1).max() ?? 1)
         guard across > 0, down > 0 else { return nil }
         return factors.reduce(0) { sum, factor in
-            sum + (width * factor.0 / across + 16) * (height * factor.1 / down + 16) * 2
+            let all = (width * factor.0 / across + 16) * (height * factor.1 / down + 16) * 2
+            guard meansOnly, !JPEGSampling.isHalved(factor, of: (across, down)) else { return sum + all }
+            // Means, and the rows of whole blocks that are at hand.
+            return sum + all / 64 + (width + 16) * 128
         }
     }
 

@@ -61,9 +61,9 @@
 
         private func take(_ rows: UnsafeRawPointer, _ stride: Int, _ count: Int) {
             guard let scaledRow else { return canvas.put(rows, stride: stride, first: row, count: count) }
-            let result = scaledRow.base.assumingMemoryBound(to: SIMD4<UInt8>.self)
+            let result = scaledRow.base.assumingMemoryBound(to: UInt8.self)
             for index in 0..<count {
-                let pixels = (rows + index * stride).assumingMemoryBound(to: SIMD4<UInt8>.self)
+                let pixels = (rows + index * stride).assumingMemoryBound(to: UInt8.self)
                 scaler?.add(pixels, result) { row in
                     canvas.put(UnsafeRawPointer(result), stride: scaledRow.bytesPerRow, first: row, count: 1)
                 }

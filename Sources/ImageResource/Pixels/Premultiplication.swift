@@ -3,20 +3,28 @@
 
     /// Straight alpha to premultiplied and back, on pixels of four bytes with alpha last.
     enum Premultiplication {
+        private typealias Pixels = SIMD8<UInt32>
+
         /// Multiplies the colours of `count` pixels with their alpha, rounded to the nearest.
         static func multiply(_ pixels: UnsafeMutableRawPointer, count: Int) {
-            let pixels = pixels.assumingMemoryBound(to: UInt32.self)
-            for index in 0..<count {
-                let pixel = pixels[index]
-                let alpha = pixel >> 24
-                if alpha == 255 { continue }
-                // Two channels at once; x / 255 is (x + 128 + ((x + 128) >> 8)) >> 8 for products of bytes.
-                let outer = (pixel & 0x00FF_00FF) &* alpha &+ 0x0080_0080
-                let green = (pixel >> 8 & 0xFF) &* alpha &+ 0x80
-                pixels[index] =
-                    (outer &+ (outer >> 8 & 0x00FF_00FF)) >> 8 & 0x00FF_00FF
-                    | (green &+ green >> 8) & 0xFF00 | alpha << 24
+            let together = Pixels.scalarCount
+            let rest = count % together
+            for offset in stride(from: 0, to: (count - rest) * 4, by: together * 4) {
+                let multiplied = multiplied(pixels.loadUnaligned(fromByteOffset: offset, as: Pixels.self))
+                pixels.storeBytes(of: multiplied, toByteOffset: offset, as: Pixels.self)
             }
+            let last = pixels.assumingMemoryBound(to: UInt32.self) + count - rest
+            for index in 0..<rest { last[index] = multiplied(Pixels(repeating: last[index]))[0] }
+        }
+
+        /// Two channels at once; x / 255 is (x + 128 + ((x + 128) >> 8)) >> 8 for products of bytes.
+        @inline(__always)
+        private static func multiplied(_ pixels: Pixels) -> Pixels {
+            let alpha = pixels &>> 24
+            let outer = (pixels & 0x00FF_00FF) &* alpha &+ 0x0080_0080
+            let green = (pixels &>> 8 & 0xFF) &* alpha &+ 0x80
+            return (outer &+ (outer &>> 8 & 0x00FF_00FF)) &>> 8 & 0x00FF_00FF
+                | (green &+ green &>> 8) & 0xFF00 | pixels & 0xFF00_0000
         }
 
         /// Multiplies a whole picture; throws `CancellationError` where it works for a load that is cancelled.

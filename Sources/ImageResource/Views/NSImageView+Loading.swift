@@ -2,13 +2,15 @@
     public import AppKit
 
     extension NSImageView: ImageDisplay {
-        /// By the view's bounds, how it scales, and the screen that it is on.
+        /// By the view's bounds, how it scales, and the screen that it is on. A view without extent, as before its first
+        /// layout, asks for no more than its window, or a screen, can show.
         public var imageSizing: ImageSizing {
+            let space = bounds.isEmpty ? window?.frame.size ?? NSScreen.main?.frame.size ?? bounds.size : bounds.size
             let scale = window?.backingScaleFactor ?? NSScreen.main?.backingScaleFactor ?? 2
             switch imageScaling {
             case .scaleProportionallyDown, .scaleProportionallyUpOrDown:
-                return .space(bounds.size, contentMode: .aspectFit, scale: scale)
-            case .scaleAxesIndependently: return .space(bounds.size, contentMode: .aspectFill, scale: scale)
+                return .space(space, contentMode: .aspectFit, scale: scale)
+            case .scaleAxesIndependently: return .space(space, contentMode: .aspectFill, scale: scale)
             default: return .stored  // It is shown as large as it is.
             }
         }

@@ -63,6 +63,8 @@
         @Published private var phase = ResourceBinding<R>.Phase.empty
         private let synchronizer: Synchronizer
         private var key: Key?
+        /// The number of tasks that have followed so far, which tells the latest from others.
+        private(set) var followed = 0
         private var transaction = Transaction()
         private lazy var binding = ResourceBinding<R>(synchronizer: synchronizer) { [weak self] phase in
             guard let self else { return }
@@ -83,11 +85,13 @@
 
         /// Loads, and waits until the task is cancelled: when the view disappears, or shows another resource.
         func follow(_ resource: R?) async {
+            followed += 1
+            let mine = followed
             key = Key(resource)
             binding.load(resource)
             for await _ in AsyncStream(Never.self, { _ in }) {}  // It ends when the task is cancelled.
-            // A task that begins for another resource may have been quicker.
-            if key == Key(resource) { binding.cancel() }
+            // A later task may have begun before this one ends; what is under way then belongs to that.
+            if mine == followed { binding.cancel() }
         }
     }
 #endif

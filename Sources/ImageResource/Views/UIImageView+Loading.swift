@@ -2,18 +2,26 @@
     public import UIKit
 
     extension UIImageView: ImageDisplay {
-        /// By the view's bounds, its content mode, and the screen that it is on.
+        /// By the view's bounds, its content mode, and the screen that it is on. A view without extent, as before its
+        /// first layout, asks for no more than its window, or a screen, can show.
         public var imageSizing: ImageSizing {
+            let space = bounds.isEmpty ? window?.bounds.size ?? Self.largestSpace : bounds.size
             let scale = traitCollection.displayScale
             switch contentMode {
-            case .scaleAspectFit: return .space(bounds.size, contentMode: .aspectFit, scale: scale)
-            case .scaleAspectFill, .scaleToFill, .redraw:
-                return .space(bounds.size, contentMode: .aspectFill, scale: scale)
+            case .scaleAspectFit: return .space(space, contentMode: .aspectFit, scale: scale)
+            case .scaleAspectFill, .scaleToFill, .redraw: return .space(space, contentMode: .aspectFill, scale: scale)
             default: return .stored  // It is shown as large as it is.
             }
         }
 
         /// The loads of this view.
         public var imageLoads: ImageLoads { .associated(with: self) }
+
+        #if os(visionOS)
+            /// The size of a new window, as there is no screen.
+            private static var largestSpace: CGSize { CGSize(width: 1280, height: 720) }
+        #else
+            private static var largestSpace: CGSize { UIScreen.main.bounds.size }
+        #endif
     }
 #endif

@@ -1,6 +1,15 @@
 @_exported import Foundation
 
-public typealias CFString = String
+/// As the real one a key of dictionaries, and not `Sendable`.
+public struct CFString: Hashable, ExpressibleByStringLiteral {
+    private let text: String
+
+    public init(stringLiteral text: String) { self.text = text }
+}
+
+@available(*, unavailable)
+extension CFString: Sendable {}
+
 public typealias CFData = Data
 public typealias CFMutableData = NSMutableData
 public typealias CFDictionary = [CFString: Any]

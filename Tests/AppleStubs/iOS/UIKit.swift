@@ -27,6 +27,12 @@ open class UITraitCollection {
 }
 
 @MainActor
+open class UIScreen {
+    public class var main: UIScreen { UIScreen() }
+    public var bounds: CGRect { CGRect(x: 0, y: 0, width: 9, height: 6) }
+}
+
+@MainActor
 open class UIView {
     public enum ContentMode: Int, Sendable {
         case scaleToFill, scaleAspectFit, scaleAspectFill, redraw, center, top, bottom, left, right, topLeft, topRight,
@@ -34,6 +40,7 @@ open class UIView {
     }
 
     open var bounds: CGRect
+    public var window: UIWindow?
     open var contentMode = ContentMode.scaleToFill
     public let traitCollection = UITraitCollection()
     nonisolated(unsafe) package var associatedObjects: [UnsafeRawPointer: Any] = [:]  // touched on the main actor only
@@ -44,6 +51,9 @@ open class UIView {
 }
 
 extension UIView: StubAssociating {}
+
+@MainActor
+open class UIWindow: UIView {}
 
 @MainActor
 open class UIImageView: UIView {

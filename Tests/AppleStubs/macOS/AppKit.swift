@@ -42,12 +42,14 @@ public enum NSImageScaling: UInt, Sendable {
 
 @MainActor
 open class NSScreen {
-    public class var main: NSScreen? { nil }
+    public class var main: NSScreen? { NSScreen() }
+    public var frame: CGRect { CGRect(x: 0, y: 0, width: 9, height: 6) }
     public var backingScaleFactor: CGFloat { 2 }
 }
 
 @MainActor
 open class NSWindow {
+    public var frame: CGRect { CGRect(x: 0, y: 0, width: 9, height: 6) }
     public var backingScaleFactor: CGFloat { 2 }
 }
 

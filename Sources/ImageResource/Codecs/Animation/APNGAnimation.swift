@@ -75,6 +75,10 @@
                 replaces: blending == 0, workingBytes: size.bytes)
         }
 
+        func colourTransform() -> ColorTransform? {
+            data.withUnsafeBytes { PNGDecoder.colours(ByteReader($0)) }
+        }
+
         func draw(_ index: Int, onto canvas: PixelBuffer) throws {
             let frame = frames[index]
             let file = file(of: index)

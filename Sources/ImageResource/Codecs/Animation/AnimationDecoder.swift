@@ -9,6 +9,9 @@
         var loopCount: Int { get }
         var orientation: ImageOrientation { get }
 
+        /// How its colours become sRGB; nil if they are, or nothing is known of them.
+        func colourTransform() -> ColorTransform?
+
         /// Draws a frame over what is there: premultiplied BGRA.
         func draw(_ index: Int, onto canvas: PixelBuffer) throws
     }
@@ -16,11 +19,24 @@
     extension AnimationDecoder {
         var orientation: ImageOrientation { .up }
 
+        func colourTransform() -> ColorTransform? { nil }
+
+        /// The canvas, and what is to come back where a frame has covered it.
+        var canvasBytes: Int { canvas.bytes * (frames.contains { $0.disposal == .restore } ? 2 : 1) }
+
+        /// What making a frame takes beside the picture that comes out.
+        var workingBytes: Int {
+            let (bytes, overflow) = canvasBytes.addingReportingOverflow(frames.map(\.workingBytes).max() ?? 0)
+            return overflow ? .max : bytes
+        }
+
         /// The picture that stands for the animation where it does not play.
         func firstFrame(_ plan: DecodePlan) throws -> BitmapImage {
             let picture = try PixelBuffer(canvas, cleared: true)
             try draw(0, onto: picture)
-            return try PictureAssembler.assemble(plan, picture, isOpaque: false)
+            let image = try PictureAssembler.assemble(plan, picture, isOpaque: false)
+            try colourTransform()?.apply(to: image.buffer, isOpaque: false)
+            return image
         }
     }
 

@@ -12,5 +12,5 @@ protocol FrameSource: Sendable {
 
 /// Makes frames, on one thread at a time.
 protocol FrameMaker {
-    func frame(at index: Int, _ sizing: ImageSizing) throws -> PlatformImage
+    func frame(at index: Int) throws -> PlatformImage
 }

@@ -3,13 +3,19 @@
 
     /// The animations that are decoded here.
     enum FrameSources {
-        static func source(of data: Data, _ sizing: ImageSizing) throws -> any FrameSource {
+        static func source(
+            of data: Data, _ sizing: ImageSizing, limit: Int = ImageDecoding.memoryBudget
+        ) throws -> any FrameSource {
             // Within the limits, or nothing at all is allocated.
-            try data.withUnsafeBytes { _ = try Decoding(ByteReader($0), sizing) }
-            if let decoder = decoder(of: data), decoder.frames.count > 1 {
-                return ComposedFrames(decoder: decoder, fileSize: data.count)
+            try data.withUnsafeBytes { _ = try Decoding(ByteReader($0), sizing, budget: limit) }
+            guard let decoder = decoder(of: data), decoder.frames.count > 1 else {
+                return StillFrame(data: data, sizing: sizing)
             }
-            return StillFrame(data: data)
+            let plan = DecodePlan(stored: decoder.canvas, orientation: decoder.orientation, sizing)
+            guard let affordable = plan.limited(toBytes: limit - decoder.workingBytes) else {
+                throw ImageError.overBudget(bytes: decoder.workingBytes, limit: limit)
+            }
+            return ComposedFrames(decoder: decoder, plan: affordable, fileSize: data.count)
         }
 
         private static func decoder(of data: Data) -> (any AnimationDecoder)? {
@@ -23,33 +29,36 @@
     }
 
     /// Frames that are drawn one over the other.
-    private struct ComposedFrames: FrameSource {
-        let decoder: any AnimationDecoder
-        let fileSize: Int
+    struct ComposedFrames: FrameSource {
+        fileprivate let decoder: any AnimationDecoder
+        let plan: DecodePlan
+        fileprivate let fileSize: Int
 
         var durations: [TimeInterval] { decoder.frames.map(\.duration) }
         var loopCount: Int { decoder.loopCount }
+        var byteCount: Int { fileSize + decoder.canvasBytes }
 
-        var byteCount: Int {
-            let restores = decoder.frames.contains { $0.disposal == .restore }
-            return fileSize + decoder.canvas.bytes * (restores ? 2 : 1)
-        }
+        func maker() throws -> any FrameMaker { Maker(frames: self) }
 
-        func maker() throws -> any FrameMaker {
-            Maker(decoder: decoder, compositor: try FrameCompositor(decoder))
-        }
+        private final class Maker: FrameMaker {
+            private let frames: ComposedFrames
+            private var compositor: FrameCompositor?
+            private lazy var colours = frames.decoder.colourTransform()
 
-        private struct Maker: FrameMaker {
-            let decoder: any AnimationDecoder
-            let compositor: FrameCompositor
+            init(frames: ComposedFrames) {
+                self.frames = frames
+            }
 
-            func frame(at index: Int, _ sizing: ImageSizing) throws -> BitmapImage {
-                let plan = DecodePlan(stored: decoder.canvas, orientation: decoder.orientation, sizing)
-                let cost = decoder.frames[index].workingBytes + plan.output.bytes
-                return try DecodeBudget.shared.with(cost) {
+            func frame(at index: Int) throws -> BitmapImage {
+                let plan = frames.plan
+                return try DecodeBudget.shared.with(frames.decoder.workingBytes + plan.output.bytes) {
+                    let compositor = try self.compositor ?? FrameCompositor(frames.decoder)
+                    self.compositor = compositor
                     let canvas = try compositor.canvas(showing: index)
                     let isWhole = plan.output == canvas.size && plan.orientation == .up
-                    return try PictureAssembler.assemble(plan, isWhole ? canvas.copy() : canvas, isOpaque: false)
+                    let image = try PictureAssembler.assemble(plan, isWhole ? canvas.copy() : canvas, isOpaque: false)
+                    try colours?.apply(to: image.buffer, isOpaque: false)
+                    return image
                 }
             }
         }
@@ -58,6 +67,7 @@
     /// An image that does not move.
     private struct StillFrame: FrameSource, FrameMaker {
         let data: Data
+        let sizing: ImageSizing
 
         var durations: [TimeInterval] { [0] }
         var loopCount: Int { 1 }
@@ -65,7 +75,7 @@
 
         func maker() throws -> any FrameMaker { self }
 
-        func frame(at index: Int, _ sizing: ImageSizing) throws -> BitmapImage {
+        func frame(at index: Int) throws -> BitmapImage {
             try BitmapImage.decode(data, sizing: sizing)
         }
     }

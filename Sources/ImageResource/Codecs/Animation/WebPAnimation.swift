@@ -16,14 +16,17 @@
             var (frames, chunks, loops): ([AnimationFrame], [Range<Int>], Int) = ([], [], 1)
             let header = data.withUnsafeBytes { buffer -> HeaderFacts? in
                 let bytes = ByteReader(buffer)
-                guard WebPHeader.isAnimated(bytes) else { return nil }
+                guard WebPHeader.isAnimated(bytes), let header = WebPHeader.read(bytes) else { return nil }
+                let canvas = PixelSize(width: header.width, height: header.height)
                 for chunk in RIFFChunks(bytes) where frames.count < limit {
                     if chunk.name == "ANIM" { loops = chunk.content.little16(4) ?? 1 }
                     guard chunk.name == "ANMF", let frame = Self.frame(chunk.content) else { continue }
+                    // One that reaches beyond the canvas is against the format, and may be very large.
+                    guard frame.area.inside(canvas) == frame.area else { break }
                     frames.append(frame)
                     chunks.append(chunk.range.dropFirst(16))
                 }
-                return WebPHeader.read(bytes)
+                return header
             }
             guard let header, !frames.isEmpty else { return nil }
             self.data = data
@@ -44,6 +47,10 @@
                 area: PixelArea(x: x * 2, y: y * 2, size: size),
                 duration: AnimationFrame.shownDuration(Double(duration) / 1000),
                 disposal: flags & 1 == 1 ? .clear : .keep, replaces: flags & 2 == 2, workingBytes: size.bytes * 2)
+        }
+
+        func colourTransform() -> ColorTransform? {
+            data.withUnsafeBytes { ColorTransform(WebPHeader.profile(ByteReader($0)), .rgb) }
         }
 
         func draw(_ index: Int, onto canvas: PixelBuffer) throws {

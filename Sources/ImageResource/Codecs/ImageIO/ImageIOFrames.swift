@@ -5,42 +5,55 @@
     /// The animations that ImageIO decodes; it puts frames together by itself.
     enum FrameSources {
         static func source(of data: Data, _ sizing: ImageSizing) throws -> any FrameSource {
-            try ImageIOFrames(data)
+            try ImageIOFrames(data, sizing)
         }
     }
 
     private struct ImageIOFrames: FrameSource, @unchecked Sendable {  // `file` is immutable, and ImageIO's thread-safe.
-        private static let dictionaries: [(CFString, delays: [CFString], loops: CFString)] = [
-            (
-                kCGImagePropertyGIFDictionary,
-                [kCGImagePropertyGIFUnclampedDelayTime, kCGImagePropertyGIFDelayTime], kCGImagePropertyGIFLoopCount
-            ),
-            (
-                kCGImagePropertyPNGDictionary,
-                [kCGImagePropertyAPNGUnclampedDelayTime, kCGImagePropertyAPNGDelayTime], kCGImagePropertyAPNGLoopCount
-            ),
-            (
-                kCGImagePropertyWebPDictionary,
-                [kCGImagePropertyWebPUnclampedDelayTime, kCGImagePropertyWebPDelayTime], kCGImagePropertyWebPLoopCount
-            ),
-        ]
+        /// Where formats that are animated keep their times. Made anew each time, because a `CFString` is not `Sendable`.
+        private static var dictionaries: [(name: CFString, delays: [CFString], loops: CFString)] {
+            [
+                (
+                    kCGImagePropertyGIFDictionary,
+                    [kCGImagePropertyGIFUnclampedDelayTime, kCGImagePropertyGIFDelayTime], kCGImagePropertyGIFLoopCount
+                ),
+                (
+                    kCGImagePropertyPNGDictionary,
+                    [kCGImagePropertyAPNGUnclampedDelayTime, kCGImagePropertyAPNGDelayTime],
+                    kCGImagePropertyAPNGLoopCount
+                ),
+                (
+                    kCGImagePropertyWebPDictionary,
+                    [kCGImagePropertyWebPUnclampedDelayTime, kCGImagePropertyWebPDelayTime],
+                    kCGImagePropertyWebPLoopCount
+                ),
+            ]
+        }
 
         private let file: ImageIOSource
         private let fileSize: Int
+        private let sizing: ImageSizing
         let durations: [TimeInterval]
         let loopCount: Int
 
-        init(_ data: Data) throws {
+        init(_ data: Data, _ sizing: ImageSizing) throws {
             let file = try ImageIOSource(data)
             self.file = file
             fileSize = data.count
-            durations = file.count > 1 ? (0..<file.count).map { Self.duration(file.properties(at: $0)) } : [0]
+            self.sizing = sizing
+            // Several pictures are not always an animation: a TIFF has pages, a HEIC thumbnails.
+            let isAnimated = file.count > 1 && Self.isAnimated(file.properties(at: 0))
+            durations = isAnimated ? (0..<file.count).map { Self.duration(file.properties(at: $0)) } : [0]
             loopCount = Self.loops(file.fileProperties)
         }
 
         var byteCount: Int { fileSize + file.uprightSize.bytes }
 
-        func maker() throws -> any FrameMaker { Maker(file: file) }
+        func maker() throws -> any FrameMaker { Maker(file: file, sizing: sizing) }
+
+        private static func isAnimated(_ properties: [CFString: Any]) -> Bool {
+            dictionaries.contains { properties[$0.name] != nil }
+        }
 
         private static func duration(_ properties: [CFString: Any]) -> TimeInterval {
             for (name, delays, _) in dictionaries {
@@ -62,8 +75,9 @@
 
         private struct Maker: FrameMaker {
             let file: ImageIOSource
+            let sizing: ImageSizing
 
-            func frame(at index: Int, _ sizing: ImageSizing) throws -> PlatformImage {
+            func frame(at index: Int) throws -> PlatformImage {
                 PlatformImage.make(try file.picture(at: index, sizing), scale: sizing.scale)
             }
         }

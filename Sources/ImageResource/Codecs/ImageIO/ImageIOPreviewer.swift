@@ -7,6 +7,8 @@
     final class ImagePreviewer: Previewer {
         private let sizing: ImageSizing
         private let source = CGImageSourceCreateIncremental(nil)
+        /// What a preview takes, until this is dropped; if there is too little, nothing is shown rather than waited for.
+        private var reservation: DecodeBudget.Reservation?
 
         init(sizing: ImageSizing) {
             self.sizing = sizing
@@ -15,8 +17,10 @@
         func preview(of body: Data) -> PlatformImage? {
             CGImageSourceUpdateData(source, body as CFData, false)
             guard CGImageSourceGetStatusAtIndex(source, 0) == .statusIncomplete,
-                let file = try? ImageIOSource(source, format: nil), let picture = try? file.picture(at: 0, sizing)
+                let file = try? ImageIOSource(source, format: nil)
             else { return nil }
+            reservation = reservation ?? DecodeBudget.previews.reserve(file.bytes(sizing))
+            guard reservation != nil, let picture = try? file.picture(at: 0, sizing) else { return nil }
             return PlatformImage.make(picture, scale: sizing.scale)
         }
     }

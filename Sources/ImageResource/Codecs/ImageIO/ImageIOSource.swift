@@ -9,6 +9,8 @@
     /// Nothing is decoded until a picture is asked for, and then at once and not when it is first drawn.
     struct ImageIOSource {
         private let source: CGImageSource
+        /// What errors name.
+        private let format: ImageFormat?
         /// The size as it is shown, upright.
         let uprightSize: PixelSize
 
@@ -19,7 +21,7 @@
             }
             try self.init(source, format: ImageFormat(data))
             if CGImageSourceGetStatusAtIndex(source, 0) != .statusComplete {
-                throw ImageError.damaged(ImageFormat(data) ?? .jpeg, "the data end too early")
+                throw damaged("the data end too early")
             }
         }
 
@@ -36,7 +38,12 @@
                 throw ImageError.tooManyPixels(width: size.width, height: size.height, limit: limit)
             }
             self.source = source
+            self.format = format
             uprightSize = size
+        }
+
+        private func damaged(_ reason: String) -> ImageError {
+            format.map { .damaged($0, reason) } ?? .unknownFormat
         }
 
         private static func size(of source: CGImageSource) -> PixelSize? {
@@ -66,7 +73,7 @@
             let size = affordable(sizing.size(for: uprightSize))
             return try DecodeBudget.shared.with(size.bytes) {
                 guard let picture = picture(at: index, longerSide: max(size.width, size.height)) else {
-                    throw ImageError.damaged(ImageFormat.jpeg, "ImageIO does not decode it")
+                    throw damaged("ImageIO does not decode it")
                 }
                 return picture
             }
@@ -83,6 +90,9 @@
                 ] as [CFString: Any]
             return CGImageSourceCreateThumbnailAtIndex(source, index, options as CFDictionary)
         }
+
+        /// The bytes of a picture as it would be decoded.
+        func bytes(_ sizing: ImageSizing) -> Int { affordable(sizing.size(for: uprightSize)).bytes }
 
         /// The size, or the largest of the same aspect ratio that the budget allows.
         private func affordable(_ size: PixelSize) -> PixelSize {

@@ -40,7 +40,9 @@
         private func begin(_ bytes: ByteReader) -> State {
             guard let format = ImageFormat(bytes) else { return bytes.count < 64 ? .waitingForHeader : .nothingToShow }
             guard format == .jpeg || format == .webp else { return .nothingToShow }
-            guard ImageHeader(bytes) != nil else { return .waitingForHeader }
+            guard ImageHeader(bytes) != nil, format != .jpeg || JPEGHeader.isComplete(bytes) else {
+                return .waitingForHeader
+            }
             guard let decoding = try? Decoding(bytes, sizing),
                 let previewer = Self.previewer(format, bytes, decoding.plan)
             else { return .nothingToShow }

@@ -24,7 +24,7 @@
 
         func preview(of bytes: ByteReader) throws -> BitmapImage? {
             reader.give(bytes, isComplete: false)
-            if colours == nil, try reader.readHeader() != nil { colours = JPEGColours(bytes, reader) }
+            if colours == nil, try reader.readHeader(bytes) != nil { colours = JPEGColours(bytes, reader) }
             if colours != nil, size == nil { size = try reader.start(eighths: eighths) }
             guard let size else { return nil }
             let image = reader.hasScans ? try nextScans(size) : try nextRows(size)

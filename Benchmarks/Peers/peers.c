@@ -1,0 +1,105 @@
+// Decodes one file again and again with a library, as bench-images tells it to: peers vips|gdk|giflib OPERATION FILE
+//
+// Operations: full, thumbnail, frames. For each line that it reads it decodes once, and answers with nanoseconds of CPU
+// and the most bytes that the process has had in memory; a line that is not empty names a file to write the picture to.
+#include <gdk-pixbuf/gdk-pixbuf.h>
+#include <gif_lib.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <vips/vips.h>
+
+enum { SIDE = 256 };
+
+static void fail(const char *message) {
+    fprintf(stderr, "%s\n", message);
+    exit(1);
+}
+
+static long peak(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss * 1024;
+}
+
+static void vips(const char *operation, const char *path, const char *target) {
+    VipsImage *image = NULL;
+    size_t size;
+    int failed = strcmp(operation, "thumbnail") == 0
+        ? vips_thumbnail(path, &image, SIDE, "height", SIDE, NULL)
+        : !(image = vips_image_new_from_file(path, "access", VIPS_ACCESS_SEQUENTIAL, NULL));
+    if (failed) fail(vips_error_buffer());
+    void *pixels = vips_image_write_to_memory(image, &size);
+    if (!pixels) fail(vips_error_buffer());
+    if (*target) {
+        VipsImage *copy = vips_image_new_from_memory(pixels, size, image->Xsize, image->Ysize, image->Bands, image->BandFmt);
+        if (vips_pngsave(copy, target, NULL)) fail(vips_error_buffer());
+        g_object_unref(copy);
+    }
+    g_free(pixels);
+    g_object_unref(image);
+}
+
+static void gdk(const char *operation, const char *path, const char *target) {
+    GError *error = NULL;
+    GdkPixbuf *image = strcmp(operation, "thumbnail") == 0
+        ? gdk_pixbuf_new_from_file_at_scale(path, SIDE, SIDE, TRUE, &error)
+        : gdk_pixbuf_new_from_file(path, &error);
+    if (!image || (*target && !gdk_pixbuf_save(image, target, "png", &error, NULL))) fail(error->message);
+    g_object_unref(image);
+}
+
+// Each frame drawn over the one before, as the animation of the benchmark wants it: kept, opaque but for one colour.
+static void giflib(const char *operation, const char *path, const char *target) {
+    int error;
+    GifFileType *file = DGifOpenFileName(path, &error);
+    if (!file || DGifSlurp(file) != GIF_OK) fail("giflib could not read it");
+    size_t area = (size_t)file->SWidth * file->SHeight;
+    uint32_t *canvas = calloc(area, 4);
+    for (int index = 0; index < file->ImageCount; index++) {
+        SavedImage *frame = &file->SavedImages[index];
+        ColorMapObject *map = frame->ImageDesc.ColorMap ? frame->ImageDesc.ColorMap : file->SColorMap;
+        GraphicsControlBlock control = {.TransparentColor = NO_TRANSPARENT_COLOR};
+        DGifSavedExtensionToGCB(file, index, &control);
+        uint32_t colours[256] = {0};
+        for (int i = 0; i < map->ColorCount; i++)
+            colours[i] = 0xFF000000u | map->Colors[i].Red << 16 | map->Colors[i].Green << 8 | map->Colors[i].Blue;
+        const GifImageDesc *area = &frame->ImageDesc;
+        for (int y = 0; y < area->Height; y++)
+            for (int x = 0; x < area->Width; x++) {
+                int colour = frame->RasterBits[y * area->Width + x];
+                if (colour != control.TransparentColor)
+                    canvas[(size_t)(area->Top + y) * file->SWidth + area->Left + x] = colours[colour];
+            }
+        uint32_t *shown = malloc((size_t)file->SWidth * file->SHeight * 4);  // what a caller is given
+        memcpy(shown, canvas, (size_t)file->SWidth * file->SHeight * 4);
+        free(shown);
+    }
+    free(canvas);
+    DGifCloseFile(file, &error);
+}
+
+int main(int argc, char **argv) {
+    if (argc != 4) fail("peers vips|gdk|giflib OPERATION FILE");
+    void (*decode)(const char *, const char *, const char *) =
+        strcmp(argv[1], "vips") == 0 ? vips : strcmp(argv[1], "gdk") == 0 ? gdk : giflib;
+    if (decode == vips) {
+        if (VIPS_INIT(argv[0])) fail(vips_error_buffer());
+        vips_concurrency_set(1);
+        vips_cache_set_max(0);
+    }
+    char target[4096];
+    while (fgets(target, sizeof target, stdin)) {
+        struct timespec start, end;
+        target[strcspn(target, "\n")] = 0;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+        decode(argv[2], argv[3], target);
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
+        printf("%ld %ld\n", (end.tv_sec - start.tv_sec) * 1000000000L + end.tv_nsec - start.tv_nsec, peak());
+        fflush(stdout);
+    }
+    return 0;
+}

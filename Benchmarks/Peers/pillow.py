@@ -1,0 +1,33 @@
+"""Decodes one file again and again with Pillow, as bench-images tells it to: pillow.py OPERATION FILE
+
+Operations: full, thumbnail, frames. For each line that it reads it decodes once, and answers with nanoseconds of CPU and
+the most bytes that the process has had in memory; a line that is not empty names a file to write the picture to.
+"""
+import resource
+import sys
+import time
+
+from PIL import Image, ImageSequence
+
+SIDE = 256
+operation, path = sys.argv[1], sys.argv[2]
+
+
+def decode():
+    with Image.open(path) as image:
+        if operation == "frames":
+            return [frame.convert("RGBA") for frame in ImageSequence.Iterator(image)][-1]
+        if operation == "thumbnail":
+            image.thumbnail((SIDE, SIDE))  # asks the JPEG decoder for a smaller size (draft) by itself
+        else:
+            image.load()
+        return image.copy() if operation == "full" and image.mode == "P" else image
+
+
+for line in sys.stdin:
+    start = time.process_time_ns()
+    picture = decode()
+    print(time.process_time_ns() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, flush=True)
+    if line.strip():
+        picture.save(line.strip())
+    del picture
