@@ -26,6 +26,7 @@ final class Session {
         configuration.preferredMemoryUsage = 64 << 20
         configuration.grace = 0.15  // cells that leave the screen often come straight back
         configuration.observer = listener
+        if let n = ProcessInfo.processInfo.environment["PARSES"].flatMap(Int.init) { configuration.maximumParses = n }
         if baseline == .fifo { configuration.schedule = .oldestFirst }
         synchronizer = Synchronizer(configuration: configuration)
     }

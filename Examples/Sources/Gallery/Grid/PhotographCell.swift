@@ -20,8 +20,8 @@ final class PhotographCell {
 
     let root: Widget
     private let picture = FixedPicture(pictureSize)
-    private let title = Make.label(classes: "title", leading: true)
-    private let credit = Make.label(classes: "credit", leading: true)
+    private let title = Make.label(classes: "name", leading: true)
+    private let credit = Make.label(classes: "author", leading: true)
     private let retryButton = FailurePicture()
     private let session: Session
     private weak var journal: (any CellJournal)?
@@ -60,6 +60,9 @@ final class PhotographCell {
     /// The middle of what shows that there is no picture, in the window, for who clicks on it.
     var retryPlace: (x: Double, y: Double)? { WindowPicture.middle(of: retryButton.root) }
 
+    /// What is drawn in the place of the picture.
+    var drawnPicture: BitmapImage? { WindowPicture.of(picture.root) }
+
     // MARK: As the grid says
 
     func bind(_ photograph: Photograph) {
@@ -68,11 +71,7 @@ final class PhotographCell {
         gtk_label_set_text(title.opaque, photograph.item.title)
         gtk_label_set_text(credit.opaque, photograph.item.credit)
         root.describe(as: "\(photograph.item.title). \(photograph.item.alternativeText)")
-        if root.isMapped {
-            appear()
-        } else if let image = session.synchronizer.cachedObject(for: resource(photograph)) {
-            show(.image(image))
-        }
+        if root.isMapped { appear() } else { showFromMemory(photograph) }
     }
 
     func unbind() {
@@ -84,8 +83,25 @@ final class PhotographCell {
 
     private func appear() {
         guard let photograph, cancel == nil else { return }
-        journal?.cellAppeared(self, isShown: state == .shown)
-        if state != .shown { load(photograph) }
+        if state != .shown { showFromMemory(photograph) }
+        let now = g_get_monotonic_time()
+        if state == .shown {
+            journal?.cellAppeared(self, at: now)
+            return
+        }
+        // While GTK lays out a list, it maps many cells for a moment that nobody will see.
+        MainLoop.afterFrame { [weak self] in
+            guard let self, self.photograph == photograph, isVisible, cancel == nil, state != .shown else { return }
+            journal?.cellAppeared(self, at: now)
+            load(photograph)
+        }
+    }
+
+    private func showFromMemory(_ photograph: Photograph) {
+        guard session.baseline != .decodeOnMain,
+            let image = session.synchronizer.cachedObject(for: resource(photograph))
+        else { return }
+        show(.image(image))
     }
 
     private func disappear() {

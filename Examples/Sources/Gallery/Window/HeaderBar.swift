@@ -31,10 +31,10 @@ final class HeaderBar {
             if orders.indices.contains(index) { actions.sort(orders[index]) }
         }
         offline = Make.toggle(
-            icon: "network-offline-symbolic", "Offline: show what is stored, and ask nobody", isOn: isOffline,
+            icon: "airplane-mode-symbolic", "Offline: show what is stored, and ask nobody", isOn: isOffline,
             action: actions.setOffline)
         inspector = Make.toggle(
-            icon: "dialog-information-symbolic", "What the library does", isOn: state.showsInspector,
+            icon: "power-profile-performance-symbolic", "What the library does", isOn: state.showsInspector,
             action: actions.setInspector)
         dark = Make.toggle(icon: "weather-clear-night-symbolic", "Dark", isOn: isDark, action: actions.setDark)
         let reload = Make.button(icon: "view-refresh-symbolic", "Reload", action: actions.reload)
