@@ -39,7 +39,9 @@ public enum MainLoop {
     public static func every(milliseconds: Int, _ action: @escaping @MainActor () -> Bool) {
         g_timeout_add_full(
             G_PRIORITY_DEFAULT, guint(max(1, milliseconds)),
-            { data in Handler<Bool>.of(data).map { handler in MainActor.assumeIsolated { handler.action() } } == true ? 1 : 0 },
+            { data in
+                Handler<Bool>.of(data).map { handler in MainActor.assumeIsolated { handler.action() } } == true ? 1 : 0
+            },
             Handler(action).retained(), { Handler<Bool>.release($0) })
     }
 }

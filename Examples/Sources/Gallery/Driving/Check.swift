@@ -97,6 +97,11 @@ struct Check {
     }
 
     private func openDetail(_ window: GalleryWindow) async throws {
+        window.reload()
+        try await wait(for: "the server's answers") {
+            window.session.listener.figures.revalidated >= window.grid.visibleCells.count
+        }
+        report("reloaded, all that is in sight is confirmed by the server")
         window.openDetail(1)
         try await wait(for: "a photograph") { window.detail.isComplete }
         window.closeDetail()

@@ -18,7 +18,8 @@ final class PhotographCell {
         case empty, preview, shown, failed
     }
 
-    let root: Widget
+    // A constant, on which the cell holds a reference of its own; GLib counts them on any thread.
+    nonisolated(unsafe) let root: Widget
     private let picture = FixedPicture(pictureSize)
     private let title = Make.label(classes: "name", leading: true)
     private let credit = Make.label(classes: "author", leading: true)
@@ -33,6 +34,7 @@ final class PhotographCell {
         self.session = session
         self.journal = journal
         root = Make.column(spacing: 1, picture.root, title, credit)
+        g_object_ref_sink(root)
         lay()
         retryButton.root.on("clicked") { [weak self] in self?.retry() }
         root.on("map") { [weak self] in self?.appear() }
@@ -40,8 +42,12 @@ final class PhotographCell {
         root.on("notify::scale-factor") { [weak self] in self?.photograph.map { self?.bind($0) } }
     }
 
+    deinit {
+        g_object_unref(root)
+    }
+
     private func lay() {
-        gtk_widget_add_css_class(root, "cell")
+        gtk_widget_add_css_class(root, "photograph")
         gtk_widget_set_halign(root, GTK_ALIGN_CENTER)
         gtk_widget_set_valign(root, GTK_ALIGN_START)
         gtk_widget_add_css_class(picture.root, "picture")
@@ -120,11 +126,19 @@ final class PhotographCell {
         return true
     }
 
+    /// Asks again, and goes on showing what it shows.
+    func refresh() {
+        guard let photograph else { return }
+        stop()
+        load(photograph)
+    }
+
     private func load(_ photograph: Photograph) {
         var isAnswered = false
         let cancel = session.follow(resource(photograph)) { [weak self] step in
             guard let self, self.photograph == photograph else { return }
-            if case .preview = step {} else {
+            if case .preview = step {
+            } else {
                 isAnswered = true
                 self.cancel = nil
             }

@@ -42,7 +42,8 @@ final class PhotographGrid {
         factory?.onObject("unbind") { item in item.attached("cell", as: PhotographCell.self)?.unbind() }
         grid.onPosition("activate") { [weak self] in self?.activate($0) }
         let width = gtk_scrolled_window_get_hadjustment(root.opaque)
-        width?.on("notify::page-size") { [weak self] in self?.setColumns(width.map { gtk_adjustment_get_page_size($0) }) }
+        width?.on("notify::page-size") { [weak self] in self?.setColumns(width.map { gtk_adjustment_get_page_size($0) })
+        }
     }
 
     /// As many columns as there is room for. GTK makes cells for thirty rows of as many columns as there may be.

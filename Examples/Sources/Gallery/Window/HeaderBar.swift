@@ -16,8 +16,8 @@ final class HeaderBar {
     }
 
     let root: Widget = gtk_header_bar_new()
-    private let title = Make.label(classes: "title")
-    private let subtitle = Make.label(classes: "subtitle")
+    private let title = Make.label(classes: "heading")
+    private let subtitle = Make.label(classes: "count")
     private let back: Widget
     private let sort: Widget
     private let offline: Widget
