@@ -41,7 +41,9 @@ public enum Appearance {
         return String(cString: scheme) == "prefer-dark"
     }
 
-    private static var settings: UnsafeMutableRawPointer? { gtk_settings_get_default().map { UnsafeMutableRawPointer($0) } }
+    private static var settings: UnsafeMutableRawPointer? {
+        gtk_settings_get_default().map { UnsafeMutableRawPointer($0) }
+    }
 }
 
 extension UnsafeMutableRawPointer: ObjectPointer {

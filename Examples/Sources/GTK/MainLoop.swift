@@ -23,12 +23,25 @@ public enum MainLoop {
             }, nil, nil)
     }
 
+    /// Runs `action` on the main actor once the frame that is being made is on the screen.
+    @MainActor
+    public static func afterFrame(_ action: @escaping @MainActor () -> Void) {
+        g_idle_add_full(
+            GDK_PRIORITY_REDRAW + 1,
+            { data in
+                if let handler = Handler<Void>.of(data) { MainActor.assumeIsolated { handler.action() } }
+                return 0
+            }, Handler(action).retained(), { Handler<Void>.release($0) })
+    }
+
     /// Runs `action` on the main actor again and again, until it returns false.
     @MainActor
     public static func every(milliseconds: Int, _ action: @escaping @MainActor () -> Bool) {
         g_timeout_add_full(
             G_PRIORITY_DEFAULT, guint(max(1, milliseconds)),
-            { data in Handler<Bool>.of(data).map { handler in MainActor.assumeIsolated { handler.action() } } == true ? 1 : 0 },
+            { data in
+                Handler<Bool>.of(data).map { handler in MainActor.assumeIsolated { handler.action() } } == true ? 1 : 0
+            },
             Handler(action).retained(), { Handler<Bool>.release($0) })
     }
 }

@@ -98,7 +98,8 @@ extension UnsafeMutablePointer<GtkWidget> {
     public func onControlScroll(_ action: @escaping @MainActor (Double) -> Void) {
         guard let controller = gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_VERTICAL) else { return }
         gtk_event_controller_set_propagation_phase(controller, GTK_PHASE_CAPTURE)
-        let function: @convention(c) (gpointer?, Double, Double, OpaquePointer?) -> gboolean = { data, _, down, sender in
+        let function: @convention(c) (gpointer?, Double, Double, OpaquePointer?) -> gboolean = {
+            data, _, down, sender in
             guard let handler = ArgumentHandler<Double, Void>.of(data), let sender else { return 0 }
             let state = gtk_event_controller_get_current_event_state(sender)
             guard state.rawValue & GDK_CONTROL_MASK.rawValue != 0 else { return 0 }

@@ -6,12 +6,15 @@ public import ImageResource
 public enum WindowPicture {
     /// The pixels of a widget that is on the screen; nil if it is not, or has no size.
     public static func of(_ widget: Widget) -> BitmapImage? {
-        let (width, height) = (gtk_widget_get_width(widget), gtk_widget_get_height(widget))
-        guard width > 0, height > 0, widget.isMapped, let native = gtk_widget_get_native(widget),
+        guard widget.isMapped, let native = gtk_widget_get_native(widget),
             let renderer = gtk_native_get_renderer(native), let paintable = gtk_widget_paintable_new(widget),
             let snapshot = gtk_snapshot_new()
         else { return nil }
         defer { g_object_unref(UnsafeMutableRawPointer(paintable)) }
+        // Of a window its frame too, which is not part of the widget's size.
+        let (width, height) = (
+            gdk_paintable_get_intrinsic_width(paintable), gdk_paintable_get_intrinsic_height(paintable)
+        )
         let scale = widget.scale
         gtk_snapshot_scale(snapshot, Float(scale), Float(scale))
         gdk_paintable_snapshot(paintable, snapshot, Double(width), Double(height))
@@ -28,13 +31,15 @@ public enum WindowPicture {
         }
     }
 
-    /// Where the middle of a widget is in its window, in points.
+    /// Where the middle of a widget is in its window, frame included, in points.
     public static func middle(of widget: Widget) -> (x: Double, y: Double)? {
         guard let root = gtk_widget_get_root(widget) else { return nil }
         var (from, to) = (graphene_point_t(), graphene_point_t())
         graphene_point_init(
             &from, Float(gtk_widget_get_width(widget)) / 2, Float(gtk_widget_get_height(widget)) / 2)
         guard gtk_widget_compute_point(widget, root.widget, &from, &to) != 0 else { return nil }
-        return (Double(to.x), Double(to.y))
+        var (left, top) = (0.0, 0.0)  // what a window's frame takes
+        gtk_native_get_surface_transform(gtk_widget_get_native(widget), &left, &top)
+        return (Double(to.x) + left, Double(to.y) + top)
     }
 }

@@ -12,6 +12,11 @@ enum Baseline: String, CaseIterable {
     case fifo
     /// As large as it is stored, for the screen to make it smaller.
     case fullSize = "full-size"
+    /// Neither cancelled nor in another order than asked for, which is what a `URLSession` does by itself.
+    case noCancelFIFO = "no-cancel-fifo"
+
+    var cancels: Bool { self != .noCancel && self != .noCancelFIFO }
+    var isFirstComeFirstServed: Bool { self == .fifo || self == .noCancelFIFO }
 }
 
 /// What a cell is told about its picture.
@@ -33,7 +38,7 @@ extension Session {
             case .failure(let error): step(.failure(error))
             }
         }
-        if baseline == .noCancel { return {} }
+        if baseline?.cancels == false { return {} }
         return cancel
     }
 

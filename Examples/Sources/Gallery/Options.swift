@@ -14,8 +14,9 @@ struct Options {
           --size WxH          of so many points
         Scripts/gallery --check                  checks itself under Xvfb; exits with 1 if something does not hold
         Scripts/gallery --measure                scrolls through everything under Xvfb, and prints what that cost
-          --baseline NAME     with one thing done by hand: decode-on-main, no-cancel, fifo, full-size
-          --bandwidth N       bytes a second of the sample site (25000000; 0 for no limit)
+          --baseline NAME     with one thing done by hand: decode-on-main, no-cancel, fifo, full-size;
+                              no-cancel-fifo is two of them at once
+          --bandwidth N       bytes a second of the sample site (16000000; 0 for no limit)
           --passes N          how often it scrolls through the list at the end, for its memory (0)
           --json FILE         writes the figures too
         """
@@ -38,7 +39,7 @@ struct Options {
     var showsInspector = false
     var size: (width: Int, height: Int)?
     var baseline: Baseline?
-    var bandwidth = 25_000_000
+    var bandwidth = 16_000_000
     var passes = 0
     var json: String?
 

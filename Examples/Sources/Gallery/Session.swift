@@ -22,11 +22,15 @@ final class Session {
         let cache = SQLiteURLCache(memoryCapacity: 8 << 20, diskCapacity: 1 << 30, directory: directory)
         var configuration = Synchronizer.Configuration(cacheTime: 24 * 60 * 60, urlCache: cache)
         configuration.caching = .managed
-        configuration.memoryCapacity = 96 << 20
-        configuration.preferredMemoryUsage = 64 << 20
-        configuration.grace = 0.15  // cells that leave the screen often come straight back
+        configuration.memoryCapacity = 64 << 20
+        configuration.preferredMemoryUsage = 48 << 20
+        configuration.grace = 0.05  // a cell that GTK uses again may be given the same photograph
+        // Where the line is the bottleneck, each further load at a time makes all of them later; two keep it busy.
+        configuration.maximumLoadsPerHost = 2
         configuration.observer = listener
-        if baseline == .fifo { configuration.schedule = .oldestFirst }
+        // One core is left to the window: where all of them decode, frames come late.
+        configuration.maximumParses = max(1, ProcessInfo.processInfo.activeProcessorCount - 1)
+        if baseline?.isFirstComeFirstServed == true { configuration.schedule = .oldestFirst }
         synchronizer = Synchronizer(configuration: configuration)
     }
 
@@ -46,7 +50,9 @@ final class Session {
 
     /// A picture as large as it fits into a space; as it is stored without one.
     func picture(of photograph: Photograph, fitting size: CGSize?, scale: Int) -> ImageResource {
-        let sizing = size.map { ImageSizing.space($0, contentMode: .aspectFit, scale: CGFloat(scale), filter: .lanczos) }
+        let sizing = size.map {
+            ImageSizing.space($0, contentMode: .aspectFit, scale: CGFloat(scale), filter: .lanczos)
+        }
         return ImageResource(request: request(for: photograph.url), sizing: sizing ?? .stored)
     }
 

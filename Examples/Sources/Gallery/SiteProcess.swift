@@ -24,7 +24,7 @@ final class SiteProcess {
     init(port: Int = 0) throws {
         do {
             (process, input, lines, base) = try Self.start(port: port)
-        } catch where port != 0 {
+        } catch  where port != 0 {
             (process, input, lines, base) = try Self.start(port: 0)
         }
     }

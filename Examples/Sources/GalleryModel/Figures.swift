@@ -3,7 +3,7 @@ public import Synchronizer
 
 /// What the library does, in numbers: made of the events that it reports.
 public struct Figures: Sendable, Equatable {
-    /// Loads that receive, or are asked for and have not been answered.
+    /// Loads that look into the cache, receive or parse.
     public var underWay = 0
     /// Loads that wait for their turn.
     public var waiting = 0
@@ -47,8 +47,9 @@ public struct Figures: Sendable, Equatable {
         case .queued:
             started += 1
             enter(id, .waiting)
-        case .started, .needsNetwork: enter(id, .waiting)
-        case .response: enter(id, .underWay)
+        case .started: enter(id, .underWay)
+        case .needsNetwork: enter(id, .waiting)
+        case .sent: enter(id, .underWay)
         case .data(let bytes):
             networkBytes += bytes
             loads[id]?.bytes += bytes
@@ -65,7 +66,7 @@ public struct Figures: Sendable, Equatable {
             cancelled += 1
             wastedBytes += loads[id]?.bytes ?? 0
             leave(id)
-        case .redirected, .cached, .stored, .parsed: break
+        case .redirected, .response, .cached, .stored, .parsed: break
         }
     }
 

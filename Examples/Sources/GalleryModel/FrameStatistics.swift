@@ -1,5 +1,5 @@
 /// How frames came: one after the other, as they were asked for.
-public struct FrameStatistics: Sendable, Equatable {
+public struct FrameStatistics: Sendable {
     /// Microseconds from one wake-up to the next above which the second one is late.
     public static let lateAfter: Int = 25_000
 
@@ -7,29 +7,30 @@ public struct FrameStatistics: Sendable, Equatable {
     public private(set) var count = 0
     /// Those of them that were late.
     public private(set) var late = 0
+    /// Those for which the program itself had too much to do: it computed for longer than that. The others were late
+    /// because the machine had something else to do.
+    public private(set) var lateByOwnWork = 0
     /// Microseconds that each frame took.
     public private(set) var painting: [Int] = []
-    private var lastBegan: Int?
+    private var last: (began: Int, computed: Int)?
 
     public init() {}
 
-    /// Another frame, in microseconds of any clock.
-    public mutating func add(began: Int, ended: Int) {
-        if let lastBegan {
+    /// Another frame, in microseconds of any clock; `computed` is how long the program had computed when it began.
+    public mutating func add(began: Int, ended: Int, computed: Int) {
+        if let last {
             count += 1
-            if began - lastBegan > Self.lateAfter { late += 1 }
+            if began - last.began > Self.lateAfter { late += 1 }
+            if computed - last.computed > Self.lateAfter { lateByOwnWork += 1 }
         }
-        lastBegan = began
+        last = (began, computed)
         painting.append(max(0, ended - began))
     }
 
     /// The next frame follows none: between them none was asked for.
     public mutating func pause() {
-        lastBegan = nil
+        last = nil
     }
-
-    /// The share of late frames, from 0 to 1.
-    public var lateShare: Double { count == 0 ? 0 : Double(late) / Double(count) }
 
     /// Milliseconds that no more than that share of the frames took longer than: 0.5 for the median.
     public func painting(percentile: Double) -> Double {

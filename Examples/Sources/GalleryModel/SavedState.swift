@@ -3,7 +3,7 @@ public import Foundation
 /// What is kept between two runs: a small JSON file.
 public struct SavedState: Codable, Hashable, Sendable {
     /// The window's size in points.
-    public var width = 1_192
+    public var width = 1_214
     public var height = 800
     /// How far the grid is scrolled, in points.
     public var scroll = 0.0

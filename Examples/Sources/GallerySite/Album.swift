@@ -26,7 +26,8 @@ struct Album {
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(Document(title: "Sample photographs", items: details.isEmpty ? [] : items))) ?? Data()
+        return (try? encoder.encode(Document(title: "Sample photographs", items: details.isEmpty ? [] : items)))
+            ?? Data()
     }
 
     private static func reply(_ body: Data, _ type: String) -> Reply {

@@ -33,7 +33,9 @@ struct Detail {
     }
 
     private init?(_ part: Part, _ photograph: SamplePhotograph, _ image: BitmapImage) {
-        guard let image = image.cropped(x: part.x, y: part.y, width: part.width, height: part.height) else { return nil }
+        guard let image = image.cropped(x: part.x, y: part.y, width: part.width, height: part.height) else {
+            return nil
+        }
         let name = part.title.lowercased().filter { $0.isASCII && $0.isLetter || $0.isNumber }
         self.init(name, part.title, photograph.credit, part.alternativeText, image)
     }

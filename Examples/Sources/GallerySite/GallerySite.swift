@@ -10,7 +10,8 @@ import ScriptedServer
 enum GallerySite {
     static func main() throws {
         let arguments = CommandLine.arguments
-        let wanted = arguments.firstIndex(of: "--port").flatMap { arguments.dropFirst($0 + 1).first }.flatMap(UInt16.init)
+        let wanted = arguments.firstIndex(of: "--port").flatMap { arguments.dropFirst($0 + 1).first }.flatMap(
+            UInt16.init)
         let site = try SampleSite(port: wanted ?? 0)
         try Album(details: Detail.all()).open(on: site.server)
         site.server.keepRequests(atMost: 1)

@@ -49,4 +49,12 @@ public struct SynchronizerEvent: Sendable {
     public let kind: Kind
     /// When, by the synchronizer's clock.
     public let date: Date
+
+    /// An event, for the tests of an observer.
+    public init(load: Int?, url: URL?, kind: Kind, date: Date) {
+        self.load = load
+        self.url = url
+        self.kind = kind
+        self.date = date
+    }
 }

@@ -7,8 +7,8 @@ import GalleryModel
 @MainActor
 final class CaptionBar {
     let root: Widget
-    private let title = Make.label(classes: "title", leading: true)
-    private let credit = Make.label(classes: "credit", leading: true)
+    private let title = Make.label(classes: "name", leading: true)
+    private let credit = Make.label(classes: "author", leading: true)
     private let percent = Make.label(classes: "zoom")
     /// Device pixels a stored pixel, as shown last.
     private(set) var zoom: Double?

@@ -47,7 +47,9 @@ final class DetailPage {
     }
 
     private func lay(over overlay: Widget) {
-        let previous = Make.button(icon: "go-previous-symbolic", "Previous photograph") { [weak self] in self?.go(by: -1) }
+        let previous = Make.button(icon: "go-previous-symbolic", "Previous photograph") { [weak self] in
+            self?.go(by: -1)
+        }
         let next = Make.button(icon: "go-next-symbolic", "Next photograph") { [weak self] in self?.go(by: 1) }
         for (button, side) in [(previous, GTK_ALIGN_START), (next, GTK_ALIGN_END)] {
             gtk_widget_set_halign(button, side)

@@ -1,7 +1,77 @@
+import CGtk
 import Foundation
+import GTK
+import GalleryModel
 
+/// Drives the gallery as a hasty person would, and prints what that cost.
 @MainActor
 struct Measurement {
     let program: Program
-    func run() async throws {}
+    private let folder: TemporaryDirectory
+    private let session: Session
+    private let log = VisibilityLog()
+
+    init(program: Program) throws {
+        self.program = program
+        folder = try TemporaryDirectory()
+        // The sample site's own feed: its photographs as they are, some 400 KB each.
+        let feed = program.site?.url("/feed.json?items=\(program.options.items)") ?? program.feedURL
+        session = Session(feed: feed, directory: folder.url, baseline: program.options.baseline)
+    }
+
+    func run() async throws {
+        defer { folder.remove() }
+        program.site?.say("limit \(program.options.bandwidth)")
+        Appearance.setAnimations(false)
+        var report = Report(baseline: program.options.baseline, items: program.options.items)
+        report.bandwidth = program.options.bandwidth
+        report.print()
+
+        let start = g_get_monotonic_time()
+        let window = program.open(session, SavedState(), journal: log)
+        try await settle(window)
+        report.firstScreen = Double(g_get_monotonic_time() - start) / 1_000
+        try await Task.sleep(nanoseconds: 1_500_000_000)  // GTK's own first steps are not at issue
+        report.add("open", FrameStatistics(), log.take())
+
+        try await phase("60 px", &report, window) { await window.scroll(to: { $0.end }, by: 60) }
+        try await phase("240 px", &report, window) { await window.scroll(to: { _ in 0 }, by: 240) }
+        try await phase("fling", &report, window) { await window.fling(velocity: 600) }
+        try await phase("back", &report, window) { await window.fling(velocity: -600) }
+        try await openDetails(window, &report)
+        for _ in 0..<program.options.passes {
+            let isAtTop = window.grid.scroll == 0
+            await window.scroll(to: { isAtTop ? $0.end : 0 }, by: 240)
+            try await settle(window)
+            report.memoryAfterPasses.append(Memory.now)
+        }
+        report.finish(session.listener.figures, feedOf: window.photographs.count)
+        if let json = program.options.json { try report.write(to: json) }
+    }
+
+    private func phase(
+        _ name: String, _ report: inout Report, _ window: GalleryWindow, _ move: () async -> FrameStatistics
+    ) async throws {
+        let frames = await move()
+        try await settle(window)
+        report.add(name, frames, log.take())
+    }
+
+    /// Waits until everything in sight is there.
+    private func settle(_ window: GalleryWindow) async throws {
+        try await wait(for: "a filled window", seconds: 120) { window.isFilled }
+    }
+
+    private func openDetails(_ window: GalleryWindow, _ report: inout Report) async throws {
+        var times: [Double] = []
+        for number in 0..<10 {
+            let start = g_get_monotonic_time()
+            window.openDetail(number * 7 % max(1, window.photographs.count))
+            try await wait(for: "a photograph") { window.detail.isComplete }
+            times.append(Double(g_get_monotonic_time() - start) / 1_000)
+            window.closeDetail()
+            try await settle(window)
+        }
+        report.details = times.reduce(0, +) / Double(times.count)
+    }
 }

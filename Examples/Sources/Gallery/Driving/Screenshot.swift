@@ -38,5 +38,10 @@ extension Program {
             }
         }
         try await wait(for: "a filled window") { window.isFilled }
+        window.session.synchronizer.removeAllObjects()
+        window.grid.reload()
+        try await wait(for: "the pictures from the disk") { window.isFilled }
+        window.reload()
+        try await wait(for: "the server's answers") { window.session.listener.figures.revalidated >= 9 }
     }
 }

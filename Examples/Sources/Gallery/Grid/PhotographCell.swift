@@ -18,10 +18,11 @@ final class PhotographCell {
         case empty, preview, shown, failed
     }
 
-    let root: Widget
+    // A constant, on which the cell holds a reference of its own; GLib counts them on any thread.
+    nonisolated(unsafe) let root: Widget
     private let picture = FixedPicture(pictureSize)
-    private let title = Make.label(classes: "title", leading: true)
-    private let credit = Make.label(classes: "credit", leading: true)
+    private let title = Make.label(classes: "name", leading: true)
+    private let credit = Make.label(classes: "author", leading: true)
     private let retryButton = FailurePicture()
     private let session: Session
     private weak var journal: (any CellJournal)?
@@ -33,6 +34,7 @@ final class PhotographCell {
         self.session = session
         self.journal = journal
         root = Make.column(spacing: 1, picture.root, title, credit)
+        g_object_ref_sink(root)
         lay()
         retryButton.root.on("clicked") { [weak self] in self?.retry() }
         root.on("map") { [weak self] in self?.appear() }
@@ -40,8 +42,12 @@ final class PhotographCell {
         root.on("notify::scale-factor") { [weak self] in self?.photograph.map { self?.bind($0) } }
     }
 
+    deinit {
+        g_object_unref(root)
+    }
+
     private func lay() {
-        gtk_widget_add_css_class(root, "cell")
+        gtk_widget_add_css_class(root, "photograph")
         gtk_widget_set_halign(root, GTK_ALIGN_CENTER)
         gtk_widget_set_valign(root, GTK_ALIGN_START)
         gtk_widget_add_css_class(picture.root, "picture")
@@ -60,6 +66,9 @@ final class PhotographCell {
     /// The middle of what shows that there is no picture, in the window, for who clicks on it.
     var retryPlace: (x: Double, y: Double)? { WindowPicture.middle(of: retryButton.root) }
 
+    /// What is drawn in the place of the picture.
+    var drawnPicture: BitmapImage? { WindowPicture.of(picture.root) }
+
     // MARK: As the grid says
 
     func bind(_ photograph: Photograph) {
@@ -68,11 +77,7 @@ final class PhotographCell {
         gtk_label_set_text(title.opaque, photograph.item.title)
         gtk_label_set_text(credit.opaque, photograph.item.credit)
         root.describe(as: "\(photograph.item.title). \(photograph.item.alternativeText)")
-        if root.isMapped {
-            appear()
-        } else if let image = session.synchronizer.cachedObject(for: resource(photograph)) {
-            show(.image(image))
-        }
+        if root.isMapped { appear() } else { showFromMemory(photograph) }
     }
 
     func unbind() {
@@ -84,8 +89,25 @@ final class PhotographCell {
 
     private func appear() {
         guard let photograph, cancel == nil else { return }
-        journal?.cellAppeared(self, isShown: state == .shown)
-        if state != .shown { load(photograph) }
+        if state != .shown { showFromMemory(photograph) }
+        let now = g_get_monotonic_time()
+        if state == .shown {
+            journal?.cellAppeared(self, at: now)
+            return
+        }
+        // While GTK lays out a list, it maps many cells for a moment that nobody will see.
+        MainLoop.afterFrame { [weak self] in
+            guard let self, self.photograph == photograph, isVisible, cancel == nil, state != .shown else { return }
+            journal?.cellAppeared(self, at: now)
+            load(photograph)
+        }
+    }
+
+    private func showFromMemory(_ photograph: Photograph) {
+        guard session.baseline != .decodeOnMain,
+            let image = session.synchronizer.cachedObject(for: resource(photograph))
+        else { return }
+        show(.image(image))
     }
 
     private func disappear() {
@@ -104,11 +126,19 @@ final class PhotographCell {
         return true
     }
 
+    /// Asks again, and goes on showing what it shows.
+    func refresh() {
+        guard let photograph else { return }
+        stop()
+        load(photograph)
+    }
+
     private func load(_ photograph: Photograph) {
         var isAnswered = false
         let cancel = session.follow(resource(photograph)) { [weak self] step in
             guard let self, self.photograph == photograph else { return }
-            if case .preview = step {} else {
+            if case .preview = step {
+            } else {
                 isAnswered = true
                 self.cancel = nil
             }

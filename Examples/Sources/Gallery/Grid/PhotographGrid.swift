@@ -16,6 +16,10 @@ final class PhotographGrid {
     var activated: @MainActor (Int) -> Void = { _ in }
     weak var journal: (any CellJournal)?
 
+    /// Points around the cells, and around each, as `Style` has them.
+    static let padding = 10.0
+    static let spacing = 8.0
+
     private struct Weak {
         weak var cell: PhotographCell?
     }
@@ -26,7 +30,7 @@ final class PhotographGrid {
         self.list = list
         let factory = gtk_signal_list_item_factory_new()
         grid = gtk_grid_view_new(gtk_no_selection_new(list), factory)
-        gtk_grid_view_set_max_columns(grid.opaque, 16)
+        gtk_grid_view_set_max_columns(grid.opaque, 1)
         gtk_grid_view_set_single_click_activate(grid.opaque, 1)
         gtk_scrolled_window_set_child(root.opaque, grid)
         gtk_scrolled_window_set_policy(root.opaque, GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
@@ -37,6 +41,17 @@ final class PhotographGrid {
         factory?.onObject("bind") { [weak self] in self?.bind($0) }
         factory?.onObject("unbind") { item in item.attached("cell", as: PhotographCell.self)?.unbind() }
         grid.onPosition("activate") { [weak self] in self?.activate($0) }
+        let width = gtk_scrolled_window_get_hadjustment(root.opaque)
+        width?.on("notify::page-size") { [weak self] in self?.setColumns(width.map { gtk_adjustment_get_page_size($0) })
+        }
+    }
+
+    /// As many columns as there is room for. GTK makes cells for thirty rows of as many columns as there may be.
+    private func setColumns(_ width: Double?) {
+        guard let width, width > 1 else { return }
+        let columns = guint(max(1, (width - 2 * Self.padding) / (PhotographCell.pictureSize.width + 2 * Self.spacing)))
+        guard columns != gtk_grid_view_get_max_columns(grid.opaque) else { return }
+        gtk_grid_view_set_max_columns(grid.opaque, columns)
     }
 
     // MARK: What the factory asks for

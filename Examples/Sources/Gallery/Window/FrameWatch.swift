@@ -21,9 +21,10 @@ final class FrameWatch {
     private func begin() {
         guard clock == nil else { return }
         clock = FrameClock(of: widget)
-        clock?.observe { [weak self] began, ended in
+        clock?.observe { [weak self] frame in
             guard let self else { return }
-            if isTicking { statistics.add(began: began, ended: ended) } else { statistics.pause() }
+            guard isTicking else { return statistics.pause() }
+            statistics.add(began: frame.began, ended: frame.ended, computed: frame.computed)
         }
     }
 

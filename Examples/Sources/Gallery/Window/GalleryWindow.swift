@@ -24,7 +24,8 @@ final class GalleryWindow {
     private var hasRestoredScroll = false
 
     /// - Parameter stateFile: where size, order and place are kept; nil keeps nothing.
-    init(application: OpaquePointer?, session: Session, state: SavedState, stateFile: URL?, journal: (any CellJournal)?) {
+    init(application: OpaquePointer?, session: Session, state: SavedState, stateFile: URL?, journal: (any CellJournal)?)
+    {
         self.session = session
         self.state = state
         self.stateFile = stateFile
@@ -146,9 +147,9 @@ final class GalleryWindow {
     }
 
     /// Asks the server whether all that is in sight is still right.
-    private func reload() {
+    func reload() {
         load()
-        session.revalidating { grid.reload() }
+        session.revalidating { grid.visibleCells.forEach { $0.refresh() } }
     }
 
     private func clearCache() {

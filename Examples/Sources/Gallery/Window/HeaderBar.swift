@@ -16,8 +16,8 @@ final class HeaderBar {
     }
 
     let root: Widget = gtk_header_bar_new()
-    private let title = Make.label(classes: "title")
-    private let subtitle = Make.label(classes: "subtitle")
+    private let title = Make.label(classes: "heading")
+    private let subtitle = Make.label(classes: "count")
     private let back: Widget
     private let sort: Widget
     private let offline: Widget
@@ -31,10 +31,10 @@ final class HeaderBar {
             if orders.indices.contains(index) { actions.sort(orders[index]) }
         }
         offline = Make.toggle(
-            icon: "network-offline-symbolic", "Offline: show what is stored, and ask nobody", isOn: isOffline,
+            icon: "airplane-mode-symbolic", "Offline: show what is stored, and ask nobody", isOn: isOffline,
             action: actions.setOffline)
         inspector = Make.toggle(
-            icon: "dialog-information-symbolic", "What the library does", isOn: state.showsInspector,
+            icon: "power-profile-performance-symbolic", "What the library does", isOn: state.showsInspector,
             action: actions.setInspector)
         dark = Make.toggle(icon: "weather-clear-night-symbolic", "Dark", isOn: isDark, action: actions.setDark)
         let reload = Make.button(icon: "view-refresh-symbolic", "Reload", action: actions.reload)

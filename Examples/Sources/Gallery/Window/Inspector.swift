@@ -15,7 +15,9 @@ final class Inspector {
         gtk_widget_add_css_class(column, "inspector")
         var group: String?
         for row in rows() {
-            if row.group != group { gtk_box_append(column.cast(), Make.label(row.group, classes: "heading", leading: true)) }
+            if row.group != group {
+                gtk_box_append(column.cast(), Make.label(row.group, classes: "heading", leading: true))
+            }
             group = row.group
             gtk_box_append(column.cast(), line(row))
         }
@@ -50,7 +52,8 @@ final class Inspector {
 
     /// Shows the figures as they are now. A label that changes costs a layout: only those are touched that do.
     func refresh() {
-        for (index, row) in rows().enumerated() where values.indices.contains(index) && values[index].shown != row.value {
+        for (index, row) in rows().enumerated() where values.indices.contains(index) && values[index].shown != row.value
+        {
             values[index].shown = row.value
             gtk_label_set_text(values[index].label.opaque, row.value)
         }

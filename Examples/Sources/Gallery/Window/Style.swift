@@ -6,30 +6,31 @@ enum Style {
         .gallery gridview > child:hover { background: alpha(currentColor, 0.05); }
         .gallery gridview > child:active { background: alpha(currentColor, 0.09); }
         .gallery gridview > child:focus-visible { outline: 2px solid @theme_selected_bg_color; outline-offset: -3px; }
-        .cell > .picture { margin-bottom: 6px; background: alpha(currentColor, 0.07); border-radius: 8px; }
-        .cell > .title { font-weight: 600; }
-        .cell > .credit { font-size: smaller; opacity: 0.65; }
+        .photograph { padding: 0; margin: 0; min-width: 0; min-height: 0; }
+        .photograph > .picture { margin-bottom: 6px; background: alpha(currentColor, 0.07); border-radius: 8px; }
+        .photograph > .name { font-weight: 600; }
+        .photograph > .author { font-size: smaller; color: alpha(currentColor, 0.65); }
         .failure { border-radius: 8px; background: none; border: none; box-shadow: none; }
         .failure:hover { background: alpha(currentColor, 0.08); }
-        .failure > box { opacity: 0.65; }
+        .failure > box { color: alpha(currentColor, 0.65); }
         .gallery headerbar { background: @theme_bg_color; box-shadow: none; border-bottom: 1px solid @borders; }
         .gallery headerbar button { background: none; border-color: transparent; box-shadow: none; }
         .gallery headerbar button:hover { background: alpha(currentColor, 0.08); }
         .gallery headerbar button:checked { background: alpha(currentColor, 0.16); }
-        headerbar .title { font-weight: bold; }
-        headerbar .subtitle { font-size: smaller; opacity: 0.65; }
+        headerbar .heading { font-weight: bold; }
+        headerbar .count { font-size: smaller; color: alpha(currentColor, 0.65); }
         .inspector { min-width: 220px; padding: 6px 18px 18px; background: @theme_bg_color;
                      border-left: 1px solid @borders; }
         .inspector .heading { font-weight: bold; margin-top: 14px; margin-bottom: 4px; }
-        .inspector .name { opacity: 0.75; }
+        .inspector .name { color: alpha(currentColor, 0.75); }
         .inspector .value { font-feature-settings: "tnum"; }
         .notice { padding: 8px 14px; margin-bottom: 18px; border-radius: 9px; color: white;
                   background: alpha(black, 0.78); }
         .detail { background: @theme_base_color; }
         .detail .caption-bar { padding: 10px 18px 12px; background: @theme_bg_color; border-top: 1px solid @borders; }
-        .detail .caption-bar .title { font-weight: bold; }
-        .detail .caption-bar .credit { opacity: 0.7; }
+        .detail .caption-bar .name { font-weight: bold; }
+        .detail .caption-bar .author { color: alpha(currentColor, 0.7); }
         .detail .zoom { font-feature-settings: "tnum"; min-width: 4em; }
-        .detail .neighbour { margin: 0 14px; opacity: 0.85; }
+        .detail .neighbour { margin: 0 14px; }
         """
 }

@@ -1,0 +1,21 @@
+import Foundation
+
+/// What this process takes of the machine's memory.
+enum Memory {
+    /// Bytes now.
+    static var now: Int { status("VmRSS:") }
+    /// The most bytes that it was.
+    static var peak: Int { status("VmHWM:") }
+
+    /// What it consists of now.
+    static var parts: String {
+        ["RssAnon:", "RssFile:", "RssShmem:"].map { "\($0) \(status($0) >> 20) MiB" }.joined(separator: ", ")
+    }
+
+    private static func status(_ name: String) -> Int {
+        let lines = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8))?.split(separator: "\n") ?? []
+        let line = lines.first { $0.hasPrefix(name) }
+        let kilobytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
+        return (kilobytes ?? 0) * 1_024
+    }
+}

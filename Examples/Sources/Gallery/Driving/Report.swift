@@ -1,0 +1,101 @@
+import Foundation
+import GalleryModel
+
+/// What a measurement found, as a table and as JSON.
+@MainActor
+struct Report {
+    struct Phase: Encodable {
+        let name: String
+        let frames: Int
+        let late: Int
+        /// Milliseconds.
+        let paintingP50, paintingP95, paintingP99: Double
+        /// Cells that had their pictures when they came into sight.
+        let atOnce: Int
+        /// Cells that got them while they were in sight, and the mean of the milliseconds that they waited.
+        let waited: Int
+        let meanWait: Double
+        /// Cells that left without.
+        let leftWithout: Int
+    }
+
+    private struct Document: Encodable {
+        let baseline: String
+        let items, bandwidth: Int
+        let firstScreenMilliseconds, detailMilliseconds: Double
+        let phases: [Phase]
+        let meanWait: Double
+        let started, cancelled, networkBytes, wastedBytes, peakMemory: Int
+        let memoryAfterPasses: [Int]
+    }
+
+    let baseline: Baseline?
+    let items: Int
+    var bandwidth = 0
+    var firstScreen = 0.0
+    var details = 0.0
+    var memoryAfterPasses: [Int] = []
+    private var phases: [Phase] = []
+    private var figures = Figures()
+
+    init(baseline: Baseline?, items: Int) {
+        self.baseline = baseline
+        self.items = items
+    }
+
+    private var name: String { baseline?.rawValue ?? "as it is" }
+
+    func print() {
+        let limit = bandwidth == 0 ? "no limit" : "\(Figures.words(bytes: bandwidth)) a second"
+        Swift.print("\(name), \(items) photographs, \(limit)")
+        Swift.print("           frames  late    painting ms p50   p95   p99   at once  waited  mean ms  left without")
+    }
+
+    mutating func add(_ name: String, _ frames: FrameStatistics, _ waits: VisibilityLog.Waits) {
+        let phase = Phase(
+            name: name, frames: frames.count, late: frames.late, paintingP50: frames.painting(percentile: 0.5),
+            paintingP95: frames.painting(percentile: 0.95), paintingP99: frames.painting(percentile: 0.99),
+            atOnce: waits.atOnce, waited: waits.milliseconds.count, meanWait: waits.mean,
+            leftWithout: waits.leftWithout)
+        phases.append(phase)
+        Swift.print(
+            name.padding(toLength: 10, withPad: " ", startingAt: 0)
+                + String(
+                    format: "%7d %5d %19.1f %5.1f %5.1f %9d %7d %8.0f %13d", phase.frames, phase.late,
+                    phase.paintingP50, phase.paintingP95, phase.paintingP99, phase.atOnce, phase.waited,
+                    phase.meanWait, phase.leftWithout))
+    }
+
+    /// The mean of all cells that waited and got their pictures, in milliseconds.
+    private var meanWait: Double {
+        let waited = phases.reduce(0) { $0 + $1.waited }
+        return waited == 0 ? 0 : phases.reduce(0) { $0 + $1.meanWait * Double($1.waited) } / Double(waited)
+    }
+
+    mutating func finish(_ figures: Figures, feedOf count: Int) {
+        self.figures = figures
+        Swift.print(
+            String(
+                format: "first screen %.0f ms, a detail %.0f ms, until a visible cell shows %.0f ms on average",
+                firstScreen, details, meanWait))
+        Swift.print(
+            "loads: \(figures.started) started, \(figures.cancelled) cancelled; "
+                + "\(Figures.words(bytes: figures.networkBytes)) received, "
+                + "\(Figures.words(bytes: figures.wastedBytes)) of it wasted; peak memory "
+                + Figures.words(bytes: Memory.peak))
+        Swift.print(Memory.parts)
+        guard !memoryAfterPasses.isEmpty else { return }
+        Swift.print("memory after each pass: " + memoryAfterPasses.map(Figures.words(bytes:)).joined(separator: ", "))
+    }
+
+    func write(to file: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        let document = Document(
+            baseline: baseline?.rawValue ?? "none", items: items, bandwidth: bandwidth,
+            firstScreenMilliseconds: firstScreen, detailMilliseconds: details, phases: phases, meanWait: meanWait,
+            started: figures.started, cancelled: figures.cancelled, networkBytes: figures.networkBytes,
+            wastedBytes: figures.wastedBytes, peakMemory: Memory.peak, memoryAfterPasses: memoryAfterPasses)
+        try encoder.encode(document).write(to: URL(fileURLWithPath: file))
+    }
+}
