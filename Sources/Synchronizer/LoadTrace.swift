@@ -52,7 +52,8 @@ public struct LoadTrace: Sendable, Hashable {
 extension LoadTrace: CustomStringConvertible {
     /// One line for a log or a bug report.
     public var description: String {
-        var parts = [source.map(\.rawValue) ?? "no answer", reason]
+        let name = source.map(\.rawValue) ?? "no answer"
+        var parts = reason.hasPrefix("\(name):") ? [reason] : [name, reason]
         if let status { parts.append("status \(status)") }
         parts += validators
         parts += redirects.map { "→ \($0.absoluteString)" }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 /// What tells a request from others as far as sharing goes: by its method, URL, fields and cache policy.
 ///
@@ -68,7 +69,8 @@ struct RequestIdentity: Hashable, Sendable {
 
     /// Nil for a request that shares with nobody: an unsafe method, or a body.
     init?(_ request: URLRequest) {
-        guard let url = request.url, request.httpBody == nil, request.httpBodyStream == nil else { return nil }
+        guard let url = request.url?.withoutFragment, request.httpBody == nil, request.httpBodyStream == nil
+        else { return nil }
         let method: Method
         switch request.httpMethod {
         case "GET"?, nil: method = .get
@@ -79,6 +81,9 @@ struct RequestIdentity: Hashable, Sendable {
             url: url, method: method, sendsCookies: request.httpShouldHandleCookies,
             fields: request.allHTTPHeaderFields.flatMap(Self.selecting))
     }
+
+    /// The key under which the cache stores what this is answered with.
+    var cacheKey: String { HTTPCaching.cacheKey(of: content.url.absoluteString) }
 
     static func == (one: RequestIdentity, other: RequestIdentity) -> Bool {
         let (one, other) = (one.content, other.content)
@@ -112,4 +117,15 @@ struct RequestIdentity: Hashable, Sendable {
         "traceparent", "tracestate", "baggage", "x-request-id", "x-correlation-id", "x-b3-traceid", "x-b3-spanid",
         "x-b3-parentspanid", "x-b3-sampled", "x-amzn-trace-id", "sentry-trace",
     ]
+}
+
+extension URL {
+    /// The fragment is not sent, and says nothing of what is loaded (RFC 3986 §3.5).
+    fileprivate var withoutFragment: URL {
+        guard absoluteString.utf8.contains(UInt8(ascii: "#")),
+            var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        else { return self }
+        parts.fragment = nil
+        return parts.url ?? self
+    }
 }

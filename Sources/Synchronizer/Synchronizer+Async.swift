@@ -23,7 +23,7 @@ extension Synchronizer {
     {
         try Task.checkCancellation()
         if let known = recall(resource), let object = known.object(of: R.self) {
-            return Loaded(object: object, head: known.head, trace: known.traceFromMemory)
+            return Loaded(object: object, head: known.head, trace: known.traceFromMemory(at: time.now))
         }
         let loaded = try await outcome(of: job(for: resource, resource.request(), priority ?? .current)).get()
         guard let object = loaded.object(of: R.self) else { throw loaded.mismatch }

@@ -17,7 +17,7 @@ extension Synchronizer {
         completion: @escaping @MainActor (SynchronizerResult<R.ParsedObject>) -> Void
     ) -> CancelLoading {
         if MainQueue.isCurrent, let known = recall(resource)?.object(of: R.self) {
-            MainActor.assumeIsolated { completion(.success(known)) }
+            MainQueue.call(completion, with: .success(known))
             return {}
         }
         return begin(resource, resource.request(), priority, completion) { subscription, result in
@@ -50,7 +50,7 @@ extension Synchronizer {
         let task = LoadTask(priority: priority)
         if MainQueue.isCurrent, let known = recall(resource)?.object(of: R.self) {
             task.finish()
-            MainActor.assumeIsolated { completion(.success(known)) }
+            MainQueue.call(completion, with: .success(known))
             return task
         }
         let subscription = Subscription(completion, loader: loader)

@@ -45,6 +45,12 @@ extension Synchronizer {
         /// Bytes that parsed objects are purged down to when the memory is full.
         public var preferredMemoryUsage = 160 << 20
 
+        /// Parsed objects that are kept in memory at most, whatever their size.
+        public var memoryCountLimit = Int.max
+
+        /// Seconds after which a parsed object is dropped from memory, though its response may be fresh for longer.
+        public var memoryAgeLimit: TimeInterval = .infinity
+
         /// The largest body that is accepted, in bytes; a larger one is ``SynchronizerError/tooLarge(limit:_:)``.
         public var maximumResponseSize = 256 << 20
 

@@ -4,7 +4,9 @@ extension Synchronizer {
     func job<R: Resource>(for resource: R, _ request: URLRequest, _ priority: LoadPriority) -> LoadJob {
         LoadJob(
             resource, request: request, priority: priority,
-            maximumBodySize: resource.maximumSize ?? configuration.maximumResponseSize)
+            options: FetchOptions(
+                maximumBodySize: resource.maximumSize ?? configuration.maximumResponseSize,
+                sessionCookies: fetcher.sessionCookies(for: request)))
     }
 
     /// Joins or begins a load; an object that is in memory after all is given to the receiver at once.
@@ -13,13 +15,15 @@ extension Synchronizer {
     ) {
         if let identity = job.identity { prefetcher.asked(for: identity) }
         let use = job.memoryUse
-        let now = configuration.time.now
+        let now = time.now
         let ticket = loader.load(
             job,
             unless: { key in use.flatMap { memory.value(for: key, now: now, anyAge: $0 == .ofAnyAge) } },
             mayBlock: mayBlock, receiver: receiver)
         switch ticket {
-        case .known(let loaded): receiver.finished(.success(loaded.fromMemory))
+        case .known(let loaded):
+            noteUse(of: loaded, job.identity) { job.request.url }
+            receiver.finished(.success(loaded.fromMemory(at: now)))
         case .waiting(let subscriber): subscription.joined(as: subscriber)
         }
     }
@@ -36,18 +40,22 @@ extension LoadedObject {
         .undecodable(CocoaError(.coderReadCorrupt), .init(url: head.urlResponse.url, trace: trace))
     }
 
-    /// The trace of a load that this object answered from memory.
-    var traceFromMemory: LoadTrace {
+    /// The trace of a load that this object answered from memory. Its response is as old as its lifetime, less what is
+    /// left of that.
+    func traceFromMemory(at now: Date) -> LoadTrace {
         var trace = LoadTrace()
         trace.source = .memory
-        trace.reason = "in memory"
+        trace.reason = "the parsed object was there"
         trace.lifetime = self.trace.lifetime
         trace.lifetimeRule = self.trace.lifetimeRule
+        if let lifetime = trace.lifetime, freshUntil != .distantPast, freshUntil != .distantFuture {
+            trace.age = max(0, lifetime - freshUntil.timeIntervalSince(now))
+        }
         return trace
     }
 
-    var fromMemory: LoadedObject {
+    func fromMemory(at now: Date) -> LoadedObject {
         LoadedObject(
-            object: object, cost: cost, run: run, head: head, freshUntil: freshUntil, trace: traceFromMemory)
+            object: object, cost: cost, run: run, head: head, freshUntil: freshUntil, trace: traceFromMemory(at: now))
     }
 }

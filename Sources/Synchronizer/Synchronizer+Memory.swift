@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 extension Synchronizer {
     /// The parsed object, if it is in memory and may be used: never blocks, never loads.
@@ -6,16 +7,20 @@ extension Synchronizer {
         recall(resource)?.object(of: R.self)
     }
 
-    /// Drops a resource's object from memory, and its response from the store.
+    /// Drops a resource's object from memory, and its response from the store: who asks from now on asks the server.
     ///
-    /// The object is gone when this returns, the response soon after. A load in flight goes on.
+    /// What a redirect has led to is dropped, too, where an object in memory tells of it. A load in flight goes on for
+    /// those who wait for it; nobody joins it any more, and what it brings is not kept. Never blocks.
     public func invalidate<R: Resource>(_ resource: R) {
         let request = resource.request()
+        var targets: Set<URL> = []
         if let identity = resource.identity.request {
-            memory.remove { $0.identity == identity }
+            let dropped = memory.take { $0.identity == identity }
+            targets = Set(dropped.compactMap(\.trace.redirects.last))
         }
-        let fetcher = fetcher
-        DispatchQueue.global(qos: .utility).async { fetcher.removeStored(for: request) }
+        let requests = [request] + targets.map { URLRequest(url: $0) }
+        fetcher.removeStoredSoon(for: requests)
+        loader.invalidate(Set(requests.compactMap { $0.url.map { cacheKey(of: $0.absoluteString) } }))
     }
 
     /// Drops all parsed objects from memory; what is stored stays.
@@ -29,18 +34,26 @@ extension Synchronizer {
         fetcher.removeAllStored()
     }
 
-    /// The object in memory, if the request's cache policy lets it be used.
+    /// The object in memory, if the request's cache policy lets it be used; and notes that it was.
     func recall<R: Resource>(_ resource: R) -> LoadedObject? {
-        let identity = resource.identity
-        guard let use = identity.memoryUse, let request = identity.request else { return nil }
-        let key = ObjectKey(identity: request, type: ObjectIdentifier(R.self), variant: resource.variant)
-        let known = memory.value(for: key, now: configuration.time.now, anyAge: use == .ofAnyAge)
-        if let known, known.run.isPrefetched { prefetcher.asked(for: request) }
-        if known != nil, let observer = configuration.observer {
-            let url = resource.request().url
-            observer.synchronizerDid(
-                SynchronizerEvent(load: nil, url: url, kind: .cached(.memory), date: configuration.time.now))
-        }
+        let known = known(resource.identity, ObjectIdentifier(R.self), resource.variant)
+        if let known { noteUse(of: known, resource.identity.request) { resource.request().url } }
         return known
+    }
+
+    /// The object in memory, if the request's cache policy lets it be used.
+    func known(_ identity: ResourceIdentity, _ type: ObjectIdentifier, _ variant: ResourceVariant) -> LoadedObject? {
+        guard let use = identity.memoryUse, let request = identity.request else { return nil }
+        let key = ObjectKey(identity: request, type: type, variant: variant)
+        return memory.value(for: key, now: time.now, anyAge: use == .ofAnyAge)
+    }
+
+    /// An object in memory is somebody's answer.
+    func noteUse(of known: LoadedObject, _ identity: RequestIdentity?, url: () -> URL?) {
+        if known.run.isPrefetched, let identity { prefetcher.asked(for: identity) }
+        if let observer {
+            observer.synchronizerDid(
+                SynchronizerEvent(load: nil, url: url(), kind: .cached(.memory), date: time.now))
+        }
     }
 }

@@ -21,7 +21,7 @@ extension Synchronizer {
     ) -> CancelLoading {
         let jobs = resources.compactMap { resource -> LoadJob? in
             let request = resource.request()
-            guard recall(resource) == nil else { return nil }
+            guard known(resource.identity, ObjectIdentifier(R.self), resource.variant) == nil else { return nil }
             switch destination {
             case .memory: return job(for: resource, request, priority)
             case .disk: return job(for: StoringOnly(resource, request), request, priority).notRemembered

@@ -58,13 +58,16 @@ extension Synchronizer {
         var job = job(for: resource, request, priority)
         if let resource = resource as? any ProgressiveResource { job.makePreview = { resource.makePreview() } }
         let steps = UpdateSteps<R>(step)
-        let now = configuration.time.now
+        let now = time.now
         if resource.identity.memoryUse != nil, let key = job.objectKey,
             let known = memory.value(for: key, now: now, anyAge: true)
         {
             let isFresh = now < known.freshUntil
             let isLast = isFresh || job.memoryUse == .ofAnyAge
-            if isLast || known.mayBeShownStale { steps.show(known.fromMemory, isLast: isLast) }
+            if isLast || known.mayBeShownStale {
+                noteUse(of: known, job.identity) { request.url }
+                steps.show(known.fromMemory(at: now), isLast: isLast)
+            }
             if isLast { return {} }
         }
         let leaving = Locked<CancelLoading?>({})
@@ -129,13 +132,17 @@ extension ProgressiveResource {
     }
 }
 
-/// Turns what the loader tells into the steps of one caller: in order, and none twice.
+/// Turns what the loader tells into the steps of one caller: in order, one at a time, none twice, and none after the
+/// last one or after `stop`.
 private final class UpdateSteps<R: Resource>: Sendable {
     typealias Step = Result<ResourceUpdate<R.ParsedObject>, SynchronizerError>
 
     private struct State {
         var shown: LoadedObject.Run?
         var isOver = false
+        var waiting: [Step] = []
+        /// Whether some thread is giving steps to the caller.
+        var isGiving = false
     }
 
     private let state = Locked(State())
@@ -146,46 +153,67 @@ private final class UpdateSteps<R: Resource>: Sendable {
     }
 
     func stop() {
-        state.withLock { $0.isOver = true }
+        let dropped = state.withLock { state in
+            defer { state.waiting = [] }
+            state.isOver = true
+            return state.waiting
+        }
+        withExtendedLifetime(dropped) {}
     }
 
     /// Something that is there already. What has been shown is not shown again.
     func show(_ loaded: LoadedObject, isLast: Bool) {
-        let isNews = state.withLock { state in
-            guard !state.isOver, state.shown !== loaded.run else { return false }
+        add { state in
+            guard state.shown !== loaded.run else { return nil }
             state.shown = loaded.run
             state.isOver = isLast
-            return true
+            return Self.step(loaded, isLast ? .fresh : .stored(age: loaded.trace.age))
         }
-        if isNews { report(loaded, isLast ? .fresh : .stored(age: loaded.trace.age)) }
     }
 
     func preview(_ object: any Sendable, _ head: ResponseHead) {
-        guard let object = object as? R.ParsedObject, !state.withLock({ $0.isOver }) else { return }
+        guard let object = object as? R.ParsedObject else { return }
         var trace = LoadTrace()
         trace.source = .network
         trace.reason = "the body is still arriving"
-        step(.success(ResourceUpdate(phase: .preview, loaded: Loaded(object: object, head: head, trace: trace))))
+        let update = ResourceUpdate(phase: .preview, loaded: Loaded(object: object, head: head, trace: trace))
+        add { _ in .success(update) }
     }
 
     /// The answer, which is the last step.
     func end(_ outcome: Loader.Outcome) {
-        let before: LoadedObject.Run?? = state.withLock { state in
-            guard !state.isOver else { return nil }
+        add { state in
             state.isOver = true
-            return .some(state.shown)
-        }
-        guard let before else { return }
-        switch outcome {
-        case .success(let loaded): report(loaded, before === loaded.run ? .unchanged : .fresh)
-        case .failure(let error): step(.failure(error))
+            switch outcome {
+            case .success(let loaded): return Self.step(loaded, state.shown === loaded.run ? .unchanged : .fresh)
+            case .failure(let error): return .failure(error)
+            }
         }
     }
 
-    private func report(_ loaded: LoadedObject, _ phase: ResourceUpdate<R.ParsedObject>.Phase) {
-        guard let object = loaded.object(of: R.self) else { return step(.failure(loaded.mismatch)) }
-        step(
-            .success(
-                ResourceUpdate(phase: phase, loaded: Loaded(object: object, head: loaded.head, trace: loaded.trace))))
+    private static func step(_ loaded: LoadedObject, _ phase: ResourceUpdate<R.ParsedObject>.Phase) -> Step {
+        guard let object = loaded.object(of: R.self) else { return .failure(loaded.mismatch) }
+        return .success(
+            ResourceUpdate(phase: phase, loaded: Loaded(object: object, head: loaded.head, trace: loaded.trace)))
+    }
+
+    /// Adds a step, unless it was over before; whoever finds nobody giving steps gives them.
+    private func add(_ make: (inout State) -> Step?) {
+        state.withLock { state in
+            guard !state.isOver, let step = make(&state) else { return }
+            state.waiting.append(step)
+        }
+        while let next = takeNext() {
+            step(next)
+            state.withLock { $0.isGiving = false }
+        }
+    }
+
+    private func takeNext() -> Step? {
+        state.withLock { state in
+            guard !state.isGiving, !state.waiting.isEmpty else { return nil }
+            state.isGiving = true
+            return state.waiting.removeFirst()
+        }
     }
 }

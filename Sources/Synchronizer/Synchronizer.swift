@@ -18,6 +18,8 @@ public final class Synchronizer: Sendable {
     let prefetcher: Prefetcher
     let memory: MemoryCache<ObjectKey, LoadedObject>
     let fetcher: any Fetching
+    let time: any TimeSource
+    let observer: (any SynchronizerObserver)?
     private let stopListening: CancelLoading
 
     /// A synchronizer for the whole program, with the default configuration: nothing is injected, and responses are
@@ -42,9 +44,14 @@ public final class Synchronizer: Sendable {
     init(configuration: Configuration, fetcher: any Fetching) {
         self.configuration = configuration
         let memory = MemoryCache<ObjectKey, LoadedObject>(
-            limits: .init(cost: configuration.memoryCapacity, preferredCost: configuration.preferredMemoryUsage))
+            limits: .init(
+                cost: configuration.memoryCapacity, preferredCost: configuration.preferredMemoryUsage,
+                count: configuration.memoryCountLimit, age: configuration.memoryAgeLimit))
         let time = configuration.time
         self.memory = memory
+        self.time = time
+        let observer = Signposts.observer(before: configuration.observer)
+        self.observer = observer
         self.fetcher = fetcher
         loader = Loader(
             fetcher: fetcher, time: time, limits: configuration.limits,
@@ -54,13 +61,17 @@ public final class Synchronizer: Sendable {
                 recall: { memory.value(for: $0, now: time.now, anyAge: true) },
                 remember: { key, loaded in
                     let now = time.now
-                    if !loaded.isBoundToSession, now < loaded.freshUntil || loaded.isStored {
+                    if !loaded.isForThisLoadOnly, now < loaded.freshUntil || loaded.isStored {
                         memory.insert(loaded, for: key, cost: loaded.cost, expires: loaded.freshUntil, now: now)
                     } else {
                         memory.remove(key)  // an older object must not outlive this one
                     }
-                }), observer: configuration.observer)
-        prefetcher = Prefetcher(loader: loader)
+                },
+                forget: { keys in memory.remove { keys.contains($0.identity.cacheKey) } }), observer: observer)
+        prefetcher = Prefetcher(loader: loader) { job in
+            guard let key = job.objectKey, let use = job.memoryUse else { return nil }
+            return memory.value(for: key, now: time.now, anyAge: use == .ofAnyAge)
+        }
         stopListening = MemoryPressure.system.listen { [weak memory] in memory?.purge() }
     }
 

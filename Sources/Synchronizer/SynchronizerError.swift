@@ -19,13 +19,22 @@ public enum SynchronizerError: Error, Sendable {
 
     /// What every case knows.
     public struct Context: Sendable {
-        /// What was asked for; nil only if the request had no URL.
-        public let url: URL?
-        /// How far the load came.
-        public let trace: LoadTrace
-        /// What the server said with its answer, such as the explanation in a 404; nil if no complete answer came.
-        public let body: Data?
-        private let head: ResponseHead?
+        /// In one object: results are passed on and kept that are mostly no errors, and should not be large for them.
+        private final class Content: Sendable {
+            let url: URL?
+            let trace: LoadTrace
+            let head: ResponseHead?
+            let body: Data?
+
+            init(url: URL?, trace: LoadTrace, head: ResponseHead?, body: Data?) {
+                self.url = url
+                self.trace = trace
+                self.head = head
+                self.body = body
+            }
+        }
+
+        private let content: Content
 
         /// A context, for errors that a caller's own code makes.
         public init(url: URL?, trace: LoadTrace) {
@@ -33,14 +42,23 @@ public enum SynchronizerError: Error, Sendable {
         }
 
         init(url: URL?, trace: LoadTrace, head: ResponseHead?, body: Data?) {
-            self.url = url
-            self.trace = trace
-            self.head = head
-            self.body = body
+            content = Content(url: url, trace: trace, head: head, body: body)
         }
 
+        /// What was asked for, also after redirects (see ``LoadTrace/redirects``); nil only if the request had no URL.
+        public var url: URL? { content.url }
+        /// How far the load came.
+        public var trace: LoadTrace { content.trace }
+        /// What the server said with its answer, such as the explanation in a 404; nil if no complete answer came.
+        public var body: Data? { content.body }
         /// The server's answer, as it sent it; nil if none came.
-        public var response: URLResponse? { head?.urlResponse }
+        public var response: URLResponse? { content.head?.urlResponse }
+
+        /// The same, of a load that asked for this URL.
+        func asking(for url: URL?) -> Context {
+            url == content.url
+                ? self : Context(url: url, trace: content.trace, head: content.head, body: content.body)
+        }
     }
 }
 
@@ -51,6 +69,21 @@ extension SynchronizerError {
         case .invalidRequest(let context), .transport(_, let context), .status(_, let context),
             .emptyBody(let context), .tooLarge(_, let context), .undecodable(_, let context), .notCached(let context):
             return context
+        }
+    }
+
+    /// The same, of a load that asked for this URL: what fails is the last hop of a redirect, and what its callers know
+    /// is the first.
+    func asking(for url: URL?) -> SynchronizerError {
+        let context = context.asking(for: url)
+        switch self {
+        case .invalidRequest: return .invalidRequest(context)
+        case .transport(let error, _): return .transport(error, context)
+        case .status(let response, _): return .status(response, context)
+        case .emptyBody: return .emptyBody(context)
+        case .tooLarge(let limit, _): return .tooLarge(limit: limit, context)
+        case .undecodable(let error, _): return .undecodable(error, context)
+        case .notCached: return .notCached(context)
         }
     }
 

@@ -37,6 +37,17 @@ struct CrowdRows {
         return median(rounds)
     }
 
+    /// Bytes in use, when they do not change any more: the loads have looked into the cache, and wait for the network.
+    private func settled() -> Int64 {
+        var last = counting_bytes_in_use()
+        while true {
+            Thread.sleep(forTimeInterval: 0.5)
+            let now = counting_bytes_in_use()
+            if abs(now - last) < 100_000 { return now }
+            last = now
+        }
+    }
+
     /// Bytes for each of 100,000 loads that wait, all that belongs to them included: request, closure, handle.
     func bytesForEach() throws -> Double {
         let server = try ScriptedServer { _ in Reply("never").failing(.silence(.beforeHead)) }
@@ -46,7 +57,7 @@ struct CrowdRows {
         cancels.reserveCapacity(resources.count)
         let before = counting_bytes_in_use()
         for resource in resources { cancels.append(synchronizer.loadResource(resource, on: .global()) { _ in }) }
-        let bytes = counting_bytes_in_use() - before
+        let bytes = settled() - before
         cancels.forEach { $0() }
         return Double(bytes) / Double(resources.count)
     }

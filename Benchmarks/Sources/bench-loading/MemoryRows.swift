@@ -3,7 +3,7 @@ import Foundation
 import Measuring
 import Synchronizer
 
-/// What one would do by hand: a lock and a dictionary.
+/// What one would do by hand: a lock and a dictionary, keyed by what a cell has, a URL.
 final class ByHand: @unchecked Sendable {  // `values` is touched under `lock` only
     private let lock = NSLock()
     private var values: [URL: Data] = [:]
@@ -12,8 +12,12 @@ final class ByHand: @unchecked Sendable {  // `values` is touched under `lock` o
     func value(for url: URL) -> Data? { lock.withLock { values[url] } }
 }
 
+/// An actor with a method that does nothing that counts. (Of one that does nothing at all the compiler leaves nothing:
+/// not even the way there.)
 actor Empty {
-    func nothing() {}
+    private(set) var calls = 0
+
+    func nothing() { calls += 1 }
 }
 
 /// Loads that are answered from memory.
@@ -48,8 +52,7 @@ actor Empty {
             Row(
                 "cachedObject(for:)", try Comparison(rounds: 9, cachedObject, against: lookUp), unit: .microseconds,
                 against: "a lock and a dictionary", .atMost(2)),
-            try await awaited(),
-        ]
+        ] + (try await awaited())
     }
 
     private func loadResource() throws -> Double {
@@ -76,18 +79,40 @@ actor Empty {
         return time / Double(Self.count)
     }
 
-    private func awaited() async throws -> Row {
-        var (ours, theirs): ([Double], [Double]) = ([], [])
+    /// Awaited where users await: on the main actor, from which an actor's method is another executor away; `load` stays
+    /// where it is called. And from a task of no actor, where the runtime enters an actor that is free without leaving
+    /// the thread.
+    private func awaited() async throws -> [Row] {
+        var (onMain, hops, offMain, calls): ([Double], [Double], [Double], [Double]) = ([], [], [], [])
         for _ in 0..<10 {
-            ours.append(try await Self.loads(synchronizer, resources))
-            theirs.append(await Self.calls(Empty()))
+            onMain.append(try await loads())
+            hops.append(await self.calls(Empty()))
+            offMain.append(try await Self.loadsOffMain(synchronizer, resources))
+            calls.append(await Self.callsOffMain(Empty()))
         }
-        return Row(
-            "await load answered from memory", Comparison(ours, theirs), unit: .microseconds,
-            against: "await of an empty actor method", .atMost(3))
+        return [
+            Row(
+                "await load answered from memory, main actor", Comparison(onMain, hops), unit: .microseconds,
+                against: "await of an empty actor method", .atMost(3)),
+            Row(
+                "the same, from a task of no actor", Comparison(offMain, calls), unit: .microseconds,
+                against: "await of an empty actor method, entered without a switch", .atMost(3)),
+        ]
     }
 
-    nonisolated private static func loads(_ synchronizer: Synchronizer, _ resources: [DataResource]) async throws
+    private func loads() async throws -> Double {
+        let start = DispatchTime.now().uptimeNanoseconds
+        for number in 0..<Self.count { _ = try await synchronizer.load(resources[number % 100]) }
+        return Double(DispatchTime.now().uptimeNanoseconds - start) / Double(Self.count)
+    }
+
+    private func calls(_ actor: Empty) async -> Double {
+        let start = DispatchTime.now().uptimeNanoseconds
+        for _ in 0..<Self.count { await actor.nothing() }
+        return Double(DispatchTime.now().uptimeNanoseconds - start) / Double(Self.count)
+    }
+
+    nonisolated private static func loadsOffMain(_ synchronizer: Synchronizer, _ resources: [DataResource]) async throws
         -> Double
     {
         let start = DispatchTime.now().uptimeNanoseconds
@@ -95,7 +120,7 @@ actor Empty {
         return Double(DispatchTime.now().uptimeNanoseconds - start) / Double(count)
     }
 
-    nonisolated private static func calls(_ actor: Empty) async -> Double {
+    nonisolated private static func callsOffMain(_ actor: Empty) async -> Double {
         let start = DispatchTime.now().uptimeNanoseconds
         for _ in 0..<count { await actor.nothing() }
         return Double(DispatchTime.now().uptimeNanoseconds - start) / Double(count)

@@ -50,7 +50,7 @@ struct NetworkRows {
         configuration.sessionConfiguration = session
         let synchronizer = Synchronizer(configuration: configuration)
         var (ours, theirs): ([Cost], [Cost]) = ([], [])
-        for _ in 0..<8 {
+        for _ in 0..<16 {
             synchronizer.removeAllObjects()
             ours.append(try await sixAtOnce { try await synchronizer.load(DataResource(url: urls[$0])).count })
             theirs.append(try await sixAtOnce { try await bare.data(from: urls[$0]).count })
@@ -65,7 +65,7 @@ struct NetworkRows {
         ]
     }
 
-    func disk() async throws -> Row {
+    func disk(_ report: inout Report) async throws {
         let scratch = try Scratch()
         let cache = SQLiteURLCache(
             memoryCapacity: 0, diskCapacity: 1 << 30, directory: URL(fileURLWithPath: try scratch.path("cache")))
@@ -83,9 +83,18 @@ struct NetworkRows {
             ours.append(try await Self.whole(synchronizer, resources))
             theirs.append(try Self.lookUps(cache, requests))
         }
-        return Row(
-            "loads from disk, whole, 20 KB", Comparison(ours, theirs), unit: .microseconds,
-            against: "SQLiteURLCache alone", .atMost(2.5))
+        let name = "loads from disk, whole, 20 KB"
+        report.add(
+            Row(
+                name, Comparison(ours, theirs), unit: .microseconds, against: "SQLiteURLCache alone", .atMost(2.5)))
+        do {
+            let passes = try OkHttpPeer(server: server).passes(entries: Self.count)
+            let comparison = Comparison(Array(ours.suffix(passes.count)), passes)
+            report.add(
+                Row(name, comparison, unit: .microseconds, against: "OkHttp's whole cached GET, warm", .atMost(1)))
+        } catch {
+            report.skip("\(name), against OkHttp", because: "\(error)")
+        }
     }
 
     private static func whole(_ synchronizer: Synchronizer, _ resources: [DataResource]) async throws -> Double {

@@ -10,6 +10,7 @@ final class ServerProcess {
     private let process = Process()
     private let input = Pipe()
     private let base: String
+    var origin: String { base }
 
     /// - Parameter bytesPerSecond: nil for as fast as it can.
     init(bytesPerSecond: Int? = nil) throws {

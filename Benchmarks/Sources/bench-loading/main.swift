@@ -17,7 +17,7 @@ if report.isWanted("memory") {
     report.add(Row("allocations on a memory hit", allocations, unit: "", atMost: 3))
 }
 if report.isWanted("cold") { for row in try await NetworkRows(server: server).cold() { report.add(row) } }
-if report.isWanted("disk") { report.add(try await NetworkRows(server: server).disk()) }
+if report.isWanted("disk") { try await NetworkRows(server: server).disk(&report) }
 if report.isWanted("crowd") {
     let each = try await CrowdRows().subscribers()
     report.add(Row("10,000 subscribers of one load, each", each, unit: "µs", atMost: 3))

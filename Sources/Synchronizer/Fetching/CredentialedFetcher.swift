@@ -20,6 +20,10 @@ final class CredentialedFetcher: Fetching {
         base.fetch(credentialed(request), options: options, receive: receive)
     }
 
+    func sessionCookies(for request: URLRequest) -> String? { base.sessionCookies(for: credentialed(request)) }
+
+    func removeStoredSoon(for requests: [URLRequest]) { base.removeStoredSoon(for: requests.map(credentialed)) }
+
     func removeStored(for request: URLRequest) { base.removeStored(for: credentialed(request)) }
 
     func removeAllStored() { base.removeAllStored() }

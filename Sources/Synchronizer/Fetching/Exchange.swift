@@ -22,6 +22,8 @@ extension StoredEntry {
 struct Exchange: Sendable {
     var hop: Hop
     let requestTime: Date
+    /// When it was sent, as the log of invalidations counts.
+    var mark: InvalidationLog.Mark
     var reception: Reception
     /// Known once `send` has returned; a transfer can be over before.
     var transfer: (any Transfer)?

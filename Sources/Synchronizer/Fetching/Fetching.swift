@@ -9,11 +9,25 @@ package protocol Fetching: Sendable {
         _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
     ) -> any Fetch
 
-    /// Drops what is stored for a request.
+    /// The cookies that the session would send with a request besides its own fields; nil if none.
+    func sessionCookies(for request: URLRequest) -> String?
+
+    /// Drops what is stored for a request. Blocks on the disk.
     func removeStored(for request: URLRequest)
+
+    /// Drops what is stored for these requests: at once for whoever looks from now on, and from the disk soon.
+    func removeStoredSoon(for requests: [URLRequest])
 
     /// Drops all that is stored.
     func removeAllStored()
+}
+
+extension Fetching {
+    package func sessionCookies(for request: URLRequest) -> String? { nil }
+
+    package func removeStoredSoon(for requests: [URLRequest]) {
+        DispatchQueue.global(qos: .userInitiated).async { requests.forEach(removeStored) }
+    }
 }
 
 /// A fetch under way.
@@ -35,8 +49,11 @@ package struct FetchOptions: Hashable, Sendable {
     /// Whether a response that is stale while it is revalidated (RFC 5861 §3) is not the answer, but what the
     /// revalidation brings.
     package var awaitsRefresh: Bool
+    /// What the session adds to the request to say who asks: whoever sends other cookies shares nothing.
+    package var sessionCookies: String?
 
-    package init(maximumBodySize: Int, awaitsRefresh: Bool = false) {
+    package init(maximumBodySize: Int, awaitsRefresh: Bool = false, sessionCookies: String? = nil) {
+        self.sessionCookies = sessionCookies
         self.maximumBodySize = maximumBodySize
         self.awaitsRefresh = awaitsRefresh
     }
@@ -51,6 +68,8 @@ package enum FetchEvent: Sendable {
     case received(Data)
     /// A response was stored, with so many bytes of body.
     case stored(Int)
+    /// An answer has made invalid what is stored under these cache keys (RFC 9111 §4.4), and what is under way for them.
+    case invalidated([String])
     case finished(Result<Fetched, SynchronizerError>)
 }
 
@@ -60,9 +79,10 @@ package struct Fetched: Sendable {
     package var response: ResponseHead
     /// Until when an object made from it may be used without asking again; `.distantPast` if it may not be at all.
     package var freshUntil: Date
-    /// Whether it was made for what the session adds to requests by itself, such as the cookies of whoever is logged
-    /// in: then it is for the store to judge each time, which knows them, and nothing to keep in memory.
-    package var isBoundToSession = false
+    /// Whether it is for those who wait, and for nobody later: it was made for what the session adds to requests by
+    /// itself, such as the cookies of whoever is logged in. Then it is for the store to judge each time, which knows
+    /// them, and nothing to keep in memory.
+    package var isForThisLoadOnly = false
     /// Says where it came from, and why.
     package var trace: LoadTrace
 

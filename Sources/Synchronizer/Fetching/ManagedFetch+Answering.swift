@@ -96,7 +96,7 @@ extension ManagedFetch {
         guard !answer.body.isEmpty else { return .failure(.emptyBody(context(hop, answer))) }
         var fetched = Fetched(
             body: answer.body, response: answer.head, freshUntil: answer.freshUntil, trace: hop.trace)
-        fetched.isBoundToSession = hop.cacheRequest.isBoundToSession(by: answer.head)
+        fetched.isForThisLoadOnly = hop.cacheRequest.isBoundToSession(by: answer.head)
         return .success(fetched)
     }
 
@@ -107,7 +107,7 @@ extension ManagedFetch {
 
 extension CacheRequest {
     /// Whether what selects the response, or binds it to a credential, was not set by the caller (RFC 9111 §4.1).
-    fileprivate func isBoundToSession(by head: ResponseHead) -> Bool {
+    func isBoundToSession(by head: ResponseHead) -> Bool {
         guard !impliedFields.isEmpty else { return false }
         return SelectingFields.of(self, for: head.fields, among: []).lines.contains { !fields.contains($0.name) }
     }
@@ -133,8 +133,12 @@ extension LoadTrace {
     mutating func describe(_ selection: Selection, source: LoadSource) {
         self.source = source
         reason = selection.explanation.description
-        age = selection.freshness.age
-        lifetime = selection.freshness.lifetime
-        lifetimeRule = selection.freshness.rule.rawValue
+        describe(selection.freshness)
+    }
+
+    mutating func describe(_ freshness: Freshness) {
+        age = freshness.age
+        lifetime = freshness.lifetime
+        lifetimeRule = freshness.rule.rawValue
     }
 }

@@ -97,15 +97,21 @@ extension ManagedFetch {
         }
         hop.trace.source = .network
         if reception.isTooLarge, (200..<300).contains(reception.status) {
-            return finish(.failure(.tooLarge(limit: options.maximumBodySize, .init(url: hop.url, trace: hop.trace))))
+            let head = reception.response.map { ResponseHead($0) }
+            let context = SynchronizerError.Context(url: hop.url, trace: hop.trace, head: head, body: nil)
+            return finish(.failure(.tooLarge(limit: options.maximumBodySize, context)))
         }
         guard let response = reception.response else {
             return finish(.failure(.transport(URLError(.badServerResponse), .init(url: hop.url, trace: hop.trace))))
         }
-        applySideEffects(of: exchange)
+        var exchange = exchange
+        applySideEffects(of: &exchange)
         let location = reception.fields["Location"]
         keepReceived(exchange) { [self, hop] kept in
-            let freshUntil = kept.map { fetcher.rules.expiration(of: $0, at: fetcher.time.now) } ?? .distantPast
+            let now = fetcher.time.now
+            let freshUntil = kept.map { fetcher.rules.expiration(of: $0, at: now) } ?? .distantPast
+            var hop = hop
+            if let kept { hop.trace.describe(Freshness(of: kept, rules: fetcher.rules, at: now)) }
             deliver(
                 hop,
                 Answer(

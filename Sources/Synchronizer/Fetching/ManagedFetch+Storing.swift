@@ -36,13 +36,26 @@ extension ManagedFetch {
         _ proposed: CachedURLResponse, _ response: StoredResponse, _ exchange: Exchange, _ done: @escaping Kept
     ) {
         ask(exchange, proposed) { [self] decided in
-            guard let decided, isOpen, let stored = judged(decided, proposed, response, exchange) else {
+            guard let decided, isOpen, !isInvalidated(exchange),
+                let stored = judged(decided, proposed, response, exchange)
+            else {
                 return done(nil)
             }
+            fetcher.finishRemoval(of: exchange.hop.cacheRequest.url)
             fetcher.store.store(stored, decided)
+            if isInvalidated(exchange) {
+                fetcher.store.removeEntries(for: exchange.hop.cacheRequest.url)
+                return done(nil)
+            }
             report(.stored(decided.data.count))
             done(stored)
         }
+    }
+
+    /// Whether what the exchange brings was made invalid since it was sent (RFC 9111 §4.4). That is noted before what is
+    /// stored is removed: so it is enough to ask before and after storing.
+    private func isInvalidated(_ exchange: Exchange) -> Bool {
+        fetcher.invalidations.isInvalid(exchange.hop.cacheRequest.url, since: exchange.mark)
     }
 
     /// The response as it is to be stored: with the fields that the delegate wants, and none of those that must not be
@@ -72,7 +85,7 @@ extension ManagedFetch {
         let head = ResponseHead(url: exchange.hop.url, status: freshened.status, fields: freshened.fields)
         let proposed = CachedURLResponse(response: head.urlResponse, data: body)
         ask(exchange, proposed) { [self] decided in
-            guard isOpen else { return done(nil) }
+            guard isOpen, !isInvalidated(exchange) else { return done(nil) }
             var stored = freshened
             guard let decided else {
                 fetcher.store.remove(entry)
@@ -106,11 +119,16 @@ extension ManagedFetch {
 
     // MARK: - What an answer does to other stored responses
 
-    func applySideEffects(of exchange: Exchange) {
+    func applySideEffects(of exchange: inout Exchange) {
         let hop = exchange.hop
         let reception = exchange.reception
         let keys = Invalidation.keys(after: hop.cacheRequest, status: reception.status, reception.fields)
-        for key in keys { fetcher.store.removeEntries(for: key) }
+        if !keys.isEmpty {
+            fetcher.invalidations.note(keys)
+            exchange.mark = fetcher.invalidations.now  // the answer itself may be stored
+            for key in keys { fetcher.store.removeEntries(for: key) }
+            report(.invalidated(keys))
+        }
         if reception.status == 304 {
             let named = Freshening.candidates(namedBy: reception.fields, among: hop.candidates, for: hop.cacheRequest)
             for index in named { freshen(hop.entries[index], by: exchange) }

@@ -10,18 +10,32 @@ final class ManagedFetch: Fetch {
     let options: FetchOptions
     private let state: Locked<State>
 
+    /// A hop that waits for its turn.
+    private enum Waiting {
+        /// The first one, for which nothing is stored: it is made anew when its turn comes, because many may wait.
+        case nothingStored(URLRequest)
+        case hop(Boxed<Hop>)
+    }
+
+    /// The exchange under way, touched under the lock only.
+    private final class Running {
+        var exchange: Exchange
+
+        init(_ exchange: Exchange) { self.exchange = exchange }
+    }
+
     private struct State {
         /// Nil once the fetch is over.
         var receive: (@Sendable (FetchEvent) -> Void)?
         var mayUseNetwork: Bool
-        var waiting: Hop?
-        var exchange: Exchange?
+        var waiting: Waiting?
+        var running: Running?
 
         /// The exchange, once it is over and its transfer is known: the transfer is needed to ask the delegate.
         mutating func takeEndedExchange() -> Exchange? {
-            guard let exchange, exchange.end != nil, exchange.transfer != nil else { return nil }
-            self.exchange = nil
-            return exchange
+            guard let running, running.exchange.end != nil, running.exchange.transfer != nil else { return nil }
+            self.running = nil
+            return running.exchange
         }
     }
 
@@ -37,25 +51,33 @@ final class ManagedFetch: Fetch {
     // MARK: - What Loading calls
 
     func proceed() {
-        let hop = state.withLock { state -> Hop? in
-            guard let hop = state.waiting, !state.mayUseNetwork else { return nil }
+        let waiting = state.withLock { state -> Waiting? in
+            guard let waiting = state.waiting, !state.mayUseNetwork else { return nil }
             state.mayUseNetwork = true
-            return hop
+            return waiting
         }
-        if let hop { send(hop) }
+        switch waiting {
+        case .nothingStored(let request): fetcher.hop(for: request, LoadTrace(), options, among: []).map(send)
+        case .hop(let hop): send(hop.value)
+        case nil: break
+        }
     }
 
     func cancel() {
         let transfer = state.withLock { state in
             defer { state = State(receive: nil, mayUseNetwork: false) }
-            return state.exchange?.transfer
+            return state.running?.exchange.transfer
         }
         transfer?.cancel()
     }
 
     /// Not what must not be stale (RFC 9111 §4.2.4): that is for the server to confirm first.
     func storedMeanwhile() -> Fetched? {
-        let hop = state.withLock { $0.exchange?.hop ?? $0.waiting }
+        let hop = state.withLock { state -> Hop? in
+            if let running = state.running { return running.exchange.hop }
+            if case .hop(let hop)? = state.waiting { return hop.value }
+            return nil
+        }
         guard let hop, let selection = hop.fallback, selection.answer == .stored else { return nil }
         let response = hop.entries[selection.index].response
         guard (200..<300).contains(response.status),
@@ -78,7 +100,8 @@ final class ManagedFetch: Fetch {
             return finish(.failure(.invalidRequest(.init(url: request.url, trace: trace))))
         }
         switch scheme {
-        case "http", "https": act(on: fetcher.hop(for: request, url, trace, options))
+        case "http", "https":
+            if let hop = fetcher.hop(for: request, trace, options) { act(on: hop) }
         case "file", "data":
             let verdict = Verdict.forward(HTTPFields(), fallback: nil, .notHTTP)
             let cacheRequest = CacheRequest(url: url.absoluteString)
@@ -93,8 +116,7 @@ final class ManagedFetch: Fetch {
     func act(on hop: Hop) {
         switch hop.verdict {
         case .reuse(let selection): answer(hop, selection)
-        case .reuseWhileRevalidating(let selection, let fields) where options.awaitsRefresh:
-            fetcher.refresh(selection, of: hop, fields, options) { [self] in finish($0) }
+        case .reuseWhileRevalidating where options.awaitsRefresh: useNetwork(hop)
         case .reuseWhileRevalidating(let selection, let fields):
             guard answer(hop, selection) else { return }
             fetcher.refresh(selection, of: hop, fields, options)
@@ -108,7 +130,9 @@ final class ManagedFetch: Fetch {
 
     private func useNetwork(_ hop: Hop) {
         let mayGo = state.withLock { state in
-            if !state.mayUseNetwork { state.waiting = hop }
+            if !state.mayUseNetwork {
+                state.waiting = hop.isFirstAndUnknown ? .nothingStored(hop.request) : .hop(Boxed(hop))
+            }
             return state.mayUseNetwork
         }
         if mayGo { send(hop) } else { report(.needsNetwork) }
@@ -117,22 +141,25 @@ final class ManagedFetch: Fetch {
     // MARK: - On the network
 
     func send(_ hop: Hop) {
+        if case .reuseWhileRevalidating(let selection, let fields) = hop.verdict {
+            return fetcher.refresh(selection, of: hop, fields, options) { [self] in finish($0) }
+        }
         var hop = hop
         hop.trace.validators = hop.validators
         let exchange = Exchange(
-            hop: hop, requestTime: fetcher.time.now,
+            hop: hop, requestTime: fetcher.time.now, mark: fetcher.invalidations.now,
             reception: Reception(maximumBodySize: options.maximumBodySize))
         let isOpen = state.withLock { state in
             guard state.receive != nil else { return false }
             state.waiting = nil
-            state.exchange = exchange
+            state.running = Running(exchange)
             return true
         }
         guard isOpen else { return }
         let transfer = fetcher.transport.send(hop.outboundRequest) { [self] in receive($0) }
         let (isNeeded, ended) = state.withLock { state -> (Bool, Exchange?) in
             guard state.receive != nil else { return (false, nil) }
-            state.exchange?.transfer = transfer
+            state.running?.exchange.transfer = transfer
             return (true, state.takeEndedExchange())
         }
         if !isNeeded { transfer.cancel() }
@@ -144,35 +171,36 @@ final class ManagedFetch: Fetch {
         case .response(let response):
             let now = fetcher.time.now
             let head = state.withLock { state -> ResponseHead? in
-                state.exchange?.reception.receive(response, at: now)
-                return state.exchange.flatMap { $0.isReportedAsItArrives ? ResponseHead(response) : nil }
+                state.running?.exchange.reception.receive(response, at: now)
+                return state.running?.exchange.isReportedAsItArrives ?? false ? ResponseHead(response) : nil
             }
             if let head { report(.response(head, expectedBytes: bodyLength)) }
             endIfTooLarge()
         case .data(let data):
             let isReported = state.withLock { state in
-                state.exchange?.reception.receive(data)
-                return state.exchange?.isReportedAsItArrives ?? false
+                state.running?.exchange.reception.receive(data)
+                return state.running?.exchange.isReportedAsItArrives ?? false
             }
             if isReported { report(.received(data)) } else { endIfTooLarge() }
+        case .redirected, .servedFromSessionCache: break
         case .finished(let error):
             end(error.map { .failure($0) } ?? .success(()))
         }
     }
 
-    private var bodyLength: Int? { state.withLock { $0.exchange?.reception.bodyLength } }
+    private var bodyLength: Int? { state.withLock { $0.running?.exchange.reception.bodyLength } }
 
     /// What is too large is not read any further.
     private func endIfTooLarge() {
-        guard state.withLock({ $0.exchange?.reception.isTooLarge ?? false }) else { return }
-        state.withLock { $0.exchange?.transfer }?.cancel()
+        guard state.withLock({ $0.running?.exchange.reception.isTooLarge ?? false }) else { return }
+        state.withLock { $0.running?.exchange.transfer }?.cancel()
         end(.success(()))
     }
 
     private func end(_ end: Result<Void, any Error>) {
         let ended = state.withLock { state -> Exchange? in
-            guard state.exchange?.end == nil else { return nil }
-            state.exchange?.end = end
+            guard let running = state.running, running.exchange.end == nil else { return nil }
+            running.exchange.end = end
             return state.takeEndedExchange()
         }
         if let ended { complete(ended) }
@@ -193,6 +221,14 @@ final class ManagedFetch: Fetch {
             return state.receive
         }
         receive?(.finished(result))
+    }
+}
+
+extension Hop {
+    /// Whether it can be made anew out of its request alone.
+    fileprivate var isFirstAndUnknown: Bool {
+        guard case .forward(_, nil, let reason) = verdict, reason != .notHTTP else { return false }
+        return entries.isEmpty && trace == LoadTrace()
     }
 }
 

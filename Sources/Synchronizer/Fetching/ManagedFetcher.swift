@@ -9,10 +9,10 @@ package final class ManagedFetcher: Fetching {
     let store: InterruptedTransfers
     let time: any TimeSource
     let rules: CacheRules
-    /// The stored responses that are being validated in the background, and who waits for that.
-    private let refreshing = Locked<[Int64: [RefreshEnded]]>([:])
-
-    typealias RefreshEnded = @Sendable (Result<Fetched, SynchronizerError>) -> Void
+    let invalidations = InvalidationLog()
+    private let removals = PendingRemovals()
+    private let removing = DispatchQueue(label: "Synchronizer.removing", qos: .userInitiated)
+    private let refreshes = BackgroundRefreshes()
 
     package init(
         transport: any Transport, store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules = CacheRules()
@@ -36,39 +36,65 @@ package final class ManagedFetcher: Fetching {
         store.removeEntries(for: cacheKey(of: url.absoluteString))
     }
 
+    package func removeStoredSoon(for requests: [URLRequest]) {
+        let keys = requests.compactMap { $0.url.map { cacheKey(of: $0.absoluteString) } }
+        invalidations.note(keys)
+        removals.add(keys)
+        removing.async { [self] in keys.forEach(remove) }
+    }
+
+    /// Has a removal done that waits, if there is one, before something new is stored under its key.
+    func finishRemoval(of key: String) {
+        if removals.contains(key) { removing.sync { remove(key) } }
+    }
+
+    private func remove(_ key: String) {
+        guard removals.contains(key) else { return }  // done, and what is stored now is new
+        store.removeEntries(for: key)
+        removals.end(key)
+    }
+
+    package func sessionCookies(for request: URLRequest) -> String? { transport.impliedFields(for: request)["Cookie"] }
+
     package func removeAllStored() {
         store.removeAll()
     }
 
-    /// Looks up what is stored, and judges. What is too large for the caller counts as absent: it is not read.
-    func hop(for request: URLRequest, _ url: URL, _ trace: LoadTrace, _ options: FetchOptions) -> Hop {
+    /// Looks up what is stored, unless `entries` are given, and judges; nil without a URL. What is too large for the
+    /// caller counts as absent: it is not read.
+    func hop(
+        for request: URLRequest, _ trace: LoadTrace, _ options: FetchOptions, among entries: [StoredEntry]? = nil
+    ) -> Hop? {
+        guard let url = request.url else { return nil }
         let cacheRequest = CacheRequest(request, url: url, impliedFields: transport.impliedFields(for: request))
-        let isLookedUp = cacheRequest.policy.looksUp && ["GET", "HEAD"].contains(cacheRequest.method)
-        let entries = isLookedUp ? store.entries(for: cacheRequest.url) : []
+        let entries = entries ?? entriesToLookAt(for: cacheRequest)
         let acceptable = entries.filter { $0.bodySize <= options.maximumBodySize }
         let verdict = rules.verdict(for: cacheRequest, among: acceptable.map(\.candidate), at: time.now)
         return Hop(
             request: request, url: url, cacheRequest: cacheRequest, entries: acceptable, verdict: verdict, trace: trace)
     }
 
-    /// Validates a stored response in the background, once for all who used it meanwhile (RFC 5861 §3). It goes on
-    /// when those who asked have gone. Whoever wants to hear of its end gives `ended`.
+    private func entriesToLookAt(for request: CacheRequest) -> [StoredEntry] {
+        guard request.policy.looksUp, ["GET", "HEAD"].contains(request.method), !removals.contains(request.url)
+        else { return [] }
+        return store.entries(for: request.url)
+    }
+
+    /// Validates a stored response in the background, once for all who used it meanwhile. Whoever wants to hear of its
+    /// end, and has a turn on the network for it, gives a listener.
     func refresh(
-        _ selection: Selection, of hop: Hop, _ fields: HTTPFields, _ options: FetchOptions, ended: RefreshEnded? = nil
+        _ selection: Selection, of hop: Hop, _ fields: HTTPFields, _ options: FetchOptions,
+        listener: BackgroundRefreshes.Ended? = nil
     ) {
-        let id = hop.entries[selection.index].id
-        let isFirst = refreshing.withLock { refreshing in
-            let isFirst = refreshing[id] == nil
-            refreshing[id, default: []] += [ended].compactMap { $0 }
-            return isFirst
+        let entry = hop.entries[selection.index].id
+        let key = BackgroundRefreshes.Key(entry: entry, maximumBodySize: options.maximumBodySize)
+        refreshes.add(key, listener: listener) { [self] in
+            let options = FetchOptions(maximumBodySize: options.maximumBodySize)
+            let fetch = ManagedFetch(self, options, mayUseNetwork: true) { [refreshes] event in
+                if case .finished(let result) = event { refreshes.hasEnded(key, result) }
+            }
+            fetch.act(on: hop.refreshing(selection, fields))
         }
-        guard isFirst else { return }
-        let fetch = ManagedFetch(self, options, mayUseNetwork: true) { [self] event in
-            guard case .finished(let result) = event else { return }
-            let waiting = refreshing.withLock { $0.removeValue(forKey: id) } ?? []
-            waiting.forEach { $0(result) }
-        }
-        fetch.act(on: hop.refreshing(selection, fields))
     }
 }
 

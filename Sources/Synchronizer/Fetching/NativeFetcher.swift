@@ -23,6 +23,8 @@ package final class NativeFetcher: Fetching {
         return fetch
     }
 
+    package func sessionCookies(for request: URLRequest) -> String? { transport.impliedFields(for: request)["Cookie"] }
+
     package func removeStored(for request: URLRequest) {
         cache?.removeCachedResponse(for: request)
     }
@@ -45,6 +47,9 @@ final class NativeFetch: Fetch {
         /// Nil once the fetch is over.
         var receive: (@Sendable (FetchEvent) -> Void)?
         var sent: Date?
+        /// Whether the session says that it did not use the network.
+        var isFromCache = false
+        var redirects: [URL] = []
         var reception: Reception
         var transfer: (any Transfer)?
     }
@@ -113,6 +118,10 @@ final class NativeFetch: Fetch {
         case .data(let data):
             state.withLock { $0.reception.receive(data) }
             if !endIfTooLarge() { report(.received(data)) }
+        case .redirected(let url):
+            state.withLock { $0.redirects.append(url) }
+            report(.redirected(to: url))
+        case .servedFromSessionCache: state.withLock { $0.isFromCache = true }
         case .finished(let error): complete(error)
         }
     }
@@ -121,28 +130,45 @@ final class NativeFetch: Fetch {
         guard state.withLock({ $0.reception.isTooLarge }) else { return false }
         let (receive, transfer) = takeReceiver()
         transfer?.cancel()
-        let context = SynchronizerError.Context(url: request.url, trace: LoadTrace())
+        let head = state.withLock { $0.reception.response }.map { ResponseHead($0) }
+        let context = SynchronizerError.Context(url: request.url, trace: LoadTrace(), head: head, body: nil)
         receive?(.finished(.failure(.tooLarge(limit: options.maximumBodySize, context))))
         return true
     }
 
     private func complete(_ error: (any Error)?) {
-        let (reception, sent) = state.withLock { ($0.reception, $0.sent) }
+        let (reception, sent, isFromCache, redirects) = state.withLock {
+            ($0.reception, $0.sent, $0.isFromCache, $0.redirects)
+        }
         let now = time.now
         var trace = LoadTrace()
-        trace.bytesReceived = reception.body.count
+        trace.redirects = redirects
+        if isFromCache {
+            trace.bytesSpared = reception.body.count
+        } else {
+            trace.bytesReceived = reception.body.count
+        }
         let url = reception.response?.url ?? request.url
         let isWhole = error == nil && !reception.isCutShort(method: request.httpMethod ?? "GET")
         guard isWhole, let response = reception.response else {
             let error = error ?? URLError(.networkConnectionLost)
             return finish(.failure(.transport(error, .init(url: url, trace: trace))))
         }
-        trace.source = .network
-        trace.reason = "URLSession answered, from its cache or from the network"
+        trace.source = isFromCache ? .cache : .network
+        trace.reason = isFromCache ? "URLSession answered out of its cache" : "URLSession answered"
         trace.status = reception.status
         trace.timeToFirstByte = sent.map { reception.responseTime.timeIntervalSince($0) }
         trace.transfer = now.timeIntervalSince(reception.responseTime)
+        noteInvalidation(reception)
         finish(result(reception, response, trace, requestTime: sent ?? now))
+    }
+
+    /// The session drops what it has stored; what was made of it is for others to drop.
+    private func noteInvalidation(_ reception: Reception) {
+        guard let url = request.url else { return }
+        let keys = Invalidation.keys(
+            after: CacheRequest(request, url: url, impliedFields: [:]), status: reception.status, reception.fields)
+        if !keys.isEmpty { report(.invalidated(keys)) }
     }
 
     private func result(
@@ -159,7 +185,13 @@ final class NativeFetch: Fetch {
             status: reception.status, fields: reception.fields, requestTime: requestTime,
             responseTime: reception.responseTime)
         let freshUntil = CacheRules().expiration(of: stored, at: time.now)
-        return .success(Fetched(body: reception.body, response: head, freshUntil: freshUntil, trace: trace))
+        var fetched = Fetched(body: reception.body, response: head, freshUntil: freshUntil, trace: trace)
+        if let url = request.url {
+            fetched.isForThisLoadOnly = CacheRequest(
+                request, url: url, impliedFields: transport.impliedFields(for: request)
+            ).isBoundToSession(by: head)
+        }
+        return .success(fetched)
     }
 
     private func report(_ event: FetchEvent) {

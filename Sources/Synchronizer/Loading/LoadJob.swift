@@ -14,7 +14,7 @@ struct LoadJob: Sendable {
     /// The object and the bytes that it takes in memory.
     let parse: @Sendable (Data) throws -> (object: any Sendable, cost: Int)
 
-    init<R: Resource>(_ resource: R, request: URLRequest, priority: LoadPriority, maximumBodySize: Int) {
+    init<R: Resource>(_ resource: R, request: URLRequest, priority: LoadPriority, options: FetchOptions) {
         self.request = request
         let identity = resource.identity
         self.identity = identity.request
@@ -22,7 +22,7 @@ struct LoadJob: Sendable {
         type = ObjectIdentifier(R.self)
         variant = resource.variant
         self.priority = priority
-        options = FetchOptions(maximumBodySize: maximumBodySize)
+        self.options = options
         parsesQuickly = R.parsesQuickly
         parse = { data in
             let object = try resource.parse(data)

@@ -12,34 +12,6 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     typealias ParseID = Int
     typealias DownloadID = Int
 
-    struct Limits: Hashable, Sendable {
-        var lookups: Int
-        var network: NetworkQueue.Limits
-        var parses: Int
-    }
-
-    /// What the shell has to do, in this order.
-    enum Action: Hashable, Sendable {
-        /// Begin the fetch: it looks into the cache.
-        case lookUp(DownloadID)
-        /// Let the fetch use the network.
-        case proceed(DownloadID)
-        /// Cancel the fetch; the download stays and will be looked up again.
-        case restart(DownloadID)
-        /// Forget the download: cancel its fetch if it is under way, and drop its body.
-        case release(DownloadID)
-        /// Report `graceEnded` with this token after the moment of grace.
-        case beginGrace(DownloadID, token: Int)
-        /// Report `pauseEnded` with this token after `WasteBudget.pause`.
-        case beginPause(token: Int)
-        /// Parse the body, and report `parseEnded`.
-        case parse(ParseID)
-        /// Ask a parse under way to stop; it still reports `parseEnded`.
-        case abandon(ParseID)
-        /// Give the outcome of the parse, or of its download if that failed, to these; and forget the parse.
-        case deliver(ParseID, to: [SubscriberID])
-    }
-
     private enum Stage: Hashable, Sendable {
         case waitingToLookUp, lookingUp, waitingForNetwork, loading, arrived
         /// Would wait for the network if somebody waited for it: kept for its grace.
@@ -53,7 +25,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         let host: String
         var turn: Int
         var stage = Stage.waitingToLookUp
-        var parses: [ParseID] = []
+        var parses = FewIDs()
         var priorities = PriorityCounts()
         /// Set while it has no subscriber and is kept for its grace.
         var graceToken: Int?
@@ -62,9 +34,11 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     private struct Parse: Sendable {
         let key: ParseKey?
         let download: DownloadID
-        var subscribers: Set<SubscriberID> = []
+        var subscribers = FewIDs()
         var priorities = PriorityCounts()
         var turn: Int
+        /// Whether it needs no turn, because it takes less time than handing out turns.
+        let isQuick: Bool
         var isRunning = false
     }
 
@@ -87,6 +61,8 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     private var waitingParses = IndexedHeap<ParseID, LoadRank>()
     /// Parses under way, abandoned ones included: they hold their thread until they notice.
     private var parsesRunning = 0
+    /// Quick parses under way, which do not count among them.
+    private var quickParses: Set<ParseID> = []
     private var abandoned: Set<ParseID> = []
     /// Visible downloads that have not arrived yet, and do not rest.
     private var visibleCount = 0
@@ -103,38 +79,35 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     var isIdle: Bool {
         downloads.isEmpty && parses.isEmpty && subscribers.isEmpty && shared.isEmpty && lookups.isEmpty
             && network.isIdle && waitingParses.isEmpty && abandoned.isEmpty && lookupsRunning == 0
-            && parsesRunning == 0 && visibleCount == 0
+            && parsesRunning == 0 && quickParses.isEmpty && visibleCount == 0
     }
 
     /// Whether there is room for another load on the network.
     var hasRoom: Bool { network.mayStart }
 
+    func parses(of download: DownloadID) -> [ParseID] { downloads[download]?.parses.all ?? [] }
+
+    func subscribers(of parse: ParseID) -> [SubscriberID] { parses[parse]?.subscribers.all ?? [] }
+
     // MARK: - Events
 
-    /// What a subscriber joined: the ids are new where `isNew…` says so.
-    struct Place: Hashable, Sendable {
-        let subscriber: SubscriberID
-        let parse: ParseID
-        let isNewParse: Bool
-        let download: DownloadID
-        let isNewDownload: Bool
-    }
-
     /// Somebody asks. A nil request key shares with nobody.
-    mutating func subscribe(request: RequestKey?, parse parseKey: ParseKey?, host: String, priority: LoadPriority)
-        -> Place
-    {
+    mutating func subscribe(
+        request: RequestKey?, parse parseKey: ParseKey?, isQuick: Bool = false, host: @autoclosure () -> String,
+        priority: LoadPriority
+    ) -> Place {
         let turn = nextID()
         let joined = request.flatMap { shared[$0] }
-        let download = joined ?? add(Download(key: request, host: host, turn: turn))
-        let joinedParse = parseKey.flatMap { key in downloads[download]?.parses.first { parses[$0]?.key == key } }
-        let parse = joinedParse ?? add(Parse(key: parseKey, download: download, turn: turn), to: download)
+        let download = joined ?? add(Download(key: request, host: host(), turn: turn))
+        let joinedParse = parseKey.flatMap { key in downloads[download]?.parses.all.first { parses[$0]?.key == key } }
+        let parse =
+            joinedParse ?? add(Parse(key: parseKey, download: download, turn: turn, isQuick: isQuick), to: download)
         let subscriber = nextID()
         subscribers[subscriber] = Subscriber(parse: parse, priority: priority)
         parses[parse]?.subscribers.insert(subscriber)
-        parses[parse]?.turn = turn
+        if newestFirst { parses[parse]?.turn = turn }
         change(download) { download in
-            download.turn = turn
+            if newestFirst { download.turn = turn }
             download.graceToken = nil
             download.priorities.add(priority)
         }
@@ -184,9 +157,9 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         if download.stage == .loading { network.waste.ended() }
         change(id) { $0.stage = .arrived }
         if succeeded, !download.parses.isEmpty {
-            download.parses.forEach { enqueue($0) }
+            download.parses.all.forEach { enqueue($0) }
         } else {
-            download.parses.forEach { deliver($0) }
+            download.parses.all.forEach { deliver($0) }
             release(id)
         }
     }
@@ -197,7 +170,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         leaveStage(of: download, id)
         if download.stage == .loading { network.waste.ended() }
         change(id) { $0.stage = .arrived }
-        download.parses.forEach { deliver($0) }
+        download.parses.all.forEach { deliver($0) }
         release(id)
     }
 
@@ -209,13 +182,18 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         if download.parses.isEmpty { release(id) }
     }
 
+    /// Nobody joins the download any more; who asks for the same begins another.
+    mutating func closeToOthers(_ id: DownloadID) {
+        if let key = downloads[id]?.key, shared[key] == id { shared[key] = nil }
+    }
+
     mutating func wake(_ id: DownloadID) {
         guard let download = downloads[id], download.stage == .resting else { return }
         change(id) { $0.stage = .waitingToLookUp }
     }
 
     mutating func parseEnded(_ id: ParseID) {
-        parsesRunning -= 1
+        if quickParses.remove(id) == nil { parsesRunning -= 1 }
         if abandoned.remove(id) != nil { return }
         guard let parse = parses[id] else { return }
         deliver(id)
@@ -255,7 +233,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     private mutating func add(_ parse: Parse, to download: DownloadID) -> ParseID {
         let id = nextID()
         parses[id] = parse
-        downloads[download]?.parses.append(id)
+        downloads[download]?.parses.insert(id)
         return id
     }
 
@@ -269,18 +247,19 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         } else {
             actions.append(.deliver(id, to: []))
         }
-        downloads[parse.download]?.parses.removeAll { $0 == id }
+        downloads[parse.download]?.parses.remove(id)
         releaseIfDone(parse.download)
     }
 
     private mutating func deliver(_ id: ParseID) {
         guard let parse = parses.removeValue(forKey: id) else { return }
-        downloads[parse.download]?.parses.removeAll { $0 == id }
-        for subscriber in parse.subscribers {
+        downloads[parse.download]?.parses.remove(id)
+        let waiting = parse.subscribers.all
+        for subscriber in waiting {
             guard let subscriber = subscribers.removeValue(forKey: subscriber) else { continue }
             change(parse.download) { $0.priorities.remove(subscriber.priority) }
         }
-        actions.append(.deliver(id, to: parse.subscribers.sorted()))
+        actions.append(.deliver(id, to: waiting))
     }
 
     private mutating func releaseIfDone(_ id: DownloadID) {
@@ -345,7 +324,13 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
 
     private mutating func enqueue(_ id: ParseID) {
         guard let parse = parses[id], !parse.isRunning, downloads[parse.download]?.stage == .arrived else { return }
-        waitingParses.set(id, rank: rank(parse.priorities, turn: parse.turn))
+        if parse.isQuick {
+            quickParses.insert(id)
+            parses[id]?.isRunning = true
+            actions.append(.parse(id))
+        } else {
+            waitingParses.set(id, rank: rank(parse.priorities, turn: parse.turn))
+        }
     }
 
     private func rank(of download: Download) -> LoadRank {

@@ -19,20 +19,20 @@ final class LoadedObject: Sendable {
     let run: Run
     let head: ResponseHead
     let freshUntil: Date
-    /// See ``Fetched/isBoundToSession``.
-    let isBoundToSession: Bool
+    /// See ``Fetched/isForThisLoadOnly``.
+    let isForThisLoadOnly: Bool
     let trace: LoadTrace
 
     init(
         object: any Sendable, cost: Int, run: Run = Run(), head: ResponseHead, freshUntil: Date,
-        isBoundToSession: Bool = false, trace: LoadTrace
+        isForThisLoadOnly: Bool = false, trace: LoadTrace
     ) {
         self.object = object
         self.cost = cost
         self.run = run
         self.head = head
         self.freshUntil = freshUntil
-        self.isBoundToSession = isBoundToSession
+        self.isForThisLoadOnly = isForThisLoadOnly
         self.trace = trace
     }
 
@@ -52,7 +52,7 @@ final class LoadedObject: Sendable {
     func reused(for fetched: Fetched) -> LoadedObject {
         LoadedObject(
             object: object, cost: cost, run: run, head: fetched.response, freshUntil: fetched.freshUntil,
-            isBoundToSession: fetched.isBoundToSession, trace: fetched.trace)
+            isForThisLoadOnly: fetched.isForThisLoadOnly, trace: fetched.trace)
     }
 
     /// Whether this object was made from that response already, so that it need not be parsed again: its validators

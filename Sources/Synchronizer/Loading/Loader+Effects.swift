@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 extension Loader {
     /// An action with all that is needed to perform it outside the lock.
@@ -11,7 +12,6 @@ extension Loader {
         case wake(Int, after: TimeInterval)
         case alarm(after: TimeInterval)
         case parse(Int, Parse, Fetched, from: URLRequest)
-        case abandon(ParseFlag)
         /// Of a parse that was abandoned before it began.
         case endParse(Int)
         case deliver([LoadReceiver], Outcome)
@@ -46,29 +46,38 @@ extension Loader.State {
             return mustWaitForStored(id) ? nil : parseEffect(of: id)
         case .abandon(let id):
             guard let parse = parses.removeValue(forKey: id) else { return nil }
+            dropped.parses.append(parse)
             parse.previews?.stop()
-            return parse.isWaitingForStored ? .endParse(id) : .abandon(parse.cancellation)
+            parse.cancellation?.cancel()
+            return parse.isWaitingForStored ? .endParse(id) : nil
         case .deliver(let id, let subscribers):
             return delivery(of: id, to: subscribers)
         }
     }
 
-    func parseEffect(of id: Int) -> Loader.Effect? {
+    mutating func parseEffect(of id: Int) -> Loader.Effect? {
+        if parses[id]?.cancellation == nil { parses[id]?.cancellation = ParseFlag() }
         guard let parse = parses[id], let download = downloads[parse.download],
-            case .success(var fetched)? = download.result
+            case .success(let box)? = download.result
         else { return nil }
+        var fetched = box.value
         fetched.trace.queueWait = download.queueWait
         return .parse(id, parse, fetched, from: download.request)
     }
 
     private mutating func delivery(of id: Int, to subscribers: [Int]) -> Loader.Effect? {
         guard let parse = parses.removeValue(forKey: id) else { return nil }
+        dropped.parses.append(parse)
         parse.previews?.stop()
         let receivers = subscribers.compactMap { self.receivers.removeValue(forKey: $0) }
         if let outcome = parse.outcome { return .deliver(receivers, outcome) }
         guard case .failure(let error)? = downloads[parse.download]?.result else { return nil }
         note(parse.download, .failed(error))
         return .deliver(receivers, .failure(error))
+    }
+
+    func receivers(of parse: Int) -> [LoadReceiver] {
+        machine.subscribers(of: parse).compactMap { receivers[$0] }
     }
 
     /// The fetch has given its answer: the end, or a failure that is to be tried again.
@@ -89,7 +98,7 @@ extension Loader.State {
             note(id, .retrying(error, after: delay))
             extraEffects.append(.wake(id, after: delay))
         } else {
-            downloads[id]?.result = result
+            downloads[id]?.result = result.map(Boxed.init).mapError { $0.asking(for: download.request.url) }
             if case .success(let fetched) = result, let source = fetched.trace.source, source != .network {
                 note(id, .cached(source))
             }
@@ -100,6 +109,15 @@ extension Loader.State {
             } else {
                 machine.fetchEnded(id, succeeded: false)
             }
+        }
+    }
+
+    /// Marks the loads under way of these cache keys, and lets nobody join them.
+    mutating func invalidate(_ keys: Set<String>, besides id: Int?) {
+        for (other, download) in downloads where other != id && !download.isInvalidated {
+            guard let url = download.request.url, keys.contains(cacheKey(of: url.absoluteString)) else { continue }
+            downloads[other]?.isInvalidated = true
+            machine.closeToOthers(other)
         }
     }
 

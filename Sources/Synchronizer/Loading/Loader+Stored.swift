@@ -24,9 +24,9 @@ extension Loader {
     /// nothing has changed.
     private func endStored(of id: Int, _ stored: (object: LoadedObject, body: Data)?) {
         let receivers = update { state -> [LoadReceiver] in
-            guard let parse = state.parses[id] else { return [] }
+            guard state.parses[id] != nil else { return [] }
             state.parses[id]?.stored = stored.map { .reported($0.object, body: $0.body) } ?? .unwanted
-            return stored == nil ? [] : parse.subscribers.compactMap { state.receivers[$0] }
+            return stored == nil ? [] : state.receivers(of: id)
         }
         if let stored { receivers.forEach { $0.stored?(stored.object) } }
         update { $0.endWaitingForStored(id) }
@@ -51,11 +51,12 @@ extension Loader.State {
     /// The parses that want it, once the fetch is there to read it.
     fileprivate mutating func takeWantingStored(of download: Int) -> ([(Int, Loader.Parse)], FetchHandle?) {
         guard let record = downloads[download], record.handle.fetch != nil else { return ([], nil) }
-        let wanting = record.parses.compactMap { id -> (Int, Loader.Parse)? in
-            guard let parse = parses[id], case .wanted = parse.stored else { return nil }
-            return (id, parse)
+        let wanting = machine.parses(of: download).compactMap { id -> (Int, Loader.Parse)? in
+            guard case .wanted? = parses[id]?.stored else { return nil }
+            parses[id]?.stored = .underWay
+            if parses[id]?.cancellation == nil { parses[id]?.cancellation = ParseFlag() }
+            return parses[id].map { (id, $0) }
         }
-        for (id, _) in wanting { parses[id]?.stored = .underWay }
         return (wanting, record.handle)
     }
 

@@ -14,6 +14,8 @@ final class Loader: Sendable {
         var recall: @Sendable (ObjectKey) -> LoadedObject?
         /// Told of each parsed object before its subscribers are.
         var remember: @Sendable (ObjectKey, LoadedObject) -> Void
+        /// Told of cache keys whose objects are not valid any more.
+        var forget: @Sendable (Set<String>) -> Void = { _ in }
     }
 
     struct Download {
@@ -26,10 +28,11 @@ final class Loader: Sendable {
         var progress = LoadProgress(received: 0)
         /// Whether somebody looks at the progress, or at previews.
         var isWatched = false
-        var parses: [Int] = []
         let startedAt: Date
         var attempts = 1
-        var result: Result<Fetched, SynchronizerError>?
+        var result: Result<Boxed<Fetched>, SynchronizerError>?
+        /// Whether what it brings was made invalid meanwhile: its subscribers get it, and nobody after them.
+        var isInvalidated = false
         /// Whether the observer has heard how it ended, for somebody at least.
         var isEndReported = false
     }
@@ -40,8 +43,8 @@ final class Loader: Sendable {
         let key: ObjectKey?
         let run: @Sendable (Data) throws -> (object: any Sendable, cost: Int)
         let isQuick: Bool
-        let cancellation = ParseFlag()
-        var subscribers: Set<Int> = []
+        /// What tells the parse to stop; made when one begins.
+        var cancellation: ParseFlag?
         var isPrefetched = false
         var stored = StoredPhase.unwanted
         var previews: PreviewRun?
@@ -67,6 +70,10 @@ final class Loader: Sendable {
         var observations: [(Int, URL?, SynchronizerEvent.Kind)] = []
         /// What the next `update` performs besides the machine's actions.
         var extraEffects: [Effect] = []
+        /// What the next `update` lets go of once the lock is released: a caller's own values may do anything at their end.
+        var dropped: (parses: [Parse], receivers: [LoadReceiver]) = ([], [])
+        /// Whether some thread is telling the observer.
+        var isObserving = false
     }
 
     let fetcher: any Fetching
@@ -119,7 +126,8 @@ final class Loader: Sendable {
         let (ticket, toReport): (Ticket, Int?) = update(mayBlock: mayBlock) { state in
             if let key = job.objectKey, let object = known(key) { return (.known(object), nil) }
             let place = state.machine.subscribe(
-                request: job.downloadKey, parse: job.objectKey, host: job.host, priority: job.priority)
+                request: job.downloadKey, parse: job.objectKey, isQuick: job.parsesQuickly, host: job.host,
+                priority: job.priority)
             if place.isNewDownload {
                 let now = time.now
                 state.downloads[place.download] = Download(
@@ -131,10 +139,8 @@ final class Loader: Sendable {
                 let key = job.isRemembered ? job.objectKey : nil
                 state.parses[place.parse] = Parse(
                     download: place.download, key: key, run: job.parse, isQuick: job.parsesQuickly)
-                state.downloads[place.download]?.parses.append(place.parse)
             }
             state.receivers[place.subscriber] = receiver
-            state.parses[place.parse]?.subscribers.insert(place.subscriber)
             if receiver.isPrefetch { state.parses[place.parse]?.isPrefetched = true }
             if receiver.isWatching { state.downloads[place.download]?.isWatched = true }
             if receiver.previewed != nil { startPreviews(of: place.parse, job, &state) }
@@ -148,7 +154,9 @@ final class Loader: Sendable {
     /// Leaves a load: the receiver is not told anything more once this has returned, unless it is being told.
     func leave(_ subscriber: Int) {
         update { state in
-            state.receivers[subscriber] = nil
+            if let receiver = state.receivers.removeValue(forKey: subscriber) {
+                state.dropped.receivers.append(receiver)
+            }
             state.machine.unsubscribe(subscriber)
         }
     }
@@ -159,16 +167,17 @@ final class Loader: Sendable {
 
     /// Changes the state, then does what the machine asks for.
     func update<T>(mayBlock: Bool = false, _ change: (inout State) -> T) -> T {
-        let (value, effects, observations) = state.withLock { state in
+        let (value, effects, dropped) = state.withLock { state in
             let value = change(&state)
             let effects = state.machine.takeActions().compactMap { state.effect(of: $0, at: time.now) }
             defer {
                 state.extraEffects = []
-                state.observations = []
+                state.dropped = ([], [])
             }
-            return (value, effects + state.extraEffects, state.observations)
+            return (value, effects + state.extraEffects, state.dropped)
         }
-        for (id, url, kind) in observations { observe(id, url, kind) }
+        if observer != nil { tellObserver() }
+        withExtendedLifetime(dropped) {}
         if mayBlock, effects.count == 1, case .lookUp(let id, let request, let options, let handle)? = effects.first {
             lookUp(id, request, options, handle)
         } else {
@@ -177,8 +186,21 @@ final class Loader: Sendable {
         return value
     }
 
-    private func observe(_ load: Int?, _ url: URL?, _ kind: SynchronizerEvent.Kind) {
-        observer?.synchronizerDid(SynchronizerEvent(load: load, url: url, kind: kind, date: time.now))
+    /// Tells the observer what there is to tell, in the order in which it happened, one thread at a time.
+    private func tellObserver() {
+        while true {
+            let told = state.withLock { state -> [(Int, URL?, SynchronizerEvent.Kind)] in
+                guard !state.isObserving else { return [] }
+                defer { state.observations = [] }
+                state.isObserving = !state.observations.isEmpty
+                return state.observations
+            }
+            if told.isEmpty { return }
+            for (load, url, kind) in told {
+                observer?.synchronizerDid(SynchronizerEvent(load: load, url: url, kind: kind, date: time.now))
+            }
+            state.withLock { $0.isObserving = false }
+        }
     }
 
     private func perform(_ effect: Effect) {
@@ -194,15 +216,14 @@ final class Loader: Sendable {
         case .pause(let token):
             _ = time.schedule(after: WasteBudget.pause) { self.update { $0.machine.pauseEnded(token: token) } }
         case .alarm(let delay):
-            _ = time.schedule(after: delay) { self.update { $0.endWhatIsDue(at: self.time.now) } }
+            // Weakly: it may be set for long after the last load.
+            _ = time.schedule(after: delay) { [weak self, time] in self?.update { $0.endWhatIsDue(at: time.now) } }
         case .wake(let id, let delay):
             _ = time.schedule(after: delay) { self.update { $0.machine.wake(id) } }
         case .parse(let id, let parse, let fetched, let request) where parse.isQuick:
             run(parse, id, on: fetched, from: request)
         case .parse(let id, let parse, let fetched, let request):
             parses.async { self.run(parse, id, on: fetched, from: request) }
-        case .abandon(let flag):
-            flag.cancel()
         case .endParse(let id):
             update { $0.machine.parseEnded(id) }
         case .deliver(let receivers, let outcome):
@@ -237,6 +258,8 @@ final class Loader: Sendable {
         case .received(let data):
             tellWatchers(of: id, handle, { $0.received(data) }) { $0.received += data.count }
             if observer != nil { updateDownload(id, handle) { $0.note(id, .data(data.count)) } }
+        case .invalidated(let keys):
+            invalidate(Set(keys), besides: id)
         case .stored(let bytes):
             if observer != nil { updateDownload(id, handle) { $0.note(id, .stored(bytes)) } }
         case .finished(let result):
@@ -253,9 +276,8 @@ final class Loader: Sendable {
         else { return }
         state.parses[id]?.previews = PreviewRun(interval: previewInterval, time: time, makePreview: makePreview) {
             [weak self] object, head in
-            let receivers = self?.update { state -> [LoadReceiver] in
-                guard let parse = state.parses[id], parse.outcome == nil else { return [] }
-                return parse.subscribers.compactMap { state.receivers[$0] }
+            let receivers = self?.update { state in
+                state.parses[id]?.outcome == nil ? state.receivers(of: id) : []
             }
             receivers?.forEach { $0.previewed?(object, head) }
         }
@@ -279,10 +301,10 @@ final class Loader: Sendable {
                 else { return nil }
                 change(&state.downloads.values[place].progress)
                 guard state.downloads.values[place].isWatched else { return nil }
-                let parses = state.downloads.values[place].parses.compactMap { state.parses[$0] }
-                let receivers = parses.flatMap(\.subscribers).compactMap { state.receivers[$0] }
+                let parses = state.machine.parses(of: id)
+                let receivers = parses.flatMap { state.receivers(of: $0) }
                 return (
-                    state.downloads.values[place].progress, parses.compactMap(\.previews),
+                    state.downloads.values[place].progress, parses.compactMap { state.parses[$0]?.previews },
                     receivers.filter { $0.progressed != nil }
                 )
             }
@@ -301,28 +323,36 @@ final class Loader: Sendable {
             if let key = parse.key { memory.remember(key, loaded) }
             outcome = .success(loaded)
         } catch {
-            if !parse.cancellation.isCancelled { dropStored(fetched.trace.redirects.last, request) }
+            if parse.cancellation?.isCancelled != true { dropStored(fetched.trace.redirects.last, request) }
             outcome = .failure(
                 .undecodable(
                     error,
                     .init(url: request.url, trace: fetched.trace, head: fetched.response, body: fetched.body)))
         }
-        update { state in
+        let isInvalidated = update { state in
             state.note(outcome, of: id)
             state.parses[id]?.outcome = outcome
             state.machine.parseEnded(id)
+            return state.downloads[parse.download]?.isInvalidated ?? false
         }
+        if isInvalidated, let key = parse.key { memory.forget([key.identity.cacheKey]) }
+    }
+
+    /// What has been made invalid (RFC 9111 §4.4): objects in memory, and loads that were asked for before.
+    func invalidate(_ keys: Set<String>, besides id: Int? = nil) {
+        update { $0.invalidate(keys, besides: id) }
+        memory.forget(keys)
     }
 
     func parsed(_ parse: Parse, _ fetched: Fetched) throws -> LoadedObject {
         let begin = time.now
         let flag = parse.cancellation
-        let parsed = try ParseCancellation.with({ flag.isCancelled }) { try parse.run(fetched.body) }
+        let parsed = try ParseCancellation.with({ flag?.isCancelled ?? false }) { try parse.run(fetched.body) }
         var trace = fetched.trace
         trace.parse = max(0, time.now.timeIntervalSince(begin))
         return LoadedObject(
             object: parsed.object, cost: parsed.cost, run: LoadedObject.Run(isPrefetched: parse.isPrefetched),
-            head: fetched.response, freshUntil: fetched.freshUntil, isBoundToSession: fetched.isBoundToSession,
+            head: fetched.response, freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly,
             trace: trace)
     }
 

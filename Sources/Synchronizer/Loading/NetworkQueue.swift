@@ -21,7 +21,10 @@ struct NetworkQueue: Sendable {
     private var hosts: [String: Host] = [:]
     private var ready = IndexedHeap<String, LoadRank>()
     /// The downloads under way, with their rank.
-    private(set) var running: [Int: (host: String, rank: LoadRank)] = [:]
+    private(set) var running: [Int: (host: String, rank: LoadRank, start: Int)] = [:]
+    private var starts = 0
+    /// How many of them are speculative: mostly none.
+    private var speculative = 0
 
     var isIdle: Bool { hosts.isEmpty && ready.isEmpty && running.isEmpty }
 
@@ -45,7 +48,9 @@ struct NetworkQueue: Sendable {
 
     /// Re-ranks a download that is under way.
     mutating func rerank(running download: Int, rank: LoadRank) {
+        guard let old = running[download]?.rank else { return }
         running[download]?.rank = rank
+        speculative += (rank.priority.isVisible ? 0 : 1) - (old.priority.isVisible ? 0 : 1)
     }
 
     /// Takes the best download that may start now; `visible` tells whether anything visible waits or is under way.
@@ -54,13 +59,16 @@ struct NetworkQueue: Sendable {
         if visible, !rank.priority.isVisible, running.count >= limits.total - limits.reserve { return nil }
         guard let download = hosts[host]?.waiting.popFirst() else { return nil }
         hosts[host]?.running += 1
-        running[download] = (host, rank)
+        starts += 1
+        running[download] = (host, rank, starts)
+        if !rank.priority.isVisible { speculative += 1 }
         refresh(host)
         return download
     }
 
     mutating func end(_ download: Int) {
-        guard let host = running.removeValue(forKey: download)?.host else { return }
+        guard let (host, rank, _) = running.removeValue(forKey: download) else { return }
+        if !rank.priority.isVisible { speculative -= 1 }
         hosts[host]?.running -= 1
         refresh(host)
     }
@@ -68,6 +76,7 @@ struct NetworkQueue: Sendable {
     /// The speculative download that has to give its slot to a visible one that waits; the least urgent, then the
     /// one that began last, because it has the least to lose.
     func toPreempt() -> Int? {
+        guard speculative > 0 else { return nil }
         if !mayStart, let rank = ready.firstRank, rank.priority.isVisible,
             let victim = leastUrgent(among: { _ in true })
         {
@@ -86,8 +95,8 @@ struct NetworkQueue: Sendable {
     private func leastUrgent(among isCandidate: (String) -> Bool) -> Int? {
         running.filter { !$0.value.rank.priority.isVisible && isCandidate($0.value.host) }
             .min {
-                ($0.value.rank.priority.rawValue, -$0.value.rank.turn) < (
-                    $1.value.rank.priority.rawValue, -$1.value.rank.turn
+                ($0.value.rank.priority.rawValue, -$0.value.start) < (
+                    $1.value.rank.priority.rawValue, -$1.value.start
                 )
             }?
             .key

@@ -81,9 +81,18 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
     }
 
     package func remove(where matches: (Key) -> Bool) {
-        change { state in
-            for key in state.entries.allKeys where matches(key) { state.remove(key) }
+        _ = take(where: matches)
+    }
+
+    /// Removes, and returns what was removed. Looks at the keys without the lock: those that come meanwhile may stay.
+    package func take(where matches: (Key) -> Bool) -> [Value] {
+        let matching = state.withLock { $0.entries.allKeys }.filter(matches)
+        let dropped = state.withLock { state in
+            defer { state.dropped = [] }
+            matching.forEach { state.remove($0) }
+            return state.dropped
         }
+        return dropped.map(\.value)
     }
 
     package func removeAll() {

@@ -5,7 +5,7 @@
     extension MemoryPressure {
         /// Some task had to wait for memory for 200 ms of 2 s. (Programs without privileges may ask for windows of
         /// whole 2 s only; see “PSI” in the kernel's documentation.)
-        private static let trigger = "some 200000 2000000"
+        static let trigger = "some 200000 2000000"
 
         /// Has the kernel tell when tasks wait for memory, in the program's own cgroup if there is one of version 2.
         /// Where the kernel cannot tell, nobody is ever told.
@@ -13,13 +13,18 @@
             let membership = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)) ?? ""
             let files = Self.pressureFiles(membership: membership)
             guard let watched = files.lazy.compactMap(Self.armed).first else { return }
-            let thread = Thread { [self] in
-                var events = pollfd(fd: watched, events: Int16(POLLPRI), revents: 0)
+            Self.watch(watched) { self.report() }
+        }
+
+        /// Calls the action each time that the file has something urgent, until it is gone; then closes it.
+        static func watch(_ descriptor: Int32, _ action: @escaping @Sendable () -> Void) {
+            let thread = Thread {
+                var events = pollfd(fd: descriptor, events: Int16(POLLPRI), revents: 0)
                 while poll(&events, 1, -1) >= 0 || errno == EINTR {
-                    if events.revents & Int16(POLLERR) != 0 { break }  // the cgroup is gone
-                    if events.revents & Int16(POLLPRI) != 0 { report() }
+                    if events.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { break }  // the cgroup is gone
+                    if events.revents & Int16(POLLPRI) != 0 { action() }
                 }
-                close(watched)
+                close(descriptor)
             }
             thread.name = "Synchronizer.memory"
             thread.start()
@@ -32,7 +37,8 @@
             return [own, "/proc/pressure/memory"].compactMap { $0 }
         }
 
-        private static func armed(_ file: String) -> Int32? {
+        /// Asks the kernel to be told; nil where it cannot tell.
+        static func armed(_ file: String) -> Int32? {
             let descriptor = open(file, O_RDWR | O_NONBLOCK | O_CLOEXEC)
             guard descriptor >= 0 else { return nil }
             // The kernel wants the terminating zero, too.

@@ -1,4 +1,4 @@
-#if !canImport(FoundationNetworking)
+#if canImport(Darwin)
     import Foundation
 
     // `URLSession` ends idle transfers itself, and at no cost to speak of.

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Ends transfers of which nothing has been heard for too long: one alarm for all of them.
+/// Ends transfers of which nothing has been heard for too long: one alarm for all that have the same limit.
 ///
-/// It counts in steps and reads no clock, so nothing happens when the clock is set: a transfer ends between its limit and
-/// an eighth of the shortest limit later.
+/// It counts in steps of an eighth of the limit and reads no clock, so nothing happens when the clock is set: a transfer
+/// ends between its limit and two steps later.
 final class IdleTimer: Sendable {
     /// What may be idle for too long.
     protocol Transfer: AnyObject, Sendable {
@@ -11,69 +11,60 @@ final class IdleTimer: Sendable {
         var idleLimit: TimeInterval { get }
         /// Whether anything has been heard since this was asked last.
         func takeWasHeard() -> Bool
-        /// The limit is over. Called once, on any thread.
+        /// The limit is over.
         func idleLimitPassed()
     }
 
-    fileprivate struct State {
-        var waiting: [ObjectIdentifier: (transfer: any Transfer, idle: TimeInterval)] = [:]
-        /// Seconds from one alarm to the next; nil while there is none.
-        var step: TimeInterval?
-        /// Tells the alarm that counts from those that were set before.
-        var alarm = 0
-    }
-
+    private static let steps = 8
     private let time: any TimeSource
-    private let state = Locked(State())
+    /// By limit, the transfers and the steps for which they have been idle; a limit that is here has an alarm.
+    private let waiting = Locked<[TimeInterval: [ObjectIdentifier: (transfer: any Transfer, idle: Int)]]>([:])
 
     init(time: any TimeSource) {
         self.time = time
     }
 
     func begin(_ transfer: any Transfer) {
-        let step = max(0.01, transfer.idleLimit / 8)
-        let alarm = state.withLock { state -> Int? in
-            state.waiting[ObjectIdentifier(transfer)] = (transfer, 0)
-            if let current = state.step, current <= step { return nil }
-            state.step = step
-            state.alarm += 1
-            return state.alarm
+        let limit = transfer.idleLimit
+        let isFirst = waiting.withLock { waiting in
+            let isFirst = waiting[limit] == nil
+            // The first alarm may come at once: it does not count.
+            waiting[limit, default: [:]][ObjectIdentifier(transfer)] = (transfer, -1)
+            return isFirst
         }
-        if let alarm { setAlarm(alarm, after: step) }
+        if isFirst { setAlarm(limit) }
     }
 
     func end(_ transfer: any Transfer) {
-        state.withLock { $0.waiting[ObjectIdentifier(transfer)] = nil }
+        waiting.withLock { $0[transfer.idleLimit]?[ObjectIdentifier(transfer)] = nil }
     }
 
-    private func setAlarm(_ alarm: Int, after step: TimeInterval) {
-        _ = time.schedule(after: step) { [weak self] in self?.goesOff(alarm) }
+    private func setAlarm(_ limit: TimeInterval) {
+        _ = time.schedule(after: max(0.001, limit / Double(Self.steps))) { [weak self] in self?.goesOff(limit) }
     }
 
-    private func goesOff(_ alarm: Int) {
-        let waiting = state.withLock { $0.alarm == alarm ? $0.waiting.values.map(\.transfer) : [] }
-        let heard = waiting.map { ($0, $0.takeWasHeard()) }
-        let (late, next) = state.withLock { state -> ([any Transfer], TimeInterval?) in
-            guard state.alarm == alarm, let step = state.step else { return ([], nil) }
-            let late = heard.compactMap { state.count(step, $0, wasHeard: $1) }
-            state.step = state.waiting.values.map { max(0.01, $0.transfer.idleLimit / 8) }.min()
-            return (late, state.step)
+    private func goesOff(_ limit: TimeInterval) {
+        let transfers = waiting.withLock { $0[limit]?.values.map(\.transfer) ?? [] }
+        let heard = transfers.map { ($0, $0.takeWasHeard()) }
+        let (late, isAlarmNeeded) = waiting.withLock { waiting in
+            let late = heard.filter { Self.isLate($0, wasHeard: $1, &waiting[limit, default: [:]]) }
+            if waiting[limit]?.isEmpty ?? true { waiting[limit] = nil }
+            return (late.map(\.0), waiting[limit] != nil)
         }
-        if let next { setAlarm(alarm, after: next) }
+        if isAlarmNeeded { setAlarm(limit) }
         late.forEach { $0.idleLimitPassed() }
     }
-}
 
-extension IdleTimer.State {
-    /// Counts one step; the transfer, if that was too much.
-    fileprivate mutating func count(
-        _ step: TimeInterval, _ transfer: any IdleTimer.Transfer, wasHeard: Bool
-    ) -> (any IdleTimer.Transfer)? {
+    /// Counts a step; takes the transfer out if that was the last one.
+    private static func isLate(
+        _ transfer: any Transfer, wasHeard: Bool,
+        _ waiting: inout [ObjectIdentifier: (transfer: any Transfer, idle: Int)]
+    ) -> Bool {
         let id = ObjectIdentifier(transfer)
-        guard let idle = waiting[id]?.idle else { return nil }
-        waiting[id]?.idle = wasHeard ? 0 : idle + step
-        guard !wasHeard, idle + step >= transfer.idleLimit else { return nil }
+        guard let idle = waiting[id]?.idle else { return false }
+        waiting[id]?.idle = wasHeard ? 0 : idle + 1
+        guard !wasHeard, idle + 1 >= steps else { return false }
         waiting[id] = nil
-        return transfer
+        return true
     }
 }

@@ -1,4 +1,4 @@
-#if !canImport(FoundationNetworking)
+#if canImport(Darwin)
     import Foundation
 
     /// The session keeps the cookies that responses set.

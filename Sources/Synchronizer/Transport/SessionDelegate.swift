@@ -66,6 +66,14 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         transfer(of: dataTask)?.report(.data(data))
     }
 
+    /// Tells whether the session's own cache has answered. On Linux it is not called.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        guard metrics.transactionMetrics.last?.resourceFetchType == .localCache else { return }
+        transfer(of: task)?.report(.servedFromSessionCache)
+    }
+
     open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let transfer = transfers.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
         transfer?.report(.finished(error))

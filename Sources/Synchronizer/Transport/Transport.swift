@@ -23,6 +23,10 @@ package enum TransferEvent: Sendable {
     /// The head of a response; for `file:` and `data:` URLs there is no HTTP in it.
     case response(URLResponse)
     case data(Data)
+    /// The session follows a redirect by itself.
+    case redirected(to: URL)
+    /// The session did not use the network for it: before `.finished`, where the session tells.
+    case servedFromSessionCache
     /// The end: complete, or with the error that cut it short.
     case finished((any Error)?)
 }

@@ -129,10 +129,10 @@ final class URLSessionTransfer: Transfer {
     /// The request that the session is to go on with; nil makes the redirect the final response.
     func redirected(to request: URLRequest, by response: HTTPURLResponse) -> URLRequest? {
         cookies.keep(from: response)
-        switch redirects {
-        case .reported: return nil
-        case .followed: return Redirect.request(from: task.currentRequest ?? request, to: response)
-        }
+        guard redirects == .followed, let next = Redirect.request(from: task.currentRequest ?? request, to: response)
+        else { return nil }
+        if let url = next.url { report(.redirected(to: url)) }
+        return next
     }
 }
 
@@ -146,9 +146,13 @@ extension URLSessionTransfer: IdleTimer.Transfer {
         }
     }
 
-    /// On the delegate's queue, so that it comes after what is being reported.
+    /// On the delegate's queue, so that it comes after what is waiting to be reported; that may be something after all.
     func idleLimitPassed() {
         session.delegateQueue.addOperation { [self] in
+            if takeWasHeard() {
+                idleTimer?.timer.begin(self)
+                return
+            }
             guard let receive = takeReceiver() else { return }
             task.cancel()
             receive(.finished(URLError(.timedOut)))
@@ -161,7 +165,7 @@ extension URLSessionTransfer.State {
         wasHeard = true
         switch event {
         case .response: hasResponse = true
-        case .data: break
+        case .data, .redirected, .servedFromSessionCache: break
         case .finished: receive = nil
         }
     }

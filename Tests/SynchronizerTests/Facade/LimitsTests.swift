@@ -31,11 +31,12 @@ struct LimitsTests {
             let error = await #expect(throws: SynchronizerError.self) {
                 try await synchronizer.load(DataResource(url: bench.server.url(target)))
             }
-            guard case .tooLarge(let limit, _)? = error else {
+            guard case .tooLarge(let limit, let context)? = error else {
                 Issue.record("\(target): \(String(describing: error))")
                 return
             }
             #expect(limit == 100_000)
+            #expect((context.response as? HTTPURLResponse)?.statusCode == 200)
         }
         try await bench.server.wait(for: "the endless reply to be given up") { $0.repliesAbandoned >= 1 }
     }

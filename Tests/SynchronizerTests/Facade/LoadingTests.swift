@@ -273,4 +273,54 @@ struct LoadingTests {
         #expect(calls.withLock { $0.allSatisfy { $0 <= 1 } })
         #expect(wrong.withLock { $0 } == 0)
     }
+
+    @Test("an error names what was asked for, after redirects too", arguments: [404, 200])
+    func redirectedError(code: Int) async throws {
+        bench.server["/start"] = Reply.redirect(to: "/end")
+        bench.server["/end"] = Reply(code == 200 ? "" : "no", status: code)
+        let error = await #expect(throws: SynchronizerError.self) {
+            try await synchronizer.load(DataResource(url: bench.server.url("/start")))
+        }
+        #expect(error?.url == bench.server.url("/start"))
+        #expect(error?.context.trace.redirects == [bench.server.url("/end")])
+    }
+
+    @Test("fragments do not tell loads apart: they are not sent")
+    func fragments() async throws {
+        let (one, other) = (bench.server.url("/fresh#one"), bench.server.url("/fresh#other"))
+        _ = try await synchronizer.load(DataResource(url: one))
+        #expect(synchronizer.cachedObject(for: DataResource(url: other)) == Data("fresh".utf8))
+        #expect(synchronizer.cachedObject(for: DataResource(url: bench.server.url("/fresh"))) != nil)
+        #expect(bench.server.requests.map(\.target) == ["/fresh"])
+    }
+
+    @Test("a trace from memory tells the age, and says things once")
+    func traces() async throws {
+        bench.server["/swr"] = Reply("a", fields: ["Cache-Control": "max-age=10, stale-while-revalidate=100"])
+        let resource = DataResource(url: bench.server.url("/swr"))
+        _ = try await synchronizer.load(resource)
+        bench.clock.advance(by: 4)
+        let trace = try await synchronizer.loaded(resource).trace
+        #expect(trace.source == .memory)
+        #expect(trace.age == 4)
+        #expect(trace.lifetime == 10)
+        bench.clock.advance(by: 16)
+        let stale = try await synchronizer.loaded(resource).trace.description
+        #expect(stale.hasPrefix("stale: age 20 s of 10 s"))
+        #expect(stale.components(separatedBy: "stale:").count == 2)
+    }
+
+    @Test("the memory's limits of count and age are the configuration's")
+    func memoryLimits() async throws {
+        let synchronizer = bench.synchronizer { configuration in
+            configuration.memoryCountLimit = 2
+            configuration.memoryAgeLimit = 30
+        }
+        bench.server.handle("/n") { request in Reply(request.target, fields: ["Cache-Control": "max-age=100"]) }
+        let resources = (0..<3).map { DataResource(url: bench.server.url("/n?\($0)")) }
+        for resource in resources { _ = try await synchronizer.load(resource) }
+        #expect(resources.map { synchronizer.cachedObject(for: $0) != nil } == [false, true, true])
+        bench.clock.advance(by: 31)
+        #expect(resources.map { synchronizer.cachedObject(for: $0) != nil } == [false, false, false])
+    }
 }

@@ -90,4 +90,25 @@ struct ObservingTests {
         cancel()
         #expect(recorder.names.last == "cancelled")
     }
+
+    @Test("an answer from memory is heard the same, however it is asked for")
+    @MainActor func memory() async throws {
+        let resource = DataResource(url: bench.server.url("/a"))
+        _ = try await synchronizer.load(resource)
+        let before = recorder.names.count
+        _ = try await synchronizer.load(resource)
+        _ = synchronizer.cachedObject(for: resource)
+        synchronizer.loadResource(resource) { _ in }
+        _ = synchronizer.startLoading(resource) { _ in }
+        let done = Collector<Bool>()
+        synchronizer.loadResource(resource, on: .global()) { _ in done.append(true) }
+        await done.wait(for: 1)
+        for try await _ in synchronizer.updates(of: resource) {}
+        synchronizer.followResource(resource) { _ in }
+        let heard = recorder.events.elements.dropFirst(before)
+        #expect(recorder.names.dropFirst(before) == Array(repeating: "cached", count: 7)[...])
+        #expect(heard.allSatisfy { $0.load == nil && $0.url == bench.server.url("/a") })
+        synchronizer.prefetch([resource])
+        #expect(recorder.names.count == before + 7)
+    }
 }

@@ -133,4 +133,59 @@ struct PrefetchTests {
         #expect(synchronizer.prefetchStatistics.wastedBytes == synchronizer.prefetchStatistics.bytes)
         #expect(synchronizer.prefetcher.window == before / 4)
     }
+
+    @Test("asking for a prefetch is no asking: what was prefetched twice is not used")
+    func twice() async throws {
+        synchronizer.prefetch(resources(0..<4))
+        try await loaded(4)
+        synchronizer.prefetch(resources(0..<4))
+        #expect(synchronizer.prefetchStatistics.used == 0)
+        _ = try await synchronizer.load(resources(0..<1)[0])
+        #expect(synchronizer.prefetchStatistics.used == 1)
+    }
+
+    @Test("what somebody asks for while its prefetch is under way, or waits, is used, and not wasted later")
+    func askedEarly() async throws {
+        let gate = Gate()
+        bench.server.handle("/x") { request in
+            Reply(request.target, fields: ["Cache-Control": "max-age=100"]).waiting(for: gate)
+        }
+        let count = synchronizer.prefetcher.window + 4
+        let cancel = synchronizer.prefetch(resources(0..<count))
+        try await gate.waitForArrivals(1)
+        let answers = Collector<Int>()
+        for number in [0, count - 1] {
+            synchronizer.loadResource(resources(number..<number + 1)[0], on: .global()) { _ in answers.append(number) }
+        }
+        gate.open()
+        await answers.wait(for: 2)
+        // The last one is in memory by now, or shared: either way its prefetch is not counted as wasted.
+        while !synchronizer.loader.update({ $0.machine.isIdle }) || !synchronizer.prefetcher.isIdle {
+            await Task.yield()
+        }
+        cancel()
+        let statistics = synchronizer.prefetchStatistics
+        #expect(statistics.used >= 1)
+        #expect(statistics.used + statistics.wasted == statistics.loaded)
+        #expect(statistics.wasted == count - 2)
+        #expect(bench.server.counts.requests == count)
+    }
+
+    @Test("prefetches of what is in memory by then take no place in the window")
+    func knownByThen() async throws {
+        let gate = Gate()
+        bench.server.handle("/x") { request in
+            Reply(request.target, fields: ["Cache-Control": "max-age=100"]).waiting(for: gate)
+        }
+        let window = synchronizer.prefetcher.window
+        synchronizer.prefetch(resources(0..<window))
+        synchronizer.prefetch(resources(0..<window))
+        try await gate.waitForArrivals(1)
+        gate.open()
+        try await loaded(window)
+        synchronizer.prefetch(resources(window..<2 * window))
+        try await loaded(2 * window)
+        #expect(bench.server.counts.requests == 2 * window)
+        while !synchronizer.prefetcher.isIdle { await Task.yield() }
+    }
 }

@@ -63,7 +63,7 @@ final class Events: Sendable {
     var names: [String] {
         all.compactMap { event in
             switch event {
-            case .stored: return nil
+            case .stored, .invalidated: return nil
             case .needsNetwork: return "needsNetwork"
             case .redirected: return "redirected"
             case .response: return "response"

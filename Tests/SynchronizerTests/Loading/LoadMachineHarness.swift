@@ -62,7 +62,7 @@ struct LoadMachineHarness {
     enum Event {
         case subscribe(Int?, parse: String, host: String, LoadPriority)
         case unsubscribe(Int), setPriority(LoadPriority, of: Int)
-        case needsNetwork(Int), fetchEnded(Int, succeeded: Bool), rest(Int), wake(Int)
+        case needsNetwork(Int), fetchEnded(Int, succeeded: Bool), fail(Int), rest(Int), wake(Int)
         case parseEnded(Int), graceEnded(Int, token: Int), pauseEnded(token: Int)
     }
 
@@ -77,11 +77,11 @@ struct LoadMachineHarness {
         expect(downloads[place.download] != nil, "joined a download that is gone")
         expect(downloads[place.download]?.request == request, "joined another request")
         expect(place.isNewParse == (parses[place.parse] == nil), "joined a parse that is not there")
-        downloads[place.download]?.turn = turn
+        if newestFirst { downloads[place.download]?.turn = turn }
         downloads[place.download]?.priorities.append(priority)
         downloads[place.download]?.graceTokens = []
         if place.isNewParse { parses[place.parse] = Parse(download: place.download, turn: turn) }
-        parses[place.parse]?.turn = turn
+        if newestFirst { parses[place.parse]?.turn = turn }
         live[place.subscriber] = Subscriber(download: place.download, parse: place.parse, priority: priority)
         step(.subscribe(request, parse: parse, host: host, priority))
         return place.subscriber
@@ -112,6 +112,13 @@ struct LoadMachineHarness {
         downloads[id]?.stage = .arrived
         machine.fetchEnded(id, succeeded: succeeded)
         step(.fetchEnded(id, succeeded: succeeded))
+    }
+
+    /// The load has taken too long, at whatever stage it is.
+    mutating func fail(_ id: Int) {
+        if downloads[id]?.stage != .arrived { downloads[id]?.stage = .arrived }
+        machine.fail(id)
+        step(.fail(id))
     }
 
     mutating func rest(_ id: Int) {

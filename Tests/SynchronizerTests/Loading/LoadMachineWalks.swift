@@ -38,7 +38,7 @@ struct LoadMachineWalks {
 extension LoadMachineHarness {
     /// One event that may happen now.
     mutating func randomEvent(_ generator: inout SeededGenerator) {
-        switch Int.random(in: 0..<15, using: &generator) {
+        switch Int.random(in: 0..<16, using: &generator) {
         case 0...3:
             let request = Int.random(in: 0..<9, using: &generator)
             subscribe(
@@ -60,6 +60,10 @@ extension LoadMachineHarness {
             if let id = randomDownload(.resting, &generator) { wake(id) }
         case 12:
             pauseEnded()
+        case 14:
+            if let id = downloads.filter({ $0.value.stage != .arrived }).randomElement(using: &generator)?.key {
+                fail(id)
+            }
         case 13:
             if let id = runningParses.randomElement(using: &generator) { parseEnded(id) }
         default:

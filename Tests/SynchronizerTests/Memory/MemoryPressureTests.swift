@@ -31,7 +31,6 @@ struct MemoryPressureTests {
         for number in 0..<8 {
             _ = try await synchronizer.load(DataResource(url: bench.server.url("/a?\(number)")))
         }
-        #expect(synchronizer.memory.totalCost == 80_000)
         MemoryPressure.system.report()
         #expect(synchronizer.memory.totalCost == 30_000)
     }
@@ -43,6 +42,55 @@ struct MemoryPressureTests {
                 MemoryPressure.pressureFiles(membership: "1:cpu:/x\n0::/user.slice/app\n")
                     == ["/sys/fs/cgroup/user.slice/app/memory.pressure", "/proc/pressure/memory"])
             #expect(MemoryPressure.pressureFiles(membership: "9:memory:/x\n") == ["/proc/pressure/memory"])
+        }
+
+        @Test("the trigger is written to the file, with the zero that the kernel wants; nothing where there is no file")
+        func arming() throws {
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("pressure-\(UUID().uuidString)")
+            try Data().write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let descriptor = try #require(MemoryPressure.armed(file.path))
+            close(descriptor)
+            #expect(try Data(contentsOf: file) == Data((MemoryPressure.trigger + "\0").utf8))
+            #expect(MemoryPressure.armed(file.path + ".none") == nil)
+        }
+
+        /// A socket whose peer sends a byte out of band is as urgent for `poll` as a pressure file whose trigger fires.
+        @Test(
+            "what watches a file is told each time that it is urgent, until the file is gone", .timeLimit(.minutes(1)))
+        func watching() async throws {
+            let (watched, peer) = try #require(Self.connectedSockets())
+            let told = Collector<Bool>()
+            var byte: UInt8 = 0
+            MemoryPressure.watch(watched) {
+                var byte: UInt8 = 0
+                if recv(watched, &byte, 1, Int32(MSG_OOB)) == 1 { told.append(true) }
+            }
+            for count in 1...3 {
+                #expect(send(peer, &byte, 1, Int32(MSG_OOB)) == 1)
+                await told.wait(for: count)
+            }
+            close(peer)
+            while fcntl(watched, F_GETFD) >= 0 {
+                shutdown(watched, Int32(SHUT_RDWR))
+                await Task.yield()
+            }
+        }
+
+        private static func connectedSockets() -> (Int32, Int32)? {
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(listener) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let peer = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let isConnected = withUnsafeMutableBytes(of: &address) { bytes -> Bool in
+                guard let address = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return false }
+                return bind(listener, address, size) == 0 && listen(listener, 1) == 0
+                    && getsockname(listener, address, &size) == 0 && connect(peer, address, size) == 0
+            }
+            return isConnected ? (accept(listener, nil, nil), peer) : nil
         }
     #endif
 }

@@ -1,0 +1,1 @@
+// A module of this name, for `canImport(Darwin)`.

@@ -1,0 +1,68 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("An answer to an unsafe method", .timeLimit(.minutes(2)))
+struct InvalidatingTests {
+    let bench: Workbench
+    let synchronizer: Synchronizer
+    let resource: DataResource
+
+    init() throws {
+        bench = try Workbench()
+        synchronizer = bench.synchronizer()
+        resource = DataResource(url: bench.server.url("/a"))
+    }
+
+    func post(status: Int = 200) async {
+        bench.server["/a"] = Reply("done", status: status)
+        var request = URLRequest(url: bench.server.url("/a"))
+        request.httpMethod = "POST"
+        _ = try? await synchronizer.load(DataResource(request: request))
+        bench.server["/a"] = Reply("new", fields: ["Cache-Control": "max-age=100"])
+    }
+
+    @Test("drops the object in memory, too; not if it is an error", arguments: [200, 500])
+    func memory(status: Int) async throws {
+        bench.server["/a"] = Reply("old", fields: ["Cache-Control": "max-age=100"])
+        _ = try await synchronizer.load(resource)
+        await post(status: status)
+        #expect((synchronizer.cachedObject(for: resource) == nil) == (status == 200))
+        #expect(try await synchronizer.load(resource) == Data((status == 200 ? "new" : "old").utf8))
+    }
+
+    @Test("what was asked for before and comes after it is given to who waits, and to nobody later")
+    func inFlight() async throws {
+        let gate = Gate()
+        bench.server["/a"] = Reply("old", fields: ["Cache-Control": "max-age=100"]).waiting(for: gate)
+        let load = Task { [synchronizer, resource] in try await synchronizer.load(resource) }
+        try await gate.waitForArrivals(1)
+        await post()
+        // Who asks now does not join what was asked for before.
+        #expect(try await synchronizer.load(resource) == Data("new".utf8))
+        synchronizer.removeAll()
+        gate.open()
+        #expect(try await load.value == Data("old".utf8))
+        #expect(synchronizer.cachedObject(for: resource) == nil)
+        #expect(try await synchronizer.loaded(resource).source == .network)
+        #expect(try await synchronizer.load(resource) == Data("new".utf8))
+    }
+
+    @Test("the log knows what was made invalid since a mark, and takes what it has forgotten for invalid")
+    func log() {
+        let log = InvalidationLog()
+        let first = log.now
+        #expect(!log.isInvalid("a", since: first))
+        log.note(["a"])
+        #expect(log.isInvalid("a", since: first))
+        #expect(!log.isInvalid("b", since: first))
+        let second = log.now
+        #expect(!log.isInvalid("a", since: second))
+        log.note((0..<2_000).map { "\($0)" })
+        #expect(log.isInvalid("a", since: first) && log.isInvalid("b", since: second))
+        #expect(!log.isInvalid("a", since: log.now))
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("Validations in the background")
+struct BackgroundRefreshesTests {
+    let refreshes = BackgroundRefreshes(limit: 2)
+    let begun = Collector<Int64>()
+    let error = SynchronizerError.notCached(.init(url: nil, trace: LoadTrace()))
+
+    func key(_ entry: Int64, _ size: Int = 100) -> BackgroundRefreshes.Key {
+        .init(entry: entry, maximumBodySize: size)
+    }
+
+    func add(_ entry: Int64, size: Int = 100, listener: BackgroundRefreshes.Ended? = nil) {
+        refreshes.add(key(entry, size), listener: listener) { [begun] in begun.append(entry) }
+    }
+
+    @Test("only so many run at a time, the oldest first, and each response's but once")
+    func bounds() {
+        for entry in [1, 2, 3, 3, 1, 4] { add(Int64(entry)) }
+        #expect(begun.elements == [1, 2])
+        refreshes.hasEnded(key(2), .failure(error))
+        #expect(begun.elements == [1, 2, 3])
+        refreshes.hasEnded(key(1), .failure(error))
+        refreshes.hasEnded(key(3), .failure(error))
+        #expect(begun.elements == [1, 2, 3, 4])
+        add(1)
+        #expect(begun.elements == [1, 2, 3, 4, 1])
+    }
+
+    @Test("with a listener one begins at once, waiting or not, and each listener is told")
+    func listeners() {
+        for entry in 1...3 { add(Int64(entry)) }
+        let told = Locked(0)
+        for _ in 0..<2 { add(3, listener: { _ in told.withLock { $0 += 1 } }) }
+        #expect(begun.elements == [1, 2, 3])
+        refreshes.hasEnded(key(3), .failure(error))
+        #expect(told.withLock { $0 } == 2)
+    }
+
+    @Test("who accepts larger bodies does not share")
+    func sizes() {
+        add(1)
+        add(1, size: 200)
+        #expect(begun.elements == [1, 1])
+    }
+}
