@@ -162,7 +162,8 @@ final class ManagedFetch: Fetch {
             state.running?.exchange.transfer = transfer
             return (true, state.takeEndedExchange())
         }
-        if !isNeeded { transfer.cancel() }
+        // What has turned out too large before its transfer was known goes on until now.
+        if !isNeeded || ended?.reception.isTooLarge == true { transfer.cancel() }
         if let ended { complete(ended) }
     }
 

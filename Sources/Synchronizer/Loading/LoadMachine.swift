@@ -105,9 +105,10 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         let subscriber = nextID()
         subscribers[subscriber] = Subscriber(parse: parse, priority: priority)
         parses[parse]?.subscribers.insert(subscriber)
-        if newestFirst { parses[parse]?.turn = turn }
+        let isPromoted = newestFirst
+        if isPromoted { parses[parse]?.turn = turn }
         change(download) { download in
-            if newestFirst { download.turn = turn }
+            if isPromoted { download.turn = turn }
             download.graceToken = nil
             download.priorities.add(priority)
         }

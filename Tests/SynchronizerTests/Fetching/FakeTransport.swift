@@ -5,6 +5,8 @@ import Synchronizer
 struct FakeReply: Sendable {
     var status = 200
     var fields: [String: String] = [:]
+    /// Whether the body has no end: it is for the client to give up.
+    var isEndless = false
     var chunks: [Data] = []
     var error: (any Error)?
 
@@ -94,6 +96,7 @@ final class FakeTransfer: Transfer {
     func deliver(_ reply: FakeReply) {
         if reply.status != 0 { report(.response(head(reply))) }
         for chunk in reply.chunks { report(.data(chunk)) }
+        if reply.isEndless { return }
         report(.finished(reply.error))
         receive.withLock { $0 = nil }
     }

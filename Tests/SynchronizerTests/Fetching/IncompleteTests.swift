@@ -59,6 +59,23 @@ struct IncompleteTests {
         }
     }
 
+    @Test("because it is too large before its transfer is known is cancelled, too")
+    func tooLargeAtOnce() {
+        let harness = FetchHarness()
+        harness.transport.serve { _ in
+            var reply = FakeReply(200, [:])
+            reply.chunks = [Data("hello world!".utf8)]
+            reply.isEndless = true
+            return reply
+        }
+        let events = harness.load(harness.request(), limit: 11)
+        guard case .tooLarge? = events.error else {
+            Issue.record("not an error")
+            return
+        }
+        #expect(harness.transport.cancelled == 1)
+    }
+
     @Test("because it was cancelled is not stored, and nothing more is heard of it")
     func cancelled() {
         let harness = FetchHarness()
