@@ -2,7 +2,11 @@ import Foundation
 
 /// One connection that looks things up: by one thread at a time.
 final class ReadConnection {
+    let file: DatabaseFile
+    private let identity: FileIdentity
     private let directory: CacheDirectory
+    private var databaseWatch: FileWatch
+    private var sharedMemoryWatch: FileWatch
     private let database: Database
     private let entriesOfURL: Statement
     private let entry: Statement
@@ -13,13 +17,33 @@ final class ReadConnection {
     /// - Throws: `SQLiteFailure`, or `ForeignDatabase` if the file is not a database of ours.
     init(_ directory: CacheDirectory, _ file: DatabaseFile) throws {
         self.directory = directory
+        self.file = file
         database = try Database(path: file.path, busyTimeout: 1000)
         try database.execute(Schema.connection + Schema.reading)
         try ForeignDatabase.check(database)
+        guard let identity = file.identity, let databaseWatch = FileWatch(file.path),
+            let sharedMemoryWatch = FileWatch(file.sharedMemory)
+        else {
+            throw SQLiteFailure(code: 14, message: "\(file.path) is gone")
+        }
+        self.identity = identity
+        self.databaseWatch = databaseWatch
+        self.sharedMemoryWatch = sharedMemoryWatch
         entriesOfURL = try database.prepare(Schema.entriesOfURL)
         entry = try database.prepare(Schema.entry)
         body = try database.prepare(Schema.body)
         dataVersion = try database.prepare(Schema.dataVersion)
+    }
+
+    /// Whether the files that are open are still in use, and not cut off: pages that are mapped beyond the end of a file
+    /// would end the process. Whoever sets a database aside unlinks its shared memory.
+    func isIntact() -> Bool {
+        databaseWatch.isIntact() && sharedMemoryWatch.isIntact()
+    }
+
+    /// Whether the path still leads to the database that is open.
+    var isCurrent: Bool {
+        file.identity?.isSameFile(as: identity) ?? false
     }
 
     /// Whether anybody else may have changed the database since this connection was last asked.
@@ -31,7 +55,11 @@ final class ReadConnection {
     }
 
     /// All that is stored for a URL, newest first; the first one that is wanted comes with its body.
-    func rows(of url: String, urlKey: UInt64, wanting: ((StoredRow) -> Bool)?) throws(SQLiteFailure) -> DiskAnswer {
+    ///
+    /// - Parameter endsThere: whether what is older than that one is of no interest.
+    func rows(
+        of url: String, urlKey: UInt64, wanting: ((StoredRow) -> Bool)?, endsThere: Bool
+    ) throws(SQLiteFailure) -> DiskAnswer {
         defer { entriesOfURL.reset() }  // until then the body is looked up in the same state of the database
         var answer = DiskAnswer()
         var wanting = wanting
@@ -51,8 +79,9 @@ final class ReadConnection {
                 }
             }
             answer.rows.append(row)
+            if endsThere, row.body != nil { break }
         }
-        answer.rows.removeAll { answer.damaged.contains($0.id) }
+        if !answer.damaged.isEmpty { answer.rows.removeAll { answer.damaged.contains($0.id) } }
         return answer
     }
 
