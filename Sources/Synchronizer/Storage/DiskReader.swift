@@ -36,6 +36,7 @@ final class DiskReader: Sendable {
     private let directory: CacheDirectory
     private let pool: Locked<Pool>
     private let anchor: ReadAnchor
+    private let bodyFiles = VerifiedBodies()
     /// More connections than that are closed when they have been used.
     private let largestPool = 8
     /// So many look-ups in an interval of the anchor are worth one.
@@ -75,7 +76,7 @@ final class DiskReader: Sendable {
         guard let file = DatabaseFile.current(in: directory), let identity = file.identity else { return .nothing }
         do {
             try directory.check()
-            let connection = try ReadConnection(directory, file)
+            let connection = try ReadConnection(directory, file, bodyFiles)
             let answer = try body(connection)
             give(back: connection, of: file)
             return .answer(answer)

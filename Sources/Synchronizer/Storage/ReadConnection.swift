@@ -5,6 +5,7 @@ final class ReadConnection {
     let file: DatabaseFile
     private let identity: FileIdentity
     private let directory: CacheDirectory
+    private let bodyFiles: VerifiedBodies
     private var databaseWatch: FileWatch
     private var sharedMemoryWatch: FileWatch
     private let database: Database
@@ -15,8 +16,9 @@ final class ReadConnection {
     private var knownDataVersion: Int64?
 
     /// - Throws: `SQLiteFailure`, or `ForeignDatabase` if the file is not a database of ours.
-    init(_ directory: CacheDirectory, _ file: DatabaseFile) throws {
+    init(_ directory: CacheDirectory, _ file: DatabaseFile, _ bodyFiles: VerifiedBodies) throws {
         self.directory = directory
+        self.bodyFiles = bodyFiles
         self.file = file
         database = try Database(path: file.path, busyTimeout: 1000)
         try database.execute(Schema.connection + Schema.reading)
@@ -104,12 +106,7 @@ final class ReadConnection {
     }
 
     private func body(of id: Int64, _ place: StoredBody) throws(SQLiteFailure) -> DiskBody {
-        if let file = place.bodyFile {
-            guard let (data, digest) = BodyFile.read(file.path(in: directory), length: file.length) else {
-                return .missing(isStored: true)
-            }
-            return digest == place.digest ? .whole(data) : .damaged
-        }
+        if let file = place.bodyFile { return bodyFiles.read(file, in: directory) }
         defer { body.reset() }
         body.bind(0, id)
         guard try body.step() else { return .damaged }
