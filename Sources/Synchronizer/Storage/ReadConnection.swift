@@ -31,10 +31,11 @@ final class ReadConnection {
         self.identity = identity
         self.databaseWatch = databaseWatch
         self.sharedMemoryWatch = sharedMemoryWatch
-        entriesOfURL = try database.prepare(Schema.entriesOfURL)
-        entry = try database.prepare(Schema.entry)
-        body = try database.prepare(Schema.body)
-        dataVersion = try database.prepare(Schema.dataVersion)
+        let statements = [Schema.entriesOfURL, Schema.entry, Schema.body, Schema.dataVersion]
+        let prepared = try SQLiteFailure.takingErrorsForDamage { [database] () throws(SQLiteFailure) in
+            try statements.map { sql throws(SQLiteFailure) in try database.prepare(sql) }
+        }
+        (entriesOfURL, entry, body, dataVersion) = (prepared[0], prepared[1], prepared[2], prepared[3])
     }
 
     /// Whether the files that are open are still in use, and not cut off: pages that are mapped beyond the end of a file
@@ -58,9 +59,11 @@ final class ReadConnection {
 
     /// All that is stored for a URL, newest first; the first one that is wanted comes with its body.
     ///
-    /// - Parameter endsThere: whether what is older than that one is of no interest.
+    /// - Parameters:
+    ///   - hasBody: whether the body of that identifier is known already, and need not be read.
+    ///   - endsThere: whether what is older than the one that is wanted is of no interest.
     func rows(
-        of url: String, urlKey: UInt64, wanting: ((StoredRow) -> Bool)?, endsThere: Bool
+        of url: String, urlKey: UInt64, wanting: ((StoredRow) -> Bool)?, hasBody: (Int64) -> Bool, endsThere: Bool
     ) throws(SQLiteFailure) -> DiskAnswer {
         defer { entriesOfURL.reset() }  // until then the body is looked up in the same state of the database
         var answer = DiskAnswer()
@@ -74,17 +77,24 @@ final class ReadConnection {
             guard row.record.isFor(url) else { continue }
             if let wants = wanting, wants(row) {
                 wanting = nil
-                switch try body(of: row.id, place) {
-                case .whole(let data): row.body = data
-                case .damaged: answer.damaged.append(row.id)
-                case .missing: answer.missing.append(row.id)
-                }
+                if !hasBody(row.id) { row.body = try body(of: row.id, place, &answer) }
             }
             answer.rows.append(row)
             if endsThere, row.body != nil { break }
         }
         if !answer.damaged.isEmpty { answer.rows.removeAll { answer.damaged.contains($0.id) } }
         return answer
+    }
+
+    private func body(
+        of id: Int64, _ place: StoredBody, _ answer: inout DiskAnswer
+    ) throws(SQLiteFailure) -> Data? {
+        switch try body(of: id, place) {
+        case .whole(let data): return data
+        case .damaged: answer.damaged.append(id)
+        case .missing: answer.missing.append(id)
+        }
+        return nil
     }
 
     /// The body of the response with that identifier.
@@ -172,13 +182,16 @@ struct ForeignDatabase: Error, CustomStringConvertible {
     var description: String { "it is of version \(version) of application \(applicationID)" }
 
     static func check(_ database: Database) throws {
-        // In one transaction: another process may be making it at the moment.
-        try database.execute(Schema.beginReading)
-        let found = ForeignDatabase(
-            version: try database.integer(Schema.readVersion),
-            applicationID: try database.integer(Schema.readApplicationID),
-            tables: try database.integer(Schema.countTables))
-        try database.execute(Schema.commit)
+        let found = try SQLiteFailure.takingErrorsForDamage { () throws(SQLiteFailure) in
+            // In one transaction: another process may be making it at the moment.
+            try database.execute(Schema.beginReading)
+            let found = ForeignDatabase(
+                version: try database.integer(Schema.readVersion),
+                applicationID: try database.integer(Schema.readApplicationID),
+                tables: try database.integer(Schema.countTables))
+            try database.execute(Schema.commit)
+            return found
+        }
         guard found.version == Schema.version, found.applicationID == Schema.applicationID else { throw found }
     }
 }

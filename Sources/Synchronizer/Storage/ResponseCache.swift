@@ -124,6 +124,11 @@ final class ResponseCache: Sendable {
         /// Whether the disk alone knows.
         var isSilent: Bool { waiting.isEmpty && known.isEmpty }
 
+        /// Whether memory has the body of a response, which the same identifier always has.
+        func hasBody(_ id: Int64) -> Bool {
+            known.contains { $0.id == id && $0.body != nil }
+        }
+
         func merge(_ stored: [StoredRow], of url: String) -> [StoredRow] {
             if isSilent { return stored }
             var rows = stored
@@ -154,18 +159,23 @@ final class ResponseCache: Sendable {
     ) -> [StoredRow] {
         guard before.usesDisk else { return [] }
         let endsThere = !before.hasMemory && before.isSilent
-        // A body file that is gone at the first try was evicted meanwhile; at the second it is missing.
-        for isLastTry in [false, true] {
-            guard
-                let answer = readDisk({
-                    try $0.rows(of: url, urlKey: urlKey, wanting: wanting, endsThere: endsThere)
-                })
-            else { return [] }
-            if !answer.missing.isEmpty && !isLastTry { continue }
-            drop(answer.damaged + answer.missing, urlKey)
-            return answer.missing.isEmpty ? answer.rows : answer.rows.filter { !answer.missing.contains($0.id) }
+        var missingBefore: Set<Int64>?
+        while true {
+            let answer = readDisk { connection in
+                try connection.rows(
+                    of: url, urlKey: urlKey, wanting: wanting, hasBody: before.hasBody, endsThere: endsThere)
+            }
+            guard let answer else { return [] }
+            drop(answer.damaged, urlKey)
+            // A body file that is gone at the first try was evicted meanwhile; at the second it is missing.
+            guard let missingBefore else {
+                if answer.missing.isEmpty { return answer.rows }
+                missingBefore = Set(answer.missing)
+                continue
+            }
+            drop(answer.missing.filter(missingBefore.contains), urlKey)
+            return answer.rows.filter { !answer.missing.contains($0.id) }
         }
-        return []
     }
 
     /// The body of a response; nil if it is gone, or was damaged and has been dropped.
