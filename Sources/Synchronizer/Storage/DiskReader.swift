@@ -101,6 +101,7 @@ final class DiskReader: Sendable {
         }
         guard let found else { return nil }
         if found.isIntact(), !looks || found.isCurrent { return found }
+        found.prepareToClose()
         closeIdle()
         return nil
     }

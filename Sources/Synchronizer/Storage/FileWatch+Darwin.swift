@@ -21,5 +21,11 @@
             identity = now
             return true
         }
+
+        /// Makes a file that was cut off as long as it was, filled with zeros: what is mapped can be touched again.
+        func growBack() {
+            guard let now = FileIdentity(path), now.isSameFile(as: identity), now.size < identity.size else { return }
+            truncate(path, off_t(identity.size))
+        }
     }
 #endif

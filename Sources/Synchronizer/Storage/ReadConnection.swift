@@ -44,6 +44,11 @@ final class ReadConnection {
         databaseWatch.isIntact() && sharedMemoryWatch.isIntact()
     }
 
+    /// Before a connection that is not intact is closed: SQLite looks into the shared memory then.
+    func prepareToClose() {
+        sharedMemoryWatch.growBack()
+    }
+
     /// Whether the path still leads to the database that is open.
     var isCurrent: Bool {
         file.identity?.isSameFile(as: identity) ?? false

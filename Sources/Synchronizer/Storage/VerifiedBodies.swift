@@ -13,8 +13,14 @@ final class VerifiedBodies: Sendable {
     }
 
     private let verified = Locked<[BodyFile: Verified]>([:])
+    private let now: @Sendable () -> Date
     private let largestCount = 4096
     private let lifetime: UInt64 = 60_000_000_000
+
+    /// - Parameter now: the time by which files are stamped.
+    init(now: @escaping @Sendable () -> Date = { Date() }) {
+        self.now = now
+    }
 
     /// The body of an entry, each byte of it verified.
     func read(_ body: BodyFile, in directory: CacheDirectory) -> DiskBody {
@@ -27,23 +33,29 @@ final class VerifiedBodies: Sendable {
             verified.withLock { $0[body] = nil }
             return .damaged
         }
-        if open.isUntouched, open.stamp.isSettled(at: Date()) { remember(body, open.stamp) }
+        if open.isUntouched, open.stamp.isSettled(at: now()) { remember(body, open.stamp) }
         return .whole(data)
     }
 
+    /// Whether it would be read without its digest.
+    func isVerified(_ body: BodyFile, in directory: CacheDirectory) -> Bool {
+        guard let open = OpenBody(body.path(in: directory), length: body.length) else { return false }
+        return isVerified(body, open.stamp)
+    }
+
     private func isVerified(_ body: BodyFile, _ stamp: FileStamp) -> Bool {
-        let now = DispatchTime.now().uptimeNanoseconds
+        let uptime = DispatchTime.now().uptimeNanoseconds
         return verified.withLock { verified in
             guard let known = verified[body] else { return false }
-            return known.stamp == stamp && now - min(now, known.time) < lifetime
+            return known.stamp == stamp && uptime - min(uptime, known.time) < lifetime
         }
     }
 
     private func remember(_ body: BodyFile, _ stamp: FileStamp) {
-        let now = DispatchTime.now().uptimeNanoseconds
+        let uptime = DispatchTime.now().uptimeNanoseconds
         verified.withLock { verified in
             if verified.count >= largestCount { verified = [:] }
-            verified[body] = Verified(stamp: stamp, time: now)
+            verified[body] = Verified(stamp: stamp, time: uptime)
         }
     }
 }
