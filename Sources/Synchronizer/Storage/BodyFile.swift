@@ -26,52 +26,18 @@ struct BodyFile: Hashable, Sendable {
     }
 
     private var name: String {
-        let digits = String(digest, radix: 16)
-        return "\(String(repeating: "0", count: 16 - digits.count))\(digits)-\(length)-\(number)"
+        let digits = String(unsafeUninitializedCapacity: 16) { buffer in
+            for index in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: digest >> (60 - 4 * UInt64(index))) & 15
+                buffer[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+            }
+            return 16
+        }
+        return "\(digits)-\(length)-\(number)"
     }
 
     func path(in directory: CacheDirectory) -> String {
         directory.bodies + "/" + name
-    }
-
-    /// The body and its digest, in one pass; nil if there is no such file or it can't be read.
-    static func read(_ path: String, length: Int) -> (body: Data, digest: UInt64)? {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_size == length, length > 0, let buffer = malloc(length) else {
-            return nil
-        }
-        var digest = Digest()
-        var position = 0
-        while position < length {
-            // A piece is digested while it is still in the processor's cache.
-            let piece = UnsafeMutableRawBufferPointer(
-                start: buffer + position, count: min(pieceSize, length - position))
-            guard readFully(file, piece) else {
-                free(buffer)
-                return nil
-            }
-            digest.combine(UnsafeRawBufferPointer(piece))
-            position += piece.count
-        }
-        return (Data(bytesNoCopy: buffer, count: length, deallocator: .free), digest.value)
-    }
-
-    /// A multiple of the digest's blocks.
-    private static let pieceSize = 256 << 10
-
-    private static func readFully(_ file: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Bool {
-        var done = 0
-        while done < buffer.count {
-            guard let start = buffer.baseAddress else { return false }
-            let count = Foundation.read(file, start + done, buffer.count - done)
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return false }
-            done += count
-        }
-        return true
     }
 
     /// Writes a new file that only its owner can read; false, and no file, if that fails.
@@ -100,7 +66,6 @@ struct BodyFile: Hashable, Sendable {
 
     /// Whether a file holds exactly these bytes.
     static func holds(_ body: Data, at path: String) -> Bool {
-        guard let (present, _) = read(path, length: body.count) else { return false }
-        return present == body
+        OpenBody(path, length: body.count)?.read() == body
     }
 }

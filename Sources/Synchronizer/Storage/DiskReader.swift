@@ -13,86 +13,137 @@ final class DiskReader: Sendable {
     /// A connection that waits to be used. It is taken out of the list by one thread, and used by that one alone.
     private struct Idle: @unchecked Sendable {  // used by whoever has taken it out of the pool
         let connection: ReadConnection
-        let file: FileIdentity
+        /// Who used it last, and has its memory in the processor's cache.
+        let thread: pthread_t
+    }
+
+    private struct Pool {
+        var idle: [Idle] = []
+        /// The database that the connections are to.
+        var file: DatabaseFile?
+        /// When to look next whether the path still leads there, in nanoseconds of the system's clock.
+        var looksAt: UInt64 = 0
+        /// Look-ups since the anchor has asked for them.
+        var reads = 0
+        var isAnchored = false
+
+        mutating func takeIdle(by thread: pthread_t) -> ReadConnection? {
+            guard let index = idle.lastIndex(where: { $0.thread == thread }) ?? idle.indices.last else { return nil }
+            return idle.remove(at: index).connection
+        }
     }
 
     private let directory: CacheDirectory
-    private let pool = Locked<[Idle]>([])
-    private let current = Locked<DatabaseFile?>(nil)
-    /// More than that are closed when they have been used.
+    private let pool: Locked<Pool>
+    private let anchor: ReadAnchor
+    private let bodyFiles = VerifiedBodies()
+    /// More connections than that are closed when they have been used.
     private let largestPool = 8
+    /// So many look-ups in an interval of the anchor are worth one.
+    private let busyReads = 32
+    /// For how long a directory that was renamed may still be read, in nanoseconds.
+    private let lookInterval: UInt64 = 100_000_000
 
     init(_ directory: CacheDirectory) {
         self.directory = directory
+        let pool = Locked(Pool())
+        self.pool = pool
+        anchor = ReadAnchor { [busyReads] in
+            pool.withLock { pool in
+                pool.isAnchored = pool.reads >= busyReads
+                pool.reads = 0
+                return pool.isAnchored
+            }
+        }
     }
 
     func read<Answer>(_ body: (ReadConnection) throws -> Answer) -> Outcome<Answer> {
-        guard let (file, identity) = locate() else {
-            close()
-            return .nothing
+        if let connection = takeIdle() {
+            if let answer = try? body(connection) {
+                give(back: connection)
+                return .answer(answer)
+            }
+            // Log and shared memory are made anew when the last process goes and the next one comes: what has met that
+            // finds them in their places now. What is damaged is damaged still.
+            closeIdle()
         }
+        return readAnew(body)
+    }
+
+    private func readAnew<Answer>(
+        _ body: (ReadConnection) throws -> Answer, isLastTry: Bool = false
+    ) -> Outcome<Answer> {
+        guard let file = DatabaseFile.current(in: directory), let identity = file.identity else { return .nothing }
         do {
-            return try read(file, identity, body)
+            try directory.check()
+            let connection = try ReadConnection(directory, file, bodyFiles)
+            let answer = try body(connection)
+            give(back: connection, of: file)
+            return .answer(answer)
         } catch let failure as SQLiteFailure where !failure.isDamage {
-            // The log and the shared memory are made anew when the last process goes and the next one comes: what has
-            // met that finds them in their places now.
-            close()
-            return (try? read(file, identity, body)) ?? .nothing
+            return isLastTry ? .nothing : readAnew(body, isLastTry: true)
         } catch let foreign as ForeignDatabase where foreign.isEmpty {
             return .nothing  // another process is about to make it
         } catch is CacheDirectory.Refusal {
             return .nothing
         } catch {
-            close()
             return .broken(identity, reason: "\(error)")
         }
     }
 
-    /// The database in use. One `stat` tells whether it was deleted, set aside or cut off under the open connections:
-    /// pages that are mapped beyond the end of a file would kill the process.
-    private func locate() -> (DatabaseFile, FileIdentity)? {
-        if let known = current.withLock({ $0 }), let identity = known.identity { return (known, identity) }
-        let found = DatabaseFile.current(in: directory)
-        current.withLock { $0 = found }
-        return found.flatMap { file in file.identity.map { (file, $0) } }
+    /// A connection to what is still the database of the directory.
+    private func takeIdle() -> ReadConnection? {
+        let now = DispatchTime.now().uptimeNanoseconds
+        let (found, looks) = pool.withLock { pool in
+            let looks = now >= pool.looksAt
+            if looks { pool.looksAt = now + lookInterval }
+            return (pool.takeIdle(by: pthread_self()), looks)
+        }
+        guard let found else { return nil }
+        if found.isIntact(), !looks || found.isCurrent { return found }
+        found.prepareToClose()
+        closeIdle()
+        return nil
     }
 
-    private func read<Answer>(
-        _ file: DatabaseFile, _ identity: FileIdentity, _ body: (ReadConnection) throws -> Answer
-    ) throws -> Outcome<Answer> {
-        guard let idle = try take(file, identity) else { return .nothing }
-        let answer = try body(idle.connection)
-        give(back: idle)
-        return .answer(answer)
+    /// - Parameter file: the database that the connection was opened to just now; nil for one out of the pool.
+    private func give(back connection: ReadConnection, of file: DatabaseFile? = nil) {
+        let idle = Idle(connection: connection, thread: pthread_self())
+        let (surplus, anchored) = pool.withLock { pool in
+            if let file { pool.file = file }
+            pool.reads += 1
+            let anchors = pool.reads >= busyReads && !pool.isAnchored
+            if anchors { pool.isAnchored = true }
+            let isWanted = pool.idle.count < largestPool && pool.file == connection.file
+            if isWanted { pool.idle.append(idle) }
+            return (isWanted ? nil : idle, anchors ? pool.file : nil)
+        }
+        withExtendedLifetime(surplus) {}  // it ends here, and not under the lock
+        if let anchored { anchor.begin(anchored) }
+    }
+
+    /// The writer has that database open: there is no other any more.
+    func follow(_ file: DatabaseFile) {
+        let isNew = pool.withLock { pool in
+            defer { pool.file = file }
+            return pool.file != file
+        }
+        if isNew { closeIdle() }
     }
 
     /// Closes the connections that nobody uses at the moment.
-    func close() {
+    private func closeIdle() {
         let closed = pool.withLock { pool in
-            defer { pool = [] }
-            return pool
+            defer { pool.idle = [] }
+            return pool.idle
         }
-        withExtendedLifetime(closed) {}  // they end here, and not under the lock
+        withExtendedLifetime(closed) {}
     }
 
-    private func take(_ file: DatabaseFile, _ identity: FileIdentity) throws -> Idle? {
-        let found = pool.withLock { $0.popLast() }
-        if let found, found.file.isSameFile(as: identity), found.file.size <= identity.size {
-            return Idle(connection: found.connection, file: identity)
-        }
-        if found != nil { close() }
-        try directory.check()
-        return Idle(connection: try ReadConnection(directory, file), file: identity)
-    }
-
-    private func give(back idle: Idle) {
-        let surplus = pool.withLock { pool in
-            if pool.count < largestPool {
-                pool.append(idle)
-                return nil as Idle?
-            }
-            return idle
-        }
-        withExtendedLifetime(surplus) {}
+    /// Lets go of the files, as far as nobody uses them at the moment.
+    func close() {
+        pool.withLock { $0.file = nil }
+        closeIdle()
+        anchor.close()
     }
 }

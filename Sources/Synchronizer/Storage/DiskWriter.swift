@@ -26,6 +26,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
 
     private let directory: CacheDirectory
     private let report: @Sendable (String) -> Void
+    private let didOpen: @Sendable (DatabaseFile) -> Void
     private let queue = DispatchQueue(label: "SQLiteURLCache.writer", qos: .utility)
     private var connection: WriteConnection?
     /// Whether something was written since the database was last at rest.
@@ -34,9 +35,16 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     /// The database that a reader has complained of.
     private var doubted: FileIdentity?
 
-    init(_ directory: CacheDirectory, report: @escaping @Sendable (String) -> Void) {
+    /// - Parameters:
+    ///   - report: told what users should know, in one line.
+    ///   - didOpen: told of each database that is used from then on.
+    init(
+        _ directory: CacheDirectory, report: @escaping @Sendable (String) -> Void,
+        didOpen: @escaping @Sendable (DatabaseFile) -> Void
+    ) {
         self.directory = directory
         self.report = report
+        self.didOpen = didOpen
     }
 
     /// Starts writing what waits; returns at once.
@@ -168,7 +176,9 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     private func reopen(condemning condemned: (file: DatabaseFile, reason: String)? = nil) {
         connection = nil
         do {
-            connection = try DatabaseMaker(directory: directory, report: report).open(condemning: condemned)
+            let opened = try DatabaseMaker(directory: directory, report: report).open(condemning: condemned)
+            connection = opened
+            didOpen(opened.file)
         } catch {
             reportFailure(error)
         }

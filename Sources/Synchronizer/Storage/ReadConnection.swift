@@ -2,7 +2,12 @@ import Foundation
 
 /// One connection that looks things up: by one thread at a time.
 final class ReadConnection {
+    let file: DatabaseFile
+    private let identity: FileIdentity
     private let directory: CacheDirectory
+    private let bodyFiles: VerifiedBodies
+    private var databaseWatch: FileWatch
+    private var sharedMemoryWatch: FileWatch
     private let database: Database
     private let entriesOfURL: Statement
     private let entry: Statement
@@ -11,15 +16,42 @@ final class ReadConnection {
     private var knownDataVersion: Int64?
 
     /// - Throws: `SQLiteFailure`, or `ForeignDatabase` if the file is not a database of ours.
-    init(_ directory: CacheDirectory, _ file: DatabaseFile) throws {
+    init(_ directory: CacheDirectory, _ file: DatabaseFile, _ bodyFiles: VerifiedBodies) throws {
         self.directory = directory
+        self.bodyFiles = bodyFiles
+        self.file = file
         database = try Database(path: file.path, busyTimeout: 1000)
         try database.execute(Schema.connection + Schema.reading)
         try ForeignDatabase.check(database)
-        entriesOfURL = try database.prepare(Schema.entriesOfURL)
-        entry = try database.prepare(Schema.entry)
-        body = try database.prepare(Schema.body)
-        dataVersion = try database.prepare(Schema.dataVersion)
+        guard let identity = file.identity, let databaseWatch = FileWatch(file.path),
+            let sharedMemoryWatch = FileWatch(file.sharedMemory)
+        else {
+            throw SQLiteFailure(code: 14, message: "\(file.path) is gone")
+        }
+        self.identity = identity
+        self.databaseWatch = databaseWatch
+        self.sharedMemoryWatch = sharedMemoryWatch
+        let statements = [Schema.entriesOfURL, Schema.entry, Schema.body, Schema.dataVersion]
+        let prepared = try SQLiteFailure.takingErrorsForDamage { [database] () throws(SQLiteFailure) in
+            try statements.map { sql throws(SQLiteFailure) in try database.prepare(sql) }
+        }
+        (entriesOfURL, entry, body, dataVersion) = (prepared[0], prepared[1], prepared[2], prepared[3])
+    }
+
+    /// Whether the files that are open are still in use, and not cut off: pages that are mapped beyond the end of a file
+    /// would end the process. Whoever sets a database aside unlinks its shared memory.
+    func isIntact() -> Bool {
+        databaseWatch.isIntact() && sharedMemoryWatch.isIntact()
+    }
+
+    /// Before a connection that is not intact is closed: SQLite looks into the shared memory then.
+    func prepareToClose() {
+        sharedMemoryWatch.growBack()
+    }
+
+    /// Whether the path still leads to the database that is open.
+    var isCurrent: Bool {
+        file.identity?.isSameFile(as: identity) ?? false
     }
 
     /// Whether anybody else may have changed the database since this connection was last asked.
@@ -31,7 +63,13 @@ final class ReadConnection {
     }
 
     /// All that is stored for a URL, newest first; the first one that is wanted comes with its body.
-    func rows(of url: String, urlKey: UInt64, wanting: ((StoredRow) -> Bool)?) throws(SQLiteFailure) -> DiskAnswer {
+    ///
+    /// - Parameters:
+    ///   - hasBody: whether the body of that identifier is known already, and need not be read.
+    ///   - endsThere: whether what is older than the one that is wanted is of no interest.
+    func rows(
+        of url: String, urlKey: UInt64, wanting: ((StoredRow) -> Bool)?, hasBody: (Int64) -> Bool, endsThere: Bool
+    ) throws(SQLiteFailure) -> DiskAnswer {
         defer { entriesOfURL.reset() }  // until then the body is looked up in the same state of the database
         var answer = DiskAnswer()
         var wanting = wanting
@@ -44,16 +82,24 @@ final class ReadConnection {
             guard row.record.isFor(url) else { continue }
             if let wants = wanting, wants(row) {
                 wanting = nil
-                switch try body(of: row.id, place) {
-                case .whole(let data): row.body = data
-                case .damaged: answer.damaged.append(row.id)
-                case .missing: answer.missing.append(row.id)
-                }
+                if !hasBody(row.id) { row.body = try body(of: row.id, place, &answer) }
             }
             answer.rows.append(row)
+            if endsThere, row.body != nil { break }
         }
-        answer.rows.removeAll { answer.damaged.contains($0.id) }
+        if !answer.damaged.isEmpty { answer.rows.removeAll { answer.damaged.contains($0.id) } }
         return answer
+    }
+
+    private func body(
+        of id: Int64, _ place: StoredBody, _ answer: inout DiskAnswer
+    ) throws(SQLiteFailure) -> Data? {
+        switch try body(of: id, place) {
+        case .whole(let data): return data
+        case .damaged: answer.damaged.append(id)
+        case .missing: answer.missing.append(id)
+        }
+        return nil
     }
 
     /// The body of the response with that identifier.
@@ -75,12 +121,7 @@ final class ReadConnection {
     }
 
     private func body(of id: Int64, _ place: StoredBody) throws(SQLiteFailure) -> DiskBody {
-        if let file = place.bodyFile {
-            guard let (data, digest) = BodyFile.read(file.path(in: directory), length: file.length) else {
-                return .missing(isStored: true)
-            }
-            return digest == place.digest ? .whole(data) : .damaged
-        }
+        if let file = place.bodyFile { return bodyFiles.read(file, in: directory) }
         defer { body.reset() }
         body.bind(0, id)
         guard try body.step() else { return .damaged }
@@ -146,13 +187,16 @@ struct ForeignDatabase: Error, CustomStringConvertible {
     var description: String { "it is of version \(version) of application \(applicationID)" }
 
     static func check(_ database: Database) throws {
-        // In one transaction: another process may be making it at the moment.
-        try database.execute(Schema.beginReading)
-        let found = ForeignDatabase(
-            version: try database.integer(Schema.readVersion),
-            applicationID: try database.integer(Schema.readApplicationID),
-            tables: try database.integer(Schema.countTables))
-        try database.execute(Schema.commit)
+        let found = try SQLiteFailure.takingErrorsForDamage { () throws(SQLiteFailure) in
+            // In one transaction: another process may be making it at the moment.
+            try database.execute(Schema.beginReading)
+            let found = ForeignDatabase(
+                version: try database.integer(Schema.readVersion),
+                applicationID: try database.integer(Schema.readApplicationID),
+                tables: try database.integer(Schema.countTables))
+            try database.execute(Schema.commit)
+            return found
+        }
         guard found.version == Schema.version, found.applicationID == Schema.applicationID else { throw found }
     }
 }

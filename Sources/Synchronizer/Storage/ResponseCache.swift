@@ -55,7 +55,7 @@ final class ResponseCache: Sendable {
     /// Seconds after which the times of use are written.
     private let usedInterval: TimeInterval = 60
     /// Seconds for which memory may not know what another process has stored or removed.
-    private let blindInterval: TimeInterval = 1
+    fileprivate static let blindInterval: TimeInterval = 1
 
     init(
         memoryCapacity: Int, diskCapacity: Int, directory: URL, time: any TimeSource,
@@ -66,7 +66,7 @@ final class ResponseCache: Sendable {
         state = Locked(
             State(memory: MemoryLayer(capacity: max(0, memoryCapacity)), diskCapacity: max(0, diskCapacity)))
         reader = DiskReader(self.directory)
-        writer = DiskWriter(self.directory, report: report)
+        writer = DiskWriter(self.directory, report: report, didOpen: reader.follow)
     }
 
     deinit {
@@ -76,48 +76,61 @@ final class ResponseCache: Sendable {
 
     // MARK: - Looking up
 
-    /// All that is stored for a URL, newest first. The first that is wanted has its body, unless that is gone.
+    /// All that is stored for a URL, newest first. The first that is wanted has its body, unless that is gone; what is
+    /// older than that may be left out.
     func rows(of url: String, wanting: ((StoredRow) -> Bool)? = nil) -> [StoredRow] {
         let urlKey = Digest.of(url)
-        lookForOtherProcesses()
-        let (complete, before) = state.withLock { state in
-            (state.memory.completeRows(of: url, key: urlKey), Before(state, url, urlKey))
-        }
+        let (complete, before) = glance(at: url, urlKey)
         if let complete { return complete }
         let rows = before.merge(readRows(of: url, urlKey, before, wanting), of: url)
-        state.withLock { state in
-            if state.changes[urlKey] == before.changes { state.memory.fill(rows, of: url, key: urlKey) }
+        if before.hasMemory {
+            state.withLock { state in
+                if state.changes[urlKey] == before.changes { state.memory.fill(rows, of: url, key: urlKey) }
+            }
         }
         return rows
     }
 
-    /// Memory believes itself for a second, and then asks the database whether anything has changed.
-    private func lookForOtherProcesses() {
+    /// What memory says: all rows, if it knows them all. It believes itself for a second, and then asks the database
+    /// whether anything has changed.
+    private func glance(at url: String, _ urlKey: UInt64) -> (complete: [StoredRow]?, before: Before) {
         let now = time.now
-        let isDue = state.withLock { state in
-            guard now >= state.looksAt, state.memory.capacity > 0, state.diskCapacity > 0 else { return false }
-            state.looksAt = now.addingTimeInterval(blindInterval)
-            return true
+        let (isDue, glance) = state.withLock { state in
+            (state.looksForOthers(at: now), state.glance(at: url, urlKey))
         }
-        if isDue, readDisk({ try $0.hasChanged() }) ?? true { state.withLock { $0.memory.doubtAll() } }
+        guard isDue, readDisk({ try $0.hasChanged() }) ?? true else { return glance }
+        return state.withLock { state in
+            state.memory.doubtAll()
+            return state.glance(at: url, urlKey)
+        }
     }
 
     /// What memory knew before the disk was asked.
-    private struct Before {
+    fileprivate struct Before {
         let known: [StoredRow]
         let waiting: [Change]
         let changes: Int
         let usesDisk: Bool
+        let hasMemory: Bool
 
         init(_ state: State, _ url: String, _ urlKey: UInt64) {
             known = state.memory.knownRows(of: url, key: urlKey)
             waiting = state.log.changes(for: urlKey)
             changes = state.changes[urlKey]
             usesDisk = state.diskCapacity > 0
+            hasMemory = state.memory.capacity > 0
+        }
+
+        /// Whether the disk alone knows.
+        var isSilent: Bool { waiting.isEmpty && known.isEmpty }
+
+        /// Whether memory has the body of a response, which the same identifier always has.
+        func hasBody(_ id: Int64) -> Bool {
+            known.contains { $0.id == id && $0.body != nil }
         }
 
         func merge(_ stored: [StoredRow], of url: String) -> [StoredRow] {
-            if waiting.isEmpty && known.isEmpty { return stored }
+            if isSilent { return stored }
             var rows = stored
             for change in changesAfter(stored) { change.apply(to: &rows, of: url) }
             for row in known {
@@ -145,14 +158,24 @@ final class ResponseCache: Sendable {
         of url: String, _ urlKey: UInt64, _ before: Before, _ wanting: ((StoredRow) -> Bool)?
     ) -> [StoredRow] {
         guard before.usesDisk else { return [] }
-        // A body file that is gone at the first try was evicted meanwhile; at the second it is missing.
-        for isLastTry in [false, true] {
-            guard let answer = readDisk({ try $0.rows(of: url, urlKey: urlKey, wanting: wanting) }) else { return [] }
-            if !answer.missing.isEmpty && !isLastTry { continue }
-            drop(answer.damaged + answer.missing, urlKey)
+        let endsThere = !before.hasMemory && before.isSilent
+        var missingBefore: Set<Int64>?
+        while true {
+            let answer = readDisk { connection in
+                try connection.rows(
+                    of: url, urlKey: urlKey, wanting: wanting, hasBody: before.hasBody, endsThere: endsThere)
+            }
+            guard let answer else { return [] }
+            drop(answer.damaged, urlKey)
+            // A body file that is gone at the first try was evicted meanwhile; at the second it is missing.
+            guard let missingBefore else {
+                if answer.missing.isEmpty { return answer.rows }
+                missingBefore = Set(answer.missing)
+                continue
+            }
+            drop(answer.missing.filter(missingBefore.contains), urlKey)
             return answer.rows.filter { !answer.missing.contains($0.id) }
         }
-        return []
     }
 
     /// The body of a response; nil if it is gone, or was damaged and has been dropped.
@@ -280,6 +303,21 @@ final class ResponseCache: Sendable {
         let done = DispatchSemaphore(value: 0)
         writer.flush(from: self) { done.signal() }
         _ = done.wait(timeout: timeout)
+    }
+}
+
+extension ResponseCache.State {
+    /// Whether it is time to ask whether another process has changed the database.
+    fileprivate mutating func looksForOthers(at now: Date) -> Bool {
+        guard memory.capacity > 0, now >= looksAt, diskCapacity > 0 else { return false }
+        looksAt = now.addingTimeInterval(ResponseCache.blindInterval)
+        return true
+    }
+
+    fileprivate mutating func glance(
+        at url: String, _ urlKey: UInt64
+    ) -> (complete: [StoredRow]?, before: ResponseCache.Before) {
+        (memory.completeRows(of: url, key: urlKey), ResponseCache.Before(self, url, urlKey))
     }
 }
 

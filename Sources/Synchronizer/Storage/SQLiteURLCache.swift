@@ -65,12 +65,12 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
 
     /// The newest response that was stored for such a request, whether it is fresh or not.
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        guard let url = request.storedURL else { return nil }
+        guard let question = Question(request) else { return nil }
         // Between finding a response and reading its body another may take its place; then that one is looked up.
         for _ in 0..<16 {
-            let rows = cache.rows(of: url) { $0.record.answers(request) }
-            guard let row = rows.first(where: { $0.record.answers(request) }) else { break }
-            guard let found = object(of: row, request.url) else { continue }
+            let rows = cache.rows(of: question.key) { $0.record.answers(question) }
+            guard let row = rows.first(where: { $0.record.answers(question) }) else { break }
+            guard let found = object(of: row, question) else { continue }
             cache.markUsed(row.id)
             return found
         }
@@ -78,10 +78,10 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
         return nil
     }
 
-    private func object(of row: StoredRow, _ url: URL?) -> CachedURLResponse? {
+    private func object(of row: StoredRow, _ question: Question) -> CachedURLResponse? {
         if let cached = row.cached { return cached }
         guard let body = row.body ?? cache.body(of: row.id, url: row.url, variant: { row.variant }) else { return nil }
-        guard let made = row.record.cachedResponse(row.url, url, body) else { return nil }
+        guard let made = row.record.cachedResponse(to: question, body) else { return nil }
         cache.keep(body, made, for: row)
         return made
     }

@@ -48,21 +48,44 @@ extension StoredRecord {
     }
 }
 
+/// A request, and what nearly every answer depends on, asked of it once.
+struct Question {
+    let request: URLRequest
+    /// With its fragment.
+    let url: URL
+    private let absoluteURL: String
+    /// What a response to it is stored under.
+    let key: String
+    let isGET: Bool
+    let hasCredentials: Bool
+
+    /// nil without a URL.
+    init?(_ request: URLRequest) {
+        guard let url = request.url else { return nil }
+        self.request = request
+        self.url = url
+        absoluteURL = url.absoluteString
+        key = cacheKey(of: absoluteURL)
+        isGET = request.httpMethod ?? "GET" == "GET"
+        hasCredentials = request.value(forHTTPHeaderField: "Authorization") != nil
+    }
+
+    /// What Foundation makes of a URL that is nearly always the one that was asked for.
+    fileprivate func url(_ text: String) -> URL? {
+        text == absoluteURL ? url : URL(string: text)
+    }
+}
+
 extension EncodedRecord {
     /// Whether this was stored for such a request.
-    func answers(_ request: URLRequest) -> Bool {
-        if isPlain && request.value(forHTTPHeaderField: "Authorization") == nil {
-            return request.httpMethod ?? "GET" == "GET"
-        }
-        return decoded?.answers(request) ?? false
+    func answers(_ question: Question) -> Bool {
+        if isPlain && !question.hasCredentials { return question.isGET }
+        return decoded?.answers(question.request) ?? false
     }
 
     /// What a user of `URLCache` gets; nil if the URL is none for Foundation.
-    ///
-    /// - Parameter requested: the URL that was asked for, which may have a fragment.
-    func cachedResponse(_ storedURL: String, _ requested: URL?, _ body: Data) -> CachedURLResponse? {
-        let own = responseURL ?? storedURL
-        guard let url = requested?.absoluteString == own ? requested : URL(string: own) else { return nil }
+    func cachedResponse(to question: Question, _ body: Data) -> CachedURLResponse? {
+        guard let url = question.url(responseURL ?? question.key) else { return nil }
         return LazyCachedResponse.make(self, url, body, userInfo: hasUserInfo ? decoded?.userInfoDictionary : nil)
     }
 

@@ -16,6 +16,18 @@ struct SQLiteFailure: Error, CustomStringConvertible {
     var description: String { "SQLite error \(code): \(message)" }
     /// The file is not a database, or its structure is damaged.
     var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+    /// What the database says when a file's format or tables are not what our SQL, which is right for them, expects.
+    ///
+    /// - Returns: what `body` does; its general errors (`SQLITE_ERROR`) count as damage.
+    static func takingErrorsForDamage<Result>(_ body: () throws(SQLiteFailure) -> Result) throws(SQLiteFailure)
+        -> Result
+    {
+        do {
+            return try body()
+        } catch {
+            throw error.code == SQLITE_ERROR ? SQLiteFailure(code: SQLITE_NOTADB, message: error.message) : error
+        }
+    }
     /// Another process holds the lock for longer than we waited.
     var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
 }
