@@ -11,7 +11,7 @@ struct Check {
     private static let broken = 4
 
     let program: Program
-    private let folder: TemporaryDirectory
+    let folder: TemporaryDirectory
 
     /// Something does not hold.
     struct Failed: Error, CustomStringConvertible {
@@ -37,6 +37,7 @@ struct Check {
         let online = pictures(of: window)
         try await openDetail(window)
         try await showOffline(online, site)
+        try await keepState()
         try await scroll()
         print("✔ everything holds")
     }
@@ -80,20 +81,12 @@ struct Check {
         site.say("heal \(target)")
         var clicks = 0
         try await wait(for: "the picture that was clicked") {
-            if cell.state == .failed, clicks % 200 == 0 { click(on: cell, in: window) }
+            if cell.state == .failed, clicks % 200 == 0, let place = cell.retryPlace { Pointer.click(at: place) }
             clicks += 1
             return cell.state == .shown
         }
         guard !window.isDetail else { throw Failed(description: "the click went to the grid") }
         report("a click on it loads it again")
-    }
-
-    private func click(on cell: PhotographCell, in window: GalleryWindow) {
-        guard let place = cell.retryPlace else { return }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/xdotool")
-        process.arguments = ["mousemove", "\(Int(place.x))", "\(Int(place.y))", "click", "1"]
-        try? process.run()
     }
 
     private func openDetail(_ window: GalleryWindow) async throws {
@@ -102,11 +95,11 @@ struct Check {
             window.session.listener.figures.revalidated >= window.grid.visibleCells.count
         }
         report("reloaded, all that is in sight is confirmed by the server")
-        window.openDetail(1)
-        try await wait(for: "a photograph") { window.detail.isComplete }
-        window.closeDetail()
-        try await wait(for: "the grid again") { window.isFilled }
-        report("a photograph opens and closes")
+        window.grid.focus(1)
+        try await press("Return", until: "a photograph") { window.isDetail && window.detail.isComplete }
+        try await press("Right", until: "the next one") { window.detail.position > 1 && window.detail.isComplete }
+        try await press("Escape", until: "the grid again") { !window.isDetail && window.isFilled }
+        report("by keyboard a photograph opens, gives way to the next, and closes")
         gtk_window_destroy(window.window.cast())
     }
 

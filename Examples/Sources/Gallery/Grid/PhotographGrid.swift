@@ -12,6 +12,7 @@ final class PhotographGrid {
     private let session: Session
     private var photographs: [Photograph] = []
     private var cells: [ObjectIdentifier: Weak] = [:]
+    private var hasColumns = false
     /// Called with a photograph's place when it is chosen.
     var activated: @MainActor (Int) -> Void = { _ in }
     weak var journal: (any CellJournal)?
@@ -41,17 +42,41 @@ final class PhotographGrid {
         factory?.onObject("bind") { [weak self] in self?.bind($0) }
         factory?.onObject("unbind") { item in item.attached("cell", as: PhotographCell.self)?.unbind() }
         grid.onPosition("activate") { [weak self] in self?.activate($0) }
-        let width = gtk_scrolled_window_get_hadjustment(root.opaque)
-        width?.on("notify::page-size") { [weak self] in self?.setColumns(width.map { gtk_adjustment_get_page_size($0) })
-        }
+        followWidth()
     }
 
     /// As many columns as there is room for. GTK makes cells for thirty rows of as many columns as there may be.
-    private func setColumns(_ width: Double?) {
-        guard let width, width > 1 else { return }
+    ///
+    /// The width is told in the middle of a layout, which must not be changed then.
+    private func followWidth() {
+        guard let adjustment = gtk_scrolled_window_get_hadjustment(root.opaque) else { return }
+        var isPlanned = false
+        adjustment.on("notify::page-size") { [weak self] in
+            if isPlanned { return }
+            isPlanned = true
+            MainLoop.afterFrame {
+                isPlanned = false
+                self?.setColumns(gtk_adjustment_get_page_size(adjustment))
+            }
+        }
+    }
+
+    private func setColumns(_ width: Double) {
+        guard width > 1 else { return }
+        defer { noteColumns() }
         let columns = guint(max(1, (width - 2 * Self.padding) / (PhotographCell.pictureSize.width + 2 * Self.spacing)))
         guard columns != gtk_grid_view_get_max_columns(grid.opaque) else { return }
         gtk_grid_view_set_max_columns(grid.opaque, columns)
+    }
+
+    /// The second frame from now comes after a layout with these columns.
+    private func noteColumns() {
+        var frames = 0
+        root.onTick { [weak self] in
+            frames += 1
+            if frames == 2 { self?.hasColumns = true }
+            return frames < 2
+        }
     }
 
     // MARK: What the factory asks for
@@ -101,6 +126,11 @@ final class PhotographGrid {
         cells.values.compactMap(\.cell).filter(\.isVisible)
     }
 
+    /// Has the keyboard begin here.
+    func takeFocus() {
+        gtk_widget_grab_focus(grid)
+    }
+
     /// Moves the keyboard's place to a photograph.
     func focus(_ position: Int) {
         gtk_widget_grab_focus(grid)
@@ -133,7 +163,7 @@ final class PhotographGrid {
         root.onTick { [weak self] in
             guard let self, self.scroll == 0, framesLeft > 0 else { return false }
             framesLeft -= 1
-            guard end >= scroll || framesLeft == 0 else { return true }
+            guard hasColumns && end >= scroll || framesLeft == 0 else { return true }
             self.scroll = scroll
             return false
         }

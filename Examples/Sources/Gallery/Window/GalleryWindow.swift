@@ -102,8 +102,10 @@ final class GalleryWindow {
         guard update.object != feed else { return }
         feed = update.object
         arrange()
-        if !hasRestoredScroll { grid.restore(scroll: state.scroll) }
+        guard !hasRestoredScroll else { return }
         hasRestoredScroll = true
+        grid.restore(scroll: state.scroll)
+        grid.takeFocus()
     }
 
     /// Shows the photographs in the order that was chosen.
@@ -231,8 +233,9 @@ final class GalleryWindow {
 
     private func save() {
         guard let stateFile else { return }
-        state.width = Int(gtk_widget_get_width(window))
-        state.height = Int(gtk_widget_get_height(window))
+        var (width, height): (Int32, Int32) = (0, 0)
+        gtk_window_get_default_size(window.cast(), &width, &height)  // as it is now, and as it is asked for
+        (state.width, state.height) = (Int(width), Int(height))
         state.scroll = grid.scroll
         state.write(to: stateFile)
     }
