@@ -75,6 +75,8 @@ let package = Package(
 
         .executableTarget(
             name: "Demo", dependencies: ["Synchronizer", "ImageResource", "ScriptedServer"], swiftSettings: settings),
+        // Lists, checks and empties a cache: `Scripts/cache`.
+        .executableTarget(name: "CacheTool", dependencies: ["Synchronizer", "HTTPCaching"], swiftSettings: settings),
         // Answers the requests of the public cache test suite: `Scripts/conformance`.
         .executableTarget(name: "ConformanceAdapter", dependencies: ["Synchronizer"], swiftSettings: settings),
         .executableTarget(
@@ -94,7 +96,8 @@ let package = Package(
             name: "StorageChild", dependencies: ["Synchronizer", "TestSupport"], path: "Tests/StorageChild",
             swiftSettings: settings),
         .testTarget(
-            name: "SynchronizerTests", dependencies: ["Synchronizer", "HTTPCaching", "TestSupport", "StorageChild"],
+            name: "SynchronizerTests",
+            dependencies: ["Synchronizer", "HTTPCaching", "TestSupport", "StorageChild", "CacheTool"],
             swiftSettings: settings),
         .testTarget(
             name: "ImageResourceTests", dependencies: ["ImageResource", "TestSupport"],

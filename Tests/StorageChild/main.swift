@@ -49,6 +49,17 @@ case "stranger":  // as a user who owns nothing
     becomeNobody()
     checkMemoryStillWorks(cache(memory: 8 << 20, disk: 64 << 20))
 
+case "no-permission":  // in a directory of its own, in which it may not write
+    becomeNobody()
+    let own = directory.appendingPathComponent("cache", isDirectory: true)
+    guard mkdir(own.path, 0o500) == 0 else { fail("mkdir: \(errno)") }
+    checkMemoryStillWorks(SQLiteURLCache(memoryCapacity: 8 << 20, diskCapacity: 64 << 20, directory: own))
+
+case "full": FullDisk(directory).checkStores(.fileSize(0))
+case "no-descriptors": FullDisk(directory).checkStores(.descriptors)
+case "full-removal": FullDisk(directory).checkRemoval()
+case "full-bodies": FullDisk(directory).checkLargeBodies()
+
 case "read-only":  // in a directory of its own, in which it may write at times
     becomeNobody()
     checkRemovalsHold(in: directory.appendingPathComponent("cache"))

@@ -3,8 +3,10 @@ import Foundation
 extension CacheDirectory {
     /// Where a program keeps the cache of its user if it does not say: `$XDG_CACHE_HOME` or `~/.cache` on Linux (XDG
     /// Base Directory Specification), Caches on Apple's systems, then the program's name.
-    static var defaultURL: URL {
-        userCaches.appendingPathComponent(programName, isDirectory: true)
+    ///
+    /// - Parameter environment: that of this process, unless a test has another one.
+    static func defaultURL(in environment: [String: String] = ProcessInfo.processInfo.environment) -> URL {
+        userCaches(environment).appendingPathComponent(programName, isDirectory: true)
             .appendingPathComponent("SQLiteURLCache", isDirectory: true)
     }
 
@@ -15,14 +17,14 @@ extension CacheDirectory {
     }
 
     #if canImport(Darwin)
-        private static var userCaches: URL {
+        private static func userCaches(_ environment: [String: String]) -> URL {
             FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
                 ?? FileManager.default.temporaryDirectory
         }
     #else
-        private static var userCaches: URL {
+        private static func userCaches(_ environment: [String: String]) -> URL {
             // The specification says to ignore a relative path.
-            if let path = ProcessInfo.processInfo.environment["XDG_CACHE_HOME"], path.hasPrefix("/") {
+            if let path = environment["XDG_CACHE_HOME"], path.hasPrefix("/") {
                 return URL(fileURLWithPath: path, isDirectory: true)
             }
             return FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".cache", isDirectory: true)

@@ -50,17 +50,16 @@ struct CacheDirectory: Sendable {
     /// Refuses what others could have put there or could change. A directory of ours that others may only read is
     /// closed to them.
     private func check(_ path: String) throws(Refusal) {
+        // All that follows is about the one directory that is open, whatever the path leads to meanwhile.
+        let opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (try isOwnLink(path) ? 0 : O_NOFOLLOW))
+        guard opened >= 0 else {
+            throw Refusal(description: "\(path) can't be opened: \(String(cString: strerror(errno)))")
+        }
+        defer { close(opened) }
         var status = stat()
-        guard lstat(path, &status) == 0 else {
-            throw Refusal(description: "\(path) is not there: \(String(cString: strerror(errno)))")
+        guard fstat(opened, &status) == 0 else {
+            throw Refusal(description: "\(path) can't be looked at: \(String(cString: strerror(errno)))")
         }
-        if status.st_mode & S_IFMT == S_IFLNK {
-            guard status.st_uid == geteuid() else {
-                throw Refusal(description: "\(path) is a symbolic link that user \(status.st_uid) made")
-            }
-            guard stat(path, &status) == 0 else { throw Refusal(description: "\(path) leads nowhere") }
-        }
-        guard status.st_mode & S_IFMT == S_IFDIR else { throw Refusal(description: "\(path) is not a directory") }
         guard status.st_uid == geteuid() else {
             throw Refusal(description: "\(path) belongs to user \(status.st_uid), and this is user \(geteuid())")
         }
@@ -68,7 +67,22 @@ struct CacheDirectory: Sendable {
             throw Refusal(
                 description: "\(path) can be written by others (mode \(String(status.st_mode & 0o777, radix: 8)))")
         }
-        if status.st_mode & 0o077 != 0 { chmod(path, 0o700) }
+        if status.st_mode & 0o077 != 0, fchmod(opened, 0o700) != 0 {
+            throw Refusal(description: "\(path) can't be closed to others: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// Whether there is a symbolic link, which is followed if we made it.
+    private func isOwnLink(_ path: String) throws(Refusal) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            throw Refusal(description: "\(path) is not there: \(String(cString: strerror(errno)))")
+        }
+        guard status.st_mode & S_IFMT == S_IFLNK else { return false }
+        guard status.st_uid == geteuid() else {
+            throw Refusal(description: "\(path) is a symbolic link that user \(status.st_uid) made")
+        }
+        return true
     }
 }
 

@@ -9,7 +9,7 @@ enum Change: Sendable {
     case remove(id: Int64, urlKey: UInt64)
     case removeVariant(url: String, urlKey: UInt64, variant: UInt64)
     case removeURL(String, urlKey: UInt64)
-    /// Removes what was stored after that moment, in milliseconds since 1970.
+    /// Removes what was stored at that moment or later, in milliseconds since 1970.
     case removeSince(Int64)
     case removeAll
 
@@ -43,6 +43,24 @@ enum Change: Sendable {
         if case .update(let update) = self { update.id == row } else { false }
     }
 
+    /// Whether somebody wanted responses gone, which then must not come back. What only makes way for another one of its
+    /// URL is as good as that one not having been stored.
+    var isRemoval: Bool {
+        switch self {
+        case .remove, .removeURL, .removeSince, .removeAll: true
+        case .store, .update, .removeVariant: false
+        }
+    }
+
+    /// What keeping it until it is written takes, in bytes, about.
+    var cost: Int {
+        switch self {
+        case .store(let row): row.cost
+        case .update(let update): 512 + update.record.bytes.count
+        default: 256
+        }
+    }
+
     var bodySize: Int {
         if case .store(let row) = self { row.bodySize } else { 0 }
     }
@@ -67,7 +85,7 @@ enum Change: Sendable {
             if of == url { rows.removeAll { $0.variant == variant } }
         case .removeURL(let of, _):
             if of == url { rows.removeAll() }
-        case .removeSince(let moment): rows.removeAll { $0.stored > moment }
+        case .removeSince(let moment): rows.removeAll { $0.stored >= moment }
         case .removeAll: rows.removeAll()
         }
     }

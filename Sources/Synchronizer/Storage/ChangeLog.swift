@@ -8,8 +8,14 @@ struct ChangeLog {
     /// Those that concern every URL.
     private var sweeps: [Int] = []
     private(set) var bodyBytes = 0
+    /// What the changes take in memory, in bytes, about.
+    private(set) var cost = 0
 
     var isEmpty: Bool { changes.isEmpty }
+    /// Those that have become pointless included.
+    var count: Int { changes.count }
+    /// Whether responses that somebody wanted gone may be in the database.
+    var hasRemovals: Bool { changes.contains { $0?.isRemoval == true } }
     /// The number that the next change will have.
     var end: Int { first + changes.count }
 
@@ -17,7 +23,7 @@ struct ChangeLog {
         dropWhatIsPointless(after: change)
         if let key = change.urlKey { byURL[key, default: []].append(end) } else { sweeps.append(end) }
         changes.append(change)
-        bodyBytes += change.bodySize
+        weigh(change, 1)
     }
 
     /// The changes that concern a URL, in order.
@@ -28,14 +34,14 @@ struct ChangeLog {
         return numbers.compactMap { changes[$0 - first] }
     }
 
-    /// The next changes to be written: a limited number, with a limited total of bodies but at least one.
+    /// The next changes to be written: a limited number, of a limited total size but at least one.
     func batch(maximumCount: Int, maximumBytes: Int) -> (changes: [Change], end: Int) {
         var batch: [Change] = []
         var bytes = 0
         var end = first
         for change in changes {
             if let change {
-                bytes += change.bodySize
+                bytes += change.cost
                 if batch.count == maximumCount || (!batch.isEmpty && bytes > maximumBytes) { break }
                 batch.append(change)
             }
@@ -49,7 +55,7 @@ struct ChangeLog {
         let count = min(max(end - first, 0), changes.count)
         for number in first..<first + count {
             guard let change = changes[number - first] else { continue }
-            bodyBytes -= change.bodySize
+            weigh(change, -1)
             forgetNumber(number, of: change)
         }
         changes.removeFirst(count)
@@ -61,12 +67,19 @@ struct ChangeLog {
     mutating func giveUpStores() -> [StoredRow] {
         var rows: [StoredRow] = []
         for index in changes.indices {
-            guard case .store(let row)? = changes[index] else { continue }
-            changes[index] = .removeVariant(url: row.url, urlKey: row.urlKey, variant: row.variant)
+            guard let change = changes[index], case .store(let row) = change else { continue }
+            let removal = Change.removeVariant(url: row.url, urlKey: row.urlKey, variant: row.variant)
+            weigh(change, -1)
+            weigh(removal, 1)
+            changes[index] = removal
             rows.append(row)
         }
-        bodyBytes = 0
         return rows
+    }
+
+    private mutating func weigh(_ change: Change, _ sign: Int) {
+        bodyBytes += sign * change.bodySize
+        cost += sign * change.cost
     }
 
     private mutating func dropWhatIsPointless(after change: Change) {
@@ -91,7 +104,7 @@ struct ChangeLog {
 
     private mutating func drop(_ number: Int) {
         guard let change = changes[number - first] else { return }
-        bodyBytes -= change.bodySize
+        weigh(change, -1)
         forgetNumber(number, of: change)
         changes[number - first] = nil
     }

@@ -25,8 +25,19 @@ struct DatabaseFile: Hashable, Sendable {
 
     /// The one in use, which is the newest; nil if there is none.
     static func current(in directory: CacheDirectory) -> DatabaseFile? {
-        let names = names(in: directory).filter { $0.hasPrefix(prefix) && $0.hasSuffix(suffix) }
-        return names.max().map { DatabaseFile(path: directory.path + "/" + $0) }
+        names(in: directory).filter(isName).max().map { DatabaseFile(path: directory.path + "/" + $0) }
+    }
+
+    /// Whether there is none for certain: a directory that can't be listed at the moment may have one.
+    static func isMissing(in directory: CacheDirectory) -> Bool {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else {
+            return access(directory.path, F_OK) != 0 && errno == ENOENT
+        }
+        return !names.contains(where: isName)
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        name.hasPrefix(prefix) && name.hasSuffix(suffix)
     }
 
     /// Removes what processes that were killed have left of older ones.
@@ -34,6 +45,16 @@ struct DatabaseFile: Hashable, Sendable {
         for name in Self.names(in: directory) where name.hasPrefix(Self.prefix) {
             let other = directory.path + "/" + name
             if other < path { unlink(other) }
+        }
+    }
+
+    /// Refuses what somebody else could have put there while others could still write the directory. It is not opened for
+    /// that: closing it would give back the locks that SQLite has on it.
+    func check() throws(SQLiteFailure) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { throw SQLiteFailure(code: 14, message: "\(path) is gone") }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_nlink == 1 else {
+            throw SQLiteFailure(code: 26, message: "it is a link, or belongs to somebody else")
         }
     }
 

@@ -3,6 +3,8 @@ import Foundation
 /// Makes the database of a directory, and replaces one that can't be used.
 struct DatabaseMaker {
     let directory: CacheDirectory
+    /// For how many milliseconds what is opened waits for other processes.
+    let lockTimeout: Int32
     /// Told what happened, in one line.
     let report: @Sendable (String) -> Void
 
@@ -14,9 +16,14 @@ struct DatabaseMaker {
         // Of several processes that find a bad file, one replaces it, and the others find the new one.
         return try FileLock.holding(directory.lock) {
             if let condemned { try setAside(condemned.file, because: condemned.reason) }
-            let opened = try openCurrent() ?? WriteConnection(directory, make())
-            opened.file.removeOlder(in: directory)
-            return opened
+            if let opened = try openCurrent() {
+                opened.file.removeOlder(in: directory)
+                return opened
+            }
+            let made = try WriteConnection(directory, make(), lockTimeout: lockTimeout)
+            made.file.removeOlder(in: directory)
+            try made.removeStrayFiles()  // those of the one before, which nobody counts any more
+            return made
         }
     }
 
@@ -24,7 +31,7 @@ struct DatabaseMaker {
     private func openCurrent() throws -> WriteConnection? {
         guard let current = DatabaseFile.current(in: directory) else { return nil }
         do {
-            return try WriteConnection(directory, current)
+            return try WriteConnection(directory, current, lockTimeout: lockTimeout)
         } catch let foreign as ForeignDatabase {
             // An empty one is what a process has left that was killed when it made it.
             if foreign.isEmpty { current.remove() } else { try setAside(current, because: foreign.description) }
@@ -62,7 +69,7 @@ struct DatabaseMaker {
 /// A lock among processes, which the system gives back when its holder ends.
 enum FileLock {
     static func holding<Result>(_ path: String, _ body: () throws -> Result) throws -> Result {
-        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw SQLiteFailure(code: 14, message: String(cString: strerror(errno))) }
         defer { close(file) }
         while flock(file, LOCK_EX) != 0 {

@@ -18,7 +18,7 @@ struct DiskBudget {
     /// To what it is brought down when it is full, so that not every store evicts.
     var preferredContent: Int64 { content / 10 * 9 }
 
-    /// The bodies that one transaction takes, at least one.
+    /// What one transaction takes, in bytes, but at least one response.
     var batchBytes: Int { Int(min(4 << 20, writeAheadLog)) }
 
     /// The largest body that is kept.
@@ -32,7 +32,7 @@ struct DiskUsage {
     /// Of the database, the empty ones included.
     let pages: Int64
     let freePages: Int64
-    /// The body files, in bytes.
+    /// The body files and what is set aside, in bytes.
     let files: Int64
 
     /// Takes numbers as a damaged database may have them, too.
@@ -45,6 +45,9 @@ struct DiskUsage {
 
     /// A number of bytes that can be added up.
     static func plausible(_ bytes: Int64) -> Int64 { max(0, min(bytes, 1 << 48)) }
+
+    /// What a file of that length takes on most file systems, in bytes.
+    static func blocks(_ length: Int64) -> Int64 { (length + 4095) / 4096 * 4096 }
 
     /// What is stored, in bytes.
     var content: Int64 { (pages - freePages) * pageSize + files }

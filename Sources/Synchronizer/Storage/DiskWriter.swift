@@ -9,10 +9,14 @@ protocol WriteSource: AnyObject, Sendable {
     func didEvict(_ count: Int)
     /// The responses that wait can't be written; removals still can, perhaps.
     func giveUpStores()
-    /// Nothing can be written, and nothing that is in the database counts any more.
-    func giveUpDisk()
+    /// Nothing can be written for now. What waits to be removed still counts as removed; returns whether anything does.
+    func giveUpDisk() -> Bool
+    /// The database is gone.
+    func forgetDisk()
     /// The times of use that the database does not know yet; forgets them.
     func takeUsed() -> [Int64: Int64]
+    /// They could not be written.
+    func giveBack(used: [Int64: Int64])
 }
 
 /// Brings changes into the database, on one serial queue, behind everybody's back.
@@ -25,7 +29,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     }
 
     private let directory: CacheDirectory
-    private let report: @Sendable (String) -> Void
+    private let maker: DatabaseMaker
     private let didOpen: @Sendable (DatabaseFile) -> Void
     private let queue = DispatchQueue(label: "SQLiteURLCache.writer", qos: .utility)
     private var connection: WriteConnection?
@@ -34,30 +38,35 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     private var hasReportedFailure = false
     /// The database that a reader has complained of.
     private var doubted: FileIdentity?
+    /// How often to try again while another process holds the lock, which takes some ten seconds each time. One that has
+    /// been stopped may hold it for good.
+    private let patience = 5
 
     /// - Parameters:
     ///   - report: told what users should know, in one line.
     ///   - didOpen: told of each database that is used from then on.
+    ///   - lockTimeout: for how many milliseconds to wait at a time while another process writes.
     init(
         _ directory: CacheDirectory, report: @escaping @Sendable (String) -> Void,
-        didOpen: @escaping @Sendable (DatabaseFile) -> Void
+        didOpen: @escaping @Sendable (DatabaseFile) -> Void = { _ in }, lockTimeout: Int32 = 10_000
     ) {
         self.directory = directory
-        self.report = report
         self.didOpen = didOpen
+        maker = DatabaseMaker(directory: directory, lockTimeout: lockTimeout, report: report)
     }
 
-    /// Starts writing what waits; returns at once.
-    func write(from source: some WriteSource) {
-        queue.async { [self] in drain(source) }
+    /// Writes what waits; returns at once.
+    func write(from source: some WriteSource, then done: @escaping @Sendable () -> Void = {}) {
+        queue.async { [self] in drain(source, patience, then: done) }
     }
 
     /// Writes what waits and the times of use, and brings the directory down to its capacity.
     func flush(from source: some WriteSource, then done: @escaping @Sendable () -> Void) {
         queue.async { [self] in
-            drain(source)
-            tidy(source)
-            done()
+            drain(source, patience) { [self] in
+                tidy(source)
+                done()
+            }
         }
     }
 
@@ -89,35 +98,39 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         return (try? connection?.isSound()) ?? false
     }
 
-    private func drain(_ source: some WriteSource) {
+    private func drain(_ source: some WriteSource, _ patience: Int, then done: @escaping @Sendable () -> Void) {
         var hasGivenUpStores = false
         while true {
             let budget = DiskBudget(capacity: source.diskCapacity)
             let (changes, end) = source.nextBatch(budget)
-            if changes.isEmpty { return restSoon() }
+            if changes.isEmpty { break }
             switch write(changes, source, budget) {
             case .done:
-                if connection != nil { hasReportedFailure = false }
+                hasGivenUpStores = false
+                if changes.contains(where: \.isStore) { hasReportedFailure = false }
                 source.didWrite(before: end)
-            case .busy:
-                queue.asyncAfter(deadline: .now() + 1) { [self] in drain(source) }
+            case .busy where patience > 0:
+                queue.asyncAfter(deadline: .now() + 1) { [self] in drain(source, patience - 1, then: done) }
                 return
-            case .failed where hasGivenUpStores:
-                abandonDatabase()
-                return source.giveUpDisk()
-            case .failed:
+            case .busy, .failed:
+                if hasGivenUpStores {
+                    if source.giveUpDisk(), abandonDatabase() { source.forgetDisk() }
+                    return done()
+                }
                 hasGivenUpStores = true
                 source.giveUpStores()
             }
         }
+        restSoon(source)
+        done()
     }
 
     /// Writes a batch, with a second try if the database had to be opened again.
     private func write(_ changes: [Change], _ source: some WriteSource, _ budget: DiskBudget) -> Outcome {
-        if connection == nil, DatabaseFile.current(in: directory) == nil, !changes.contains(where: \.isStore) {
+        if connection == nil, DatabaseFile.isMissing(in: directory), !changes.contains(where: \.isStore) {
             return .done  // nothing is there that could be removed
         }
-        for _ in 0..<2 {
+        for isLastTry in [false, true] {
             if connection?.isCurrent != true { reopen() }
             guard let connection else { return .failed }
             do {
@@ -128,42 +141,50 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
             } catch let failure as SQLiteFailure where failure.isBusy {
                 return .busy
             } catch {
-                reportFailure(error)
                 self.connection = nil
+                if isLastTry { reportFailure(error) }
             }
         }
         return .failed
     }
 
     private func tidy(_ source: some WriteSource) {
-        if connection == nil, DatabaseFile.current(in: directory) != nil { reopen() }
+        if connection == nil, source.diskCapacity > 0, DatabaseFile.current(in: directory) != nil { reopen() }
         guard let connection, connection.isCurrent else { return }
         let budget = DiskBudget(capacity: source.diskCapacity)
-        do {
-            try connection.markUsed(source.takeUsed())
-            source.didEvict(try connection.makeRoom(for: 0, budget, used: { [:] }))
+        attempt(connection) {
+            try connection.markUsed(from: source, budget)
+            source.didEvict(try connection.makeRoom(budget, marking: {}))
             try rest(connection, budget)
+        }
+    }
+
+    /// Does what can as well be done later: with the next batch, or when the database is next at rest.
+    private func attempt(_ connection: WriteConnection, _ body: () throws -> Void) {
+        do {
+            try body()
+        } catch let failure as SQLiteFailure where failure.isBusy {
+            return
+        } catch let failure as SQLiteFailure where failure.isDamage {
+            reopen(condemning: (connection.file, failure.message))
         } catch {
             self.connection = nil
+            reportFailure(error)
         }
     }
 
     /// Once nothing has been written for a second, the log goes into the database: then readers find everything in
     /// memory-mapped pages, and need not search the log for each.
-    private func restSoon() {
+    private func restSoon(_ source: some WriteSource) {
         if isRestless { return }
         isRestless = true
         let written = connection?.writes
-        queue.asyncAfter(deadline: .now() + 1) { [weak self] in
-            guard let self else { return }
+        queue.asyncAfter(deadline: .now() + 1) { [weak self, weak source] in
+            guard let self, let source else { return }
             isRestless = false
-            guard let connection else { return }
-            if connection.writes != written { return restSoon() }
-            do {
-                try rest(connection, DiskBudget(capacity: .max))
-            } catch {
-                self.connection = nil
-            }
+            guard let connection, connection.isCurrent else { return }
+            if connection.writes != written { return restSoon(source) }
+            attempt(connection) { try self.rest(connection, DiskBudget(capacity: source.diskCapacity)) }
         }
     }
 
@@ -171,12 +192,13 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         try connection.removeStrayFiles()
         try connection.giveBackFreePages(budget)
         try connection.database.checkpoint(truncating: false)
+        try connection.keepLogShort(budget)
     }
 
     private func reopen(condemning condemned: (file: DatabaseFile, reason: String)? = nil) {
         connection = nil
         do {
-            let opened = try DatabaseMaker(directory: directory, report: report).open(condemning: condemned)
+            let opened = try maker.open(condemning: condemned)
             connection = opened
             didOpen(opened.file)
         } catch {
@@ -187,34 +209,53 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     private func reportFailure(_ error: any Error) {
         if hasReportedFailure { return }
         hasReportedFailure = true
-        report("the cache in \(directory.path) keeps to memory: \(error)")
+        maker.report("the cache in \(directory.path) keeps to memory: \(error)")
     }
 
     /// What could not be removed must not come back: a cache may forget, but not remember wrongly.
-    private func abandonDatabase() {
+    /// Returns whether there is no database now.
+    private func abandonDatabase() -> Bool {
         connection = nil
-        guard (try? directory.check()) != nil else { return }  // what is not ours is left alone
+        guard (try? directory.check()) != nil else { return false }  // what is not ours is left alone
         DatabaseFile.current(in: directory)?.remove()
+        return DatabaseFile.isMissing(in: directory)
     }
 }
 
 extension WriteConnection {
     /// Writes a batch of changes, after making room for it.
     fileprivate func write(_ changes: [Change], _ budget: DiskBudget, _ source: some WriteSource) throws {
-        var prepared: [Int64: PreparedBody] = [:]
+        var bodies: [(id: Int64, data: Data)] = []
         for case .store(let row) in changes where row.bodySize <= budget.largestBody {
-            prepared[row.id] = PreparedBody(row, in: directory)
+            if let body = row.body { bodies.append((row.id, body)) }
         }
+        let large = bodies.filter { $0.data.count > Self.largestBodyInDatabase }
+        source.didEvict(
+            try makeRoom(for: Self.bytes(of: bodies), inFiles: Self.bytes(of: large), budget) {
+                try markUsed(from: source, budget)
+            })
+        var prepared: [Int64: PreparedBody] = [:]
         do {
-            let bytes = prepared.values.reduce(Int64(0)) { $0 + Int64($1.data.count) + 4096 }
-            let evictions = try makeRoom(for: bytes, budget, used: source.takeUsed)
-            source.didEvict(evictions)
+            for (id, data) in bodies { prepared[id] = try PreparedBody(data, of: id, in: directory) }
             try transaction { for change in changes { try apply(change, prepared) } }
-            try removeOrphans()
-            if evictions > 0 { try giveBackFreePages(budget) }
-            try keepLogShort(budget)
         } catch {
             prepared.values.forEach { $0.discard() }
+            throw error
+        }
+        try removeOrphans()
+        try keepLogShort(budget)
+    }
+
+    private static func bytes(of bodies: [(id: Int64, data: Data)]) -> Int64 {
+        bodies.reduce(0) { $0 + Int64($1.data.count) + 4096 }
+    }
+
+    fileprivate func markUsed(from source: some WriteSource, _ budget: DiskBudget) throws {
+        let used = source.takeUsed()
+        do {
+            try markUsed(used, budget)
+        } catch {
+            source.giveBack(used: used)
             throw error
         }
     }

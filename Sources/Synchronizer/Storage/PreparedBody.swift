@@ -6,20 +6,20 @@ struct PreparedBody {
     private let digest: UInt64
     private let temporaryPath: String?
 
-    /// nil if a file that it needs can't be written.
-    init?(_ row: StoredRow, in directory: CacheDirectory) {
-        guard let body = row.body else { return nil }
+    init(_ body: Data, of id: Int64, in directory: CacheDirectory) throws(SQLiteFailure) {
         data = body
         digest = body.withUnsafeBytes { Digest.of($0) }
         guard body.count > WriteConnection.largestBodyInDatabase else {
             temporaryPath = nil
             return
         }
-        let path = "\(directory.bodies)/\(Self.temporaryPrefix)\(getpid())-\(row.id)"
-        guard BodyFile.write(body, to: path) else { return nil }
+        let path = "\(directory.bodies)/\(Self.temporaryPrefix)\(getpid())-\(id)"
+        guard BodyFile.write(body, to: path) else { throw Self.noFile }
         temporaryPath = path
     }
 
+    /// What SQLite says where it has no room: to be tried again, and then given up.
+    private static let noFile = SQLiteFailure(code: 13, message: "the file of a body can't be written")
     private static let temporaryPrefix = "new-"
 
     static func isTemporary(_ name: String) -> Bool {
@@ -33,8 +33,8 @@ struct PreparedBody {
         return Date().timeIntervalSince(written) > 3600
     }
 
-    /// Gives the file its name, inside of the transaction that inserts the row; nil if that fails.
-    func settle(in connection: WriteConnection) throws(SQLiteFailure) -> StoredBody? {
+    /// Gives the file its name, inside of the transaction that inserts the row.
+    func settle(in connection: WriteConnection) throws(SQLiteFailure) -> StoredBody {
         guard let temporaryPath else { return StoredBody(length: data.count, digest: digest, file: nil) }
         // The digest is no proof: a file of that name is shared only if it holds the same bytes.
         for number in Int64(0)..<16 {
@@ -42,7 +42,7 @@ struct PreparedBody {
             let path = file.path(in: connection.directory)
             if access(path, F_OK) != 0 {
                 guard rename(temporaryPath, path) == 0 else { break }
-                connection.knownFileBytes?.bytes += Int64(data.count)
+                connection.knownFileBytes?.bytes += DiskUsage.blocks(Int64(data.count))
                 return StoredBody(length: data.count, digest: digest, file: number)
             }
             if BodyFile.holds(data, at: path) {
@@ -50,8 +50,7 @@ struct PreparedBody {
                 return StoredBody(length: data.count, digest: digest, file: number)
             }
         }
-        unlink(temporaryPath)
-        return nil
+        throw Self.noFile
     }
 
     /// Removes what was prepared in vain.

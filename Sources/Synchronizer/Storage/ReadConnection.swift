@@ -8,7 +8,7 @@ final class ReadConnection {
     private let bodyFiles: VerifiedBodies
     private var databaseWatch: FileWatch
     private var sharedMemoryWatch: FileWatch
-    private let database: Database
+    let database: Database
     private let entriesOfURL: Statement
     private let entry: Statement
     private let body: Statement

@@ -49,9 +49,11 @@ final class ResponseCache: Sendable {
     private let reader: DiskReader
     private let writer: DiskWriter
 
-    /// How many bytes of bodies may wait to be written before a store waits for the disk.
+    /// How many bytes may wait to be written before a store waits for the disk.
     private let largestBacklog = 32 << 20
     private let mostUsedTimes = 1 << 14
+    /// How many removals are remembered while the disk can't be written, before all that is there counts as removed.
+    private let mostWaitingRemovals = 10_000
     /// Seconds after which the times of use are written.
     private let usedInterval: TimeInterval = 60
     /// Seconds for which memory may not know what another process has stored or removed.
@@ -253,17 +255,24 @@ final class ResponseCache: Sendable {
     func change(_ change: Change) {
         let now = time.now
         let (starts, isFull) = state.withLock { state in
-            let usesDisk = state.diskCapacity > 0 && now >= state.diskIsOffUntil
-            let change = change.keepingToMemory(unless: usesDisk, state.diskCapacity)
+            let isOff = now < state.diskIsOffUntil
+            let change = change.keepingToMemory(unless: state.diskCapacity > 0 && !isOff, state.diskCapacity)
             state.changes.count(change.urlKey)
             state.memory.apply(change)
-            guard usesDisk else { return (false, false) }
+            guard state.diskCapacity > 0 || change.isRemoval else { return (false, false) }
             state.log.append(change.onDisk)
+            if isOff {
+                if state.log.count > mostWaitingRemovals { state.removeAllFromDisk() }
+                return (false, false)
+            }
             defer { state.isWriting = true }
-            return (!state.isWriting, state.log.bodyBytes > largestBacklog)
+            return (!state.isWriting, state.log.cost > largestBacklog)
         }
-        if starts { writer.write(from: self) }
-        if isFull { flush() }
+        if isFull {
+            wait { writer.write(from: self, then: $0) }
+        } else if starts {
+            writer.write(from: self)
+        }
     }
 
     /// In bytes. Less than is stored evicts; 0 empties the disk and leaves it alone.
@@ -272,10 +281,7 @@ final class ResponseCache: Sendable {
         set {
             state.withLock { state in
                 state.diskCapacity = max(0, newValue)
-                if newValue <= 0 {
-                    state.memory.keepWithoutDisk()
-                    state.log.append(.removeAll)
-                }
+                if newValue <= 0 { state.removeAllFromDisk() }
             }
             writer.flush(from: self) {}
         }
@@ -292,21 +298,29 @@ final class ResponseCache: Sendable {
     /// Flushes, and lets go of the files; the next use opens them again.
     func close() {
         flush()
-        let done = DispatchSemaphore(value: 0)
-        writer.close { done.signal() }
-        done.wait()
+        wait { writer.close(then: $0) }
         reader.close()
     }
 
     /// Waits until all that was stored and removed before is in the database.
     func flush(timeout: DispatchTime = .distantFuture) {
+        wait(timeout: timeout) { writer.flush(from: self, then: $0) }
+    }
+
+    private func wait(timeout: DispatchTime = .distantFuture, _ body: (@escaping @Sendable () -> Void) -> Void) {
         let done = DispatchSemaphore(value: 0)
-        writer.flush(from: self) { done.signal() }
+        body { done.signal() }
         _ = done.wait(timeout: timeout)
     }
 }
 
 extension ResponseCache.State {
+    /// Has everything removed from the disk, and keeps what memory has.
+    fileprivate mutating func removeAllFromDisk() {
+        memory.keepWithoutDisk()
+        log.append(.removeAll)
+    }
+
     /// Whether it is time to ask whether another process has changed the database.
     fileprivate mutating func looksForOthers(at now: Date) -> Bool {
         guard memory.capacity > 0, now >= looksAt, diskCapacity > 0 else { return false }
@@ -318,47 +332,6 @@ extension ResponseCache.State {
         at url: String, _ urlKey: UInt64
     ) -> (complete: [StoredRow]?, before: ResponseCache.Before) {
         (memory.completeRows(of: url, key: urlKey), ResponseCache.Before(self, url, urlKey))
-    }
-}
-
-extension ResponseCache: WriteSource {
-    func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {
-        state.withLock { state in
-            let batch = state.log.batch(maximumCount: 256, maximumBytes: budget.batchBytes)
-            if batch.changes.isEmpty { state.isWriting = false }
-            return batch
-        }
-    }
-
-    func didWrite(before end: Int) {
-        state.withLock { $0.log.removeChanges(before: end) }
-    }
-
-    func didEvict(_ count: Int) {
-        state.withLock { $0.counts.evictions += count }
-    }
-
-    func takeUsed() -> [Int64: Int64] {
-        state.withLock { state in
-            defer { state.used = [:] }
-            return state.used
-        }
-    }
-
-    func giveUpStores() {
-        state.withLock { $0.memory.keepWithoutDisk($0.log.giveUpStores()) }
-    }
-
-    /// For a minute there is only memory. What is in the database counts as removed from now on.
-    func giveUpDisk() {
-        let until = time.now.addingTimeInterval(60)
-        state.withLock { state in
-            state.memory.keepWithoutDisk()
-            state.log = ChangeLog()
-            state.log.append(.removeAll)
-            state.diskIsOffUntil = until
-            state.isWriting = false
-        }
     }
 }
 

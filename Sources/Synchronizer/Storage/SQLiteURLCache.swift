@@ -21,8 +21,9 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
     ///
     /// - Parameters:
     ///   - memoryCapacity: the bytes of bodies and fields to keep in memory; 0 for none.
-    ///   - diskCapacity: the bytes to take on the disk, all files counted; 0 for none. Below about 200 KB little is left
-    ///     for responses.
+    ///   - diskCapacity: the bytes to take on the disk, all files counted. Below about 200 KB little is left for
+    ///     responses. 0 for a cache of its own in memory: of what is in the directory it reads and writes nothing, and only
+    ///     what is removed here is removed there, too.
     ///   - directory: where the files are, open to their owner alone. nil for a directory of this user and program:
     ///     `$XDG_CACHE_HOME` or `~/.cache` on Linux, Caches on Apple's systems, then the program's name. A directory
     ///     that somebody else owns or can write is refused.
@@ -32,7 +33,7 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
     ) {
         cache = SharedCaches.cache(
             memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
-            directory: directory ?? CacheDirectory.defaultURL, time: time, report: Log.line)
+            directory: directory ?? CacheDirectory.defaultURL(), time: time, report: Log.line)
         // The stock cache is not used; it gets nothing to keep and no directory to make.
         #if canImport(FoundationNetworking)
             super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: "/dev/null")
@@ -107,7 +108,7 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
         cache.change(.removeAll)
     }
 
-    /// Removes what was stored after a date.
+    /// Removes what was stored at a date or later, to the millisecond.
     public override func removeCachedResponses(since date: Date) {
         cache.change(.removeSince(date.milliseconds))
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The caches of this process, one for each directory.
+/// The caches of this process that use the disk, one for each directory.
 enum SharedCaches {
     private struct Reference {
         weak var cache: ResponseCache?
@@ -17,13 +17,18 @@ enum SharedCaches {
         memoryCapacity: Int, diskCapacity: Int, directory: URL, time: any TimeSource,
         report: @escaping @Sendable (String) -> Void
     ) -> ResponseCache {
+        func make() -> ResponseCache {
+            ResponseCache(
+                memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, directory: directory, time: time,
+                report: report)
+        }
+        // One that has no use for the directory must not empty it under those who have.
+        if diskCapacity <= 0 { return make() }
         _ = flushesAtExit
         let path = CacheDirectory(directory).path
         let (cache, isNew) = known.withLock { known in
             if let cache = known[path]?.cache { return (cache, false) }
-            let cache = ResponseCache(
-                memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, directory: directory, time: time,
-                report: report)
+            let cache = make()
             known = known.filter { $0.value.cache != nil }
             known[path] = Reference(cache: cache)
             return (cache, true)

@@ -34,10 +34,12 @@ extension WriteConnection {
 
     /// Removes the files whose rows are gone for good. That is a transaction of its own: had it been part of the one
     /// that removed the rows, a kill could leave the rows without their files; and while it holds the lock no other
-    /// process can give such a file to a new row.
+    /// process can give such a file to a new row. Where another database has taken the place of this one, all files are
+    /// that one's.
     func removeOrphans() throws {
         if orphans.isEmpty { return }
         try transaction {
+            guard isCurrent else { return }
             for file in orphans where try !isUsed(file) { unlink(file.path(in: directory)) }
         }
         orphans = []

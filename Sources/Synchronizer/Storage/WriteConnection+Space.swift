@@ -6,8 +6,10 @@ extension WriteConnection {
         let pageSize = try number(Schema.pageSize)
         let free = try number(Schema.freePageCount)
         let pages = try number(Schema.pageCount)
-        return DiskUsage(pageSize: pageSize, pages: pages, freePages: free, files: try fileBytes())
+        return DiskUsage(pageSize: pageSize, pages: pages, freePages: free, files: try fileBytes() + setAsideBytes)
     }
+
+    private var setAsideBytes: Int64 { FileIdentity(directory.setAside)?.allocated ?? 0 }
 
     /// The bytes of all body files, out of an index of their own; counted anew when rows with files have gone, or
     /// another process has changed the database.
@@ -19,15 +21,24 @@ extension WriteConnection {
         return bytes
     }
 
-    /// Evicts what was used least recently until that many bytes have room; returns how many responses went.
+    /// Evicts what was used least recently until so many bytes have room, and gives back the empty pages that are in
+    /// their way; returns how many responses went. A cache without a disk leaves all of it to those who have one.
     ///
-    /// - Parameter used: gives the times of use that the database does not know yet.
-    func makeRoom(for bytes: Int64, _ budget: DiskBudget, used: () -> [Int64: Int64]) throws -> Int {
+    /// - Parameters:
+    ///   - bytes: of bodies that are to be stored.
+    ///   - fileBytes: those of them that go into files, and fill no empty pages.
+    ///   - mark: has the times of use written that the database does not know yet.
+    func makeRoom(
+        for bytes: Int64 = 0, inFiles fileBytes: Int64 = 0, _ budget: DiskBudget, marking mark: () throws -> Void
+    ) throws -> Int {
+        guard budget.capacity > 0 else { return 0 }
         var evicted = 0
         var excess = try usage().content + bytes - budget.content
-        guard excess > 0 else { return 0 }
-        unlink(directory.setAside)
-        try markUsed(used())
+        if excess > 0 {
+            unlink(directory.setAside)
+            try mark()
+            excess = try usage().content + bytes - budget.content
+        }
         while excess > 0 {
             let goal = try usage().content + bytes - budget.preferredContent
             let count = try evict(bytes: min(goal, budget.writeAheadLog * 4))
@@ -36,7 +47,20 @@ extension WriteConnection {
             try keepLogShort(budget)
             excess = try usage().content + bytes - budget.content
         }
+        try giveBackExcess(budget, try usage(), for: fileBytes)
         return evicted
+    }
+
+    /// Writes times of use. They may be many: some at a time, so that the log stays short.
+    func markUsed(_ used: [Int64: Int64], _ budget: DiskBudget) throws {
+        var rest = used[...]
+        let some = max(16, Int(budget.writeAheadLog >> 14))  // each may change a page of the table and two of an index
+        while !rest.isEmpty {
+            let marking = try statement(Schema.markUsed)
+            try transaction { for (id, time) in rest.prefix(some) { try marking.run(id, time) } }
+            rest = rest.dropFirst(some)
+            try keepLogShort(budget)
+        }
     }
 
     /// One batch, so that other processes get their turn, and the log stays short.
@@ -61,8 +85,16 @@ extension WriteConnection {
     func giveBackFreePages(_ budget: DiskBudget) throws {
         let usage = try usage()
         let isMuch = usage.freePages > 64 && usage.freePages * 4 > usage.pages
-        let excess = (usage.content + usage.free - budget.content) / usage.pageSize + 1
-        try vacuum(isMuch ? usage.freePages : min(usage.freePages, excess), usage, budget)
+        if isMuch { return try vacuum(usage.freePages, usage, budget) }
+        try giveBackExcess(budget, usage)
+    }
+
+    /// Gives back the empty pages for which there is no room beside what is stored, and so many bytes to come.
+    private func giveBackExcess(_ budget: DiskBudget, _ usage: DiskUsage, for bytes: Int64 = 0) throws {
+        guard usage.content + usage.free + bytes > budget.content else { return }
+        // Some more, so that not every store has to.
+        let excess = usage.content + usage.free + bytes - budget.preferredContent
+        try vacuum(min(usage.freePages, excess / usage.pageSize + 1), usage, budget)
     }
 
     private func vacuum(_ pages: Int64, _ usage: DiskUsage, _ budget: DiskBudget) throws {
@@ -78,8 +110,9 @@ extension WriteConnection {
     /// Writes the log into the database when it is long.
     func keepLogShort(_ budget: DiskBudget) throws(SQLiteFailure) {
         guard let log = FileIdentity(file.writeAheadLog), log.size > budget.writeAheadLog else { return }
-        // A log that has been written through is used again from its start, but keeps its length.
-        try database.checkpoint(truncating: true)
+        // A log that has been written through is used again from its start, but keeps its length. Nobody has to wait for
+        // that, unless readers have been in the way again and again.
+        try database.checkpoint(truncating: true, waiting: log.size > budget.writeAheadLog * 3 / 2 ? 100 : 0)
     }
 
     private func number(_ sql: String) throws(SQLiteFailure) -> Int64 {

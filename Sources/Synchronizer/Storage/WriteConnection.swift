@@ -20,16 +20,32 @@ final class WriteConnection {
     static let largestBodyInDatabase = 64 << 10
 
     /// Opens a database that is there.
-    init(_ directory: CacheDirectory, _ file: DatabaseFile) throws {
+    init(_ directory: CacheDirectory, _ file: DatabaseFile, lockTimeout: Int32) throws {
         guard let identity = file.identity else {
             throw SQLiteFailure(code: 14, message: "\(file.path) is gone")
         }
         self.directory = directory
         self.file = file
         self.identity = identity
-        database = try Database(path: file.path, busyTimeout: 10_000)
-        try database.execute(Schema.connection + Schema.writing)
+        try file.check()
+        database = try Database(path: file.path, busyTimeout: lockTimeout)
+        try SQLiteFailure.takingErrorsForDamage { [database] () throws(SQLiteFailure) in
+            try database.execute(Schema.connection + Schema.writing)
+        }
         try ForeignDatabase.check(database)
+        try checkHeader()
+    }
+
+    /// Refuses what a damaged header can make of the database without SQLite's calling it damage.
+    private func checkHeader() throws(SQLiteFailure) {
+        if database.isReadOnly, access(file.path, W_OK) == 0 {
+            throw SQLiteFailure(code: 26, message: "its header says that it is for reading only")
+        }
+        let mode = try statement(Schema.journalMode)
+        defer { mode.reset() }
+        guard try mode.step(), String(decoding: mode.bytes(0), as: UTF8.self) == "wal" else {
+            throw SQLiteFailure(code: 26, message: "its header says that it has no write-ahead log")
+        }
     }
 
     /// Whether the path still leads to the file that is open.
@@ -71,7 +87,7 @@ final class WriteConnection {
         case .store(let row):
             try removeAll(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
             try removeAll(Schema.victimsBeyond, Int64(bitPattern: row.urlKey))
-            if let body = prepared[row.id] { try insert(row, body) }
+            if let body = prepared[row.id] { try insert(row, body) }  // none is too large for the disk
         case .update(let update): try apply(update)
         case .remove(let id, _): try removeAll(Schema.victim, id)
         case .removeVariant(_, let urlKey, let variant):
@@ -82,14 +98,8 @@ final class WriteConnection {
         }
     }
 
-    func markUsed(_ used: [Int64: Int64]) throws {
-        guard !used.isEmpty else { return }
-        let marking = try statement(Schema.markUsed)
-        try transaction { for (id, time) in used { try marking.run(id, time) } }
-    }
-
     private func insert(_ row: StoredRow, _ prepared: PreparedBody) throws(SQLiteFailure) {
-        guard let body = try prepared.settle(in: self) else { return }
+        let body = try prepared.settle(in: self)
         let record = row.record.bytes
         let size = Int64(record.count + 200) + Int64(body.length)
         let insertion = try statement(Schema.insertEntry)

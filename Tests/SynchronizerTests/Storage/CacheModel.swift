@@ -42,7 +42,7 @@ struct CacheModel {
     mutating func removeAll(of url: String) { stored[url] = nil }
     mutating func removeAll() { stored = [:] }
     mutating func removeAll(since date: Date) {
-        for url in stored.keys { stored[url]?.removeAll { $0.storedAt > date } }
+        for url in stored.keys { stored[url]?.removeAll { $0.storedAt >= date } }
     }
 
     /// What is left when the process has ended.

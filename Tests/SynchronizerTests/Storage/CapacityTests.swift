@@ -32,6 +32,77 @@ struct CapacityTests {
         #expect(abs(cache.currentDiskUsage - allocated) <= allocated / 20)
     }
 
+    @Test("at no moment is the disk more than a tenth over its capacity", arguments: [1 << 20, 6 << 20])
+    func peak(_ capacity: Int) throws {
+        let directory = TemporaryDirectory()
+        try directory.leaveBehind(setAside: capacity / 2, strayBodies: capacity / 2)
+        let cache = directory.urlCache(disk: capacity)
+        var random = SeededGenerator(seed: UInt64(capacity))
+        var largest = 0
+        let stopped = Locked(false)
+        let readers = DispatchGroup()
+        for reader in 0..<2 {
+            DispatchQueue.global().async(group: readers) {
+                var random = SeededGenerator(seed: UInt64(reader))
+                while !stopped.withLock({ $0 }) {
+                    _ = cache.entries(for: "https://example.com/\(Int.random(in: 0..<3000, using: &random))")
+                }
+            }
+        }
+        var total = 0
+        var number = 0
+        while total < capacity * 3 {
+            number += 1
+            // Many small ones, then ever larger ones: what the database gives up goes to files.
+            let sizes = total < capacity * 3 / 2 ? [100, 300, 2000] : [20_000, 65_537, 65_537, 120_000, capacity / 3]
+            let size = sizes.randomElement(using: &random) ?? 0
+            total += size + 1000
+            let url = "https://example.com/\(number)"
+            cache.store(Sample.stored(url), try Sample.cached(url, Sample.body(size, seed: UInt64(number))))
+            if number % 16 == 0 { largest = max(largest, try directory.allocatedBytes()) }
+        }
+        stopped.withLock { $0 = true }
+        readers.wait()
+        #expect(largest <= capacity * 11 / 10)
+        cache.flush()
+        #expect(try directory.allocatedBytes() <= capacity * 11 / 10)
+    }
+
+    @Test("bodies a little larger than a block are counted as du counts them")
+    func blocks() throws {
+        let directory = TemporaryDirectory()
+        let cache = directory.urlCache()
+        for number in 0..<50 {
+            let url = "https://example.com/\(number)"
+            cache.store(Sample.stored(url), try Sample.cached(url, Sample.body(65_537, seed: UInt64(number))))
+        }
+        cache.flush()
+        let allocated = try directory.allocatedBytes()
+        #expect(abs(cache.currentDiskUsage - allocated) <= allocated / 20)
+    }
+
+    @Test("an instance without a disk leaves that of the others alone, and is left alone by them")
+    func withoutDisk() throws {
+        let directory = TemporaryDirectory()
+        let cache = directory.urlCache(disk: 8 << 20)
+        let url = "https://example.com/1"
+        let request = try Sample.request(url)
+        cache.storeCachedResponse(try Sample.cached(url, Data([1])), for: request)
+        cache.flush()
+        let other = directory.urlCache(memory: 1 << 20, disk: 0)
+        #expect(other.cachedResponse(for: request) == nil)
+        other.storeCachedResponse(try Sample.cached(url, Data([2])), for: request)
+        other.flush()
+        #expect(cache.diskCapacity == 8 << 20)
+        #expect(cache.cachedResponse(for: request)?.data == Data([1]))
+        let third = directory.urlCache(memory: 1 << 20, disk: 8 << 20)
+        #expect(other.diskCapacity == 0)
+        #expect(other.cachedResponse(for: request)?.data == Data([2]))
+        other.removeCachedResponse(for: request)
+        other.flush()
+        #expect(third.cachedResponse(for: request) == nil)
+    }
+
     @Test("a smaller capacity evicts, and gives the space back")
     func shrinking() throws {
         let directory = TemporaryDirectory()
@@ -205,5 +276,19 @@ struct CapacityTests {
         other.flush()
         clock.advance(by: 1)
         #expect(body(one) == nil)
+    }
+}
+
+extension TemporaryDirectory {
+    /// Files as a cache that came to harm has left them: a database set aside, a bad one, and the bodies of its rows.
+    fileprivate func leaveBehind(setAside: Int, strayBodies: Int) throws {
+        try FileManager.default.createDirectory(
+            atPath: files.bodies, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try Data(repeating: 1, count: setAside).write(to: URL(fileURLWithPath: DatabaseFile.new(in: files).path))
+        for number in 0..<8 {
+            let body = BodyFile(digest: UInt64(number), length: strayBodies / 8, number: 0)
+            try Data(repeating: 1, count: strayBodies / 8).write(to: URL(fileURLWithPath: body.path(in: files)))
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: url.path)
     }
 }

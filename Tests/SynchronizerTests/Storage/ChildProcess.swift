@@ -10,7 +10,7 @@ final class ChildProcess {
 
     /// - Parameter shell: what a shell is to do first, such as `ulimit -f 100`.
     init(_ mode: String, _ directory: TemporaryDirectory, _ numbers: [Int] = [], shell: String? = nil) throws {
-        let program = try #require(Self.program, "StorageChild is not beside the tests")
+        let program = try Self.program("StorageChild")
         let arguments = [mode, directory.url.path] + numbers.map(String.init)
         if let shell {
             process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -19,6 +19,17 @@ final class ChildProcess {
             process.executableURL = program
             process.arguments = arguments
         }
+        try start()
+    }
+
+    /// A program of this package.
+    init(program: String, _ arguments: [String]) throws {
+        process.executableURL = try Self.program(program)
+        process.arguments = arguments
+        try start()
+    }
+
+    private func start() throws {
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
@@ -29,13 +40,17 @@ final class ChildProcess {
         kill()
     }
 
-    private static let program: URL? = {
+    private static func program(_ name: String) throws -> URL {
         let places = [Bundle.main.executableURL, URL(fileURLWithPath: CommandLine.arguments[0])]
         var folders = places.compactMap { $0?.deletingLastPathComponent() }
         folders += Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
-        let programs = folders.map { $0.appendingPathComponent("StorageChild") }
-        return programs.first { FileManager.default.isExecutableFile(atPath: $0.path) }
-    }()
+        let programs = folders.map { $0.appendingPathComponent(name) }
+        let found = programs.first { FileManager.default.isExecutableFile(atPath: $0.path) }
+        return try #require(found, "\(name) is not beside the tests")
+    }
+
+    /// What it ended with, once all its lines have been read.
+    var status: Int32 { process.terminationStatus }
 
     /// The next line; nil at the end.
     func line() -> String? {

@@ -145,9 +145,18 @@ struct DirectoryTests {
 
     @Test("the default is for this user and this program, by XDG's rules on Linux")
     func defaultDirectory() {
-        let path = CacheDirectory.defaultURL.path
+        let path = CacheDirectory.defaultURL().path
         #expect(path.hasPrefix("/"))
         #expect(path.hasSuffix("/SQLiteURLCache"))
+        #if os(Linux)
+            let name = ProcessInfo.processInfo.processName
+            let given = CacheDirectory.defaultURL(in: ["XDG_CACHE_HOME": "/some where"])
+            #expect(given.path == "/some where/\(name)/SQLiteURLCache")
+            let home = FileManager.default.homeDirectoryForCurrentUser.path
+            for ignored in [[:], ["XDG_CACHE_HOME": ""], ["XDG_CACHE_HOME": "relative"]] {
+                #expect(CacheDirectory.defaultURL(in: ignored).path == "\(home)/.cache/\(name)/SQLiteURLCache")
+            }
+        #endif
     }
 
     @Test("nothing is touched before the first use, nor where there is no disk capacity")
@@ -175,12 +184,75 @@ struct DirectoryTests {
         child.expectSuccess()
     }
 
-    @Test("without permission to write the directory, memory works on")
+    @Test("without permission to write the directory, or in one of somebody else, memory works on")
     func noPermission() throws {
+        for (mode, permissions) in [("no-permission", 0o777), ("stranger", 0o500)] {
+            let directory = TemporaryDirectory()
+            try FileManager.default.createDirectory(
+                at: directory.url, withIntermediateDirectories: true, attributes: [.posixPermissions: permissions])
+            try ChildProcess(mode, directory).expectSuccess()
+        }
+    }
+
+    @Test(
+        "on a disk that is full for a while nothing is lost but what was removed, and one line says so",
+        .disabled(if: Sanitizers.areOn, "the sanitizers themselves need files"),
+        arguments: ["full", "no-descriptors", "full-removal", "full-bodies"])
+    func fullDisk(_ mode: String) throws {
         let directory = TemporaryDirectory()
-        try FileManager.default.createDirectory(
-            at: directory.url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o500])
-        try ChildProcess("stranger", directory).expectSuccess()
+        let cache = directory.cache()
+        let url = "https://example.com/churn/1"
+        let body = StorageChurn.body(seed: 1, step: 1, key: 1, size: 900)
+        cache.store(StoredRecord(Sample.stored(url)), try Sample.cached(url, body), keepsObject: false)
+        cache.close()
+        try ChildProcess(mode, directory).expectSuccess()
+    }
+
+    @Test("a directory of bodies that is removed while it is in use is made again")
+    func bodiesRemoved() throws {
+        let directory = TemporaryDirectory()
+        let reports = Reports()
+        let cache = directory.cache(report: reports)
+        for number in 1...3 {
+            let large = Sample.body(90_000, seed: UInt64(number))
+            try store(cache, large)
+            cache.flush()
+            #expect(body(cache) == large)
+            #expect(body(directory.cache()) == large)
+            try FileManager.default.removeItem(atPath: directory.files.bodies)
+        }
+        #expect(reports.lines.isEmpty)
+    }
+
+    @Test("no link in place of the lock or the database is followed", arguments: [true, false])
+    func links(_ isSymbolic: Bool) throws {
+        let directory = TemporaryDirectory()
+        try store(directory.cache(), Data([7]))
+        let elsewhere = TemporaryDirectory()
+        try store(elsewhere.cache(), Data([8]))
+        for directory in [directory, elsewhere] {
+            let cache = directory.cache()
+            cache.close()
+        }
+        let (path, target) = try (directory.database.path, elsewhere.database.path)
+        let before = try Data(contentsOf: URL(fileURLWithPath: target))
+        #expect(unlink(path) == 0)
+        #expect((isSymbolic ? symlink(target, path) : link(target, path)) == 0)
+        let cache = directory.cache()
+        try store(cache, Data([9]))
+        cache.flush()
+        #expect(body(cache) == Data([9]))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: target)) == before)
+        cache.close()
+
+        let open = directory.url.path + "/open"
+        #expect(unlink(directory.files.lock) == 0)
+        #expect(symlink(open, directory.files.lock) == 0)
+        let other = directory.cache(memory: 1 << 20)
+        try store(other, Data([10]))
+        other.flush()
+        #expect(body(other) == Data([10]))
+        #expect(!FileManager.default.fileExists(atPath: open))
     }
 
     @Test("what was removed while the disk could not be written does not come back when it can")

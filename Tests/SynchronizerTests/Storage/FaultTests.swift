@@ -94,6 +94,13 @@ struct DamageTests {
     func flippedLog(_ seed: UInt64) throws {
         let source = TemporaryDirectory()
         let open = source.cache()
+        let url = "https://example.com/first"
+        open.store(StoredRecord(Sample.stored(url)), try Sample.cached(url, Data([1])), keepsObject: false)
+        open.flush()
+        // Somebody who reads keeps what follows in the log alone.
+        let reader = try Database(path: source.database.path, busyTimeout: 0)
+        try reader.execute(Schema.beginReading)
+        #expect(try reader.integer(Schema.countEntries) == 1)
         try Victim.fill(open, closing: false)
         // As a killed process leaves it: the log is there, the shared memory is not.
         let copy = TemporaryDirectory()
@@ -107,6 +114,7 @@ struct DamageTests {
         try data.write(to: URL(fileURLWithPath: path))
         let cache = copy.cache()
         Victim.check(cache)
+        #expect(cache.rows(of: url, wanting: { _ in true }).first?.body == Data([1]))
         try Victim.checkUse(cache)
     }
 
@@ -151,6 +159,47 @@ struct DamageTests {
         #expect(try truncate(victim.directory.database.path, 8192) == 0)
         Victim.check(cache)
         try Victim.checkUse(cache)
+    }
+
+    @Test(
+        "a database that is cut off under the writer does not end the process", arguments: [0, 1, 4096, 8192, 40_960])
+    func truncatedWhileWriting(_ size: Int) throws {
+        let victim = try Victim()
+        let cache = victim.directory.cache()
+        try Victim.fill(cache, closing: false)
+        #expect(try truncate(victim.directory.database.path, off_t(size)) == 0)
+        try Victim.fill(cache, closing: false)
+        Victim.check(cache)
+        try Victim.fill(cache, closing: false)
+        #expect(Victim.check(cache) == Victim.keys)
+        try Victim.checkUse(cache)
+    }
+
+    @Test("whichever bit of its header is flipped, the next store finds a database that works", arguments: 0..<10)
+    func flippedHeader(_ part: Int) throws {
+        let victim = try Victim()
+        let path = try victim.directory.database.path
+        let intact = try Data(contentsOf: URL(fileURLWithPath: path))
+        for bit in part * 80..<part * 80 + 80 {
+            let directory = TemporaryDirectory()
+            try FileManager.default.createDirectory(
+                at: directory.url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            var flipped = intact
+            flipped[bit / 8] ^= 1 << UInt8(bit % 8)
+            let name = URL(fileURLWithPath: path).lastPathComponent
+            try flipped.write(to: directory.url.appendingPathComponent(name))
+            let reports = Reports()
+            let cache = directory.cache(report: reports)
+            Victim.check(cache)
+            try Victim.checkUse(cache)
+            cache.flush()
+            let other = directory.cache()
+            try Victim.checkUse(other)
+            other.flush()
+            let found = directory.cache().rows(of: "https://example.com/after") { _ in true }
+            #expect(found.first?.body == Data([1, 2]), "byte \(bit / 8), bit \(bit % 8): \(reports.lines)")
+            #expect(!reports.lines.contains { $0.contains("keeps to memory") }, "byte \(bit / 8): \(reports.lines)")
+        }
     }
 
     @Test("a foreign, a newer and an older database are set aside, with one line, and made anew", arguments: 0..<4)

@@ -35,6 +35,7 @@ struct SQLiteFailure: Error, CustomStringConvertible {
 /// One connection to a database file. It is not safe for use by two threads at once, and may move between threads.
 final class Database {
     private let handle: OpaquePointer
+    private let busyTimeout: Int32
 
     /// Opens a file that exists.
     ///
@@ -50,6 +51,7 @@ final class Database {
             throw SQLiteFailure(code: code & 0xFF, message: message)
         }
         handle = opened
+        self.busyTimeout = busyTimeout
         sqlite3_busy_timeout(handle, busyTimeout)
     }
 
@@ -78,10 +80,17 @@ final class Database {
     /// Rows that the last statement inserted, changed or deleted.
     var changes: Int { Int(sqlite3_changes(handle)) }
 
+    /// Whether SQLite would not write to it, although it was opened for that. Known once something was read.
+    var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
     /// Writes what is in the write-ahead log into the database file, as far as no reader needs it.
     ///
-    /// - Parameter truncating: waits for readers, and leaves an empty log.
-    func checkpoint(truncating: Bool) throws(SQLiteFailure) {
+    /// - Parameters:
+    ///   - truncating: leaves an empty log, if there are no readers.
+    ///   - milliseconds: for how long to wait for readers that there are. Nobody else can write meanwhile.
+    func checkpoint(truncating: Bool, waiting milliseconds: Int32 = 0) throws(SQLiteFailure) {
+        sqlite3_busy_timeout(handle, milliseconds)
+        defer { sqlite3_busy_timeout(handle, busyTimeout) }
         let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
         let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
         if code & 0xFF != SQLITE_BUSY { try check(code) }

@@ -36,18 +36,22 @@ enum Schema {
         COMMIT;
         """
 
-    /// For every connection. SQLite maps no more than 2 GB; what lies beyond is read.
+    /// For every connection.
     static let connection = """
-        PRAGMA mmap_size = 2147418112;
         PRAGMA trusted_schema = OFF;
         PRAGMA temp_store = MEMORY;
         """
-    /// `cell_size_check`, which the writer has on, would make a look-up a third slower; seal and digest tell what a
-    /// damaged page gives.
-    static let reading = "PRAGMA query_only = ON;"
+    /// SQLite maps no more than 2 GB; what lies beyond is read. `cell_size_check`, which the writer has on, would make a
+    /// look-up a third slower; seal and digest tell what a damaged page gives.
+    static let reading = """
+        PRAGMA mmap_size = 2147418112;
+        PRAGMA query_only = ON;
+        """
     /// A transaction survives the end of the process at once, and a power failure from the next checkpoint on; the file
-    /// stays whole in either case.
+    /// stays whole in either case. Nothing is mapped, whatever SQLite was built with: a page beyond the end of a file that
+    /// somebody cuts off is an error then, and not the end of the process.
     static let writing = """
+        PRAGMA mmap_size = 0;
         PRAGMA synchronous = NORMAL;
         PRAGMA cell_size_check = ON;
         PRAGMA wal_autocheckpoint = 0;
@@ -56,6 +60,7 @@ enum Schema {
     static let readApplicationID = "PRAGMA application_id"
     static let readVersion = "PRAGMA user_version"
     static let countTables = "SELECT count(*) FROM sqlite_schema"
+    static let journalMode = "PRAGMA journal_mode"
     /// Changes whenever another connection has changed the database.
     static let dataVersion = "PRAGMA data_version"
 
@@ -70,6 +75,8 @@ enum Schema {
     static let entry = "SELECT \(columns) FROM entries WHERE id = ?"
     static let body = "SELECT data FROM bodies WHERE id = ?"
     static let allEntries = "SELECT \(columns), used FROM entries WHERE id > ? ORDER BY id LIMIT 256"
+    /// Of `allEntries`.
+    static let usedColumn = 10
 
     // Changing.
     static let insertEntry = """
@@ -90,7 +97,7 @@ enum Schema {
     static let victimsBeyond =
         victims + " WHERE url_key = ? ORDER BY revision DESC LIMIT -1 OFFSET \(Change.mostVariants - 1)"
     static let victimsOfURL = victims + " WHERE url_key = ?"
-    static let victimsSince = victims + " WHERE stored > ?"
+    static let victimsSince = victims + " WHERE stored >= ?"
     static let leastRecentlyUsed = "SELECT id, size FROM entries ORDER BY used LIMIT 512"
     static let deleteEntry = "DELETE FROM entries WHERE id = ?"
     static let deleteBody = "DELETE FROM bodies WHERE id = ?"
@@ -98,8 +105,9 @@ enum Schema {
 
     // Files and sizes.
     static let fileUse = "SELECT 1 FROM entries WHERE digest = ? AND length = ? AND file = ? LIMIT 1"
+    /// In blocks of 4096 bytes, as most file systems give them.
     static let fileBytes = """
-        SELECT total(length) FROM (SELECT DISTINCT digest, length, file FROM entries WHERE file IS NOT NULL)
+        SELECT total((length + 4095) / 4096 * 4096) FROM (SELECT DISTINCT digest, length, file FROM entries WHERE file IS NOT NULL)
         """
     static let countEntries = "SELECT count(*) FROM entries"
     static let pageSize = "PRAGMA page_size"

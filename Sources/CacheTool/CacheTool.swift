@@ -1,0 +1,101 @@
+import Foundation
+import Synchronizer
+
+/// Lists what a cache directory holds, checks it, or empties it.
+@main
+struct CacheTool {
+    static func main() {
+        do {
+            exit(try run(Arguments(CommandLine.arguments.dropFirst())))
+        } catch {
+            FileHandle.standardError.write(Data("✘ \(error)\n".utf8))
+            exit(2)
+        }
+    }
+
+    /// Returns what the program exits with.
+    private static func run(_ arguments: Arguments) throws -> Int32 {
+        switch arguments.task {
+        case .help:
+            print(Arguments.usage)
+            return 0
+        case .list(let directory): return try list(directory)
+        case .verify(let directory): return try verify(directory)
+        case .purge(let directory): return try purge(directory)
+        }
+    }
+
+    private static func list(_ directory: URL) throws -> Int32 {
+        let contents = try CacheInspection(directory).contents()
+        for line in Listing(contents.entries, at: Date()).lines { print(line) }
+        print(summary(contents.entries))
+        if contents.damagedRows > 0 { print("\(contents.damagedRows) more can't be read: --verify says more.") }
+        return 0
+    }
+
+    /// 1 if anything is not as it was stored.
+    private static func verify(_ directory: URL) throws -> Int32 {
+        let inspection = try CacheInspection(directory)
+        let contents = try inspection.contents()
+        var findings = try inspection.structuralDamage().map { ["The database: \($0)"] } ?? []
+        if contents.damagedRows > 0 { findings.append("Rows that fail their check: \(contents.damagedRows)") }
+        for entry in contents.entries where try inspection.isWhole(entry) == false {
+            findings.append("The body of \(entry.response.url) is missing, or not what was stored.")
+        }
+        findings.forEach { print("✘ \($0)") }
+        print((findings.isEmpty ? "✔ All is whole: " : "Looked at ") + summary(contents.entries))
+        return findings.isEmpty ? 0 : 1
+    }
+
+    /// 1 if something is left.
+    private static func purge(_ directory: URL) throws -> Int32 {
+        let before = try CacheInspection(directory).contents().entries
+        // Without capacities it keeps nothing itself, and what it removes is removed for all who use the directory.
+        let cache = SQLiteURLCache(memoryCapacity: 0, diskCapacity: 0, directory: directory)
+        cache.removeAllCachedResponses()
+        cache.flush()
+        let after = (try? CacheInspection(directory).contents().entries) ?? []
+        print("Removed \(summary(before))")
+        // What somebody has stored meanwhile is none of those.
+        return Set(before.map(\.id)).isDisjoint(with: after.map(\.id)) ? 0 : 1
+    }
+
+    private static func summary(_ entries: [CacheInspection.Entry]) -> String {
+        let bytes = entries.reduce(0) { $0 + $1.bodySize }
+        return "\(entries.count) \(entries.count == 1 ? "response" : "responses"), \(Words.size(bytes)) of bodies."
+    }
+}
+
+/// What the command line asks for.
+private struct Arguments {
+    enum Task {
+        case list(URL)
+        case verify(URL)
+        case purge(URL)
+        case help
+    }
+
+    struct Wrong: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    static let usage = """
+        Scripts/cache DIR             lists the responses that a SQLiteURLCache keeps in a directory
+        Scripts/cache DIR --verify    checks the database and every body; exits with 1 if anything is damaged
+        Scripts/cache DIR --purge     removes them all, for every program that uses the directory
+        """
+
+    let task: Task
+
+    init(_ arguments: some Sequence<String>) throws {
+        let options = arguments.filter { $0.hasPrefix("-") }
+        let directories = arguments.filter { !$0.hasPrefix("-") }.map { URL(fileURLWithPath: $0, isDirectory: true) }
+        switch (options, directories.first, directories.count) {
+        case (["-h"], nil, _), (["--help"], nil, _): task = .help
+        case ([], let directory?, 1): task = .list(directory)
+        case (["--verify"], let directory?, 1): task = .verify(directory)
+        case (["--purge"], let directory?, 1): task = .purge(directory)
+        default: throw Wrong(description: "This needs a directory, and at most one option.\n\(Self.usage)")
+        }
+    }
+}

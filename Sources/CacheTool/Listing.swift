@@ -1,0 +1,39 @@
+import Foundation
+import HTTPCaching
+import Synchronizer
+
+/// Stored responses as lines of columns, with a head.
+struct Listing {
+    private static let head = ["SIZE", "AGE", "FRESH FOR", "LAST USE", "VARIANT", "URL"]
+    /// These are texts; the columns before them are numbers, and stand to the right.
+    private static let textColumns = 4...
+
+    private let rows: [[String]]
+
+    init(_ entries: [CacheInspection.Entry], at now: Date) {
+        rows = entries.map { entry in
+            let freshness = Freshness(of: entry.response, rules: CacheRules(), at: now)
+            return [
+                Words.size(entry.bodySize), Words.duration(freshness.age), Words.lifetimeLeft(freshness),
+                Words.duration(now.timeIntervalSince(entry.lastUse)), Words.variant(entry.response),
+                Words.printable(entry.response.url),
+            ]
+        }
+    }
+
+    var lines: [String] {
+        if rows.isEmpty { return [] }
+        let table = [Self.head] + rows
+        let widths = Self.head.indices.map { column in table.map { $0[column].count }.max() ?? 0 }
+        return table.map { Self.line($0, widths) }
+    }
+
+    private static func line(_ row: [String], _ widths: [Int]) -> String {
+        let cells = row.indices.map { column in
+            let padding = String(repeating: " ", count: widths[column] - row[column].count)
+            if column == row.count - 1 { return row[column] }
+            return textColumns.contains(column) ? row[column] + padding : padding + row[column]
+        }
+        return cells.joined(separator: "  ")
+    }
+}

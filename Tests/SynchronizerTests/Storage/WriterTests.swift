@@ -1,0 +1,129 @@
+import Foundation
+import HTTPCaching
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+/// One store that waits; told when the writer comes for it.
+private final class OneStore: WriteSource {
+    private struct State {
+        var comings = 0
+        var isWritten = false
+    }
+
+    let diskCapacity = 8 << 20
+    private let row: StoredRow
+    private let state = Locked(State())
+    private let comes: @Sendable (Int) -> Void
+
+    init(_ body: Data, comes: @escaping @Sendable (Int) -> Void) {
+        let url = "https://example.com/x"
+        let record = EncodedRecord(StoredRecord(Sample.stored(url)))
+        row = StoredRow(
+            id: 1, url: url, urlKey: Digest.of(url), revision: 1, stored: 1, record: record, variant: 1,
+            bodySize: body.count, body: body)
+        self.comes = comes
+    }
+
+    var isWritten: Bool { state.withLock { $0.isWritten } }
+
+    func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {
+        let (coming, isWritten) = state.withLock { state in
+            state.comings += 1
+            return (state.comings, state.isWritten)
+        }
+        comes(coming)
+        return isWritten ? ([], 1) : ([.store(row)], 1)
+    }
+
+    func didWrite(before end: Int) { state.withLock { $0.isWritten = true } }
+    func didEvict(_ count: Int) {}
+    func giveUpStores() {}
+    func giveUpDisk() -> Bool { false }
+    func forgetDisk() {}
+    func takeUsed() -> [Int64: Int64] { [:] }
+    func giveBack(used: [Int64: Int64]) {}
+}
+
+@Suite("Writing behind the caller's back")
+struct WriterTests {
+    @Test("a flush that finds another process writing ends when it has written, and not before")
+    func busy() throws {
+        let directory = TemporaryDirectory()
+        let maker = DatabaseMaker(directory: directory.files, lockTimeout: 0) { _ in }
+        let other = try maker.open()
+        try other.database.execute(Schema.begin)
+        let isHeld = Locked(true)
+        let letsGo = DispatchSemaphore(value: 0)
+        let hasLetGo = DispatchSemaphore(value: 0)
+        let source = OneStore(Data([1])) { coming in
+            guard coming == 2 else { return }
+            letsGo.signal()
+            hasLetGo.wait()
+        }
+        let writer = DiskWriter(directory.files, report: { _ in }, lockTimeout: 0)
+        let done = DispatchSemaphore(value: 0)
+        writer.flush(from: source) {
+            isHeld.withLock { $0 = $0 && source.isWritten }
+            done.signal()
+        }
+        letsGo.wait()
+        try other.database.execute(Schema.commit)
+        hasLetGo.signal()
+        done.wait()
+        #expect(isHeld.withLock { $0 })
+        #expect(source.isWritten)
+    }
+
+    @Test("a connection whose database was replaced leaves the files of the new one alone")
+    func staleConnection() throws {
+        let directory = TemporaryDirectory()
+        let maker = DatabaseMaker(directory: directory.files, lockTimeout: 1000) { _ in }
+        let stale = try maker.open()
+        _ = try maker.open(condemning: (stale.file, "a test"))
+        let cache = directory.cache()
+        let url = "https://example.com/x"
+        let body = Sample.body(90_000, seed: 1)
+        cache.store(StoredRecord(Sample.stored(url)), try Sample.cached(url, body), keepsObject: false)
+        cache.flush()
+        try stale.removeStrayFiles()
+        #expect(cache.rows(of: url, wanting: { _ in true }).first?.body == body)
+    }
+
+    @Test(
+        "what was stored in the very millisecond goes, too, whether it is on the disk or not", arguments: [true, false])
+    func sameMillisecond(_ isFlushed: Bool) throws {
+        let directory = TemporaryDirectory()
+        let clock = ManualClock()
+        let cache = directory.urlCache(memory: 0, time: clock)
+        let request = try Sample.request("https://example.com/x")
+        cache.storeCachedResponse(try Sample.cached("https://example.com/x", Data([1])), for: request)
+        if isFlushed { cache.flush() }
+        cache.removeCachedResponses(since: clock.now)
+        #expect(cache.cachedResponse(for: request) == nil)
+        cache.flush()
+        #expect(cache.cachedResponse(for: request) == nil)
+    }
+
+    @Test("what waits is counted with all that it takes, so that many small responses wait for the disk, too")
+    func backlog() throws {
+        var log = ChangeLog()
+        let url = "https://example.com/x"
+        let record = EncodedRecord(StoredRecord(Sample.stored(url)))
+        for number in 0..<1000 {
+            let id = Int64(number)
+            log.append(
+                .store(
+                    StoredRow(
+                        id: id, url: url, urlKey: 1, revision: id, stored: id, record: record,
+                        variant: UInt64(number), bodySize: 1, body: Data([1]))))
+        }
+        #expect(log.bodyBytes == 1000)
+        #expect(log.cost > 500_000)
+        #expect(log.giveUpStores().count == 1000)
+        #expect(log.bodyBytes == 0)
+        log.removeChanges(before: log.end)
+        #expect(log.cost == 0)
+    }
+}
