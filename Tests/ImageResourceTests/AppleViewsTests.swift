@@ -40,9 +40,8 @@
 
         private func image() throws -> PlatformImage { try ImageDecoding.image(from: Self.sample()) }
 
-        /// Waits until the view shows what is wanted; suites that wait have a time limit.
-        private func wait(for view: PlatformImageView, until isWanted: (PlatformImage?) -> Bool) async {
-            while !isWanted(view.image) { await Task.yield() }
+        private func wait(for view: PlatformImageView, until isWanted: (PlatformImage?) -> Bool) async throws {
+            try await waitUntil("the view shows what is wanted") { isWanted(view.image) }
         }
 
         @Test("an image is loaded and shown, at the size of the view")
@@ -51,7 +50,7 @@
             let grey = try image()
             view.loadImage(bench.server.url("/image"), placeholder: grey, synchronizer: synchronizer)
             #expect(view.image === grey)
-            await wait(for: view) { $0 !== grey }
+            try await wait(for: view) { $0 !== grey }
             #expect(view.image?.size.width ?? 0 < 31)
             #expect(bench.server.requests.count == 1)
         }
@@ -60,7 +59,7 @@
         func memory() async throws {
             let (first, second) = (PlatformImageView(frame: .zero), PlatformImageView(frame: .zero))
             first.loadImage(bench.server.url("/image"), synchronizer: synchronizer)
-            await wait(for: first) { $0 != nil }
+            try await wait(for: first) { $0 != nil }
             second.loadImage(bench.server.url("/image"), synchronizer: synchronizer)
             #expect(second.image === first.image)
         }
@@ -77,7 +76,7 @@
             let view = PlatformImageView(frame: .zero)
             let broken = try image()
             view.loadImage(bench.server.url("/none"), failureImage: broken, synchronizer: synchronizer)
-            await wait(for: view) { $0 === broken }
+            try await wait(for: view) { $0 === broken }
         }
 
         @Test("the loads belong to the view, and go with it")
@@ -120,7 +119,9 @@
             let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
             #expect(model.phase(for: nil, changingBy: Transaction()).object == nil)
             let task = Task { await model.follow(resource) }
-            while model.phase(for: resource, changingBy: Transaction()).object == nil { await Task.yield() }
+            try await waitUntil("the image is shown") {
+                model.phase(for: resource, changingBy: Transaction()).object != nil
+            }
             task.cancel()
             await task.value
             let other = ResourceModel<ImageResource>(synchronizer: synchronizer)
@@ -137,11 +138,13 @@
             try await gate.waitForArrivals(1)
             let started = model.followed
             let second = Task { await model.follow(resource) }
-            while model.followed == started { await Task.yield() }
+            try await waitUntil("the second task has begun") { model.followed != started }
             first.cancel()
             await first.value
             gate.open()
-            while model.phase(for: resource, changingBy: Transaction()).object == nil { await Task.yield() }
+            try await waitUntil("the image is shown") {
+                model.phase(for: resource, changingBy: Transaction()).object != nil
+            }
             second.cancel()
             await second.value
         }

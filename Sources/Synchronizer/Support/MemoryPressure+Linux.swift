@@ -16,8 +16,10 @@
             Self.watch(watched) { self.report() }
         }
 
-        /// Calls the action each time that the file has something urgent, until it is gone; then closes it.
-        static func watch(_ descriptor: Int32, _ action: @escaping @Sendable () -> Void) {
+        /// Calls the action each time that the file has something urgent, until it is gone; then closes it and says so.
+        static func watch(
+            _ descriptor: Int32, _ action: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void = {}
+        ) {
             let thread = Thread {
                 var events = pollfd(fd: descriptor, events: Int16(POLLPRI), revents: 0)
                 while poll(&events, 1, -1) >= 0 || errno == EINTR {
@@ -25,6 +27,7 @@
                     if events.revents & Int16(POLLPRI) != 0 { action() }
                 }
                 close(descriptor)
+                ended()
             }
             thread.name = "Synchronizer.memory"
             thread.start()

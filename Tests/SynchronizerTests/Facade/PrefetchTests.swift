@@ -24,7 +24,7 @@ struct PrefetchTests {
 
     /// Returns when that many prefetches have been loaded.
     func loaded(_ count: Int) async throws {
-        while synchronizer.prefetchStatistics.loaded < count { await Task.yield() }
+        try await waitUntil("\(count) prefetches are loaded") { synchronizer.prefetchStatistics.loaded >= count }
     }
 
     @Test("to memory: the objects are there when they are asked for, and are counted as used")
@@ -113,7 +113,7 @@ struct PrefetchTests {
         try await gate.waitForArrivals()
         let load = Task { [synchronizer, resource = resources(0..<1)[0]] in try await synchronizer.load(resource) }
         // What has been asked for once more is under way when this has joined it.
-        while synchronizer.loader.update({ $0.receivers.count }) < 2 { await Task.yield() }
+        try await waitUntil("two have asked") { synchronizer.loader.update { $0.receivers.count } >= 2 }
         cancel()
         gate.open()
         #expect(try await load.value == 4)
@@ -160,8 +160,8 @@ struct PrefetchTests {
         gate.open()
         await answers.wait(for: 2)
         // The last one is in memory by now, or shared: either way its prefetch is not counted as wasted.
-        while !synchronizer.loader.update({ $0.machine.isIdle }) || !synchronizer.prefetcher.isIdle {
-            await Task.yield()
+        try await waitUntil("all loads are over") {
+            synchronizer.loader.update { $0.machine.isIdle } && synchronizer.prefetcher.isIdle
         }
         cancel()
         let statistics = synchronizer.prefetchStatistics
@@ -186,6 +186,6 @@ struct PrefetchTests {
         synchronizer.prefetch(resources(window..<2 * window))
         try await loaded(2 * window)
         #expect(bench.server.counts.requests == 2 * window)
-        while !synchronizer.prefetcher.isIdle { await Task.yield() }
+        try await waitUntil("the prefetcher is idle") { synchronizer.prefetcher.isIdle }
     }
 }

@@ -50,12 +50,12 @@ struct SoakTests {
             await Self.run(shared)
             #expect(shared.wrong.withLock { $0 } == [])
             #expect(shared.answers.withLock { $0 } > 100)
-            while !synchronizer.loader.update({ $0.machine.isIdle }) { await Task.yield() }
+            try await waitUntil("all loads are over") { synchronizer.loader.update { $0.machine.isIdle } }
             let left = synchronizer.loader.update { ($0.downloads.count, $0.parses.count, $0.receivers.count) }
             #expect(left == (0, 0, 0))
         }
         try await bench.server.waitUntilConnectionsClosed()
-        while leaked != nil || leakedLoader != nil { await Task.yield() }
+        try await waitUntil("the synchronizer is gone") { leaked == nil && leakedLoader == nil }
     }
 
     /// Threads, and not tasks, because those would share two or three threads here.
