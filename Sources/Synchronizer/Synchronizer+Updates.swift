@@ -134,7 +134,7 @@ extension ProgressiveResource {
 
 /// Turns what the loader tells into the steps of one caller: in order, one at a time, none twice, and none after the
 /// last one or after `stop`.
-private final class UpdateSteps<R: Resource>: Sendable {
+final class UpdateSteps<R: Resource>: Sendable {
     typealias Step = Result<ResourceUpdate<R.ParsedObject>, SynchronizerError>
 
     private struct State {

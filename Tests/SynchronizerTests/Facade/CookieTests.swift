@@ -47,4 +47,27 @@ struct CookieTests {
         let expected: [Set<String>] = [[""], ["a=1"], ["a=1", "b=2", "c=3"], ["a=1", "b=2", "c=3", "d=4"]]
         #expect(sent == (accepts ? expected : Array(repeating: [""], count: 4)))
     }
+
+    @Test("who logs in while a load is under way does not join that of the one before")
+    func inFlight() async throws {
+        let bench = try Workbench()
+        let gate = Gate()
+        bench.server.handle("/me") { request in Reply(request["Cookie"] ?? "nobody").waiting(for: gate) }
+        let configuration = URLSessionConfiguration.ephemeral
+        let cookies = try #require(configuration.httpCookieStorage)
+        let synchronizer = bench.synchronizer { $0.sessionConfiguration = configuration }
+        let resource = DataResource(url: bench.server.url("/me"))
+        var loads: [Task<Data, any Error>] = []
+        for (index, user) in ["one", "other"].enumerated() {
+            let properties: [HTTPCookiePropertyKey: Any] = [
+                .name: "user", .value: user, .domain: "127.0.0.1", .path: "/",
+            ]
+            cookies.setCookie(try #require(HTTPCookie(properties: properties)))
+            loads.append(Task { try await synchronizer.load(resource) })
+            try await gate.waitForArrivals(index + 1)
+        }
+        gate.open()
+        #expect(try await loads[0].value == Data("user=one".utf8))
+        #expect(try await loads[1].value == Data("user=other".utf8))
+    }
 }

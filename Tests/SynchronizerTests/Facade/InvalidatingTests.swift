@@ -65,4 +65,37 @@ struct InvalidatingTests {
         #expect(log.isInvalid("a", since: first) && log.isInvalid("b", since: second))
         #expect(!log.isInvalid("a", since: log.now))
     }
+
+    @Test("who asks after invalidate(_:) asks the server, and what that brings is kept")
+    func invalidate() async throws {
+        for number in 0..<20 {
+            bench.server["/a"] = Reply("\(number)", fields: ["Cache-Control": "max-age=100"])
+            synchronizer.invalidate(resource)
+            #expect(try await synchronizer.load(resource) == Data("\(number)".utf8))
+        }
+        #expect(bench.server.counts.requests == 20)
+        #expect(try await synchronizer.loaded(resource).source == .memory)
+        synchronizer.removeAllObjects()
+        #expect(try await synchronizer.loaded(resource).source == .cache)
+    }
+
+    @Test("invalidate(_:) drops what a redirect has led to, and lets nobody join what is under way")
+    func invalidateMore() async throws {
+        bench.server["/start"] = Reply.redirect(to: "/a")
+        bench.server["/a"] = Reply("old", fields: ["Cache-Control": "max-age=100"])
+        let start = DataResource(url: bench.server.url("/start"))
+        _ = try await synchronizer.load(start)
+        synchronizer.invalidate(start)
+        let gate = Gate()
+        bench.server["/a"] = Reply("older", fields: ["Cache-Control": "max-age=100"]).waiting(for: gate)
+        let load = Task { [synchronizer, resource] in try await synchronizer.load(resource) }
+        try await gate.waitForArrivals(1)
+        synchronizer.invalidate(resource)
+        bench.server["/a"] = Reply("new", fields: ["Cache-Control": "max-age=100"])
+        #expect(try await synchronizer.load(start) == Data("new".utf8))
+        #expect(try await synchronizer.load(resource) == Data("new".utf8))
+        gate.open()
+        #expect(try await load.value == Data("older".utf8))
+        #expect(try await synchronizer.load(resource) == Data("new".utf8))
+    }
 }

@@ -168,7 +168,6 @@ struct PrefetchTests {
         #expect(statistics.used >= 1)
         #expect(statistics.used + statistics.wasted == statistics.loaded)
         #expect(statistics.wasted == count - 2)
-        #expect(bench.server.counts.requests == count)
     }
 
     @Test("prefetches of what is in memory by then take no place in the window")

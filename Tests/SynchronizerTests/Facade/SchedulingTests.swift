@@ -167,4 +167,32 @@ struct SchedulingTests {
         await answers.wait(for: 4)
         #expect(bench.server.requests.map(\.target).suffix(3).sorted() == ["/held?0", "/held?1", "/held?2"])
     }
+
+    /// Its parse goes on until it is told to end.
+    struct Slow: Resource {
+        let url: URL
+        let begun: Collector<Bool>
+        let end: DispatchSemaphore
+        func request() -> URLRequest { URLRequest(url: url) }
+        var parse: @Sendable (Data) throws -> Int {
+            { [begun, end] data in
+                begun.append(true)
+                end.wait()
+                return data.count
+            }
+        }
+    }
+
+    @Test("what parses quickly does not wait behind slow parses")
+    func quickParses() async throws {
+        let synchronizer = bench.synchronizer { $0.maximumParses = 1 }
+        bench.server["/slow"] = Reply("slow")
+        bench.server["/quick"] = Reply("quick")
+        let slow = Slow(url: bench.server.url("/slow"), begun: Collector(), end: DispatchSemaphore(value: 0))
+        let load = Task { try await synchronizer.load(slow) }
+        await slow.begun.wait(for: 1)
+        #expect(try await synchronizer.load(DataResource(url: bench.server.url("/quick"))) == Data("quick".utf8))
+        slow.end.signal()
+        #expect(try await load.value == 4)
+    }
 }

@@ -72,8 +72,8 @@ struct MemoryPressureTests {
                 #expect(send(peer, &byte, 1, Int32(MSG_OOB)) == 1)
                 await told.wait(for: count)
             }
-            close(peer)
             shutdown(watched, Int32(SHUT_RDWR))
+            close(peer)
             await ended.wait(for: 1)
         }
 

@@ -80,4 +80,21 @@ struct IdleTimerTests {
         clock.advance(by: 10)
         #expect(later.hasEnded)
     }
+
+    @Test("what begins just before an alarm has its whole limit, and shorter limits beside it change nothing")
+    func betweenAlarms() {
+        let first = FakeTransfer(8)
+        timer.begin(first)
+        clock.advance(by: 0.9)
+        let second = FakeTransfer(8)
+        timer.begin(second)
+        for _ in 0..<7 {
+            timer.begin(FakeTransfer(1))
+            clock.advance(by: 1)
+        }
+        clock.advance(by: 0.9)
+        #expect(!second.hasEnded)
+        clock.advance(by: 2.2)
+        #expect(first.hasEnded && second.hasEnded)
+    }
 }
