@@ -42,6 +42,14 @@ case "share":  // SEED STEPS MEMORY: among others
     guard numbers.count == 3 else { fail("SEED STEPS MEMORY") }
     SharingProcess(seed: numbers[0], cache: cache(memory: numbers[2], disk: 256 << 20)).run(steps: numbers[1])
 
+case "model":  // SEED STEPS MEMORY: among others
+    guard numbers.count == 3 else { fail("SEED STEPS MEMORY") }
+    let shared = cache(memory: numbers[2], disk: 256 << 20)
+    var run = ModelRun(
+        seed: UInt64(numbers[0]), memory: numbers[2], disk: 256 << 20, in: directory, sharing: shared)
+    do { try run.run(steps: numbers[1]) } catch { fail("\(error)") }
+    if shared.statistics.corruptEntriesDropped > 0 { fail("\(shared.statistics)") }
+
 case "memory":  // where the disk takes little or nothing
     checkMemoryStillWorks(cache(memory: 8 << 20, disk: 64 << 20))
 

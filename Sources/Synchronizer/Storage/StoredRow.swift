@@ -51,12 +51,12 @@ enum GrowingID {
 
 extension Date {
     /// Milliseconds since 1970, as the database keeps times; a time that no clock shows becomes the nearest it can.
-    var milliseconds: Int64 {
+    package var milliseconds: Int64 {
         let value = (timeIntervalSince1970 * 1000).rounded(.down)
         return value.isNaN ? 0 : Int64(max(-9e15, min(9e15, value)))
     }
 
-    init(milliseconds: Int64) {
+    package init(milliseconds: Int64) {
         self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
 }

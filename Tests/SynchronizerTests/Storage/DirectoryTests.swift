@@ -227,11 +227,10 @@ struct DirectoryTests {
     @Test("no link in place of the lock or the database is followed", arguments: [true, false])
     func links(_ isSymbolic: Bool) throws {
         let directory = TemporaryDirectory()
-        try store(directory.cache(), Data([7]))
         let elsewhere = TemporaryDirectory()
-        try store(elsewhere.cache(), Data([8]))
         for directory in [directory, elsewhere] {
             let cache = directory.cache()
+            try store(cache, Data([7]))
             cache.close()
         }
         let (path, target) = try (directory.database.path, elsewhere.database.path)

@@ -26,11 +26,13 @@ struct ProcessTests {
         }
     }
 
+    /// For how many seconds to go on; from a minute on all of it is tried.
+    private static let soak = ProcessInfo.processInfo.environment["SYNCHRONIZER_SOAK"].flatMap { Double($0) } ?? 0
+
     @Test("after a kill at any moment the cache opens, every entry is whole or absent, and what was flushed is there")
     func kills() throws {
-        let soak = ProcessInfo.processInfo.environment["SYNCHRONIZER_SOAK"].flatMap { Double($0) }
-        let end = Date().addingTimeInterval(soak ?? 0)
-        let least = soak == nil ? 20 : 300
+        let end = Date().addingTimeInterval(Self.soak)
+        let least = Self.soak < 60 ? 20 : 300
         let directory = TemporaryDirectory()
         var random = SeededGenerator(seed: 4)
         var present = [(seed: UInt64, step: Int)?](repeating: nil, count: StorageChurn.keys)
@@ -105,7 +107,7 @@ struct ProcessTests {
     @Test("three processes on one directory lose nothing and see nothing wrong", arguments: [0, 1 << 20])
     func sharing(_ memory: Int) throws {
         let directory = TemporaryDirectory()
-        let steps = ProcessInfo.processInfo.environment["SYNCHRONIZER_SOAK"] == nil ? 1500 : 30_000
+        let steps = Self.soak < 60 ? 1500 : 30_000
         let children = try (1...3).map { try ChildProcess("share", directory, [$0, steps, memory]) }
         var expected: [Int: Int] = [:]
         for child in children {

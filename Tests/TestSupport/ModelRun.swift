@@ -1,0 +1,177 @@
+import Foundation
+import HTTPCaching
+import Synchronizer
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A cache and a model that random steps are done to alike. Several may share a cache or a directory: each has URLs of
+/// its own.
+package struct ModelRun: Sendable {
+    /// What the cache holds, or says, is not what the model does.
+    package struct Mismatch: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    private let directory: URL
+    private let clock: ManualClock
+    private var cache: SQLiteURLCache
+    private let prefix: String
+    /// Whether steps may concern all URLs, and end the cache.
+    private let isAlone: Bool
+    private var model = CacheModel()
+    private var random: SeededGenerator
+    private let memory: Int
+    private let disk: Int
+    private var stores = 0
+
+    /// - Parameter cache: one that is used by others, too; nil for one of its own.
+    package init(seed: UInt64, memory: Int, disk: Int, in directory: URL, sharing cache: SQLiteURLCache? = nil) {
+        random = SeededGenerator(seed: seed)
+        (self.memory, self.disk, self.directory) = (memory, disk, directory)
+        clock = ManualClock()
+        prefix = "https://example.com/\(seed)"
+        isAlone = cache == nil
+        self.cache =
+            cache
+            ?? SQLiteURLCache(memoryCapacity: memory, diskCapacity: disk, directory: directory, time: clock)
+    }
+
+    package mutating func run(steps: Int) throws {
+        for step in 0..<steps {
+            try doStep()
+            if step % 997 == 0 { try checkAll() }
+        }
+        cache.flush()
+        try checkAll()
+    }
+
+    /// Somebody has removed everything from the cache.
+    package mutating func othersRemovedAll() { model.removeAll() }
+
+    private mutating func doStep() throws {
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<40: try check(url())
+        case 40..<72: try store()
+        case 72..<80: try updateOne()
+        case 80..<86: try removeOne()
+        case 86..<90:
+            let url = url()
+            cache.removeCachedResponse(for: try Self.request(url))
+            model.removeAll(of: url)
+        case 90..<95: clock.advance(by: Double.random(in: 0..<2, using: &random))
+        case 95: cache.flush()
+        case 96 where isAlone: removeSince()
+        case 97 where isAlone: try reopen()
+        case 98 where isAlone && Int.random(in: 0..<8, using: &random) == 0:
+            cache.removeAllCachedResponses()
+            model.removeAll()
+        default: try checkURLCache()
+        }
+    }
+
+    /// As precisely as the cache keeps it.
+    private var now: Date { Date(milliseconds: clock.now.milliseconds) }
+
+    private mutating func url() -> String {
+        "\(prefix)/\(Int.random(in: 0..<24, using: &random))"
+    }
+
+    private mutating func store() throws {
+        let url = url()
+        let selecting = [[], [("Accept", "a")], [("Accept", "b")]].randomElement(using: &random) ?? []
+        stores += 1
+        var response = StoredResponse(
+            url: url, method: "GET", selectingFields: HTTPFields(selecting), status: 200,
+            fields: HTTPFields([("X-Number", "\(stores)"), ("Vary", "Accept")]), requestTime: now, responseTime: now)
+        if Int.random(in: 0..<4, using: &random) == 0 { response.injectedCacheControl = "max-age=\(stores)" }
+        let sizes = [0, 1, 300, 300, 300, 4000, 20_000, 70_000]
+        let body = Self.body(sizes.randomElement(using: &random) ?? 0, stores % 50)
+        let isMemoryOnly = memory > 1 << 20 && Int.random(in: 0..<10, using: &random) == 0
+        let cached = try Self.cached(url, body, isMemoryOnly ? .allowedInMemoryOnly : .allowed)
+        cache.store(response, cached)
+        model.store(response, body, at: now, isMemoryOnly: isMemoryOnly || disk == 0)
+    }
+
+    private mutating func updateOne() throws {
+        guard let entry = cache.entries(for: url()).randomElement(using: &random) else { return }
+        var changed = entry.response
+        stores += 1
+        changed.fields["X-Number"] = "\(stores)"
+        if Bool.random(using: &random) { changed.selectingFields = HTTPFields([("Accept", "a")]) }
+        cache.update(entry, to: changed)
+        model.update(entry.response, to: changed, at: now)
+    }
+
+    private mutating func removeOne() throws {
+        guard let entry = cache.entries(for: url()).randomElement(using: &random) else { return }
+        cache.remove(entry)
+        model.remove(entry.response)
+    }
+
+    private mutating func removeSince() {
+        let date = clock.now.addingTimeInterval(-Double.random(in: 0..<5, using: &random))
+        cache.removeCachedResponses(since: date)
+        model.removeAll(since: Date(milliseconds: date.milliseconds))
+    }
+
+    /// As the next process would open it.
+    private mutating func reopen() throws {
+        cache.close()
+        model.forgetMemory()
+        for memory in [0, memory] {  // lets go of the memory that all instances share, and starts with none
+            cache = SQLiteURLCache(memoryCapacity: memory, diskCapacity: disk, directory: directory, time: clock)
+        }
+        try checkAll()
+    }
+
+    private func check(_ url: String) throws {
+        let entries = cache.entries(for: url)
+        let expected = model.stored[url] ?? []
+        try Self.require(entries.map(\.response) == expected.map(\.response), url)
+        for (entry, expected) in zip(entries, expected) {
+            try Self.require(cache.body(of: entry) == expected.body, url)
+            try Self.require(entry.bodySize == expected.body.count, url)
+        }
+    }
+
+    private mutating func checkURLCache() throws {
+        let url = url()
+        let accept = [nil, "a", "b"].randomElement(using: &random) ?? nil
+        var request = try Self.request(url)
+        request.setValue(accept, forHTTPHeaderField: "Accept")
+        let expected = model.stored[url]?.first { $0.response.selectingFields["Accept"] == accept }
+        let found = cache.cachedResponse(for: request)
+        try Self.require(found?.data == expected?.body, url)
+        let number = (found?.response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-Number")
+        try Self.require(number == expected?.response.fields["X-Number"], url)
+    }
+
+    package func checkAll() throws {
+        for number in 0..<24 { try check("\(prefix)/\(number)") }
+    }
+
+    private static func require(_ isSo: Bool, _ url: String, line: Int = #line) throws(Mismatch) {
+        if !isSo { throw Mismatch(description: "\(url): the cache is not what line \(line) says of the model") }
+    }
+
+    private static func request(_ url: String) throws(Mismatch) -> URLRequest {
+        guard let url = URL(string: url) else { throw Mismatch(description: "\(url) is no URL") }
+        return URLRequest(url: url)
+    }
+
+    private static func cached(
+        _ url: String, _ body: Data, _ policy: URLCache.StoragePolicy
+    ) throws(Mismatch) -> CachedURLResponse {
+        guard let url = URL(string: url),
+            let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: [:])
+        else { throw Mismatch(description: "\(url) is no URL") }
+        return CachedURLResponse(response: response, data: body, userInfo: nil, storagePolicy: policy)
+    }
+
+    /// Two of one number and size are the same, and no others are.
+    private static func body(_ size: Int, _ number: Int) -> Data {
+        StorageChurn.body(seed: 7, step: number, key: number, size: max(32, size)).prefix(size)
+    }
+}
