@@ -65,7 +65,7 @@ int64_t yardstick_read_files(const char *directory, int files, int count, int si
 int64_t yardstick_map_files(const char *directory, int files, int count, int size) {
   char path[PATH_SIZE];
   struct stat status;
-  volatile char sum = 0;
+  volatile uint64_t sum = 0;
   int64_t start = now();
   for (int i = 0; i < count; i++) {
     snprintf(path, sizeof path, "%s/%d", directory, scattered(i, files));
@@ -73,7 +73,11 @@ int64_t yardstick_map_files(const char *directory, int files, int count, int siz
     if (file < 0 || fstat(file, &status) != 0 || status.st_size != size) return -1;
     char *bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0);
     if (bytes == MAP_FAILED) return -1;
-    for (int offset = 0; offset < size; offset += 4096) sum += bytes[offset];
+    // A mapping that nobody looks at has read nothing.
+    const uint64_t *words = (const uint64_t *)bytes;
+    uint64_t all = 0;
+    for (int word = 0; word < size / 8; word++) all += words[word];
+    sum += all;
     munmap(bytes, (size_t)size);
     close(file);
   }

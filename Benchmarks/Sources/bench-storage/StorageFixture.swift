@@ -10,6 +10,7 @@ import Synchronizer
 enum Fixture {
     static let bodySize = 20_480
 
+    /// What a server behind a content-delivery network sends with a photograph.
     static let fields = [
         "Server": "nginx/1.22.1", "Date": "Sat, 21 Nov 2026 03:00:00 GMT", "Content-Type": "image/jpeg",
         "Content-Length": "20480", "Last-Modified": "Sat, 21 Nov 2026 02:00:00 GMT", "ETag": "\"6740a1f0-5000\"",
@@ -17,6 +18,7 @@ enum Fixture {
         "X-Request-Id": "7c1d6f1e-52a5-4d1b-9f7e-0c9b5b1d4a30", "X-Served-By": "cache-fra-eddf8230061-FRA",
         "Access-Control-Allow-Origin": "*", "Timing-Allow-Origin": "*", "Accept-Ranges": "bytes",
     ]
+    static let fewFields = ["Content-Type": "text/plain", "Cache-Control": "max-age=86400"]
 
     static func request(_ number: Int) throws -> URLRequest {
         guard let url = URL(string: "http://127.0.0.1:8080/images/photo-\(number).jpg") else {
@@ -25,8 +27,14 @@ enum Fixture {
         return URLRequest(url: url)
     }
 
-    static func requests(_ count: Int) throws -> [URLRequest] {
-        try (0..<count).map(request)
+    static func requests(_ numbers: Range<Int>) throws -> [URLRequest] {
+        try numbers.map(request)
+    }
+
+    /// Requests for so many entries of `entries`, in an order that has nothing to do with that of storing. They lie in
+    /// memory in that order: what is measured is not how the caller finds its requests.
+    static func scattered(_ count: Int, of entries: Int, from first: Int = 0) throws -> [URLRequest] {
+        try (first..<first + count).map { try request($0 &* 7919 % entries) }
     }
 
     static func body(_ size: Int, seed: Int) -> Data {
@@ -39,35 +47,62 @@ enum Fixture {
         return Data(bytes)
     }
 
-    static func response(to request: URLRequest, _ body: Data) throws -> CachedURLResponse {
+    static func response(
+        to request: URLRequest, _ body: Data, _ fields: [String: String] = fields
+    ) throws -> CachedURLResponse {
         guard let url = request.url,
             let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
         else { throw BenchmarkError("no response") }
         return CachedURLResponse(response: response, data: body)
     }
 
-    static func cache(_ directory: String, memory: Int = 0, disk: Int = 8 << 30) -> SQLiteURLCache {
+    static func cache(_ directory: String, memory: Int = 0, disk: Int = 64 << 30) -> SQLiteURLCache {
         SQLiteURLCache(
             memoryCapacity: memory, diskCapacity: disk, directory: URL(fileURLWithPath: directory, isDirectory: true))
     }
 
-    static func fill(_ cache: URLCache, _ requests: [URLRequest], bodySize: Int) throws {
-        for (number, request) in requests.enumerated() {
-            cache.storeCachedResponse(try response(to: request, body(bodySize, seed: number)), for: request)
+    /// Stores entries of these numbers; on return they are on the disk, and the cache has come to rest.
+    static func fill(
+        _ cache: URLCache, _ numbers: Range<Int>, bodySize: Int, _ fields: [String: String] = fields
+    ) throws {
+        for number in numbers {
+            let request = try request(number)
+            cache.storeCachedResponse(try response(to: request, body(bodySize, seed: number), fields), for: request)
         }
-        (cache as? SQLiteURLCache)?.flush()
+        guard let cache = cache as? SQLiteURLCache else { return }
+        cache.flush()
+        usleep(1_500_000)  // a second after the last store the log is written into the database
     }
 
-    /// Looks all of them up, in a scattered order; nanoseconds for one.
-    static func lookUp(_ cache: URLCache, _ requests: [URLRequest], bodySize: Int, count: Int? = nil) throws -> Double {
-        let count = count ?? requests.count
+    /// Looks up each of them; nanoseconds for one.
+    static func lookUp(_ cache: URLCache, _ requests: some Collection<URLRequest>, bodySize: Int) throws -> Double {
         var bytes = 0
         let time = nanoseconds {
-            for index in 0..<count {
-                bytes += cache.cachedResponse(for: requests[index &* 7919 % requests.count])?.data.count ?? 0
+            for request in requests { bytes += cache.cachedResponse(for: request)?.data.count ?? 0 }
+        }
+        guard bytes == requests.count * bodySize else { throw BenchmarkError("found \(bytes) bytes") }
+        return time / Double(requests.count)
+    }
+
+    /// Looks up each of them, and looks at status and a field of the response; nanoseconds for one.
+    static func lookUpWhole(_ cache: URLCache, _ requests: [URLRequest]) throws -> Double {
+        var found = 0
+        let time = nanoseconds {
+            for request in requests {
+                let cached = cache.cachedResponse(for: request)
+                guard let response = cached?.response as? HTTPURLResponse, response.statusCode == 200,
+                    response.value(forHTTPHeaderField: "ETag") != nil
+                else { continue }
+                found += 1
             }
         }
-        guard bytes == count * bodySize else { throw BenchmarkError("looked up \(bytes) bytes of \(count * bodySize)") }
-        return time / Double(count)
+        guard found == requests.count else { throw BenchmarkError("found \(found) of \(requests.count)") }
+        return time / Double(requests.count)
+    }
+
+    /// Of all that a yardstick of C has done, one.
+    static func each(_ total: Int64, _ count: Int) throws -> Double {
+        guard total >= 0 else { throw BenchmarkError("a yardstick failed") }
+        return Double(total) / Double(count)
     }
 }

@@ -238,7 +238,7 @@ final class ResponseCache: Sendable {
         let isDue = state.withLock { state in
             state.counts.hits += 1
             if state.used.isEmpty { state.writesUsedAt = now.addingTimeInterval(usedInterval) }
-            if state.used[id] != nil || state.used.count < mostUsedTimes { state.used[id] = now.milliseconds }
+            if state.used.count < mostUsedTimes || state.used[id] != nil { state.used[id] = now.milliseconds }
             guard now >= state.writesUsedAt, state.diskCapacity > 0 else { return false }
             state.writesUsedAt = .distantFuture
             return true

@@ -15,8 +15,9 @@ final class WriteConnection {
     /// How many transactions there were.
     private(set) var writes = 0
 
-    /// Bodies up to this size are in the database, larger ones in files: there reading a file costs less than gathering
-    /// the pages of a row (chosen by the page size; not measured yet).
+    /// Bodies up to this size are in the database, larger ones in files. Measured (Documentation/Storage.md): files are
+    /// looked up faster from about 90 KB on, and stored faster from about 100 KB on. From 64 KB on neither is a fifth
+    /// faster than the other, and a file goes without pages that have to be moved when the database shrinks.
     static let largestBodyInDatabase = 64 << 10
 
     /// Opens a database that is there.

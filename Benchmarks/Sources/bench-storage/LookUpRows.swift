@@ -1,0 +1,107 @@
+import Foundation
+import Measuring
+import Synchronizer
+import Yardsticks
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Look-ups of 20 KB, on the disk and in memory.
+enum LookUpRows {
+    private static let entries = 2000
+
+    /// Beside reading files of that size: the body alone, and the response looked at, too.
+    static func disk() throws -> [Row] {
+        let scratch = try Scratch()
+        let cache = try Fixture.cache(scratch.path("cache"))
+        try Fixture.fill(cache, 0..<entries, bodySize: Fixture.bodySize)
+        let requests = try Fixture.scattered(entries, of: entries)
+        let files = try scratch.path("files")
+        _ = yardstick_write_files(files, Int32(entries), Int32(Fixture.bodySize))
+        let reading = {
+            try Fixture.each(
+                yardstick_read_files(files, Int32(entries), Int32(entries), Int32(Fixture.bodySize)), entries)
+        }
+        let whole = try Comparison(rounds: 15) {
+            try Fixture.lookUpWhole(cache, requests)
+        } against: {
+            try reading()
+        }
+        let bare = try Comparison(rounds: 15) {
+            try Fixture.lookUp(cache, requests, bodySize: Fixture.bodySize)
+        } against: {
+            try reading()
+        }
+        let against = "open/fstat/read/close"
+        return [
+            Row(
+                "look-up on disk, response looked at", whole, unit: .microseconds, against: against, .atMost(3.5)),
+            Row("look-up on disk, body alone", bare, unit: .microseconds, against: against, .atMost(3.5)),
+        ]
+    }
+
+    /// Beside the stock cache, among 500 entries: look-ups and stores on the disk.
+    static func stockOnDisk() throws -> [Row] {
+        let scratch = try Scratch()
+        let cache = try Fixture.cache(scratch.path("cache"))
+        let stock = try URLCache(memoryCapacity: 0, diskCapacity: 1 << 30, diskPath: scratch.path("stock"))
+        try Fixture.fill(cache, 0..<500, bodySize: Fixture.bodySize)
+        try Fixture.fill(stock, 0..<500, bodySize: Fixture.bodySize)
+        let requests = try Fixture.scattered(500, of: 500)
+        let lookUps = try Comparison(rounds: 3) {
+            try Fixture.lookUp(cache, requests, bodySize: Fixture.bodySize)
+        } against: {
+            try Fixture.lookUp(stock, requests.prefix(40), bodySize: Fixture.bodySize)
+        }
+        var next = 500
+        let stores = try Comparison(rounds: 3) {
+            let time = try StoreRows.store(in: cache, next..<next + 500)
+            cache.flush()
+            return time
+        } against: {
+            next += 500
+            return try StoreRows.store(in: stock, next..<next + 10)
+        }
+        let against = "stock URLCache on disk"
+        return [
+            Row("look-up on disk, 500 entries", lookUps, unit: .microseconds, against: against, .faster(300)),
+            Row("store, as the caller sees it", stores, unit: .microseconds, against: against, .faster(100)),
+        ]
+    }
+
+    static func memory() throws -> [Row] {
+        let scratch = try Scratch()
+        let cache = try Fixture.cache(scratch.path("cache"), memory: 1 << 30)
+        let stock = URLCache(memoryCapacity: 1 << 30, diskCapacity: 0, diskPath: "/dev/null")
+        try Fixture.fill(cache, 0..<500, bodySize: Fixture.bodySize)
+        try Fixture.fill(stock, 0..<500, bodySize: Fixture.bodySize)
+        let requests = try Fixture.scattered(20_000, of: 500)
+        let comparison = try Comparison {
+            try Fixture.lookUp(cache, requests, bodySize: Fixture.bodySize)
+        } against: {
+            try Fixture.lookUp(stock, requests, bodySize: Fixture.bodySize)
+        }
+        return [
+            Row("look-up in memory", comparison, unit: .microseconds, against: "stock URLCache in memory", .faster(1.5))
+        ]
+    }
+
+    /// Four threads, each with requests of its own, beside one.
+    static func threads() throws -> [Row] {
+        let scratch = try Scratch()
+        let cache = try Fixture.cache(scratch.path("cache"))
+        try Fixture.fill(cache, 0..<entries, bodySize: Fixture.bodySize)
+        let requests = try (0..<4).map { try Fixture.scattered(entries, of: entries, from: $0 * entries / 4) }
+        let comparison = try Comparison(rounds: 11) {
+            nanoseconds {
+                DispatchQueue.concurrentPerform(iterations: 4) { thread in
+                    _ = try? Fixture.lookUp(cache, requests[thread], bodySize: Fixture.bodySize)
+                }
+            } / Double(4 * entries)
+        } against: {
+            try Fixture.lookUp(cache, requests[0], bodySize: Fixture.bodySize)
+        }
+        return [Row("4 threads looking up", comparison, unit: .microseconds, against: "1 thread", .faster(1.6))]
+    }
+}

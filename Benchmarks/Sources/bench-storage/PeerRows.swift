@@ -1,0 +1,89 @@
+import Foundation
+import Measuring
+import Synchronizer
+
+/// Other caches, in processes of their own, with the same entries: whole cached GETs of 20 KB.
+struct PeerRows {
+    private static let entries = 2000
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Peers").standardizedFileURL.path
+    private static let python = folder + "/../.build/peers/caches/bin/python"
+
+    private static let peers: [(name: String, command: [String])] = [
+        ("hishel, SQLite", [python, "-B", folder + "/caches.py", "hishel"]),
+        ("requests-cache, SQLite", [python, "-B", folder + "/caches.py", "requests-cache"]),
+        (
+            "OkHttp, DiskLruCache",
+            [
+                "/usr/bin/java", "-cp", "/usr/share/java/okhttp.jar:/usr/share/java/okio.jar",
+                folder + "/OkHttpCache.java",
+            ]
+        ),
+    ]
+
+    static func rows(_ report: Report) throws -> [Row] {
+        let scratch = try Scratch()
+        let cache = try Fixture.cache(scratch.path("cache"))
+        try Fixture.fill(cache, 0..<entries, bodySize: Fixture.bodySize)
+        let requests = try Fixture.scattered(entries, of: entries)
+        let origin = try Origin(python: python, program: folder + "/origin.py")
+        var rows: [Row] = []
+        for peer in peers {
+            let name = "look-up on disk, response looked at"
+            do {
+                let passes = try run(peer.command, origin, scratch.path(peer.name))
+                let ours = try passes.map { _ in try Fixture.lookUpWhole(cache, requests) }
+                let comparison = Comparison(ours, passes)
+                rows.append(Row(name, comparison, unit: .microseconds, against: peer.name, .faster(1)))
+            } catch {
+                report.skip("\(name), against \(peer.name)", because: "\(error) (Benchmarks/Peers/prepare-caches)")
+            }
+        }
+        return rows
+    }
+
+    /// Nanoseconds of one GET, a value a pass.
+    private static func run(_ command: [String], _ origin: Origin, _ directory: String) throws -> [Double] {
+        for file in command where file.hasPrefix("/") {
+            for path in file.split(separator: ":") where !FileManager.default.fileExists(atPath: String(path)) {
+                throw BenchmarkError("there is no \(path)")
+            }
+        }
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: command[0])
+        process.arguments = command.dropFirst() + [origin.url, "\(entries)", directory]
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        let passes = text.split(separator: "\n").compactMap { Double($0) }
+        guard process.terminationStatus == 0, passes.count > 1 else { throw BenchmarkError("it failed") }
+        return passes.map { $0 * 1000 }
+    }
+}
+
+/// The server that the peers fill their caches from.
+private final class Origin {
+    let url: String
+    private let process = Process()
+    private let input = Pipe()
+
+    init(python: String, program: String) throws {
+        let output = Pipe()
+        let interpreter = FileManager.default.isExecutableFile(atPath: python) ? python : "/usr/bin/python3"
+        process.executableURL = URL(fileURLWithPath: interpreter)
+        process.arguments = ["-B", program]
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        let port = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        url = "http://127.0.0.1:\(port.trimmingCharacters(in: .whitespacesAndNewlines))"
+    }
+
+    deinit {
+        try? input.fileHandleForWriting.close()
+        process.waitUntilExit()
+    }
+}
