@@ -3,6 +3,7 @@
 photographs/000.jpg to 199.jpg   4000 × 3000, quality 85, 4:2:0; twelve distinct ones, each a photograph laid side by
                                  side in mirror image, so that it has detail everywhere and no seams
 progressive.jpg  photograph.webp  the first of them, as progressive JPEG and as WebP
+large.png  lossless.webp  flat.webp  the first of them without loss, and one half of which is of one colour
 rgb.png  rgba.png                2400 × 1667, with an alpha channel that is not trivial
 animation.gif                    20 frames of 500 × 500
 """
@@ -52,6 +53,11 @@ for number in range(DISTINCT, COUNT):
 
 first.save(FOLDER / "progressive.jpg", quality=85, subsampling="4:2:0", progressive=True)
 first.save(FOLDER / "photograph.webp", quality=80, method=4)
+first.save(FOLDER / "large.png", compress_level=1)
+first.save(FOLDER / "lossless.webp", lossless=True, method=0, quality=0)
+flat = first.copy()
+flat.paste((90, 120, 150), (0, 0, SIZE[0], SIZE[1] // 2))
+flat.save(FOLDER / "flat.webp", lossless=True, method=0, quality=0)
 part = first.crop((0, 0, 2400, 1667))
 part.save(FOLDER / "rgb.png")
 alpha = Image.linear_gradient("L").resize(part.size)

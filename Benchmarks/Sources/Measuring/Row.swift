@@ -8,6 +8,8 @@ public struct Row: Codable, Sendable {
         case atMost(Double)
         /// At least that many times faster than the other.
         case faster(Double)
+        /// At least that many times the other.
+        case atLeast(Double)
     }
 
     public enum Unit: String, Sendable {
@@ -53,6 +55,10 @@ public struct Row: Codable, Sendable {
             ratio = comparison.ratio
             met = comparison.ratio <= most && isWithinLimit
             self.goal = "≤ \(Row.number(most))×\(extra)"
+        case .atLeast(let least):
+            ratio = comparison.ratio
+            met = comparison.ratio >= least && isWithinLimit
+            self.goal = "≥ \(Row.number(least))×\(extra)"
         case .faster(let least):
             ratio = 1 / comparison.ratio
             met = 1 / comparison.ratio >= least && isWithinLimit

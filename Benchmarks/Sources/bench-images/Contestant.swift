@@ -1,18 +1,16 @@
 import Foundation
 import Measuring
 
-/// Whoever decodes, in a process of its own on one core: it decodes once for each line that it is sent.
-///
-/// The peers in `Benchmarks/Peers` keep to the same: they answer with nanoseconds of CPU, of all their threads, and with
-/// the most bytes that the process has had in memory.
+/// Whoever decodes, in a process of its own on one core: it decodes once for each line that it is sent, and answers with
+/// nanoseconds of CPU, of all its threads. The peers in `Benchmarks/Peers` keep to the same.
 final class Contestant {
     let name: String
     private let process = Process()
     private let input = Pipe()
     private let output = Pipe()
+    private var idle = 0
+    /// Nanoseconds of each decode.
     private(set) var times: [Double] = []
-    /// The peak of the whole process so far, in bytes.
-    private(set) var peak = 0.0
 
     init(_ name: String, _ command: [String]) throws {
         self.name = name
@@ -21,6 +19,11 @@ final class Contestant {
         process.standardInput = input
         process.standardOutput = output
         try process.run()
+        let greeting = try line()
+        guard greeting == "ready" else {
+            throw BenchmarkError("\(name) does not start: \(command.joined(separator: " ")) said \(greeting)")
+        }
+        idle = Usage.anonymous(process.processIdentifier)
     }
 
     deinit {
@@ -33,12 +36,41 @@ final class Contestant {
 
     /// Lets it decode once more, and write the picture, if it is asked to.
     func decode(writing picture: URL? = nil) throws {
+        try ask(for: picture)
+        times.append(try answer())
+    }
+
+    private func ask(for picture: URL?) throws {
         try input.fileHandleForWriting.write(contentsOf: Data("\(picture?.path ?? "")\n".utf8))
-        let answer = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self).split(separator: " ")
-        guard answer.count == 2, let time = Double(answer[0]),
-            let peak = Double(answer[1].trimmingCharacters(in: .newlines))
-        else { throw BenchmarkError("\(name) does not decode") }
-        times.append(time)
-        self.peak = peak
+    }
+
+    private func answer() throws -> Double {
+        let answer = try line()
+        guard let time = Double(answer) else { throw BenchmarkError("\(name) does not decode: \(answer)") }
+        return time
+    }
+
+    private func line() throws -> String {
+        var line = Data()
+        while line.last != UInt8(ascii: "\n") {
+            let more = output.fileHandleForReading.availableData
+            guard !more.isEmpty else { throw BenchmarkError("\(name) has ended") }
+            line += more
+        }
+        return String(decoding: line.dropLast(), as: UTF8.self)
+    }
+
+    /// Lets it decode, and looks meanwhile how much memory of its own it takes at most beyond what it takes when idle:
+    /// what it has allocated, without programs, libraries and files.
+    func peakMemory() throws -> Double {
+        try ask(for: nil)
+        var peak = idle
+        var descriptor = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+        while poll(&descriptor, 1, 0) == 0 {
+            peak = max(peak, Usage.anonymous(process.processIdentifier))
+            usleep(50)
+        }
+        _ = try answer()
+        return Double(peak - idle)
     }
 }

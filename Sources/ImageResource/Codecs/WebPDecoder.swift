@@ -6,8 +6,11 @@
     /// WebP by libwebp, which scales while it decodes; fed in pieces, so that it can be left in between.
     final class WebPDecoder: BitmapCodec {
         /// How many pixels' worth of a file is fed at a time: some 3 ms of work, if all parts of the picture take as many
-        /// bytes. What is of one colour takes none at all in a lossless file, and is decoded at once, in some 20 ms.
+        /// bytes.
         private static let pixelsAtOnce = 250_000
+
+        /// In a lossless file some parts are detailed and some flat, of which a kilobyte can be a megapixel and more.
+        private static let losslessBytesAtOnce = 1024
 
         /// The decoder keeps pointers into it.
         private let config: UnsafeMutablePointer<WebPDecoderConfig>
@@ -125,7 +128,8 @@
         /// Decodes what there is, a piece at a time; true when that is all.
         @discardableResult
         func feed(_ bytes: ByteReader, pixels: Int) throws -> Bool {
-            let piece = max(1, bytes.count / max(1, pixels / Self.pixelsAtOnce))
+            let share = max(1, bytes.count / max(1, pixels / Self.pixelsAtOnce))
+            let piece = WebPHeader.isLossless(bytes) ? min(share, Self.losslessBytesAtOnce) : share
             while fed < bytes.count {
                 try ParseCancellation.check()
                 fed = min(fed + piece, bytes.count)

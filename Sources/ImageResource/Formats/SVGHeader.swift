@@ -8,8 +8,7 @@ enum SVGHeader {
 
     static func read(_ bytes: ByteReader) -> HeaderFacts? {
         guard let start = start(bytes), let part = bytes.part(from: start, count: 4096) else { return nil }
-        let end = part.bytes.firstIndex(of: UInt8(ascii: ">")) ?? part.count
-        let tag = String(decoding: part.bytes[..<end], as: UTF8.self)
+        let tag = ByteReader(UnsafeRawBufferPointer(rebasing: part.bytes.prefix { $0 != UInt8(ascii: ">") }))
         let box = attribute("viewBox", tag).map(numbers) ?? []
         var (width, height) = (attribute("width", tag).flatMap(pixels), attribute("height", tag).flatMap(pixels))
         if box.count == 4, box[2] > 0, box[3] > 0 {
@@ -28,22 +27,22 @@ enum SVGHeader {
     /// Where the root element begins.
     private static func start(_ bytes: ByteReader) -> Int? {
         guard let head = bytes.part(from: 0, count: 4096) else { return nil }
-        let marks: Set<UInt8> = [0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D]
-        guard let first = head.bytes.firstIndex(where: { !marks.contains($0) }), head.byte(first) == UInt8(ascii: "<")
-        else { return nil }
+        // A byte order mark may come first.
+        let first = head.bytes.firstIndex { !isSpace($0) && $0 != 0xEF && $0 != 0xBB && $0 != 0xBF }
+        guard let first, head.byte(first) == UInt8(ascii: "<") else { return nil }
         return (first..<head.count).first { head.byte($0) == UInt8(ascii: "<") && head.has("<svg", at: $0) }
     }
 
-    private static func attribute(_ name: String, _ tag: String) -> String? {
-        let text = Array(tag.unicodeScalars)
-        let name = Array(name.unicodeScalars)
-        for index in text.indices where text[index...].starts(with: name) {
-            guard index > 0, text[index - 1].properties.isWhitespace else { continue }
-            var rest = text[(index + name.count)...].drop { $0.properties.isWhitespace }
-            guard rest.popFirst() == "=" else { continue }
-            rest = rest.drop { $0.properties.isWhitespace }
-            guard let quote = rest.popFirst(), quote == "\"" || quote == "'" else { continue }
-            return String(String.UnicodeScalarView(rest.prefix { $0 != quote }))
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+
+    /// The value of an attribute.
+    private static func attribute(_ name: StaticString, _ tag: ByteReader) -> String? {
+        for index in 1..<max(tag.count, 1) where isSpace(tag.bytes[index - 1]) && tag.has(name, at: index) {
+            var rest = tag.bytes[(index + name.utf8CodeUnitCount)...].drop(while: isSpace)
+            guard rest.popFirst() == UInt8(ascii: "=") else { continue }
+            rest = rest.drop(while: isSpace)
+            guard let quote = rest.popFirst(), quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { continue }
+            return String(decoding: rest.prefix { $0 != quote }, as: UTF8.self)
         }
         return nil
     }
@@ -52,11 +51,14 @@ enum SVGHeader {
         text.split { $0 == " " || $0 == "," || $0.isNewline || $0 == "\t" }.compactMap { Double($0) }
     }
 
+    private static let units: [(String, Double)] = [
+        ("px", 1), ("pt", 4.0 / 3), ("pc", 16), ("mm", 96 / 25.4), ("cm", 960 / 25.4), ("in", 96), ("", 1),
+    ]
+
     /// A length in CSS pixels; nil for percentages, and what depends on fonts.
     private static func pixels(_ text: String) -> Double? {
-        let units: [(String, Double)] = [
-            ("px", 1), ("pt", 4.0 / 3), ("pc", 16), ("mm", 96 / 25.4), ("cm", 960 / 25.4), ("in", 96), ("", 1),
-        ]
+        // Most have no unit at all.
+        if let number = Double(text) { return number > 0 ? number : nil }
         let text = text.trimmingCharacters(in: .whitespaces)
         for (unit, factor) in units where text.hasSuffix(unit) {
             guard let number = Double(text.dropLast(unit.count)), number > 0 else { continue }

@@ -1,0 +1,81 @@
+import Foundation
+import ImageResource
+import Measuring
+import Synchronizer
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// How long after a cancel the decoding thread is free, at 12 megapixels.
+struct CancelRows {
+    private static let cancels = 24
+    private let server: PictureServer
+    private let synchronizer: Synchronizer
+
+    init() throws {
+        server = try PictureServer()
+        var configuration = Synchronizer.Configuration(urlCache: nil)
+        configuration.grace = 0
+        synchronizer = Synchronizer(configuration: configuration)
+    }
+
+    func row(_ name: String, _ file: String, _ sizing: ImageSizing = .stored) throws -> Row {
+        let whole = try required(run(file, sizing, cancelAfter: nil))
+        let times = try (1...Self.cancels).compactMap { turn in
+            try run(file, sizing, cancelAfter: whole * Double(turn) / Double(Self.cancels + 1))
+        }
+        guard let worst = times.max(), times.count > Self.cancels / 3 else { throw BenchmarkError("too few cancels") }
+        return Row(
+            "a cancelled decode gives its thread back, worst of \(times.count): \(name)", worst * 1e3, unit: "ms",
+            atMost: 10)
+    }
+
+    /// Seconds from the cancel, or from the beginning, to the end of the parse; nil if it ended before the cancel.
+    private func run(_ file: String, _ sizing: ImageSizing, cancelAfter delay: Double?) throws -> Double? {
+        guard let url = URL(string: "http://127.0.0.1:\(server.port)/\(file)") else { throw BenchmarkError("no URL") }
+        let watched = WatchedImage(ImageResource(request: URLRequest(url: url), sizing: sizing))
+        let synchronizer = synchronizer
+        let task = Task.detached { _ = try? await synchronizer.load(watched) }
+        watched.began.wait()
+        let began = DispatchTime.now().uptimeNanoseconds
+        guard let delay else {
+            watched.ended.wait()
+            return Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
+        }
+        if watched.ended.wait(timeout: .now() + delay) == .success { return nil }
+        let cancelled = DispatchTime.now().uptimeNanoseconds
+        task.cancel()
+        watched.ended.wait()
+        return Double(DispatchTime.now().uptimeNanoseconds - cancelled) / 1e9
+    }
+
+    private func required(_ value: Double?) throws -> Double {
+        guard let value else { throw BenchmarkError("no time") }
+        return value
+    }
+}
+
+/// An image that says when its decode begins and ends.
+private struct WatchedImage: Resource {
+    private let image: ImageResource
+    let began = DispatchSemaphore(value: 0)
+    let ended = DispatchSemaphore(value: 0)
+
+    init(_ image: ImageResource) {
+        self.image = image
+    }
+
+    func request() -> URLRequest { image.request() }
+
+    /// Another one each time: nothing is shared.
+    let variant = ResourceVariant(UUID().uuidString)
+
+    var parse: @Sendable (Data) throws -> PlatformImage {
+        { [image, began, ended] data in
+            began.signal()
+            defer { ended.signal() }
+            return try image.parse(data)
+        }
+    }
+}
