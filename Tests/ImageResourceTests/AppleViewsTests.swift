@@ -17,7 +17,7 @@
     #endif
 
     /// On Apple's systems with the real modules, on Linux with stubs of them: `Scripts/check-apple`.
-    @Suite("The platform's image view", .timeLimit(.minutes(2)))
+    @Suite("The platform's image view", .timeLimit(.minutes(10)))
     @MainActor
     struct AppleViewsTests {
         /// A PNG of 31 × 23 pixels.

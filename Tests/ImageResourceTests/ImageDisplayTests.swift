@@ -18,7 +18,7 @@
         }
     }
 
-    @Suite("Views that load images", .timeLimit(.minutes(2)))
+    @Suite("Views that load images", .timeLimit(.minutes(10)))
     @MainActor
     struct ImageDisplayTests {
         private let bench: Workbench

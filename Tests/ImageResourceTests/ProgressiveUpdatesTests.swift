@@ -5,7 +5,7 @@ import Synchronizer
 import TestSupport
 import Testing
 
-@Suite("Previews of an image that arrives slowly", .timeLimit(.minutes(2)))
+@Suite("Previews of an image that arrives slowly", .timeLimit(.minutes(10)))
 struct ProgressiveUpdatesTests {
     @Test("updates give previews while the bytes arrive, and the whole image last")
     func previews() async throws {

@@ -2,7 +2,7 @@ import Foundation
 import ImageResource
 import Measuring
 
-/// What is decoded, and by whom else: made by `Benchmarks/Peers/prepare`.
+/// What is decoded, and by whom else: made by `Benchmarks/Peers/prepare-images`.
 enum Pictures {
     /// How large thumbnails are; the peers have the same. Lanczos's filter is theirs, too.
     static let thumbnail = ImageSizing.maxPixelSize(256, filter: .lanczos)

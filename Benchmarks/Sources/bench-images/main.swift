@@ -21,7 +21,7 @@ default: break
 
 var report = try Report("images")
 guard FileManager.default.fileExists(atPath: Pictures.file("flat.webp")) else {
-    throw BenchmarkError("Benchmarks/Peers/prepare has not been run")
+    throw BenchmarkError("Benchmarks/Peers/prepare-images has not been run")
 }
 
 let all = [Pictures.Peer.vips, .gdk, .pillow]

@@ -98,7 +98,7 @@ private final class BlockingStore: URLCache, ResponseStore, @unchecked Sendable 
     override func removeAllCachedResponses() { visit() }
 }
 
-@Suite("A store that blocks", .timeLimit(.minutes(3)))
+@Suite("A store that blocks", .timeLimit(.minutes(10)))
 struct BlockingStoreTests {
     private let bench: Workbench
     private let store = BlockingStore(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("Caching, from end to end", .timeLimit(.minutes(2)))
+@Suite("Caching, from end to end", .timeLimit(.minutes(10)))
 struct CachingTests {
     let bench: Workbench
 

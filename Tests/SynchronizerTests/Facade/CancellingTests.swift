@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("Cancelling", .timeLimit(.minutes(2)))
+@Suite("Cancelling", .timeLimit(.minutes(10)))
 struct CancellingTests {
     let bench: Workbench
     let synchronizer: Synchronizer

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("Cookies of the session", .timeLimit(.minutes(2)))
+@Suite("Cookies of the session", .timeLimit(.minutes(10)))
 struct CookieTests {
     @Test(
         "what was made for one who is logged in is not given to another, from memory or from the store",

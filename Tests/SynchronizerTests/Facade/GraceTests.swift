@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("Grace", .timeLimit(.minutes(2)))
+@Suite("Grace", .timeLimit(.minutes(10)))
 struct GraceTests {
     let bench: Workbench
     let synchronizer: Synchronizer

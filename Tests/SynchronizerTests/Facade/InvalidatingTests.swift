@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("An answer to an unsafe method", .timeLimit(.minutes(2)))
+@Suite("An answer to an unsafe method", .timeLimit(.minutes(10)))
 struct InvalidatingTests {
     let bench: Workbench
     let synchronizer: Synchronizer

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("What lives for how long", .timeLimit(.minutes(2)))
+@Suite("What lives for how long", .timeLimit(.minutes(10)))
 struct LifetimeTests {
     let bench: Workbench
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("Limits", .timeLimit(.minutes(2)))
+@Suite("Limits", .timeLimit(.minutes(10)))
 struct LimitsTests {
     let bench: Workbench
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("A load task", .timeLimit(.minutes(2)))
+@Suite("A load task", .timeLimit(.minutes(10)))
 @MainActor struct LoadTaskTests {
     let bench: Workbench
     let synchronizer: Synchronizer

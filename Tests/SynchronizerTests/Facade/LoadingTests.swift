@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("Loading", .timeLimit(.minutes(2)))
+@Suite("Loading", .timeLimit(.minutes(10)))
 struct LoadingTests {
     let bench: Workbench
     let synchronizer: Synchronizer

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("What an observer hears", .timeLimit(.minutes(2)))
+@Suite("What an observer hears", .timeLimit(.minutes(10)))
 struct ObservingTests {
     final class Recorder: SynchronizerObserver {
         let events = Collector<SynchronizerEvent>()

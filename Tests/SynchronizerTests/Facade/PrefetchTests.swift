@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("Prefetching", .timeLimit(.minutes(2)))
+@Suite("Prefetching", .timeLimit(.minutes(10)))
 struct PrefetchTests {
     let bench: Workbench
     let synchronizer: Synchronizer

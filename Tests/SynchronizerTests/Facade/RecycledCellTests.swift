@@ -4,7 +4,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("A recycled list", .timeLimit(.minutes(5)))
+@Suite("A recycled list", .timeLimit(.minutes(10)))
 @MainActor struct RecycledCellTests {
     /// A cell as applications write it: it cancels when it is bound anew, and shows whatever it is given.
     @MainActor final class Cell {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("Transfers that died midway", .timeLimit(.minutes(2)))
+@Suite("Transfers that died midway", .timeLimit(.minutes(10)))
 struct ResumingTests {
     let bench: Workbench
     let whole = Data((0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("Trying again", .timeLimit(.minutes(2)))
+@Suite("Trying again", .timeLimit(.minutes(10)))
 struct RetryTests {
     let bench: Workbench
     let url: URL
@@ -177,7 +177,7 @@ struct RetryTests {
                 bench.clock.advance(by: bound)
             }
             await #expect(throws: SynchronizerError.self) { try await load.value }
-            for _ in 0..<30 {
+            for _ in 0..<12 {
                 synchronizer.removeAllObjects()
                 #expect(try await synchronizer.loaded(stored).source == .cache)
             }

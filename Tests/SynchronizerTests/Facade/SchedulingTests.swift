@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("The order of loads, as the server sees it", .timeLimit(.minutes(2)))
+@Suite("The order of loads, as the server sees it", .timeLimit(.minutes(10)))
 struct SchedulingTests {
     let bench: Workbench
     let answers = Collector<String>()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("Scrolling", .timeLimit(.minutes(2)))
+@Suite("Scrolling", .timeLimit(.minutes(10)))
 @MainActor struct ScrollingTests {
     static let visible = 12
     static let cells = 1_000

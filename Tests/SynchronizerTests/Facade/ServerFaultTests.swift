@@ -9,7 +9,7 @@ import Testing
 ///
 /// A connection that ends in the middle of the head is left out: Foundation's own HTTP code ends the process then, see
 /// `Documentation/Linux.md`.
-@Suite("Faults of the server", .timeLimit(.minutes(3)))
+@Suite("Faults of the server", .timeLimit(.minutes(10)))
 struct ServerFaultTests {
     /// How the body of the faulty reply is framed.
     enum Framing: CaseIterable { case length, chunks }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("Stale while it is revalidated, through the façade", .timeLimit(.minutes(2)))
+@Suite("Stale while it is revalidated, through the façade", .timeLimit(.minutes(10)))
 struct StaleWhileRevalidateTests {
     let bench: Workbench
     let synchronizer: Synchronizer

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("Updates of a resource", .timeLimit(.minutes(2)))
+@Suite("Updates of a resource", .timeLimit(.minutes(10)))
 struct UpdatesTests {
     let bench: Workbench
     let synchronizer: Synchronizer

@@ -89,7 +89,7 @@ struct MemoryCacheTests {
         deinit { look() }
     }
 
-    @Test("a value that is dropped may use the cache", .timeLimit(.minutes(1)))
+    @Test("a value that is dropped may use the cache", .timeLimit(.minutes(10)))
     func deinits() {
         let cache = MemoryCache<Int, Curious>(limits: .init(cost: 2, preferredCost: 1))
         let looks = Locked(0)
