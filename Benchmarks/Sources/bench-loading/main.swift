@@ -17,7 +17,21 @@ if report.isWanted("memory") {
     report.add(Row("allocations on a memory hit", allocations, unit: "", atMost: 3))
 }
 if report.isWanted("cold") { for row in try await NetworkRows(server: server).cold() { report.add(row) } }
-if report.isWanted("disk") { try await NetworkRows(server: server).disk(&report) }
+if report.isWanted("disk") {
+    let name = "loads from disk, whole, 20 KB"
+    let rounds = try await NetworkRows(server: server).disk()
+    report.add(
+        Row(
+            name, Comparison(rounds.map(\.0), rounds.map(\.1)), unit: .microseconds, against: "SQLiteURLCache alone",
+            .atMost(2.5)))
+    do {
+        let passes = try OkHttpPeer(server: server).passes(entries: NetworkRows.count)
+        let comparison = Comparison(rounds.suffix(passes.count).map(\.0), passes)
+        report.add(Row(name, comparison, unit: .microseconds, against: "OkHttp's whole cached GET, warm", .atMost(1)))
+    } catch {
+        report.skip("\(name), against OkHttp", because: "\(error)")
+    }
+}
 if report.isWanted("crowd") {
     let each = try await CrowdRows().subscribers()
     report.add(Row("10,000 subscribers of one load, each", each, unit: "µs", atMost: 3))

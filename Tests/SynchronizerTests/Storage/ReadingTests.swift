@@ -145,8 +145,7 @@ struct ReadingTests {
         let log = try #require(FileIdentity(directory.database.writeAheadLog))
         isDone.withLock { $0 = true }
         reading.wait()
-        let budget = DiskBudget(capacity: other.diskCapacity)
-        #expect(log.size <= 2 * budget.writeAheadLog + 1_000_000, "24 MB were written through it")
+        #expect(log.size < 16_000_000, "24 MB were written through it, and back into the database meanwhile")
     }
 }
 
