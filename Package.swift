@@ -87,7 +87,8 @@ let package = Package(
             name: "ScriptedServer", path: "Tests/ScriptedServer",
             resources: [.copy("Photographs")], swiftSettings: settings),
         .target(
-            name: "TestSupport", dependencies: ["Synchronizer", "HTTPCaching", "ScriptedServer"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["Synchronizer", "HTTPCaching", "ScriptedServer"],
+            path: "Tests/TestSupport",
             swiftSettings: settings),
         .testTarget(name: "HTTPCachingTests", dependencies: ["HTTPCaching"], swiftSettings: settings),
         .testTarget(name: "ScriptedServerTests", dependencies: ["ScriptedServer"], swiftSettings: settings),
