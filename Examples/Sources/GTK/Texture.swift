@@ -32,7 +32,7 @@ public final class Texture {
         guard let bytes else { return nil }
         defer { g_bytes_unref(bytes) }
         // Where every pixel is opaque the two are the same; but GDK 4.8, drawing with cairo, makes floating-point numbers
-        // of each pixel of the one with each frame, and is three times as fast with the other.
+        // of each pixel of the one with each frame, and not of the other.
         let format = image.isOpaque ? GDK_MEMORY_B8G8R8A8 : GDK_MEMORY_B8G8R8A8_PREMULTIPLIED
         guard
             let texture = gdk_memory_texture_new(

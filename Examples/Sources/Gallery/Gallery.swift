@@ -9,6 +9,7 @@ enum Gallery {
     /// Not asynchronous: the main actor's code is to run on this thread, which waits in GLib's loop.
     @MainActor
     static func main() {
+        if CommandLine.arguments.contains("--help") { return print(Options.help) }
         do {
             let options = try Options(Array(CommandLine.arguments.dropFirst()))
             exit(try Program(options).run())

@@ -47,7 +47,6 @@ struct Options {
         var rest = arguments[...]
         while let option = rest.popFirst() {
             switch option {
-            case "--help": throw Misuse(words: "A gallery of photographs.")
             case "--check": mode = .check
             case "--measure": mode = .measure
             case "--light": isDark = false

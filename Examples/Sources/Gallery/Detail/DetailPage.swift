@@ -181,7 +181,7 @@ final class DetailPage {
         }
         let stored = photograph.item.width ?? image.width
         caption.show(photograph, zoom: zoom ?? Double(image.width) / Double(max(stored, 1)))
-        picture.root.describe(as: photograph.item.alternativeText)
+        picture.describe(as: photograph.item.alternativeText)
     }
 }
 

@@ -7,11 +7,6 @@ enum Memory {
     /// The most bytes that it was.
     static var peak: Int { status("VmHWM:") }
 
-    /// What it consists of now.
-    static var parts: String {
-        ["RssAnon:", "RssFile:", "RssShmem:"].map { "\($0) \(status($0) >> 20) MiB" }.joined(separator: ", ")
-    }
-
     private static func status(_ name: String) -> Int {
         let lines = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8))?.split(separator: "\n") ?? []
         let line = lines.first { $0.hasPrefix(name) }

@@ -83,7 +83,6 @@ struct Report {
                 + "\(Figures.words(bytes: figures.networkBytes)) received, "
                 + "\(Figures.words(bytes: figures.wastedBytes)) of it wasted; peak memory "
                 + Figures.words(bytes: Memory.peak))
-        Swift.print(Memory.parts)
         guard !memoryAfterPasses.isEmpty else { return }
         Swift.print("memory after each pass: " + memoryAfterPasses.map(Figures.words(bytes:)).joined(separator: ", "))
     }

@@ -76,6 +76,7 @@ final class PhotographCell {
         self.photograph = photograph
         gtk_label_set_text(title.opaque, photograph.item.title)
         gtk_label_set_text(credit.opaque, photograph.item.credit)
+        picture.describe(as: photograph.item.alternativeText)
         root.describe(as: "\(photograph.item.title). \(photograph.item.alternativeText)")
         if root.isMapped { appear() } else { showFromMemory(photograph) }
     }

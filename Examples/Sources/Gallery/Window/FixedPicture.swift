@@ -25,6 +25,12 @@ final class FixedPicture {
         gtk_widget_set_size_request(space, Int32(size.width), Int32(size.height))
     }
 
+    /// What is to be seen, for who cannot see it.
+    func describe(as words: String) {
+        gtk_picture_set_alternative_text(picture.opaque, words)
+        picture.describe(as: words)
+    }
+
     /// Lays a widget over the picture.
     func add(_ widget: Widget) {
         gtk_overlay_add_overlay(root.opaque, widget)
