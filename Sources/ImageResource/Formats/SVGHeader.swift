@@ -41,7 +41,9 @@ enum SVGHeader {
             var rest = tag.bytes[(index + name.utf8CodeUnitCount)...].drop(while: isSpace)
             guard rest.popFirst() == UInt8(ascii: "=") else { continue }
             rest = rest.drop(while: isSpace)
-            guard let quote = rest.popFirst(), quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { continue }
+            guard let quote = rest.popFirst(), quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+                continue
+            }
             return String(decoding: rest.prefix { $0 != quote }, as: UTF8.self)
         }
         return nil

@@ -26,9 +26,10 @@
             strip = isScaled || plan.orientation != .up ? try Self.strip(decoded) : nil
             scaledRow = isScaled ? try PixelBuffer(PixelSize(width: plan.output.width, height: 1)) : nil
             func kernel(_ stored: Int, _ inputs: Int, _ outputs: Int) -> ScalingKernel {
-                ScalingKernel(
-                    plan.filter, extent: min(Double(stored) * reduction, Double(inputs)), inputs: inputs,
-                    outputs: outputs, isReduced: reduction < 1)
+                .make(
+                    ScalingKernel.Recipe(
+                        filter: plan.filter, extent: min(Double(stored) * reduction, Double(inputs)), inputs: inputs,
+                        outputs: outputs, isReduced: reduction < 1))
             }
             scaler =
                 isScaled

@@ -1,9 +1,34 @@
 #if !canImport(ImageIO)
     internal import CCodecs
     import Foundation
+    import Synchronizer
 
     /// What each pixel of a smaller row, or column, takes from which pixels of the larger: weights that sum up to 1.
     struct ScalingKernel {
+        /// What makes a kernel: see `make`.
+        struct Recipe: Hashable, Sendable {
+            var filter: ImageSizing.Filter
+            /// How much of the inputs is picture, in inputs; not whole where a decoder has scaled.
+            var extent: Double
+            var inputs: Int
+            var outputs: Int
+            /// Whether the inputs are themselves means, because the decoder has scaled.
+            var isReduced: Bool
+        }
+
+        /// The last ones, as the images of a list are often all of the same sizes.
+        private static let recent = Locked([(recipe: Recipe, kernel: ScalingKernel)]())
+
+        static func make(_ recipe: Recipe) -> ScalingKernel {
+            if let known = recent.withLock({ $0.first { $0.recipe == recipe }?.kernel }) { return known }
+            let made = ScalingKernel(recipe)
+            recent.withLock { recent in
+                // Small ones only, and few.
+                if made.weights.count < 1 << 16 { recent = [(recipe, made)] + recent.prefix(7) }
+            }
+            return made
+        }
+
         private(set) var spans: [scaling_span] = []
         private(set) var weights: [Float] = []
 
@@ -24,10 +49,9 @@
             }
         }
 
-        /// - Parameters:
-        ///   - extent: How much of the inputs is picture, in inputs; not whole where a decoder has scaled.
-        ///   - isReduced: Whether the inputs are themselves means, because the decoder has scaled.
-        init(_ filter: ImageSizing.Filter, extent: Double, inputs: Int, outputs: Int, isReduced: Bool) {
+        private init(_ recipe: Recipe) {
+            let (filter, extent, inputs) = (recipe.filter, recipe.extent, recipe.inputs)
+            let (outputs, isReduced) = (recipe.outputs, recipe.isReduced)
             let step = extent / Double(outputs)
             for output in 0..<outputs {
                 switch filter {

@@ -4,6 +4,8 @@ extension LoadMachine {
         var lookups: Int
         var network: NetworkQueue.Limits
         var parses: Int
+        /// How many bodies may wait to be parsed before no more are fetched.
+        var waitingParses: Int { max(2, parses) }
     }
 
     /// What the shell has to do, in this order.

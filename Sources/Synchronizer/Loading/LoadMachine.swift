@@ -352,13 +352,10 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     }
 
     private mutating func startWhatMay() {
-        repeat {
-            while let id = network.start(whileVisible: visibleCount > 0) {
-                change(id) { $0.stage = .loading }
-                actions.append(.proceed(id))
-            }
-        } while preempt()
-        while lookupsRunning < limits.lookups, let id = lookups.popFirst() {
+        // Bodies that wait to be parsed take memory: as long as there are many, no more are fetched.
+        let hasRoom = waitingParses.count < limits.waitingParses
+        if hasRoom { startOnNetwork() }
+        while hasRoom, lookupsRunning < limits.lookups, let id = lookups.popFirst() {
             lookupsRunning += 1
             change(id) { $0.stage = .lookingUp }
             actions.append(.lookUp(id))
@@ -368,6 +365,15 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
             parses[id]?.isRunning = true
             actions.append(.parse(id))
         }
+    }
+
+    private mutating func startOnNetwork() {
+        repeat {
+            while let id = network.start(whileVisible: visibleCount > 0) {
+                change(id) { $0.stage = .loading }
+                actions.append(.proceed(id))
+            }
+        } while preempt()
     }
 
     /// Makes room for something visible; whether it did.
