@@ -352,6 +352,11 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     }
 
     private mutating func startWhatMay() {
+        while parsesRunning < limits.parses, let id = waitingParses.popFirst() {
+            parsesRunning += 1
+            parses[id]?.isRunning = true
+            actions.append(.parse(id))
+        }
         // Bodies that wait to be parsed take memory: as long as there are many, no more are fetched.
         let hasRoom = waitingParses.count < limits.waitingParses
         if hasRoom { startOnNetwork() }
@@ -359,11 +364,6 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
             lookupsRunning += 1
             change(id) { $0.stage = .lookingUp }
             actions.append(.lookUp(id))
-        }
-        while parsesRunning < limits.parses, let id = waitingParses.popFirst() {
-            parsesRunning += 1
-            parses[id]?.isRunning = true
-            actions.append(.parse(id))
         }
     }
 

@@ -63,6 +63,10 @@ extension LoadMachineHarness {
 
     /// What may start has started, and nothing visible waits for something speculative.
     private mutating func checkNothingIdles() {
+        let waitingParses = parses.count { !$0.value.isRunning && downloads[$0.value.download]?.stage == .arrived }
+        if waitingParses > 0 { expect(runningParses.count == limits.parses, "a parse might start") }
+        // As long as many bodies wait to be parsed, nothing else starts.
+        if waitingParses >= limits.waitingParses { return }
         let isFull = !machine.hasRoom
         for (id, waiting) in downloads where waiting.stage == .waitingForNetwork && waiting.isVisible {
             let isBlocked = loading(on: waiting.host) >= limits.network.perHost
@@ -77,8 +81,6 @@ extension LoadMachineHarness {
         if let speculative, count(.loading) == 0, !isFull {
             expect(false, "\(speculative.key) waits while nothing loads")
         }
-        let mayParse = parses.contains { !$0.value.isRunning && downloads[$0.value.download]?.stage == .arrived }
-        if mayParse { expect(runningParses.count == limits.parses, "a parse might start") }
     }
 
     private func count(_ stage: Stage) -> Int { downloads.count { $0.value.stage == stage } }
