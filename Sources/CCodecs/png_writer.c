@@ -49,6 +49,7 @@ png_writer *png_writer_open(uint32_t width, uint32_t height, int opaque) {
     writer->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, writer, fail, ignore);
     if (writer->png) writer->info = png_create_info_struct(writer->png);
     if (!writer->info) longjmp(writer->escape, 1);
+    png_set_user_limits(writer->png, 0x7FFFFFFF, 0x7FFFFFFF);
     png_set_write_fn(writer->png, writer, take, flush_nothing);
     png_set_IHDR(writer->png, writer->info, width, height, 8, opaque ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGB_ALPHA,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);

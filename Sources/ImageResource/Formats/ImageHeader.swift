@@ -12,8 +12,8 @@ public struct ImageHeader: Sendable, Hashable {
     public let orientation: ImageOrientation
 
     /// Reads the header of an image; nil if it is of no known format, or its size is not in the bytes given, which
-    /// may be only the first of a file. Nothing is allocated and nothing decoded; takes about a microsecond
-    /// (SVG: some more, as it is text).
+    /// may be only the first of a file. Nothing is decoded, and nothing allocated in proportion to the picture or
+    /// the file; takes less than a microsecond.
     public init?(_ data: Data) {
         guard let header = data.withUnsafeBytes({ Self(ByteReader($0)) }) else { return nil }
         self = header

@@ -226,6 +226,7 @@ struct LoadMachineHarness {
     mutating func drain() {
         for id in downloads.keys where downloads[id]?.stage == .resting { wake(id) }
         while pause != nil { pauseEnded() }
+        endParses()  // those that wait may hold others up
         while let id = downloads.first(where: { $0.value.stage == .lookingUp || $0.value.stage == .loading })?.key {
             fetchEnded(id, succeeded: true)
             endParses()
