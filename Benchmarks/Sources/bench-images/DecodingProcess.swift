@@ -29,16 +29,15 @@ enum DecodingProcess {
     }
 
     /// All thumbnails of a lot, on so many threads: `bench-images --thumbnails THREADS FILE…`.
-    static func thumbnails(_ threads: Int, _ files: [String]) {
-        let next = Counter()
+    static func thumbnails(_ threads: Int, _ files: [String]) throws {
+        let (next, failed) = (Counter(), Counter())
         DispatchQueue.concurrentPerform(iterations: threads) { _ in
             while let index = next.take(below: files.count) {
-                let data = try? Data(contentsOf: URL(fileURLWithPath: files[index]), options: .alwaysMapped)
-                guard let data, (try? ImageDecoding.image(from: data, sizing: Pictures.thumbnail)) != nil else {
-                    fatalError("\(files[index]) is not decoded")
-                }
+                let url = URL(fileURLWithPath: files[index])
+                if (try? decode("thumbnail", url)) == nil { _ = failed.take(below: files.count) }
             }
         }
+        guard failed.take(below: 1) != nil else { throw BenchmarkError("not all photographs were decoded") }
     }
 }
 

@@ -8,7 +8,7 @@ case "--decode" where arguments.count == 3:
     try DecodingProcess.run(arguments[1], arguments[2])
     exit(0)
 case "--thumbnails" where arguments.count > 2:
-    DecodingProcess.thumbnails(Int(arguments[1]) ?? 1, Array(arguments.dropFirst(2)))
+    try DecodingProcess.thumbnails(Int(arguments[1]) ?? 1, Array(arguments.dropFirst(2)))
     exit(0)
 case "--serve":
     try SynchronizerRows.serve()

@@ -144,19 +144,24 @@ struct RetryTests {
         #expect(bench.server.counts.requests == 2)
     }
 
+    /// Loads from the origin that is busy. The first five of such loads are tried twice more, and use its retries up.
+    func failTo(load number: Int, with synchronizer: Synchronizer) async {
+        let load = Task { [bench] in
+            try await synchronizer.load(DataResource(url: bench.server.url("/x?\(number)")))
+        }
+        for bound in number < 5 ? [0.5, 1] : [] {
+            await bench.clock.waitForTimer(within: bound)
+            bench.clock.advance(by: bound)
+        }
+        await #expect(throws: SynchronizerError.self) { try await load.value }
+    }
+
     @Test("an origin that fails for long has ten retries, all its loads together")
     func budget() async throws {
         bench.server.handle("/x") { _ in Reply("busy", status: 503) }
         let synchronizer = synchronizer()
         for number in 0..<8 {
-            let load = Task { [bench] in
-                try await synchronizer.load(DataResource(url: bench.server.url("/x?\(number)")))
-            }
-            for bound in number < 5 ? [0.5, 1] : [] {
-                await bench.clock.waitForTimer(within: bound)
-                bench.clock.advance(by: bound)
-            }
-            await #expect(throws: SynchronizerError.self) { try await load.value }
+            await failTo(load: number, with: synchronizer)
         }
         #expect(bench.server.counts.requests == 8 + 10)
     }
@@ -169,14 +174,7 @@ struct RetryTests {
         let stored = DataResource(url: bench.server.url("/stored"))
         _ = try await synchronizer.load(stored)
         for number in 0..<6 {
-            let load = Task { [bench] in
-                try await synchronizer.load(DataResource(url: bench.server.url("/x?\(number)")))
-            }
-            for bound in number < 5 ? [0.5, 1] : [] {
-                await bench.clock.waitForTimer(within: bound)
-                bench.clock.advance(by: bound)
-            }
-            await #expect(throws: SynchronizerError.self) { try await load.value }
+            await failTo(load: number, with: synchronizer)
             for _ in 0..<12 {
                 synchronizer.removeAllObjects()
                 #expect(try await synchronizer.loaded(stored).source == .cache)
