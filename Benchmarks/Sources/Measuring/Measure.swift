@@ -8,6 +8,13 @@ public func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
     return Double(DispatchTime.now().uptimeNanoseconds - start)
 }
 
+/// Nanoseconds of CPU that this process has used, in all its threads.
+public func processorTime() -> Int {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
 /// What is wrong with a measurement.
 public struct BenchmarkError: Error, CustomStringConvertible {
     public let description: String

@@ -8,9 +8,9 @@ enum DecodingProcess {
         print("ready")
         fflush(nil)
         while let target = readLine() {
-            let start = Usage.cpu
+            let start = processorTime()
             let image = try decode(operation, URL(fileURLWithPath: path))
-            print(Usage.cpu - start)
+            print(processorTime() - start)
             fflush(nil)
             if !target.isEmpty { try image.pngData()?.write(to: URL(fileURLWithPath: target)) }
         }

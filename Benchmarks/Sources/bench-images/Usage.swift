@@ -1,14 +1,7 @@
 import Foundation
 
-/// What processes use.
+/// The memory that processes use.
 enum Usage {
-    /// Nanoseconds of CPU of this one, of all its threads.
-    static var cpu: Int {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return time.tv_sec * 1_000_000_000 + time.tv_nsec
-    }
-
     /// The most bytes that this one has had in memory, with its program and libraries.
     static var peak: Int { bytes("VmHWM", of: "self") }
 

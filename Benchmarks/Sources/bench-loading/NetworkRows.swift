@@ -16,15 +16,9 @@ struct NetworkRows {
         var cpu: Double
     }
 
-    private static func processorTime() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Double(time.tv_sec) * 1e9 + Double(time.tv_nsec)
-    }
-
     /// Nanoseconds for one of `count` operations, six at a time.
     private func sixAtOnce(_ load: @escaping @Sendable (Int) async throws -> Int) async throws -> Cost {
-        let (start, cpu) = (DispatchTime.now().uptimeNanoseconds, Self.processorTime())
+        let (start, cpu) = (DispatchTime.now().uptimeNanoseconds, processorTime())
         let bytes = try await withThrowingTaskGroup(of: Int.self) { group in
             for lane in 0..<6 {
                 group.addTask {
@@ -37,7 +31,7 @@ struct NetworkRows {
         }
         guard bytes == Self.count * ServerProcess.bodySize else { throw BenchmarkError("\(bytes) bytes") }
         let wall = Double(DispatchTime.now().uptimeNanoseconds - start) / Double(Self.count)
-        return Cost(wall: wall, cpu: (Self.processorTime() - cpu) / Double(Self.count))
+        return Cost(wall: wall, cpu: Double(processorTime() - cpu) / Double(Self.count))
     }
 
     func cold() async throws -> [Row] {
