@@ -49,14 +49,14 @@
             let view = Picture()
             view.loadImage(url("/0"), placeholder: grey, synchronizer: synchronizer)
             #expect(view.image === grey)
-            #expect(await view.shown.wait(for: 2) == [grey, try image("png-rgb-8.png")])
+            #expect(try await view.shown.wait(for: 2) == [grey, try image("png-rgb-8.png")])
         }
 
         @Test("an image in memory is shown at once, without the placeholder")
         func memory() async throws {
             let (first, second) = (Picture(), Picture())
             first.loadImage(url("/0"), synchronizer: synchronizer)
-            await first.shown.wait(for: 2)
+            try await first.shown.wait(for: 2)
             second.loadImage(url("/0"), placeholder: grey, synchronizer: synchronizer)
             #expect(second.shown.elements == [try image("png-rgb-8.png")])
             #expect(second.image === first.image)
@@ -71,12 +71,12 @@
             try await gate.waitForArrivals(1)
             view.loadImage(url("/1"), placeholder: nil, synchronizer: synchronizer)
             #expect(view.image == nil)
-            await view.shown.wait(for: 3)
+            try await view.shown.wait(for: 3)
             gate.open()
             // Whatever the first load could still bring would have come before another one that begins now.
             let later = Picture()
             later.loadImage(url("/2"), synchronizer: synchronizer)
-            await later.shown.wait(for: 2)
+            try await later.shown.wait(for: 2)
             #expect(view.shown.elements.prefix(3) == [grey, nil, try image("jpeg-420.jpg")])
             #expect(!view.shown.elements.contains(try image("jpeg-444.jpg")))
         }
@@ -85,14 +85,14 @@
         func failure(_ path: String) async throws {
             let view = Picture()
             view.loadImage(url(path), placeholder: grey, failureImage: broken, synchronizer: synchronizer)
-            #expect(await view.shown.wait(for: 2) == [grey, broken])
+            #expect(try await view.shown.wait(for: 2) == [grey, broken])
         }
 
         @Test("without a failure image the placeholder stays")
         func failureWithoutImage() async throws {
             let view = Picture()
             view.loadImage(url("/none"), placeholder: grey, synchronizer: synchronizer)
-            #expect(await view.shown.wait(for: 2) == [grey, grey])
+            #expect(try await view.shown.wait(for: 2) == [grey, grey])
         }
 
         @Test("no URL shows the placeholder; a string that is none shows the error image")
@@ -135,10 +135,10 @@
             let view = Picture()
             view.imageSizing = .space(CGSize(width: 50, height: 50), contentMode: .aspectFit, scale: 2)
             view.loadImage(url("/2"), synchronizer: synchronizer)
-            #expect(await view.shown.wait(for: 2).last.flatMap { $0?.width } == 100)
+            #expect(try await view.shown.wait(for: 2).last.flatMap { $0?.width } == 100)
             #expect(view.image?.scale == 2)
             view.loadImage(url("/2"), sizing: .maxPixelSize(30), synchronizer: synchronizer)
-            #expect(await view.shown.wait(for: 4).last.flatMap { $0?.width } == 30)
+            #expect(try await view.shown.wait(for: 4).last.flatMap { $0?.width } == 30)
             #expect(bench.server.requests.count == 1)
         }
 
@@ -146,10 +146,10 @@
         func again() async throws {
             let view = Picture()
             view.loadImage(url("/0"), placeholder: grey, synchronizer: synchronizer)
-            await view.shown.wait(for: 2)
+            try await view.shown.wait(for: 2)
             bench.clock.advance(by: 4000)
             view.loadImage(url("/0"), placeholder: grey, synchronizer: synchronizer)
-            #expect(await view.shown.wait(for: 3).last == (try image("png-rgb-8.png")))
+            #expect(try await view.shown.wait(for: 3).last == (try image("png-rgb-8.png")))
             #expect(bench.server.requests.count == 2)
         }
 
@@ -163,7 +163,7 @@
                     url("/2"), sizing: .maxPixelSize(index % 2 == 0 ? 40 : 80), synchronizer: synchronizer)
             }
             gate.open()
-            for view in views { await view.shown.wait(for: 2) }
+            for view in views { try await view.shown.wait(for: 2) }
             #expect(bench.server.requests.count == 1)
             #expect(Set(views.compactMap { $0.image.map(ObjectIdentifier.init) }).count == 2)
             #expect(Set(views.compactMap { $0.image?.width }) == [40, 80])
@@ -179,12 +179,12 @@
             load("")
             #expect(answers.elements.allSatisfy { $0.0 === grey && $0.1 } && answers.count == 2)
             load(url("/0").absoluteString)
-            #expect(await answers.wait(for: 3)[2].0 == (try image("png-rgb-8.png")))
+            #expect(try await answers.wait(for: 3)[2].0 == (try image("png-rgb-8.png")))
             #expect(!answers.elements[2].1)
             load(url("/0").absoluteString)
             #expect(answers.count == 4 && answers.elements[3].1)
             load(url("/none").absoluteString)
-            #expect(await answers.wait(for: 5)[4].0 === grey)
+            #expect(try await answers.wait(for: 5)[4].0 === grey)
         }
     }
 #endif

@@ -1,40 +1,21 @@
-import Synchronizer
+import ScriptedServer
 
 /// What happens on any thread, collected; a test waits until there is enough of it.
 public final class Collector<Element: Sendable>: Sendable {
-    private struct State {
-        var elements: [Element] = []
-        var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
-    }
-
-    private let state = Locked(State())
+    private let collected = Observed<[Element]>([])
 
     public init() {}
 
-    public var elements: [Element] { state.withLock { $0.elements } }
-    public var count: Int { state.withLock { $0.elements.count } }
+    public var elements: [Element] { collected.read { $0 } }
+    public var count: Int { collected.read(\.count) }
 
     public func append(_ element: Element) {
-        let ready = state.withLock { state in
-            state.elements.append(element)
-            let ready = state.waiting.filter { $0.count <= state.elements.count }
-            state.waiting.removeAll { $0.count <= state.elements.count }
-            return ready
-        }
-        ready.forEach { $0.continuation.resume() }
+        collected.update { $0.append(element) }
     }
 
-    /// Returns once that many have been collected. Suites that wait have a time limit.
+    /// Returns what has been collected once it is so many, and throws if it never is.
     @discardableResult
-    public func wait(for count: Int) async -> [Element] {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                if state.elements.count >= count { return true }
-                state.waiting.append((count, continuation))
-                return false
-            }
-            if isThere { continuation.resume() }
-        }
-        return elements
+    public func wait(for count: Int) async throws -> [Element] {
+        try await collected.wait(for: "\(count) of \(Element.self)") { $0.count >= count }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A value that tests can wait on: each change resumes those whose condition has come true. Nobody polls.
-final class Observed<Value: Sendable>: Sendable {
+package final class Observed<Value: Sendable>: Sendable {
     private struct Waiter {
         let condition: @Sendable (Value) -> Bool
         let continuation: CheckedContinuation<Value, any Error>
@@ -16,15 +16,15 @@ final class Observed<Value: Sendable>: Sendable {
 
     private let state: Locked<State>
 
-    init(_ value: Value) {
+    package init(_ value: Value) {
         state = Locked(State(value: value))
     }
 
-    func read<Result>(_ body: (Value) -> Result) -> Result {
+    package func read<Result>(_ body: (Value) -> Result) -> Result {
         state.withLock { body($0.value) }
     }
 
-    func update<Result>(_ change: (inout Value) -> Result) -> Result {
+    package func update<Result>(_ change: (inout Value) -> Result) -> Result {
         let (result, ready, value) = state.withLock { state in
             let result = change(&state.value)
             guard !state.waiters.isEmpty else { return (result, [Waiter](), Value?.none) }
@@ -37,7 +37,7 @@ final class Observed<Value: Sendable>: Sendable {
     }
 
     /// Fails all who wait now or later for what is not yet so.
-    func end() {
+    package func end() {
         let waiters = state.withLock { state in
             state.ended = true
             defer { state.waiters = [:] }
@@ -47,8 +47,8 @@ final class Observed<Value: Sendable>: Sendable {
     }
 
     /// Returns the value as soon as the condition holds, which is judged under the lock: it must only look.
-    func wait(
-        upTo timeout: TimeInterval, for what: String, until condition: @escaping @Sendable (Value) -> Bool
+    package func wait(
+        upTo timeout: TimeInterval = 60, for what: String, until condition: @escaping @Sendable (Value) -> Bool
     ) async throws -> Value {
         let id = state.withLock { state in
             state.nextID += 1

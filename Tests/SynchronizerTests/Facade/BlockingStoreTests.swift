@@ -127,7 +127,7 @@ struct BlockingStoreTests {
         store.close()
         let cancelled = synchronizer.loadResource(resource("/fresh?cancelled")) { _ in answers.append("cancelled") }
         synchronizer.loadResource(resource("/fresh?1")) { _ in answers.append("loaded") }
-        await store.blocked.wait(for: 1)
+        try await store.blocked.wait(for: 1)
         // From here on somebody is inside of the store for certain.
         #expect(synchronizer.cachedObject(for: known) != nil)
         #expect(synchronizer.cachedObject(for: resource("/fresh?1")) == nil)
@@ -149,7 +149,7 @@ struct BlockingStoreTests {
         #expect(store.seen.isClosed)
         store.open()
 
-        await answers.wait(for: 4)
+        try await answers.wait(for: 4)
         #expect(Set(answers.elements) == ["known", "loaded", "loaded again", "task"])
         #expect(store.seen.impatient.isEmpty)
         #expect(store.seen.onMainThread.isEmpty)

@@ -129,7 +129,7 @@ struct CancellingTests {
         for number in [0, 2, 4, 6, 8] { cancels[number]() }
         gate.open()
         _ = try await synchronizer.load(DataResource(url: bench.server.url("/gated")))
-        await answers.wait(for: 5)
+        try await answers.wait(for: 5)
         #expect(answers.elements.sorted() == [1, 3, 5, 7, 9])
         #expect(bench.server.requests.filter { $0.path == "/gated" }.count <= 2)
     }

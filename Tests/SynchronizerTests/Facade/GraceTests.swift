@@ -35,7 +35,7 @@ struct GraceTests {
         }
         bench.clock.advance(by: 4)
         gate.open()
-        #expect(await back.wait(for: 1) == [50_000])
+        #expect(try await back.wait(for: 1) == [50_000])
         #expect(bench.server.counts.requests == 1)
     }
 

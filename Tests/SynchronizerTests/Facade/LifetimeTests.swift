@@ -54,7 +54,7 @@ struct LifetimeTests {
                 let holding = Holding(url: bench.server.url("/a"), canceller: Canceller(other))
                 return synchronizer.loadResource(holding, on: .global()) { _ in done.append(true) }
             }()
-            if isCancelled { cancel() } else { await done.wait(for: 1) }
+            if isCancelled { cancel() } else { try await done.wait(for: 1) }
         }
         gate.open()
         while !synchronizer.loader.update({ $0.machine.isIdle }) { await Task.yield() }

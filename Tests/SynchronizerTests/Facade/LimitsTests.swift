@@ -77,7 +77,7 @@ struct LimitsTests {
         bench.clock.advance(by: 59)
         #expect(results.count == 0)
         bench.clock.advance(by: 2)
-        for error in await results.wait(for: 2) {
+        for error in try await results.wait(for: 2) {
             guard case .transport(let cause, _)? = error else {
                 Issue.record("\(String(describing: error))")
                 continue

@@ -37,7 +37,7 @@ import Testing
                 gate.open()
             }
         }
-        await answers.wait(for: 1)
+        try await answers.wait(for: 1)
         #expect(seen == seen.sorted { $0.received < $1.received })
         #expect(task.progress == LoadProgress(received: 50_000, expected: 50_000))
         #expect(task.progress.fraction == 1)
@@ -81,7 +81,7 @@ import Testing
             if case .error = result { answers.append(true) }
         }
         for await _ in task.progressUpdates {}
-        await answers.wait(for: 1)
+        try await answers.wait(for: 1)
         #expect(task.isFinished)
     }
 }

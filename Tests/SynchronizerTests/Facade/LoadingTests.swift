@@ -178,7 +178,7 @@ struct LoadingTests {
         }
         try await gate.waitForArrivals(1)
         gate.open()
-        #expect(await answers.wait(for: 10_000) == Array(repeating: 3, count: 10_000))
+        #expect(try await answers.wait(for: 10_000) == Array(repeating: 3, count: 10_000))
         #expect(bench.server.counts.requests == 1)
         #expect(resource.parses.withLock { $0 } == 1)
     }
@@ -197,7 +197,7 @@ struct LoadingTests {
         }
         try await gate.waitForArrivals(1)
         gate.open()
-        await answers.wait(for: 4)
+        try await answers.wait(for: 4)
         #expect(bench.server.counts.requests == 1)
         #expect(parses.withLock { $0 } == 2)
     }
@@ -232,7 +232,7 @@ struct LoadingTests {
         }
         try await gate.waitForArrivals(3)
         gate.open()
-        await answers.wait(for: 3)
+        try await answers.wait(for: 3)
         #expect(bench.server.requests.map(\.method) == ["POST", "POST", "POST"])
     }
 
@@ -268,7 +268,7 @@ struct LoadingTests {
             var generator = SeededGenerator(seed: UInt64(thread))
             for _ in stride(from: thread, to: 500, by: 8) where !Bool.random(using: &generator) { expected += 1 }
         }
-        let answered = await kept.wait(for: expected)
+        let answered = try await kept.wait(for: expected)
         #expect(Set(answered).count == expected)
         #expect(calls.withLock { $0.allSatisfy { $0 <= 1 } })
         #expect(wrong.withLock { $0 } == 0)

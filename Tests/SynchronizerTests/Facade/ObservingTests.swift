@@ -102,7 +102,7 @@ struct ObservingTests {
         _ = synchronizer.startLoading(resource) { _ in }
         let done = Collector<Bool>()
         synchronizer.loadResource(resource, on: .global()) { _ in done.append(true) }
-        await done.wait(for: 1)
+        try await done.wait(for: 1)
         for try await _ in synchronizer.updates(of: resource) {}
         synchronizer.followResource(resource) { _ in }
         let heard = recorder.events.elements.dropFirst(before)

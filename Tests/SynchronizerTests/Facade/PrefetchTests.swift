@@ -158,7 +158,7 @@ struct PrefetchTests {
             synchronizer.loadResource(resources(number..<number + 1)[0], on: .global()) { _ in answers.append(number) }
         }
         gate.open()
-        await answers.wait(for: 2)
+        try await answers.wait(for: 2)
         // The last one is in memory by now, or shared: either way its prefetch is not counted as wasted.
         try await waitUntil("all loads are over") {
             synchronizer.loader.update { $0.machine.isIdle } && synchronizer.prefetcher.isIdle

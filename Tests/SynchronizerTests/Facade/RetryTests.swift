@@ -32,7 +32,7 @@ struct RetryTests {
     func retryAfter() async throws {
         bench.server.enqueue(busy(7), Reply("at last"), for: "/a")
         let load = start(synchronizer())
-        await bench.clock.waitForTimer(within: 7)
+        try await bench.clock.waitForTimer(after: 7...7)
         bench.clock.advance(by: 6.9)
         #expect(bench.server.counts.requests == 1)
         bench.clock.advance(by: 0.2)
@@ -45,7 +45,7 @@ struct RetryTests {
         let date = HTTPDate.string(from: bench.clock.now + 9)
         bench.server.enqueue(Reply("busy", status: 429, fields: ["Retry-After": date]), Reply("ok"), for: "/a")
         let load = start(synchronizer())
-        await bench.clock.waitForTimer(within: 9)
+        try await bench.clock.waitForTimer(after: 9...9)
         bench.clock.advance(by: 8.9)
         #expect(bench.server.counts.requests == 1)
         bench.clock.advance(by: 0.2)
@@ -57,8 +57,7 @@ struct RetryTests {
         bench.server["/a"] = Reply("busy", status: 503)
         let load = start(synchronizer())
         for bound in [0.5, 1] {
-            await bench.clock.waitForTimer(within: bound)
-            bench.clock.advance(by: bound)
+            try await bench.clock.runTimer(after: 0...bound)
         }
         let error = await #expect(throws: SynchronizerError.self) { try await load.value }
         #expect((error?.context.response as? HTTPURLResponse)?.statusCode == 503)
@@ -79,9 +78,8 @@ struct RetryTests {
         }
         try await gate.waitForArrivals()
         gate.open()
-        await bench.clock.waitForTimer(within: 0.5)
-        bench.clock.advance(by: 0.5)
-        #expect(await answers.wait(for: 5) == Array(repeating: Data("whole".utf8), count: 5))
+        try await bench.clock.runTimer(after: 0...0.5)
+        #expect(try await answers.wait(for: 5) == Array(repeating: Data("whole".utf8), count: 5))
         #expect(bench.server.counts.requests == 2)
     }
 
@@ -109,7 +107,7 @@ struct RetryTests {
         bench.server["/b"] = Reply("b")
         let synchronizer = synchronizer { $0.grace = grace }
         let load = start(synchronizer)
-        await bench.clock.waitForTimer(within: 5)
+        try await bench.clock.waitForTimer(after: 5...5)
         load.cancel()
         await #expect(throws: CancellationError.self) { try await load.value }
         #expect(synchronizer.loader.update { $0.machine.isIdle })
@@ -127,7 +125,7 @@ struct RetryTests {
             $0.maximumLoadsPerHost = 1
         }
         let load = start(synchronizer)
-        await bench.clock.waitForTimer(within: 20)
+        try await bench.clock.waitForTimer(after: 20...20)
         let other = try await synchronizer.load(DataResource(url: bench.server.url("/b")))
         #expect(other == Data("b".utf8))
         bench.clock.advance(by: 20)
@@ -138,20 +136,19 @@ struct RetryTests {
     func totalTime() async throws {
         bench.server["/a"] = busy(25)
         let load = start(synchronizer { $0.retry.totalTime = 40 })
-        await bench.clock.waitForTimer(within: 25)
+        try await bench.clock.waitForTimer(after: 25...25)
         bench.clock.advance(by: 25)
         await #expect(throws: SynchronizerError.self) { try await load.value }
         #expect(bench.server.counts.requests == 2)
     }
 
     /// Loads from the origin that is busy. The first five of such loads are tried twice more, and use its retries up.
-    func failTo(load number: Int, with synchronizer: Synchronizer) async {
+    func failTo(load number: Int, with synchronizer: Synchronizer) async throws {
         let load = Task { [bench] in
             try await synchronizer.load(DataResource(url: bench.server.url("/x?\(number)")))
         }
         for bound in number < 5 ? [0.5, 1] : [] {
-            await bench.clock.waitForTimer(within: bound)
-            bench.clock.advance(by: bound)
+            try await bench.clock.runTimer(after: 0...bound)
         }
         await #expect(throws: SynchronizerError.self) { try await load.value }
     }
@@ -161,7 +158,7 @@ struct RetryTests {
         bench.server.handle("/x") { _ in Reply("busy", status: 503) }
         let synchronizer = synchronizer()
         for number in 0..<8 {
-            await failTo(load: number, with: synchronizer)
+            try await failTo(load: number, with: synchronizer)
         }
         #expect(bench.server.counts.requests == 8 + 10)
     }
@@ -174,7 +171,7 @@ struct RetryTests {
         let stored = DataResource(url: bench.server.url("/stored"))
         _ = try await synchronizer.load(stored)
         for number in 0..<6 {
-            await failTo(load: number, with: synchronizer)
+            try await failTo(load: number, with: synchronizer)
             for _ in 0..<12 {
                 synchronizer.removeAllObjects()
                 #expect(try await synchronizer.loaded(stored).source == .cache)

@@ -164,7 +164,7 @@ struct SchedulingTests {
         #expect(bench.server.counts.requests == 2)  // the stored one, and one that is held
         #expect(other.counts.requests == 1)
         gate.open()
-        await answers.wait(for: 4)
+        try await answers.wait(for: 4)
         #expect(bench.server.requests.map(\.target).suffix(3).sorted() == ["/held?0", "/held?1", "/held?2"])
     }
 
@@ -190,7 +190,7 @@ struct SchedulingTests {
         bench.server["/quick"] = Reply("quick")
         let slow = Slow(url: bench.server.url("/slow"), begun: Collector(), end: DispatchSemaphore(value: 0))
         let load = Task { try await synchronizer.load(slow) }
-        await slow.begun.wait(for: 1)
+        try await slow.begun.wait(for: 1)
         #expect(try await synchronizer.load(DataResource(url: bench.server.url("/quick"))) == Data("quick".utf8))
         slow.end.signal()
         #expect(try await load.value == 4)

@@ -31,7 +31,7 @@ import Testing
         }
         gate.open()
         bench.clock.advance(by: 4 * WasteBudget.pause)  // the finger rests
-        await answers.wait(for: Self.visible)
+        try await answers.wait(for: Self.visible)
         let wasted = bench.server.counts.requests - Self.visible
         #expect(wasted <= Self.visible + synchronizer.configuration.maximumLoads)
         #expect(answers.elements.sorted() == Array(Self.cells - Self.visible..<Self.cells))

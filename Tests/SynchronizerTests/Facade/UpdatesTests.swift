@@ -247,7 +247,7 @@ struct UpdatesTests {
         let cancel = synchronizer.followResource(resource) { step in
             if case .success(let update) = step { shown.append(update.object.text) }
         }
-        await shown.wait(for: 1)
+        try await shown.wait(for: 1)
         cancel()
         gate.open()
         _ = try await synchronizer.load(resource)

@@ -70,11 +70,11 @@ struct MemoryPressureTests {
             }
             for count in 1...3 {
                 #expect(send(peer, &byte, 1, Int32(MSG_OOB)) == 1)
-                await told.wait(for: count)
+                try await told.wait(for: count)
             }
             shutdown(watched, Int32(SHUT_RDWR))
             close(peer)
-            await ended.wait(for: 1)
+            try await ended.wait(for: 1)
         }
 
         private static func connectedSockets() -> (Int32, Int32)? {
