@@ -23,6 +23,12 @@ quietly() {
     }
 }
 
+# The tests of a log that began and did not end: what hung, where a run was cut off.
+unfinished_tests() {
+    comm -23 <(sed -nE 's/^◇ Test (.*) started\.$/\1/p' "$1" | grep -vE '^(case |run$)' | sort -u) \
+        <(sed -nE 's/^[✔✘] Test ("[^"]*"|[^ ]+) (with .*)?(passed|failed) after.*/\1/p' "$1" | sort -u)
+}
+
 # The C libraries of the package as pkg-config and as Debian call them.
 libraries='sqlite3:libsqlite3-dev libjpeg:libjpeg-dev libpng:libpng-dev libwebp:libwebp-dev lcms2:liblcms2-dev'
 
