@@ -82,7 +82,7 @@ final class ReadConnection {
             guard row.record.isFor(url) else { continue }
             if let wants = wanting, wants(row) {
                 wanting = nil
-                if !hasBody(row.id) { row.body = try body(of: row.id, place, &answer) }
+                if !hasBody(row.id) { row.body = try body(of: row.id, place, entriesOfURL, &answer) }
             }
             answer.rows.append(row)
             if endsThere, row.body != nil { break }
@@ -92,9 +92,9 @@ final class ReadConnection {
     }
 
     private func body(
-        of id: Int64, _ place: StoredBody, _ answer: inout DiskAnswer
+        of id: Int64, _ place: StoredBody, _ row: Statement, _ answer: inout DiskAnswer
     ) throws(SQLiteFailure) -> Data? {
-        switch try body(of: id, place) {
+        switch try body(of: id, place, row) {
         case .whole(let data): return data
         case .damaged: answer.damaged.append(id)
         case .missing: answer.missing.append(id)
@@ -108,7 +108,7 @@ final class ReadConnection {
         entry.bind(0, id)
         guard try entry.step() else { return .missing(isStored: false) }
         guard case .row(_, let place) = Self.decode(entry) else { return .damaged }
-        return try body(of: id, place)
+        return try body(of: id, place, entry)
     }
 
     func entryCount() throws(SQLiteFailure) -> Int {
@@ -120,12 +120,17 @@ final class ReadConnection {
         try database.integer(Schema.fileBytes)
     }
 
-    private func body(of id: Int64, _ place: StoredBody) throws(SQLiteFailure) -> DiskBody {
+    /// - Parameter row: what the statement that has found the row is at.
+    private func body(of id: Int64, _ place: StoredBody, _ row: Statement) throws(SQLiteFailure) -> DiskBody {
         if let file = place.bodyFile { return bodyFiles.read(file, in: directory) }
+        if place.length <= Schema.largestBodyInRow { return Self.verified(row.bytes(10), place) }
         defer { body.reset() }
         body.bind(0, id)
         guard try body.step() else { return .damaged }
-        let bytes = body.bytes(0)
+        return Self.verified(body.bytes(0), place)
+    }
+
+    private static func verified(_ bytes: UnsafeRawBufferPointer, _ place: StoredBody) -> DiskBody {
         guard bytes.count == place.length, Digest.of(bytes) == place.digest else { return .damaged }
         return .whole(Data(bytes))
     }

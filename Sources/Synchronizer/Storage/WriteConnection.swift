@@ -111,11 +111,15 @@ final class WriteConnection {
         }
         let columns: [Int64?] = [
             row.id, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant), row.revision, row.stored,
-            Int64(body.length), Int64(bitPattern: body.digest), body.file, Int64(bitPattern: seal), nil, row.stored,
-            size,
+            Int64(body.length), Int64(bitPattern: body.digest), body.file, Int64(bitPattern: seal), row.stored, size,
         ]
-        for (index, column) in columns.enumerated() where index != 9 { insertion.bind(index, column) }
-        try insertion.run(binding: record, at: 9)
+        for (index, column) in columns.enumerated() { insertion.bind(index, column) }
+        if body.length <= Schema.largestBodyInRow {
+            return try insertion.binding(prepared.data, at: 12) { () throws(SQLiteFailure) in
+                try insertion.run(binding: record, at: 11)
+            }
+        }
+        try insertion.run(binding: record, at: 11)
         guard body.file == nil else { return }
         let bodyInsertion = try statement(Schema.insertBody)
         bodyInsertion.bind(0, row.id)
@@ -149,11 +153,18 @@ final class WriteConnection {
 extension Statement {
     /// Runs a statement of no rows, with bytes that it need not copy.
     func run(binding bytes: some ContiguousBytes, at index: Int) throws(SQLiteFailure) {
+        try binding(bytes, at: index) { () throws(SQLiteFailure) in while try step() {} }
+    }
+
+    /// Binds bytes while `body` runs the statement, and NULL after that.
+    func binding(
+        _ bytes: some ContiguousBytes, at index: Int, _ body: () throws(SQLiteFailure) -> Void
+    ) throws(SQLiteFailure) {
         var outcome: Result<Void, SQLiteFailure> = .success(())
         bytes.withUnsafeBytes { buffer in
             bind(index, buffer)
             do throws(SQLiteFailure) {
-                while try step() {}
+                try body()
             } catch {
                 outcome = .failure(error)
             }

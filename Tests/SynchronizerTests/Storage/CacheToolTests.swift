@@ -67,7 +67,7 @@ struct CacheToolTests {
         "--verify exits with 1 and says what is damaged, and leaves it as it was",
         arguments: [
             (
-                "UPDATE bodies SET data = zeroblob(length(data)) WHERE length(data) = 12",
+                "UPDATE entries SET body = zeroblob(length) WHERE length = 12",
                 "The body of https://example.com/plain"
             ),
             ("UPDATE entries SET seal = seal + 1 WHERE length = 12", "Rows that fail their check: 1"),

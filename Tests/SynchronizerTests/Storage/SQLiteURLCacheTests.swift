@@ -47,7 +47,7 @@ struct SQLiteURLCacheTests {
         }
     }
 
-    @Test("another process finds it", arguments: [0, 100, 64 << 10, (64 << 10) + 1, 3 << 20])
+    @Test("another process finds it", arguments: [0, 100, 1024, 1025, 64 << 10, (64 << 10) + 1, 3 << 20])
     func persists(_ size: Int) throws {
         let directory = TemporaryDirectory()
         let first = directory.cache()

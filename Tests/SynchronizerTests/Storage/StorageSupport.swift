@@ -9,12 +9,27 @@ import Testing
 final class TemporaryDirectory: Sendable {
     let url: URL
 
+    /// Caches that are closed in the background may make files, and the directory again, after it was removed.
+    private static let used = Locked<[URL]>([])
+    private static let removesAtExit: Void = {
+        atexit { for url in TemporaryDirectory.used.withLock({ $0 }) { TemporaryDirectory.remove(url) } }
+    }()
+
     init() {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("storage-\(UUID().uuidString)")
+        _ = Self.removesAtExit
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("storage-\(UUID().uuidString)")
+        self.url = url
+        Self.used.withLock { $0.append(url) }
     }
 
     deinit {
-        try? FileManager.default.removeItem(at: url)
+        Self.remove(url)
+    }
+
+    private static func remove(_ url: URL) {
+        // What is made while it is being emptied is removed the next time.
+        var status = stat()
+        for _ in 0..<8 where lstat(url.path, &status) == 0 { try? FileManager.default.removeItem(at: url) }
     }
 
     var files: CacheDirectory { CacheDirectory(url) }
