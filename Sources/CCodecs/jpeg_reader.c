@@ -9,6 +9,7 @@
 #include <jpeglib.h>
 #include <jerror.h>
 #include "jpeg_means.h"
+#include "jpeg_quarter.h"
 
 struct jpeg_reader {
     struct jpeg_decompress_struct info;
@@ -21,7 +22,10 @@ struct jpeg_reader {
     /// What a marker asked to skip beyond the bytes that there are.
     size_t pending_skip;
     int complete, at_end, starved, buffered;
+    /// Whether the header of the first scan is the last thing that has been read.
+    int at_scan;
     jpeg_means_memory means;
+    jpeg_quarter *quarter;
 };
 
 // Errors
@@ -113,6 +117,7 @@ void jpeg_reader_close(jpeg_reader *reader) {
     if (!reader) return;
     // Destroying frees memory and reports nothing.
     jpeg_destroy_decompress(&reader->info);
+    jpeg_quarter_close(reader->quarter);
     free(reader);
 }
 
@@ -141,6 +146,7 @@ int jpeg_reader_read_header(jpeg_reader *reader, jpeg_reader_header *header) {
     j_decompress_ptr info = &reader->info;
     if (setjmp(reader->escape)) return JPEG_READER_FAILED;
     if (jpeg_read_header(info, TRUE) != JPEG_HEADER_OK) return JPEG_READER_NEEDS_DATA;
+    reader->at_scan = 1;
     header->width = info->image_width;
     header->height = info->image_height;
     header->components = info->num_components;
@@ -158,6 +164,7 @@ jpeg_means_memory *jpeg_means_memory_of(j_common_ptr info) { return &((jpeg_read
 int jpeg_reader_start(jpeg_reader *reader, int eighths, int layout, int buffered, int means, uint32_t *width,
                       uint32_t *height) {
     j_decompress_ptr info = &reader->info;
+    reader->at_scan = 0;
     if (setjmp(reader->escape)) return JPEG_READER_FAILED;
     if (means && !reader->means.request) {
         jpeg_means_install(info, &reader->means);
@@ -174,6 +181,24 @@ int jpeg_reader_start(jpeg_reader *reader, int eighths, int layout, int buffered
     *width = info->output_width;
     *height = info->output_height;
     return JPEG_READER_DONE;
+}
+
+int jpeg_reader_start_quarter(jpeg_reader *reader, uint32_t *width, uint32_t *height) {
+    j_decompress_ptr info = &reader->info;
+    const struct jpeg_source_mgr *source = info->src;
+    if (!reader->at_scan || reader->quarter || !reader->complete || reader->at_end) return out_of_turn(reader);
+    reader->quarter = jpeg_quarter_open(info, source->next_input_byte, source->next_input_byte + source->bytes_in_buffer);
+    if (!reader->quarter) return JPEG_READER_FAILED;
+    *width = (info->image_width + 3) / 4;
+    *height = (info->image_height + 3) / 4;
+    return JPEG_READER_DONE;
+}
+
+int jpeg_reader_quarter_rows(jpeg_reader *reader, uint8_t *rows, size_t stride, int capacity, int *count) {
+    *count = 0;
+    if (!reader->quarter) return out_of_turn(reader);
+    *count = jpeg_quarter_rows(reader->quarter, rows, stride, capacity);
+    return *count == 0 ? JPEG_READER_FAILED : JPEG_READER_DONE;
 }
 
 int jpeg_reader_absorb(jpeg_reader *reader) {

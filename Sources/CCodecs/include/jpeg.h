@@ -57,6 +57,13 @@ int jpeg_reader_read_header(jpeg_reader *reader, jpeg_reader_header *header);
 int jpeg_reader_start(jpeg_reader *reader, int eighths, int layout, int buffered, int means, uint32_t *width,
                       uint32_t *height);
 
+/// Begins to decode to a quarter of the size, in a way that is faster than jpeg_reader_start with two eighths, and
+/// smoother: for pictures that are made a good deal smaller still. Only when all data have been given, and of common files
+/// that are quite in order: where this fails, or rows do, jpeg_reader_start can still be called.
+int jpeg_reader_start_quarter(jpeg_reader *reader, uint32_t *width, uint32_t *height);
+/// Decodes up to `capacity` rows of BGRA, `stride` bytes apart; `count` says how many.
+int jpeg_reader_quarter_rows(jpeg_reader *reader, uint8_t *rows, size_t stride, int capacity, int *count);
+
 /// Takes in a row of blocks, at most, of a file that was started as `buffered`.
 int jpeg_reader_absorb(jpeg_reader *reader);
 /// The number of the scan that is being absorbed, from 1.

@@ -24,6 +24,7 @@
                 throw ImageError.damaged(.jpeg, "two sizes")
             }
             let colours = JPEGColours(bytes, reader)
+            if let image = try JPEGQuarter.decode(reader, colours, plan) { return image }
             let eighths = eighths(plan)
             guard let size = try reader.start(eighths: eighths, meansOnly: eighths == 1) else { throw truncated }
             if reader.hasScans {
