@@ -8,7 +8,7 @@
 #include <string.h>
 #include <jpeglib.h>
 #include <jerror.h>
-#include "jpeg_means.h"
+#include "jpeg_coarse.h"
 #include "jpeg_quarter.h"
 
 struct jpeg_reader {
@@ -24,7 +24,7 @@ struct jpeg_reader {
     int complete, at_end, starved, buffered;
     /// Whether the header of the first scan is the last thing that has been read.
     int at_scan;
-    jpeg_means_memory means;
+    jpeg_coarse_memory coarse;
     jpeg_quarter *quarter;
 };
 
@@ -159,15 +159,15 @@ int jpeg_reader_read_header(jpeg_reader *reader, jpeg_reader_header *header) {
 
 // Decoding
 
-jpeg_means_memory *jpeg_means_memory_of(j_common_ptr info) { return &((jpeg_reader *)info->client_data)->means; }
+jpeg_coarse_memory *jpeg_coarse_memory_of(j_common_ptr info) { return &((jpeg_reader *)info->client_data)->coarse; }
 
-int jpeg_reader_start(jpeg_reader *reader, int eighths, int layout, int buffered, int means, uint32_t *width,
+int jpeg_reader_start(jpeg_reader *reader, int eighths, int layout, int buffered, int coarse, uint32_t *width,
                       uint32_t *height) {
     j_decompress_ptr info = &reader->info;
     reader->at_scan = 0;
     if (setjmp(reader->escape)) return JPEG_READER_FAILED;
-    if (means && !reader->means.request) {
-        jpeg_means_install(info, &reader->means);
+    if (coarse && !reader->coarse.request) {
+        jpeg_coarse_install(info, &reader->coarse);
         // It would guess at what was left out.
         info->do_block_smoothing = FALSE;
     }

@@ -51,10 +51,10 @@ void jpeg_reader_set_data(jpeg_reader *reader, const uint8_t *bytes, size_t leng
 /// Reads up to the first scan.
 int jpeg_reader_read_header(jpeg_reader *reader, jpeg_reader_header *header);
 
-/// Begins to decode, to `eighths`/8 of the size (1, 2, 4, 8), and gives the size of what comes out.
-/// With `buffered` the whole file has to be absorbed first, or as much of it as there is to show; with `means` as well,
-/// no more is kept of it than an eighth of the size needs.
-int jpeg_reader_start(jpeg_reader *reader, int eighths, int layout, int buffered, int means, uint32_t *width,
+/// Begins to decode, to `eighths`/8 of the size (2, 4, 8), and gives the size of what comes out.
+/// With `buffered` the whole file has to be absorbed first, or as much of it as there is to show; with `coarse` as well,
+/// and two eighths, no more is kept of it than such a picture needs that is made a good deal smaller still.
+int jpeg_reader_start(jpeg_reader *reader, int eighths, int layout, int buffered, int coarse, uint32_t *width,
                       uint32_t *height);
 
 /// Begins to decode to a quarter of the size, in a way that is faster than jpeg_reader_start with two eighths, and

@@ -7,12 +7,14 @@
         /// One that comes in several scans has its coefficients in memory before its first row is made.
         static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
             let strips = PixelSize(width: plan.stored.width, height: 4 * PictureAssembler.stripHeight).bytes
-            return strips + JPEGHeader.coefficientBytes(bytes, meansOnly: eighths(plan) == 1)
+            return strips + JPEGHeader.coefficientBytes(bytes, isCoarse: JPEGQuarter.suffices(plan))
         }
 
         static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
-            guard eighths(plan) == 1, JPEGHeader.isProgressive(bytes) else { return try decode(bytes, bytes, plan) }
-            guard let scans = JPEGScans.forMeans(bytes) else { throw truncated }
+            guard JPEGQuarter.suffices(plan), JPEGHeader.isProgressive(bytes) else {
+                return try decode(bytes, bytes, plan)
+            }
+            guard let scans = JPEGScans.forQuarter(bytes) else { throw truncated }
             return try scans.withUnsafeBytes { try decode(ByteReader($0), bytes, plan) }
         }
 
@@ -26,7 +28,7 @@
             let colours = JPEGColours(bytes, reader)
             if let image = try JPEGQuarter.decode(reader, colours, plan) { return image }
             let eighths = eighths(plan)
-            guard let size = try reader.start(eighths: eighths, meansOnly: eighths == 1) else { throw truncated }
+            guard let size = try reader.start(eighths: eighths, isCoarse: JPEGQuarter.suffices(plan)) else { throw truncated }
             if reader.hasScans {
                 try absorb(reader, JPEGScanLimit(stored))
                 try reader.startPicture(scan: reader.scan)
@@ -56,7 +58,7 @@
                 Double(plan.stored.width * eighths) / 8 >= enough * Double(plan.output.width)
                     && Double(plan.stored.height * eighths) / 8 >= enough * Double(plan.output.height)
             }
-            return [1, 2, 4].first(where: suffices) ?? 8
+            return [2, 4].first(where: suffices) ?? 8
         }
 
         /// Takes in all scans of a file that has several, a row of blocks at a time.

@@ -60,12 +60,12 @@
 
         /// Begins to decode at so many eighths of the size; the size of the rows that come, or nil if more bytes are
         /// needed.
-        /// - Parameter meansOnly: Whether nothing is kept but what an eighth of the size needs.
-        func start(eighths: Int, meansOnly: Bool = false) throws -> PixelSize? {
+        /// - Parameter isCoarse: Whether nothing is kept but the means and slopes of blocks, which two eighths are made of.
+        func start(eighths: Int, isCoarse: Bool = false) throws -> PixelSize? {
             var (width, height): (UInt32, UInt32) = (0, 0)
             let layout = Int32(isInks ? JPEG_ROWS_CMYK : JPEG_ROWS_BGRA)
             let result = jpeg_reader_start(
-                reader, Int32(eighths), layout, header.multiscan, meansOnly ? 1 : 0, &width, &height)
+                reader, Int32(eighths), layout, header.multiscan, isCoarse ? 1 : 0, &width, &height)
             return try step(result) == .done ? PixelSize(width: Int(width), height: Int(height)) : nil
         }
 

@@ -62,13 +62,13 @@ enum JPEGHeader {
     }
 
     /// The bytes of all its coefficients, which a decoder has to hold where they come in several scans; else 0.
-    /// - Parameter meansOnly: Whether it holds no more of them than an eighth of the size needs.
-    static func coefficientBytes(_ bytes: ByteReader, meansOnly: Bool = false) -> Int {
+    /// - Parameter isCoarse: Whether it holds no more than the means and slopes of blocks, for a quarter of the size.
+    static func coefficientBytes(_ bytes: ByteReader, isCoarse: Bool = false) -> Int {
         var (all, components, isProgressive) = (0, 0, false)
         var isScattered = false
         walk(bytes) { marker, segment in
             if isFrame(marker) {
-                all = coefficientBytes(frame: segment, meansOnly) ?? 0
+                all = coefficientBytes(frame: segment, isCoarse) ?? 0
                 components = segment.byte(5).map(Int.init) ?? 0
                 isProgressive = marker & 3 == 2
             } else if marker == scan {
@@ -80,16 +80,16 @@ enum JPEGHeader {
     }
 
     /// T.81 §B.2.2: lines, samples a line, and for each component its sampling factors.
-    private static func coefficientBytes(frame: ByteReader, _ meansOnly: Bool) -> Int? {
+    private static func coefficientBytes(frame: ByteReader, _ isCoarse: Bool) -> Int? {
         guard let height = frame.big16(1), let width = frame.big16(3), let count = frame.byte(5) else { return nil }
         let factors = (0..<Int(count)).compactMap { frame.byte(7 + $0 * 3).map { (Int($0 >> 4), Int($0 & 15)) } }
         let (across, down) = (factors.map(\.0).max() ?? 1, factors.map(\.1).max() ?? 1)
         guard across > 0, down > 0 else { return nil }
         return factors.reduce(0) { sum, factor in
             let all = (width * factor.0 / across + 16) * (height * factor.1 / down + 16) * 2
-            guard meansOnly, !JPEGSampling.isHalved(factor, of: (across, down)) else { return sum + all }
-            // Means, and the rows of whole blocks that are at hand.
-            return sum + all / 64 + (width + 16) * 128
+            guard isCoarse, !JPEGSampling.isHalved(factor, of: (across, down)) else { return sum + all }
+            // Four of 64, and the rows of whole blocks that are at hand.
+            return sum + all / 16 + (width + 16) * 128
         }
     }
 

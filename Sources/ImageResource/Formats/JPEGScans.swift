@@ -9,12 +9,14 @@
             let factors: (Int, Int)
         }
 
-        /// The file without the scans that say nothing of a picture at an eighth of its size; nil if the file does not go
+        /// The file without the scans that say little of a picture at a quarter of its size; nil if the file does not go
         /// on to its end.
         ///
-        /// There each block of 8 × 8 becomes one pixel, its mean, and the mean has scans of its own. Only of components
-        /// that are stored at half the size more is needed. Those scans are most of a file, and of the time.
-        static func forMeans(_ bytes: ByteReader) -> Data? {
+        /// There a block of 8 × 8 becomes four pixels, of its mean, which has scans of its own, and its slopes. Of these
+        /// the first scan, which encoders cut off at two bits, is enough where the picture is made a good deal smaller
+        /// still. Only of components that are stored at half the size all is taken. What is left out is most of a file,
+        /// and of the time.
+        static func forQuarter(_ bytes: ByteReader) -> Data? {
             var components: [Component] = []
             var (kept, start, offset) = (Data(), 0, 2)
             while let lead = bytes.byte(offset), let marker = bytes.byte(offset + 1) {
@@ -34,7 +36,7 @@
                         components = self.components(segment)
                     } else if marker == 0xDA {
                         end = endOfData(bytes, from: end)
-                        if refinesMean(segment, components) {
+                        if isFine(segment, components) {
                             kept.append(contentsOf: bytes.bytes[start..<offset])
                             start = min(end, bytes.count)
                         }
@@ -53,10 +55,14 @@
             }
         }
 
-        /// Whether a scan is of other coefficients than the first, for a component of which only that is wanted
-        /// (T.81 §B.2.3).
-        private static func refinesMean(_ scan: ByteReader, _ components: [Component]) -> Bool {
-            guard scan.byte(0) == 1, let id = scan.byte(1), let first = scan.byte(3), first > 0 else { return false }
+        /// Whether a scan is neither of the mean nor the first of the slopes, for a component of which only those are
+        /// wanted (T.81 §B.2.3).
+        private static func isFine(_ scan: ByteReader, _ components: [Component]) -> Bool {
+            guard scan.byte(0) == 1, let id = scan.byte(1), let first = scan.byte(3), first > 0,
+                let bits = scan.byte(5)
+            else { return false }
+            // The second coefficient in the order of the zigzag is the slope across, the third that down.
+            if first <= 2, bits >> 4 == 0 { return false }
             guard let component = components.first(where: { $0.id == id }) else { return false }
             let largest = (components.map(\.factors.0).max() ?? 1, components.map(\.factors.1).max() ?? 1)
             return !JPEGSampling.isHalved(component.factors, of: largest)

@@ -1,20 +1,24 @@
 #ifdef __linux__
 
-#include "jpeg_means.h"
+#include "jpeg_coarse.h"
 
 #include <string.h>
 #include <jerror.h>
 
-static jpeg_means *make(j_common_ptr info, int pool, JDIMENSION width, JDIMENSION height, JDIMENSION capacity) {
+/// Which coefficients of a block are kept, in natural order.
+enum { KEPT = 4 };
+static const int places[KEPT] = {0, 1, DCTSIZE, DCTSIZE + 1};
+
+static jpeg_coarse *make(j_common_ptr info, int pool, JDIMENSION width, JDIMENSION height, JDIMENSION capacity) {
     struct jpeg_memory_mgr *memory = info->mem;
-    size_t bytes = (size_t)width * height * sizeof(JCOEF), row = (size_t)width * sizeof(JBLOCK);
-    jpeg_means *made = memory->alloc_small(info, pool, sizeof *made);
+    size_t bytes = (size_t)width * height * KEPT * sizeof(JCOEF), row = (size_t)width * sizeof(JBLOCK);
+    jpeg_coarse *made = memory->alloc_small(info, pool, sizeof *made);
     memset(made, 0, sizeof *made);
     made->width = width;
     made->height = height;
     made->capacity = capacity;
-    made->means = memory->alloc_large(info, pool, bytes);
-    memset(made->means, 0, bytes);
+    made->kept = memory->alloc_large(info, pool, bytes);
+    memset(made->kept, 0, bytes);
     made->rows = memory->alloc_small(info, pool, capacity * sizeof(JBLOCKROW));
     for (JDIMENSION i = 0; i < capacity; i++) {
         made->rows[i] = memory->alloc_large(info, pool, row);
@@ -25,42 +29,46 @@ static jpeg_means *make(j_common_ptr info, int pool, JDIMENSION width, JDIMENSIO
 
 static jvirt_barray_ptr request(j_common_ptr info, int pool, boolean zero, JDIMENSION width, JDIMENSION height,
                                 JDIMENSION capacity) {
-    jpeg_means_memory *memory = jpeg_means_memory_of(info);
+    jpeg_coarse_memory *memory = jpeg_coarse_memory_of(info);
     j_decompress_ptr picture = (j_decompress_ptr)info;
     int index = memory->asked++;
-    if (index >= picture->num_components || index >= MAX_COMPONENTS || picture->comp_info[index].DCT_scaled_size != 1)
+    if (index >= picture->num_components || index >= MAX_COMPONENTS || picture->comp_info[index].DCT_scaled_size != 2)
         return memory->request(info, pool, zero, width, height, capacity);
     memory->components[index] = make(info, pool, width, height, capacity);
     return (jvirt_barray_ptr)memory->components[index];
 }
 
-static void put_back(jpeg_means *component) {
+static void put_back(jpeg_coarse *component) {
     for (JDIMENSION row = 0; component->changed && row < component->count; row++) {
-        JCOEF *means = component->means + (size_t)(component->first + row) * component->width;
-        for (JDIMENSION x = 0; x < component->width; x++) means[x] = component->rows[row][x][0];
+        JCOEF *kept = component->kept + (size_t)(component->first + row) * component->width * KEPT;
+        for (JDIMENSION x = 0; x < component->width; x++)
+            for (int i = 0; i < KEPT; i++) *kept++ = component->rows[row][x][places[i]];
     }
     component->changed = FALSE;
 }
 
-static void take_out(jpeg_means *component, JDIMENSION first, JDIMENSION count) {
+static void take_out(jpeg_coarse *component, JDIMENSION first, JDIMENSION count) {
     component->first = first;
     component->count = count;
     for (JDIMENSION row = 0; row < count; row++) {
-        const JCOEF *means = component->means + (size_t)(first + row) * component->width;
-        for (JDIMENSION x = 0; x < component->width; x++) component->rows[row][x][0] = means[x];
+        const JCOEF *kept = component->kept + (size_t)(first + row) * component->width * KEPT;
+        memset(component->rows[row], 0, component->width * sizeof(JBLOCK));
+        for (JDIMENSION x = 0; x < component->width; x++)
+            for (int i = 0; i < KEPT; i++) component->rows[row][x][places[i]] = *kept++;
     }
 }
 
 static JBLOCKARRAY access_rows(j_common_ptr info, jvirt_barray_ptr array, JDIMENSION first, JDIMENSION count,
                                boolean writable) {
-    jpeg_means_memory *memory = jpeg_means_memory_of(info);
-    jpeg_means *component = NULL;
+    jpeg_coarse_memory *memory = jpeg_coarse_memory_of(info);
+    jpeg_coarse *component = NULL;
     for (int i = 0; i < MAX_COMPONENTS && !component; i++)
-        if (memory->components[i] == (jpeg_means *)array) component = memory->components[i];
+        if (memory->components[i] == (jpeg_coarse *)array) component = memory->components[i];
     if (!component) return memory->access(info, array, first, count, writable);
     if (count > component->capacity || first > component->height || count > component->height - first)
         ERREXIT(info, JERR_BAD_VIRTUAL_ACCESS);
-    if (component->first != first || component->count != count) {
+    // A picture is made of what is kept alone: whoever only reads gets rows without what a scan has left there besides.
+    if (component->first != first || component->count != count || (component->changed && !writable)) {
         put_back(component);
         take_out(component, first, count);
     }
@@ -68,7 +76,7 @@ static JBLOCKARRAY access_rows(j_common_ptr info, jvirt_barray_ptr array, JDIMEN
     return component->rows;
 }
 
-void jpeg_means_install(j_decompress_ptr info, jpeg_means_memory *memory) {
+void jpeg_coarse_install(j_decompress_ptr info, jpeg_coarse_memory *memory) {
     memory->request = info->mem->request_virt_barray;
     memory->access = info->mem->access_virt_barray;
     info->mem->request_virt_barray = request;
