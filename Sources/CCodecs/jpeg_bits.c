@@ -35,7 +35,7 @@ static uint16_t as_many_as_fit(const jpeg_codes *codes, unsigned window) {
     return (uint16_t)(takes | covers << COVERS_SHIFT | (ends ? ENDS : 0));
 }
 
-bool jpeg_codes_make(jpeg_codes *codes, const uint8_t counts[17], const uint8_t symbols[256]) {
+bool jpeg_codes_make(jpeg_codes *codes, const uint8_t counts[17], const uint8_t symbols[256], int most) {
     int32_t code = 0, offset = 0;
     memset(codes, 0, sizeof *codes);
     memcpy(codes->symbols, symbols, sizeof codes->symbols);
@@ -43,10 +43,13 @@ bool jpeg_codes_make(jpeg_codes *codes, const uint8_t counts[17], const uint8_t 
         codes->first[length] = code;
         codes->codes[length] = counts[length];
         codes->offset[length] = offset;
-        if (code + counts[length] > 1 << length || offset + counts[length] > 256) return false;
-        for (int i = 0; i < counts[length]; i++, code++, offset++)
+        // No code may be all ones (T.81 §C.2).
+        if ((counts[length] && code + counts[length] >= 1 << length) || offset + counts[length] > 256) return false;
+        for (int i = 0; i < counts[length]; i++, code++, offset++) {
+            if (symbols[offset] > most) return false;
             for (int rest = 0; length <= ONE && rest < 1 << (ONE - length); rest++)
                 codes->one[(code << (ONE - length)) + rest] = (uint16_t)(length << 8 | symbols[offset]);
+        }
     }
     for (unsigned window = 0; window < 1 << MANY; window++) codes->many[window] = as_many_as_fit(codes, window);
     return true;

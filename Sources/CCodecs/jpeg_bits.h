@@ -33,8 +33,8 @@ typedef struct {
     uint8_t symbols[256];
 } jpeg_codes;
 
-/// Makes tables of what a DHT segment says; false if its codes cannot be told apart.
-bool jpeg_codes_make(jpeg_codes *codes, const uint8_t counts[17], const uint8_t symbols[256]);
+/// Makes tables of what a DHT segment says; false if its codes cannot be told apart, or if a symbol is beyond `most`.
+bool jpeg_codes_make(jpeg_codes *codes, const uint8_t counts[17], const uint8_t symbols[256], int most);
 
 /// Begins where a scan, or a restart interval, begins.
 void jpeg_bits_begin(jpeg_bits *bits, const uint8_t *next, const uint8_t *end);

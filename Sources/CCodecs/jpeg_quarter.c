@@ -50,11 +50,12 @@ struct jpeg_quarter {
 
 // Opening
 
-static const jpeg_codes *codes(jpeg_codes **known, JHUFF_TBL **tables, int number) {
+static const jpeg_codes *codes(jpeg_codes **known, JHUFF_TBL **tables, int number, int most) {
     if (number < 0 || number >= NUM_HUFF_TBLS || !tables[number]) return NULL;
     if (!known[number]) {
         known[number] = malloc(sizeof(jpeg_codes));
-        if (known[number] && !jpeg_codes_make(known[number], tables[number]->bits, tables[number]->huffval)) {
+        const JHUFF_TBL *table = tables[number];
+        if (known[number] && !jpeg_codes_make(known[number], table->bits, table->huffval, most)) {
             free(known[number]);
             known[number] = NULL;
         }
@@ -83,8 +84,8 @@ static bool open_component(jpeg_quarter *quarter, j_decompress_ptr info, int ind
     made->wide = 2 * most_across / made->across;
     made->high = 2 * most_down / made->down;
     made->kept = made->wide * made->high > 4 ? ALL_SLOPES : TWO_SLOPES;
-    made->means = codes(quarter->means, info->dc_huff_tbl_ptrs, stored->dc_tbl_no);
-    made->rest = codes(quarter->rest, info->ac_huff_tbl_ptrs, stored->ac_tbl_no);
+    made->means = codes(quarter->means, info->dc_huff_tbl_ptrs, stored->dc_tbl_no, 15);
+    made->rest = codes(quarter->rest, info->ac_huff_tbl_ptrs, stored->ac_tbl_no, 255);
     if (stored->quant_tbl_no < 0 || stored->quant_tbl_no >= NUM_QUANT_TBLS) return false;
     JQUANT_TBL *steps = info->quant_tbl_ptrs[stored->quant_tbl_no];
     if (!made->means || !made->rest || !steps) return false;

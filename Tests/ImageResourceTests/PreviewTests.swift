@@ -29,21 +29,6 @@
             #expect(previews.last == final)
         }
 
-        @Test(
-            "at an eighth of the size the scans that are left out change nothing",
-            arguments: [
-                "jpeg-410-progressive.jpg", "jpeg-411-progressive.jpg", "jpeg-420-progressive.jpg",
-                "jpeg-422-progressive.jpg", "jpeg-440-progressive.jpg", "jpeg-grey-progressive.jpg",
-                "jpeg-cmyk-progressive.jpg", "jpeg-scattered.jpg", "reduced-progressive.jpg", "large-progressive.jpg",
-            ])
-        func means(_ file: String) throws {
-            let data = try Samples.data(file)
-            let header = try #require(ImageHeader(data))
-            let sizing = ImageSizing.maxPixelSize(max(header.pixelWidth, header.pixelHeight) / 21)
-            // A previewer reads all scans.
-            #expect(try previews(data, pieces: 1, sizing: sizing).last == BitmapImage.decode(data, sizing: sizing))
-        }
-
         @Test("what is absorbed at once is shown once")
         func oneStep() throws {
             #expect(previews(try Samples.data("reduced-progressive.jpg"), pieces: 1).count == 1)

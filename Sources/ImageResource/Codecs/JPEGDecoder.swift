@@ -28,7 +28,9 @@
             let colours = JPEGColours(bytes, reader)
             if let image = try JPEGQuarter.decode(reader, colours, plan) { return image }
             let eighths = eighths(plan)
-            guard let size = try reader.start(eighths: eighths, isCoarse: JPEGQuarter.suffices(plan)) else { throw truncated }
+            guard let size = try reader.start(eighths: eighths, isCoarse: JPEGQuarter.suffices(plan)) else {
+                throw truncated
+            }
             if reader.hasScans {
                 try absorb(reader, JPEGScanLimit(stored))
                 try reader.startPicture(scan: reader.scan)
