@@ -54,6 +54,16 @@
             #expect(again.withUnsafeBytes { $0.allSatisfy { $0 == 255 } })
         }
 
+        @Test("a JPEG that would be too wide or too high is nil")
+        func tooLarge() throws {
+            let long = try #require(BitmapImage(width: 65_501, height: 1) { _ in })
+            #expect(long.jpegData(compressionQuality: 0.5) == nil)
+            #expect(
+                try #require(BitmapImage(width: 1, height: 65_501) { _ in }).jpegData(compressionQuality: 0.5) == nil)
+            let fitting = try #require(long.cropped(x: 1, y: 0, width: 65_500, height: 1))
+            #expect(ImageHeader(try #require(fitting.jpegData(compressionQuality: 0.5)))?.pixelWidth == 65_500)
+        }
+
         @Test("images are equal by their pixels, and not by their scale")
         func equality() throws {
             let image = try Self.sample(9, 9)

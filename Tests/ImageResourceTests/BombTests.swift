@@ -110,5 +110,36 @@
             let endless = gif(10, 10, frames: [[0x21, 0xFE] + Array(repeating: 0x01, count: 5000)])
             #expect(throws: ImageError.self) { try BitmapImage.decode(endless) }
         }
+
+        @Test(
+            "a WebP of a million chunks has its size, and no orientation behind the first thousands",
+            arguments: [9, 1_000_000])
+        func manyChunks(_ count: Int) throws {
+            let stored = try Samples.data("webp-turned.webp")
+            let exif = try #require(stored.range(of: Data("EXIF".utf8))).lowerBound
+            let filler = Data(repeatElement(Array("FILL".utf8) + [0, 0, 0, 0], count: count).joined())
+            let image = stored[..<exif] + filler + stored[exif...]
+            let header = try #require(ImageHeader(image))
+            #expect(header.pixelWidth == ImageHeader(stored)?.pixelWidth)
+            #expect(header.orientation == (count < 4096 ? ImageHeader(stored)?.orientation : .up))
+        }
+
+        @Test("the size of an AVIF is not looked for behind thousands of boxes", arguments: [9, 1_000_000])
+        func manyBoxes(_ count: Int) throws {
+            let stored = try Samples.data("avif-alpha.avif")
+            let meta = try #require(stored.range(of: Data("meta".utf8))).lowerBound - 4
+            let filler = Data(repeatElement([0, 0, 0, 8] + Array("free".utf8), count: count).joined())
+            let header = ImageHeader(stored[..<meta] + filler + stored[meta...])
+            #expect(header == (count < 4096 ? ImageHeader(stored) : nil))
+        }
+
+        @Test(
+            "the size of a JPEG is not looked for behind more than some kilobytes of nothing",
+            arguments: [9, 1_000_000])
+        func muchBeforeFrame(_ count: Int) throws {
+            let stored = try Samples.data("tiny-420.jpg")
+            let image = stored.prefix(2) + Data(repeating: 0xFF, count: count) + stored.dropFirst(2)
+            #expect(ImageHeader(image) == (count < 65_536 ? ImageHeader(stored) : nil))
+        }
     }
 #endif

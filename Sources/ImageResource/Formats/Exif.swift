@@ -6,7 +6,7 @@ enum Exif {
         let read16 = isLittle ? bytes.little16 : bytes.big16
         let read32 = isLittle ? bytes.little32 : bytes.big32
         guard read16(2) == 42, let directory = read32(4), let count = read16(directory) else { return nil }
-        for index in 0..<count {
+        for index in 0..<min(count, HeaderLimit.parts) {
             let entry = directory + 2 + index * 12
             guard let tag = read16(entry) else { return nil }
             // A value of type SHORT lies in the first two of the four bytes.

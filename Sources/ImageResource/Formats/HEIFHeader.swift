@@ -28,7 +28,8 @@ enum HEIFHeader {
     private static func facts(of properties: ByteReader, _ wanted: [Int]?) -> HeaderFacts? {
         var size: (width: Int, height: Int)?
         var (turns, mirror) = (0, UInt8?.none)
-        for (index, property) in Boxes(properties, from: 0).enumerated() where wanted?.contains(index + 1) ?? true {
+        let all = Boxes(properties, from: 0).prefix(HeaderLimit.parts)
+        for (index, property) in all.enumerated() where wanted?.contains(index + 1) ?? true {
             let content = property.content
             if property.has("ispe"), let width = content.big32(4), let height = content.big32(8), size == nil {
                 size = (width, height)
@@ -56,7 +57,7 @@ enum HEIFHeader {
         guard let item, let version = box.byte(0), let flags = box.byte(3), let count = box.big32(4) else { return nil }
         let isWide = flags & 1 == 1
         var offset = 8
-        for _ in 0..<count {
+        for _ in 0..<min(count, HeaderLimit.parts) {
             guard let id = version < 1 ? box.big16(offset) : box.big32(offset) else { return nil }
             offset += version < 1 ? 2 : 4
             guard let length = box.byte(offset).map(Int.init) else { return nil }
@@ -72,7 +73,7 @@ enum HEIFHeader {
     }
 
     private static func box(_ name: StaticString, in bytes: ByteReader, from offset: Int) -> ByteReader? {
-        Boxes(bytes, from: offset).first { $0.has(name) }?.content
+        Boxes(bytes, from: offset).prefix(HeaderLimit.parts).first { $0.has(name) }?.content
     }
 }
 

@@ -12,7 +12,7 @@ public struct ImageHeader: Sendable, Hashable {
     public let orientation: ImageOrientation
 
     /// Reads the header of an image; nil if it is of no known format, or its size is not in the bytes given, which
-    /// may be only the first of a file. Nothing is decoded, and nothing allocated in proportion to the picture or
+    /// may be only the first of a file, or lies behind thousands of its parts. Nothing is decoded, and nothing allocated in proportion to the picture or
     /// the file; takes less than a microsecond.
     public init?(_ data: Data) {
         guard let header = data.withUnsafeBytes({ Self(ByteReader($0)) }) else { return nil }
@@ -44,6 +44,13 @@ public struct ImageHeader: Sendable, Hashable {
     var uprightSize: PixelSize {
         orientation.upright(PixelSize(width: pixelWidth, height: pixelHeight))
     }
+}
+
+/// How far readers of headers go.
+enum HeaderLimit {
+    /// Of a file's chunks, boxes, segments or entries, at most so many are looked at. No picture has as many before what
+    /// is looked for; a hostile file may have millions, of a few bytes each.
+    static let parts = 4096
 }
 
 /// What a format's reader finds.

@@ -3,6 +3,8 @@ import Foundation
 /// Walks the marker segments of a JPEG (ITU-T T.81 annex B) up to its frame header.
 enum JPEGHeader {
     private static let scan: UInt8 = 0xDA
+    /// Segments, and bytes between them, that are looked at before the first scan.
+    private static let mostSteps = 16 * HeaderLimit.parts
 
     static func read(_ bytes: ByteReader) -> HeaderFacts? {
         var orientation = ImageOrientation.up
@@ -18,8 +20,9 @@ enum JPEGHeader {
 
     /// Calls `visit` with each segment up to the header of the first scan, until it returns false.
     static func walk(_ bytes: ByteReader, _ visit: (_ marker: UInt8, _ segment: ByteReader) -> Bool) {
-        var offset = 2
-        while let lead = bytes.byte(offset), let marker = bytes.byte(offset + 1) {
+        var (offset, steps) = (2, 0)
+        while steps < mostSteps, let lead = bytes.byte(offset), let marker = bytes.byte(offset + 1) {
+            steps += 1
             if lead != 0xFF || marker == 0xFF {
                 offset += 1  // Fill bytes, or something foreign between segments, which decoders pass over too.
             } else if marker == 0x00 || marker == 0x01 || (0xD0...0xD8).contains(marker) {

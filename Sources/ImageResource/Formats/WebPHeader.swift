@@ -17,7 +17,7 @@ enum WebPHeader {
     /// The colour profile (RFC 9649 §2.7.1.4), which comes before the pixels.
     static func profile(_ bytes: ByteReader) -> ByteReader? {
         guard bytes.has("VP8X", at: 12), let flags = bytes.byte(20), flags & 0x20 != 0 else { return nil }
-        return RIFFChunks(bytes).first { $0.name == "ICCP" }?.content
+        return RIFFChunks(bytes).prefix(HeaderLimit.parts).first { $0.name == "ICCP" }?.content
     }
 
     /// Whether an orientation may follow after the pixels.
@@ -34,9 +34,15 @@ enum WebPHeader {
         bytes.has("VP8X", at: 12) && bytes.byte(20).map { $0 & 0x02 != 0 } ?? false
     }
 
+    /// Whether any part of it may be lossless, which takes more memory.
     static func isLossless(_ bytes: ByteReader) -> Bool {
-        bytes.has("VP8L", at: 12)
-            || bytes.has("VP8X", at: 12) && RIFFChunks(bytes).contains { $0.name == "VP8L" || $0.name == "ANMF" }
+        guard bytes.has("VP8X", at: 12) else { return bytes.has("VP8L", at: 12) }
+        var chunks = RIFFChunks(bytes)
+        for _ in 0..<HeaderLimit.parts {
+            guard let chunk = chunks.next() else { return false }
+            if chunk.name == "VP8L" || chunk.name == "ANMF" { return true }
+        }
+        return true
     }
 
     private static func extended(_ bytes: ByteReader) -> HeaderFacts? {
@@ -47,7 +53,9 @@ enum WebPHeader {
     /// RFC 9649 §2.7.1.5: Exif is a chunk of its own, after the pixels.
     private static func orientation(_ bytes: ByteReader) -> ImageOrientation? {
         guard hasExif(bytes) else { return nil }
-        return RIFFChunks(bytes).first { $0.name == "EXIF" }.flatMap { Exif.orientation($0.content) }
+        return RIFFChunks(bytes).prefix(HeaderLimit.parts).first { $0.name == "EXIF" }.flatMap {
+            Exif.orientation($0.content)
+        }
     }
 
     /// RFC 9649 §3.4: the signature, then 14 bits of width - 1 and of height - 1.

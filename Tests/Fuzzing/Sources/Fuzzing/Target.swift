@@ -4,7 +4,7 @@ import Foundation
 
 /// What is fed: each codec, each reader of headers.
 enum Target: String, CaseIterable, Sendable {
-    case header, jpeg, png, webp, gif, animation, preview, profile
+    case header, jpeg, coarse, png, webp, gif, animation, preview, profile
 
     nonisolated(unsafe) static var chosen = Target.header  // set before the only thread begins
 
@@ -18,6 +18,7 @@ enum Target: String, CaseIterable, Sendable {
         switch self {
         case .header: header(bytes)
         case .jpeg: decode(bytes, as: JPEGDecoder.self, .jpeg)
+        case .coarse: coarse(bytes)
         case .png: png(bytes)
         case .webp: decode(bytes, as: WebPDecoder.self, .webp)
         case .gif: decode(bytes, as: GIFDecoder.self, .gif)
@@ -51,6 +52,17 @@ enum Target: String, CaseIterable, Sendable {
         guard ImageFormat(reader) == format, let decoding = try? Decoding(reader, sizing) else { return }
         guard let image = try? decoding.picture() else { return }
         precondition(image.width * image.height <= ImageDecoding.maximumPixelCount)
+    }
+
+    /// As small as it takes for most of a JPEG to be passed over.
+    private func coarse(_ bytes: UnsafeRawBufferPointer) {
+        let reader = ByteReader(bytes)
+        guard ImageFormat(reader) == .jpeg, let header = ImageHeader(reader) else { return }
+        let side = max(1, max(header.pixelWidth, header.pixelHeight) / 14)
+        for filter in [ImageSizing.Filter.area, .lanczos] {
+            guard let decoding = try? Decoding(reader, .maxPixelSize(side, filter: filter)) else { return }
+            _ = try? decoding.picture()
+        }
     }
 
     /// Also with checksums that are wrong, as almost all are that a fuzzer makes.
