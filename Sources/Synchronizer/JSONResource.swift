@@ -7,6 +7,7 @@ import Foundation
 /// ```
 public struct JSONResource<Value: Decodable & Sendable>: Resource {
     private let urlRequest: URLRequest
+    /// What its loads are shared by: method, URL and fields of the request.
     public let identity: ResourceIdentity
     private let decoder: JSONDecoder?
 
@@ -27,13 +28,16 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
         self.decoder = decoder
     }
 
+    /// The request that it was made with.
     public func request() -> URLRequest { urlRequest }
 
+    /// Decodes, on a background thread; throws what the decoder throws, most often a `DecodingError`.
     public var parse: @Sendable (Data) throws -> Value {
         let decoder = decoder ?? JSONDecoder()
         return { try decoder.decode(Value.self, from: $0) }
     }
 
+    /// Told by the decoder, which may have options.
     public var variant: ResourceVariant {
         decoder.map { ResourceVariant(identity: $0) } ?? .standard
     }

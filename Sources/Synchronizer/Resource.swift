@@ -40,14 +40,19 @@ public protocol Resource<ParsedObject>: Sendable {
 }
 
 extension Resource {
+    /// By default all resources of a type parse alike.
     public var variant: ResourceVariant { .standard }
 
+    /// By default made of ``request()``, each time.
     public var identity: ResourceIdentity { ResourceIdentity(request()) }
 
+    /// By default false: the parse has a thread to itself.
     public static var parsesQuickly: Bool { false }
 
+    /// By default nil: the limit of the configuration holds.
     public var maximumSize: Int? { nil }
 
+    /// By default the bytes of the body.
     public func cost(of object: ParsedObject, size: Int) -> Int { size }
 }
 

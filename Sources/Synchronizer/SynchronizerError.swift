@@ -100,6 +100,7 @@ extension SynchronizerError {
 }
 
 extension SynchronizerError: CustomStringConvertible, LocalizedError {
+    /// The URL and what went wrong, in English, for a log.
     public var description: String {
         let subject = url?.absoluteString ?? "a request without URL"
         switch self {
@@ -113,6 +114,7 @@ extension SynchronizerError: CustomStringConvertible, LocalizedError {
         }
     }
 
+    /// The same as ``description``.
     public var errorDescription: String? { description }
 
     private static func words(for error: any Error) -> String {

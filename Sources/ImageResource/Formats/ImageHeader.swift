@@ -11,9 +11,9 @@ public struct ImageHeader: Sendable, Hashable {
     /// How the stored pixels are to be turned to stand upright.
     public let orientation: ImageOrientation
 
-    /// Reads the header of an image; nil if it is of no known format, or its size is not in the bytes given, which
-    /// may be only the first of a file, or lies behind thousands of its parts. Nothing is decoded, and nothing allocated in proportion to the picture or
-    /// the file; takes less than a microsecond.
+    /// Reads the header of an image; nil if it is of no known format, or its size is not in the bytes given, which may be
+    /// only the first of a file, or lies behind thousands of its parts. Nothing is decoded, and nothing allocated in
+    /// proportion to the picture or the file; takes less than a microsecond, on the caller's thread.
     public init?(_ data: Data) {
         guard let header = data.withUnsafeBytes({ Self(ByteReader($0)) }) else { return nil }
         self = header

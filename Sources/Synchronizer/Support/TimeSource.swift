@@ -15,8 +15,10 @@ public struct SystemTime: TimeSource {
     /// The system's clock; every instance is the same.
     public init() {}
 
+    /// The time of day as the system has it; it jumps when that is set.
     public var now: Date { Date() }
 
+    /// On a global dispatch queue, `delay` seconds from now at the earliest.
     public func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> CancelLoading {
         let item = DispatchWorkItem(block: action)
         DispatchQueue.global().asyncAfter(deadline: .now() + delay, execute: item)

@@ -54,6 +54,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
 
     // MARK: - What the session reports of its tasks
 
+    /// Hands the response to the load of the task. A subclass that overrides it calls it, as for the others below.
     open func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
@@ -62,6 +63,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         completionHandler(.allow)
     }
 
+    /// Hands a part of the body to the load of the task.
     open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         transfer(of: dataTask)?.report(.data(data))
     }
@@ -74,6 +76,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         transfer(of: task)?.report(.servedFromSessionCache)
     }
 
+    /// Ends the load of the task: whole if there is no error, and only then.
     open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let transfer = transfers.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
         transfer?.report(.finished(error))
