@@ -95,8 +95,8 @@
             #expect(abs(Double(image.width) / Double(image.height) - 333.0 / 251) < 0.02)
         }
 
-        @Test("at an eighth of its size a progressive JPEG needs a third of the memory, or less")
-        func means() throws {
+        @Test("a small picture of a progressive JPEG needs half the memory of a larger one, or less")
+        func coarse() throws {
             let data = try Samples.data("large-progressive.jpg")
             let costs = try data.withUnsafeBytes { bytes in
                 try [60, 200].map { try Decoding(ByteReader(bytes), .maxPixelSize($0)).cost }
@@ -119,6 +119,15 @@
             #expect(budget.used == 0)
             _ = previewer.preview(of: Data(bytes))
             #expect(budget.used >= admitted)
+        }
+
+        @Test("small previews of a progressive JPEG take all of its coefficients of the budget")
+        func smallPreviews() throws {
+            let data = try Samples.data("large-progressive.jpg")
+            let budget = DecodeBudget { 20 << 20 }
+            let previewer = ImagePreviewer(sizing: .maxPixelSize(60), budget: budget)
+            #expect(previewer.preview(of: data) != nil)
+            #expect(budget.used > data.withUnsafeBytes { JPEGHeader.coefficientBytes(ByteReader($0)) })
         }
 
         @Test(

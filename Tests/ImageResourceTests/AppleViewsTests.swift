@@ -113,6 +113,46 @@
             #expect(view.image === error)
         }
 
+        /// What a SwiftUI view was asked to show.
+        private final class Shown {
+            private(set) var phases: [String] = []
+
+            func note(_ phase: String) -> EmptyView {
+                phases.append(phase)
+                return EmptyView()
+            }
+        }
+
+        @Test(
+            "a ResourceImage shows its placeholder until the image is there, and then the image, from the first frame on"
+        )
+        func resourceImage() async throws {
+            let url = bench.server.url("/image")
+            let shown = Shown()
+            func draw() {
+                _ =
+                    ResourceImage(url: url, synchronizer: synchronizer) { _ in
+                        shown.note("image")
+                    } placeholder: {
+                        shown.note("placeholder")
+                    }.body.body
+                _ =
+                    ResourceImage(url: url, synchronizer: synchronizer, transaction: Transaction(animation: .default)) {
+                        shown.note($0.image == nil ? "empty" : "success")
+                    }.body.body
+                _ = ResourceImage(url: url, synchronizer: synchronizer).body.body
+                _ =
+                    ResourceImage(url: nil, synchronizer: synchronizer) {
+                        shown.note($0.error == nil ? "none" : "failure")
+                    }
+                    .body.body
+            }
+            draw()
+            _ = try await synchronizer.load(ImageResource(url: url))
+            draw()
+            #expect(shown.phases == ["placeholder", "empty", "none", "image", "success", "none"])
+        }
+
         @Test("a SwiftUI view loads as long as its task runs, and shows what is in memory at once")
         func model() async throws {
             let resource = ImageResource(url: bench.server.url("/image"))

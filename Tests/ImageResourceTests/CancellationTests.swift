@@ -46,6 +46,36 @@
             }
         }
 
+        @Test(
+            "it is asked often whether anybody waits for a preview, and a cancelled one ends there",
+            arguments: ["large-baseline.jpg", "large-progressive.jpg", "large-lossy.webp", "large-lossless.webp"])
+        func previews(_ file: String) throws {
+            let data = try Samples.data(file)
+            for sizing in [ImageSizing.stored, .maxPixelSize(100)] {
+                let all = asksOfPreview(data, sizing, cancelAt: .max)
+                #expect(all.isShown && all.count >= 6)
+                for limit in [1, 2, all.count / 3, all.count / 2, all.count - 1] {
+                    let asked = asksOfPreview(data, sizing, cancelAt: limit)
+                    #expect(!asked.isShown && asked.count <= limit + 1)
+                }
+            }
+        }
+
+        /// Makes a preview, and cancels when it is asked for the nth time; how often it was asked in all.
+        private func asksOfPreview(
+            _ data: Data, _ sizing: ImageSizing, cancelAt limit: Int
+        ) -> (count: Int, isShown: Bool) {
+            let asked = Locked(0)
+            let probe: @Sendable () -> Bool = {
+                asked.withLock { asked in
+                    asked += 1
+                    return asked >= limit
+                }
+            }
+            let image = ParseCancellation.with(probe) { ImagePreviewer(sizing: sizing).preview(of: data) }
+            return (asked.withLock { $0 }, image != nil)
+        }
+
         @Test("a decode for a load that was cancelled before it began does not begin")
         func before() throws {
             #expect(try asks(Data("no image at all".utf8), .stored, cancelAt: 1) == 1)

@@ -37,6 +37,14 @@
             self.content = content
         }
 
+        /// An image as large as it is stored, or as `sizing` says, and nothing until it is there, or if it cannot be loaded.
+        public init(
+            url: URL?, sizing: ImageSizing = .stored, synchronizer: Synchronizer = .shared,
+            transaction: Transaction = Transaction()
+        ) where Content == Image? {
+            self.init(url: url, sizing: sizing, synchronizer: synchronizer, transaction: transaction) { $0.image }
+        }
+
         /// An image, with what is shown until it is there, and if it cannot be loaded.
         public init<I: View, P: View>(
             url: URL?, sizing: ImageSizing = .stored, synchronizer: Synchronizer = .shared,

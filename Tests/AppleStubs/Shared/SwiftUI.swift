@@ -54,6 +54,10 @@ extension _ConditionalContent: View where TrueContent: View, FalseContent: View 
     public var body: Never { stubBody() }
 }
 
+extension Optional: View where Wrapped: View {
+    public var body: Never { stubBody() }
+}
+
 @resultBuilder
 public struct ViewBuilder {
     public static func buildBlock() -> EmptyView { EmptyView() }

@@ -46,7 +46,8 @@
             guard let decoding = try? Decoding(bytes, sizing),
                 let previewer = Self.previewer(format, bytes, decoding.plan)
             else { return .nothingToShow }
-            guard let reservation = budget.reserve(decoding.cost + decoding.plan.output.bytes) else {
+            let more = format == .jpeg ? JPEGPreviewer.bytesBeyondDecode(bytes, decoding.plan) : 0
+            guard let reservation = budget.reserve(decoding.cost + decoding.plan.output.bytes + more) else {
                 return .nothingToShow
             }
             return .showing(previewer, reservation)

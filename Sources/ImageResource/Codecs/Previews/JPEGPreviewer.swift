@@ -22,6 +22,12 @@
             limit = JPEGScanLimit(plan.stored)
         }
 
+        /// What it takes beyond a decode: all scans that arrive are read, and so all coefficients are held.
+        static func bytesBeyondDecode(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
+            JPEGHeader.coefficientBytes(bytes)
+                - JPEGHeader.coefficientBytes(bytes, isCoarse: JPEGQuarter.suffices(plan))
+        }
+
         func preview(of bytes: ByteReader) throws -> BitmapImage? {
             reader.give(bytes, isComplete: false)
             if colours == nil, try reader.readHeader(bytes) != nil { colours = JPEGColours(bytes, reader) }
