@@ -39,8 +39,8 @@ bool jpeg_codes_make(jpeg_codes *codes, const uint8_t counts[17], const uint8_t 
 /// Begins where a scan, or a restart interval, begins.
 void jpeg_bits_begin(jpeg_bits *bits, const uint8_t *next, const uint8_t *end);
 
-/// Reads a block, of which `count` coefficients are wanted; its mean is stored as the difference to the one before. False
-/// if it is damaged.
+/// Reads a block, of which `count` coefficients are wanted; its mean is stored as the difference to the one before.
+/// False if it is damaged.
 bool jpeg_bits_block(jpeg_bits *bits, const jpeg_codes *means, const jpeg_codes *rest, int count,
                      int kept[JPEG_BITS_KEPT]);
 

@@ -6,10 +6,10 @@
 #include <string.h>
 #include "jpeg_bits.h"
 
-enum { MOST_COMPONENTS = 3, MOST_ROWS = 4, LEAST_MEAN = -2048, MOST_MEAN = 2047 };
+enum { MOST_COMPONENTS = 3, MOST_ROWS = 4, LEAST_MEAN = -2048, MOST_MEAN = 2047, MOST_SIZE = 15, MOST_SYMBOL = 255 };
 
-/// How many coefficients there are up to the slopes of a block across and down, and up to that in both directions, which
-/// brings a tenth of a decibel where four samples are made of a block, and a whole one where sixteen are.
+/// How many coefficients there are up to the slopes of a block across and down, and up to that in both directions,
+/// which brings a tenth of a decibel where four samples are made of a block, and a whole one where sixteen are.
 enum { TWO_SLOPES = 3, ALL_SLOPES = 5 };
 
 typedef float float4 __attribute__((vector_size(16)));
@@ -67,8 +67,8 @@ static bool is_of_the_kind(j_decompress_ptr info) {
     J_COLOR_SPACE colours = info->jpeg_color_space;
     return !info->progressive_mode && !info->arith_code && info->data_precision == 8 &&
            info->comps_in_scan == info->num_components && info->Ss == 0 && info->Se == DCTSIZE2 - 1 && info->Ah == 0 &&
-           info->Al == 0 &&
-           ((colours == JCS_GRAYSCALE && info->num_components == 1) || (colours == JCS_YCbCr && info->num_components == 3));
+           info->Al == 0 && info->num_components == (colours == JCS_GRAYSCALE ? 1 : 3) &&
+           (colours == JCS_GRAYSCALE || colours == JCS_YCbCr);
 }
 
 static bool open_component(jpeg_quarter *quarter, j_decompress_ptr info, int index) {
@@ -84,8 +84,8 @@ static bool open_component(jpeg_quarter *quarter, j_decompress_ptr info, int ind
     made->wide = 2 * most_across / made->across;
     made->high = 2 * most_down / made->down;
     made->kept = made->wide * made->high > 4 ? ALL_SLOPES : TWO_SLOPES;
-    made->means = codes(quarter->means, info->dc_huff_tbl_ptrs, stored->dc_tbl_no, 15);
-    made->rest = codes(quarter->rest, info->ac_huff_tbl_ptrs, stored->ac_tbl_no, 255);
+    made->means = codes(quarter->means, info->dc_huff_tbl_ptrs, stored->dc_tbl_no, MOST_SIZE);
+    made->rest = codes(quarter->rest, info->ac_huff_tbl_ptrs, stored->ac_tbl_no, MOST_SYMBOL);
     if (stored->quant_tbl_no < 0 || stored->quant_tbl_no >= NUM_QUANT_TBLS) return false;
     JQUANT_TBL *steps = info->quant_tbl_ptrs[stored->quant_tbl_no];
     if (!made->means || !made->rest || !steps) return false;
@@ -99,8 +99,13 @@ static bool open_component(jpeg_quarter *quarter, j_decompress_ptr info, int ind
 
 static bool open(jpeg_quarter *quarter, j_decompress_ptr info) {
     quarter->count = info->num_components;
-    for (int i = 0; i < quarter->count; i++)
+    int blocks = 0;
+    for (int i = 0; i < quarter->count; i++) {
         if (!open_component(quarter, info, i)) return false;
+        blocks += quarter->components[i].across * quarter->components[i].down;
+    }
+    // T.81 §B.2.3.
+    if (quarter->count > 1 && blocks > D_MAX_BLOCKS_IN_MCU) return false;
     bool alone = quarter->count == 1;
     quarter->unit_width = 2 * (alone ? 1 : info->max_h_samp_factor);
     quarter->unit_height = 2 * (alone ? 1 : info->max_v_samp_factor);

@@ -187,7 +187,8 @@ int jpeg_reader_start_quarter(jpeg_reader *reader, uint32_t *width, uint32_t *he
     j_decompress_ptr info = &reader->info;
     const struct jpeg_source_mgr *source = info->src;
     if (!reader->at_scan || reader->quarter || !reader->complete || reader->at_end) return out_of_turn(reader);
-    reader->quarter = jpeg_quarter_open(info, source->next_input_byte, source->next_input_byte + source->bytes_in_buffer);
+    const uint8_t *bytes = source->next_input_byte;
+    reader->quarter = jpeg_quarter_open(info, bytes, bytes + source->bytes_in_buffer);
     if (!reader->quarter) return JPEG_READER_FAILED;
     *width = (info->image_width + 3) / 4;
     *height = (info->image_height + 3) / 4;

@@ -1,6 +1,7 @@
 #if !canImport(ImageIO)
-    /// Small pictures, by way of a quarter of the size, for which means and slopes of the blocks are enough: most of the
-    /// file is passed over, and not decoded. This is for common JPEGs in one scan; see `JPEGScans` for progressive ones.
+    /// Small pictures, by way of a quarter of the size, for which means and slopes of the blocks are enough: most of
+    /// the file is passed over, and not decoded. This is for common JPEGs in one scan; see `JPEGScans` for progressive
+    /// ones.
     enum JPEGQuarter {
         /// The file is not in order, and libjpeg has to see what can be made of it.
         private struct NotInOrder: Error {}
@@ -25,8 +26,8 @@
             return image
         }
 
-        /// Whether it is fine enough. Measured on detailed photographs: the mean of areas comes within 45 dB of that over
-        /// the full picture from 3.4 times the size on, and Lanczos's filter within 46 dB from 2.5 times.
+        /// Whether it is fine enough. Measured on detailed photographs: the mean of areas comes within 45 dB of that
+        /// over the full picture from 3.4 times the size on, and Lanczos's filter within 46 dB from 2.5 times.
         static func suffices(_ plan: DecodePlan) -> Bool {
             let enough = plan.filter == .area ? 3.4 : 2.5
             return Double(plan.stored.width) / 4 >= enough * Double(plan.output.width)

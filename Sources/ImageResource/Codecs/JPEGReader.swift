@@ -60,7 +60,8 @@
 
         /// Begins to decode at so many eighths of the size; the size of the rows that come, or nil if more bytes are
         /// needed.
-        /// - Parameter isCoarse: Whether nothing is kept but the means and slopes of blocks, which two eighths are made of.
+        /// - Parameter isCoarse: Whether nothing is kept but the means and slopes of blocks, which two eighths are made
+        ///   of.
         func start(eighths: Int, isCoarse: Bool = false) throws -> PixelSize? {
             var (width, height): (UInt32, UInt32) = (0, 0)
             let layout = Int32(isInks ? JPEG_ROWS_CMYK : JPEG_ROWS_BGRA)
@@ -70,7 +71,7 @@
         }
 
         /// Begins to decode to a quarter of the size by the shorter way of `jpeg_quarter.h`; the size of the rows that
-        /// come, or nil if the file is not for it. Until then `start` can be called instead, and again if it leads nowhere.
+        /// come, or nil if the file is not for it. If it leads nowhere `start` can still be called.
         func startQuarter() -> PixelSize? {
             var (width, height): (UInt32, UInt32) = (0, 0)
             guard jpeg_reader_start_quarter(reader, &width, &height) == JPEG_READER_DONE else { return nil }
