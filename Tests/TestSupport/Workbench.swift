@@ -6,17 +6,13 @@ import Synchronizer
 public final class Workbench: Sendable {
     public let server: ScriptedServer
     public let clock: ManualClock
-    public let directory: URL
+    private let disposable = DisposableDirectory("synchronizer")
+
+    public var directory: URL { disposable.url }
 
     public init() throws {
         server = try ScriptedServer()
         clock = ManualClock()
-        directory = FileManager.default.temporaryDirectory
-            .appendingPathComponent("synchronizer-\(UUID().uuidString)", isDirectory: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: directory)
     }
 
     /// A cache over the workbench's directory; several see the same responses, as several runs of a program do.

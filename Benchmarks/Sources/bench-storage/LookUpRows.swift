@@ -11,7 +11,7 @@ import Yardsticks
 enum LookUpRows {
     private static let entries = 2000
 
-    /// Beside reading files of that size: the body alone, and the response looked at, too.
+    /// Beside reading files of that size: the body alone, and the response made, too: the whole of what was stored.
     static func disk() throws -> [Row] {
         let scratch = try Scratch()
         let cache = try Fixture.cache(scratch.path("cache"))
@@ -36,7 +36,7 @@ enum LookUpRows {
         let against = "open/fstat/read/close"
         return [
             Row(
-                "look-up on disk, response looked at", whole, unit: .microseconds, against: against, .atMost(3.5)),
+                "look-up on disk, response made", whole, unit: .microseconds, against: against, .atMost(3.5)),
             Row("look-up on disk, body alone", bare, unit: .microseconds, against: against, .atMost(3.5)),
         ]
     }

@@ -29,7 +29,7 @@ struct PeerRows {
         let origin = try Origin(python: python, program: folder + "/origin.py")
         var rows: [Row] = []
         for peer in peers {
-            let name = "look-up on disk, response looked at"
+            let name = "look-up on disk, response made"
             do {
                 let passes = try run(peer.command, origin, scratch.path(peer.name))
                 let ours = try passes.map { _ in try Fixture.lookUpWhole(cache, requests) }

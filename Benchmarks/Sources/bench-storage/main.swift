@@ -5,7 +5,7 @@ var report = try Report("storage")
 
 /// Groups that are measured together, with words that their rows' names and yardsticks have.
 let groups: [(words: String, rows: () throws -> [Row])] = [
-    ("look-up on disk, response looked at, body alone", LookUpRows.disk),
+    ("look-up on disk, response made, body alone", LookUpRows.disk),
     ("look-up on disk, 500 entries, stock URLCache on disk", LookUpRows.stockOnDisk),
     ("look-up in memory", LookUpRows.memory),
     ("4 threads looking up", LookUpRows.threads),

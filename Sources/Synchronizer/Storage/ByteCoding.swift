@@ -58,6 +58,7 @@ struct ByteReader {
     }
 
     mutating func number() throws(MalformedBytes) -> Int {
+        if position < bytes.count, bytes[position] < 0x80 { return Int(try byte()) }  // nearly all
         var result: UInt64 = 0
         for shift in stride(from: UInt64(0), to: 64, by: 7) {
             let next = try byte()

@@ -100,7 +100,7 @@ final class DiskReader: Sendable {
             return (pool.takeIdle(by: pthread_self()), looks)
         }
         guard let found else { return nil }
-        if found.isIntact(), !looks || found.isCurrent { return found }
+        if found.isIntact(closely: looks), !looks || found.isCurrent { return found }
         found.prepareToClose()
         closeIdle()
         return nil

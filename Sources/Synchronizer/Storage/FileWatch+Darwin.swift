@@ -5,6 +5,7 @@
     struct FileWatch: ~Copyable {
         private let path: String
         private var identity: FileIdentity
+        let isCounted = false
 
         /// nil if there is no such file.
         init?(_ path: String) {

@@ -9,6 +9,8 @@
         private let path: String
         private let descriptor: Int32
         private var size: Int64 = 0
+        /// Whether `FileEvents` counts what happens to it.
+        let isCounted: Bool
 
         /// `O_PATH` of asm-generic/fcntl.h, which Swift does not see.
         private static let openPath: Int32 = 0o10_000_000
@@ -19,6 +21,7 @@
             guard opened >= 0 else { return nil }
             self.path = path
             descriptor = opened
+            isCounted = FileEvents.shared.watch(opened)
         }
 
         deinit {

@@ -8,6 +8,8 @@ final class ReadConnection {
     private let bodyFiles: VerifiedBodies
     private var databaseWatch: FileWatch
     private var sharedMemoryWatch: FileWatch
+    /// How much had happened to files when these were last looked at.
+    private var knownEvents: UInt64?
     let database: Database
     private let entriesOfURL: Statement
     private let entry: Statement
@@ -40,8 +42,15 @@ final class ReadConnection {
 
     /// Whether the files that are open are still in use, and not cut off: pages that are mapped beyond the end of a file
     /// would end the process. Whoever sets a database aside unlinks its shared memory.
-    func isIntact() -> Bool {
-        databaseWatch.isIntact() && sharedMemoryWatch.isIntact()
+    ///
+    /// - Parameter closely: looks at them although the system has told of no change. It tells of none that another machine
+    ///   has made.
+    func isIntact(closely: Bool) -> Bool {
+        let areCounted = databaseWatch.isCounted && sharedMemoryWatch.isCounted
+        let events = areCounted ? FileEvents.shared.count : nil
+        if !closely, let events, events == knownEvents { return true }
+        knownEvents = events
+        return databaseWatch.isIntact() && sharedMemoryWatch.isIntact()
     }
 
     /// Before a connection that is not intact is closed: SQLite looks into the shared memory then.

@@ -111,6 +111,30 @@ struct ReadingTests {
         for number in 0..<200 { #expect(found(cache, number) == body(number, 5000), "\(number)") }
     }
 
+    #if os(Linux)
+        @Test("what happens to a file that is watched is counted, and nothing else is")
+        func fileEvents() throws {
+            let (path, other) = (directory.url.path, directory.url.path + "-other")
+            for path in [path, other] { try Data(count: 10_000).write(to: URL(fileURLWithPath: path)) }
+            defer { unlink(other) }
+            let file = open(path, O_RDWR | O_CLOEXEC)
+            defer { close(file) }
+            let events = FileEvents()
+            try #require(events.watch(file))
+            let happenings: [(name: String, counts: Bool, happen: () -> Bool)] = [
+                ("nothing", false, { true }), ("cut off", true, { truncate(path, 5000) == 0 }),
+                ("read", false, { (try? Data(contentsOf: URL(fileURLWithPath: path)))?.count == 5000 }),
+                ("another is cut off", false, { truncate(other, 0) == 0 }),
+                ("written", true, { pwrite(file, "x", 1, 0) == 1 }), ("unlinked", true, { unlink(path) == 0 }),
+            ]
+            for (name, counts, happen) in happenings {
+                let before = events.count
+                try #require(happen(), "\(name)")
+                #expect((events.count != before) == counts, "\(name)")
+            }
+        }
+    #endif
+
     @Test("a directory that was renamed is left, and a new one made")
     func renamedDirectory() throws {
         let cache = try busyCache(50)

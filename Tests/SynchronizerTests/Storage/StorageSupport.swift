@@ -7,31 +7,9 @@ import Testing
 
 /// A directory that is there for one test.
 final class TemporaryDirectory: Sendable {
-    let url: URL
+    private let directory = DisposableDirectory("storage")
 
-    /// Caches that are closed in the background may make files, and the directory again, after it was removed.
-    private static let used = Locked<[URL]>([])
-    private static let removesAtExit: Void = {
-        atexit { for url in TemporaryDirectory.used.withLock({ $0 }) { TemporaryDirectory.remove(url) } }
-    }()
-
-    init() {
-        _ = Self.removesAtExit
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("storage-\(UUID().uuidString)")
-        self.url = url
-        Self.used.withLock { $0.append(url) }
-    }
-
-    deinit {
-        Self.remove(url)
-    }
-
-    private static func remove(_ url: URL) {
-        // What is made while it is being emptied is removed the next time.
-        var status = stat()
-        for _ in 0..<8 where lstat(url.path, &status) == 0 { try? FileManager.default.removeItem(at: url) }
-    }
-
+    var url: URL { directory.url }
     var files: CacheDirectory { CacheDirectory(url) }
 
     var database: DatabaseFile {
