@@ -36,19 +36,20 @@ extension Synchronizer {
         let mayBlock = !isOnActor()  // an actor is not to wait for the disk
         let leaving = Locked<(isCancelled: Bool, leave: CancelLoading?)>((false, nil))
         return try await withTaskCancellationHandler {
-            // The subscription gives the continuation away once; a checked one would count that a second time.
+            // The right to answer is given out once; a checked continuation would count that a second time.
             try await withUnsafeThrowingContinuation {
                 (continuation: UnsafeContinuation<Loader.Outcome, any Error>) in
-                let subscription = Subscription(continuation, loader: loader)
-                let leave: CancelLoading = { subscription.cancel()?.resume(throwing: CancellationError()) }
+                let id = enter(
+                    job, mayBlock: mayBlock,
+                    LoadReceiver { [loader] in if loader.take($0) { continuation.resume(returning: $1) } })
+                let leave: CancelLoading = { [loader] in
+                    if loader.leave(id) { continuation.resume(throwing: CancellationError()) }
+                }
                 let isCancelled = leaving.withLock { leaving in
                     leaving.leave = leave
                     return leaving.isCancelled
                 }
-                if isCancelled { return leave() }
-                enter(
-                    job, subscription, mayBlock: mayBlock,
-                    LoadReceiver { subscription.take()?.resume(returning: $0) })
+                if isCancelled { leave() }
             }
         } onCancel: {
             let leave = leaving.withLock { leaving in

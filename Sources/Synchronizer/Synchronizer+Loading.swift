@@ -1,18 +1,19 @@
 import Foundation
 
 extension Synchronizer {
-    func job<R: Resource>(for resource: R, _ request: URLRequest, _ priority: LoadPriority) -> LoadJob {
+    func job<R: Resource>(
+        for resource: R, _ request: URLRequest, _ priority: LoadPriority, keepsObject: Bool = true
+    ) -> LoadJob {
         LoadJob(
             resource, request: request, priority: priority,
             options: FetchOptions(
                 maximumBodySize: resource.maximumSize ?? configuration.maximumResponseSize,
-                sessionCookies: fetcher.sessionCookies(for: request)))
+                sessionCookies: fetcher.sessionCookies(for: request)),
+            keepsObject: keepsObject)
     }
 
     /// Joins or begins a load; an object that is in memory after all is given to the receiver at once.
-    func enter<Completion: Sendable>(
-        _ job: LoadJob, _ subscription: Subscription<Completion>, mayBlock: Bool = false, _ receiver: LoadReceiver
-    ) {
+    func enter(_ job: LoadJob, mayBlock: Bool = false, _ receiver: LoadReceiver) -> LoadReceiver.ID {
         if let identity = job.identity { prefetcher.asked(for: identity) }
         let use = job.memoryUse
         let now = time.now
@@ -23,8 +24,8 @@ extension Synchronizer {
         switch ticket {
         case .known(let loaded):
             noteUse(of: loaded, job.identity) { job.request.url }
-            receiver.finished(.success(loaded.fromMemory(at: now)))
-        case .waiting(let subscriber): subscription.joined(as: subscriber)
+            return loader.answer(receiver, with: loaded.fromMemory(at: now))
+        case .waiting(let id): return id
         }
     }
 }

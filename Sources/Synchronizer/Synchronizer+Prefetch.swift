@@ -24,7 +24,7 @@ extension Synchronizer {
             guard known(resource.identity, ObjectIdentifier(R.self), resource.variant) == nil else { return nil }
             switch destination {
             case .memory: return job(for: resource, request, priority)
-            case .disk: return job(for: StoringOnly(resource, request), request, priority).notRemembered
+            case .disk: return job(for: StoringOnly(resource, request), request, priority, keepsObject: false)
             }
         }
         return prefetcher.prefetch(jobs.filter { $0.identity != nil })
