@@ -10,7 +10,9 @@ extension Synchronizer {
     nonisolated(nonsending)
         public func load<R: Resource>(_ resource: R, priority: LoadPriority? = nil) async throws -> R.ParsedObject
     {
-        try await loaded(resource, priority: priority).object
+        try Task.checkCancellation()
+        if let known = recall(resource)?.object(of: R.self) { return known }
+        return try await begun(resource, priority).0
     }
 
     /// Loads a resource and tells where it came from, and why.
@@ -25,9 +27,18 @@ extension Synchronizer {
         if let known = recall(resource), let object = known.object(of: R.self) {
             return Loaded(object: object, head: known.head, trace: known.traceFromMemory(at: time.now))
         }
+        let (object, loaded) = try await begun(resource, priority)
+        return Loaded(object: object, head: loaded.head, trace: loaded.trace)
+    }
+
+    nonisolated(nonsending)
+        private func begun<R: Resource>(
+            _ resource: R, _ priority: LoadPriority?
+        ) async throws -> (R.ParsedObject, LoadedObject)
+    {
         let loaded = try await outcome(of: job(for: resource, resource.request(), priority ?? .current)).get()
         guard let object = loaded.object(of: R.self) else { throw loaded.mismatch }
-        return Loaded(object: object, head: loaded.head, trace: loaded.trace)
+        return (object, loaded)
     }
 
     nonisolated(nonsending)

@@ -62,7 +62,7 @@ extension Synchronizer {
             let known = memory.value(for: key, now: now, anyAge: true)
         {
             let isFresh = now < known.freshUntil
-            let isLast = isFresh || job.memoryUse == .ofAnyAge
+            let isLast = isFresh || job.identity?.memoryUse == .ofAnyAge
             if isLast || known.mayBeShownStale {
                 noteUse(of: known, job.identity) { request.url }
                 steps.show(known.fromMemory(at: now), isLast: isLast)

@@ -123,7 +123,7 @@ final class ManagedFetch: Fetch {
         case .validate, .complete, .forward: useNetwork(hop)
         case .refuse(let reason):
             var trace = hop.trace
-            trace.reason = reason.description
+            trace.explain(reason)
             finish(.failure(.notCached(.init(url: hop.url, trace: trace))))
         }
     }

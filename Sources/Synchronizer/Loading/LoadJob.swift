@@ -8,7 +8,6 @@ final class LoadJob: Sendable {
     /// Nil for a load that shares with nobody.
     let identity: RequestIdentity?
     let options: FetchOptions
-    let memoryUse: MemoryUse?
     let priority: LoadPriority
     /// See ``Resource/parsesQuickly``.
     let parsesQuickly: Bool
@@ -25,9 +24,7 @@ final class LoadJob: Sendable {
         variant = resource.variant
         parsesQuickly = R.parsesQuickly
         self.request = request
-        let identity = resource.identity
-        self.identity = identity.request
-        memoryUse = identity.memoryUse
+        identity = resource.identity.request
         self.priority = priority
         self.options = options
         self.keepsObject = keepsObject
@@ -40,7 +37,6 @@ final class LoadJob: Sendable {
         parsesQuickly = other.parsesQuickly
         request = other.request
         identity = other.identity
-        memoryUse = other.memoryUse
         priority = other.priority
         keepsObject = other.keepsObject
         self.options = options
