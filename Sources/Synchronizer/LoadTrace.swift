@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 /// Where an answer came from.
 public enum LoadSource: String, Sendable, CaseIterable {
@@ -19,7 +20,11 @@ public struct LoadTrace: Sendable, Hashable {
     /// Where the answer came from; nil while there is none.
     public var source: LoadSource?
     /// Why: one clause, such as “fresh: age 12 s of 3600 s (max-age)”.
-    public var reason = ""
+    public var reason: String {
+        get { why.clause }
+        set { why = Why(clause: newValue) }
+    }
+    private var why = Why(clause: "")
     /// The status of the last answer that a server gave in this load; nil if none was asked.
     public var status: Int?
     /// The stored response's age when it was judged, in seconds (RFC 9111 §4.2.3).
@@ -47,6 +52,32 @@ public struct LoadTrace: Sendable, Hashable {
 
     /// An empty trace.
     public init() {}
+
+    /// Says what the rules of caching say. It is put into words when somebody reads it.
+    mutating func explain(_ explanation: Explanation) { why = Why(explanation) }
+}
+
+/// A reason, made into text as late as possible: few are read, and formatting takes as long as a look-up.
+private struct Why: Hashable, Sendable {
+    private enum Content: Sendable {
+        case clause(String)
+        case explanation(Explanation)
+    }
+
+    private let content: Content
+
+    init(clause: String) { content = .clause(clause) }
+    init(_ explanation: Explanation) { content = .explanation(explanation) }
+
+    var clause: String {
+        switch content {
+        case .clause(let clause): clause
+        case .explanation(let explanation): explanation.description
+        }
+    }
+
+    static func == (one: Why, other: Why) -> Bool { one.clause == other.clause }
+    func hash(into hasher: inout Hasher) { hasher.combine(clause) }
 }
 
 extension LoadTrace: CustomStringConvertible {

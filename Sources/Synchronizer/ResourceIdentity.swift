@@ -8,14 +8,14 @@ import HTTPCaching
 public struct ResourceIdentity: Sendable {
     /// Nil for a request that shares with nobody.
     let request: RequestIdentity?
-    /// Nil for a request that must not be answered with an object from memory.
-    let memoryUse: MemoryUse?
 
     /// The identity of a request.
     public init(_ request: URLRequest) {
         self.request = RequestIdentity(request)
-        memoryUse = MemoryUse(request)
     }
+
+    /// Nil for a request that must not be answered with an object from memory.
+    var memoryUse: MemoryUse? { request?.memoryUse }
 }
 
 /// Whether a request may be answered with an object from memory.
@@ -51,9 +51,12 @@ struct RequestIdentity: Hashable, Sendable {
         let sendsCookies: Bool
         /// Nil where there are none, which is common and quickly compared.
         let fields: [String: String]?
+        /// Goes with the request, and is not compared.
+        let memoryUse: MemoryUse?
         let hash: Int
 
-        init(url: URL, method: Method, sendsCookies: Bool, fields: [String: String]?) {
+        init(url: URL, method: Method, sendsCookies: Bool, fields: [String: String]?, memoryUse: MemoryUse?) {
+            self.memoryUse = memoryUse
             self.url = url
             self.method = method
             self.sendsCookies = sendsCookies
@@ -79,8 +82,10 @@ struct RequestIdentity: Hashable, Sendable {
         }
         content = Content(
             url: url, method: method, sendsCookies: request.httpShouldHandleCookies,
-            fields: request.allHTTPHeaderFields.flatMap(Self.selecting))
+            fields: request.allHTTPHeaderFields.flatMap(Self.selecting), memoryUse: MemoryUse(request))
     }
+
+    var memoryUse: MemoryUse? { content.memoryUse }
 
     /// The key under which the cache stores what this is answered with.
     var cacheKey: String { HTTPCaching.cacheKey(of: content.url.absoluteString) }

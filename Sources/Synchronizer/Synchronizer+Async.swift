@@ -10,7 +10,9 @@ extension Synchronizer {
     nonisolated(nonsending)
         public func load<R: Resource>(_ resource: R, priority: LoadPriority? = nil) async throws -> R.ParsedObject
     {
-        try await loaded(resource, priority: priority).object
+        try Task.checkCancellation()
+        if let known = recall(resource)?.object(of: R.self) { return known }
+        return try await begun(resource, priority).0
     }
 
     /// Loads a resource and tells where it came from, and why.
@@ -25,9 +27,18 @@ extension Synchronizer {
         if let known = recall(resource), let object = known.object(of: R.self) {
             return Loaded(object: object, head: known.head, trace: known.traceFromMemory(at: time.now))
         }
+        let (object, loaded) = try await begun(resource, priority)
+        return Loaded(object: object, head: loaded.head, trace: loaded.trace)
+    }
+
+    nonisolated(nonsending)
+        private func begun<R: Resource>(
+            _ resource: R, _ priority: LoadPriority?
+        ) async throws -> (R.ParsedObject, LoadedObject)
+    {
         let loaded = try await outcome(of: job(for: resource, resource.request(), priority ?? .current)).get()
         guard let object = loaded.object(of: R.self) else { throw loaded.mismatch }
-        return Loaded(object: object, head: loaded.head, trace: loaded.trace)
+        return (object, loaded)
     }
 
     nonisolated(nonsending)
@@ -36,19 +47,20 @@ extension Synchronizer {
         let mayBlock = !isOnActor()  // an actor is not to wait for the disk
         let leaving = Locked<(isCancelled: Bool, leave: CancelLoading?)>((false, nil))
         return try await withTaskCancellationHandler {
-            // The subscription gives the continuation away once; a checked one would count that a second time.
+            // The right to answer is given out once; a checked continuation would count that a second time.
             try await withUnsafeThrowingContinuation {
                 (continuation: UnsafeContinuation<Loader.Outcome, any Error>) in
-                let subscription = Subscription(continuation, loader: loader)
-                let leave: CancelLoading = { subscription.cancel()?.resume(throwing: CancellationError()) }
+                let id = enter(
+                    job, mayBlock: mayBlock,
+                    LoadReceiver { [loader] in if loader.take($0) { continuation.resume(returning: $1) } })
+                let leave: CancelLoading = { [loader] in
+                    if loader.leave(id) { continuation.resume(throwing: CancellationError()) }
+                }
                 let isCancelled = leaving.withLock { leaving in
                     leaving.leave = leave
                     return leaving.isCancelled
                 }
-                if isCancelled { return leave() }
-                enter(
-                    job, subscription, mayBlock: mayBlock,
-                    LoadReceiver { subscription.take()?.resume(returning: $0) })
+                if isCancelled { leave() }
             }
         } onCancel: {
             let leave = leaving.withLock { leaving in

@@ -20,9 +20,11 @@ extension Synchronizer {
             MainQueue.call(completion, with: .success(known))
             return {}
         }
-        return begin(resource, resource.request(), priority, completion) { subscription, result in
+        let loader = loader
+        return begin(resource, priority) { id, outcome in
+            let result = SynchronizerResult(outcome, of: R.self)
             DispatchQueue.main.async {
-                MainActor.assumeIsolated { subscription.take()?(result) }
+                MainActor.assumeIsolated { if loader.take(id) { completion(result) } }
             }
         }
     }
@@ -35,8 +37,10 @@ extension Synchronizer {
         _ resource: R, priority: LoadPriority = .normal, on queue: DispatchQueue,
         completion: @escaping @Sendable (SynchronizerResult<R.ParsedObject>) -> Void
     ) -> CancelLoading {
-        begin(resource, resource.request(), priority, completion) { subscription, result in
-            queue.async { subscription.take()?(result) }
+        let loader = loader
+        return begin(resource, priority) { id, outcome in
+            let result = SynchronizerResult(outcome, of: R.self)
+            queue.async { if loader.take(id) { completion(result) } }
         }
     }
 
@@ -53,32 +57,28 @@ extension Synchronizer {
             MainQueue.call(completion, with: .success(known))
             return task
         }
-        let subscription = Subscription(completion, loader: loader)
-        task.attach(.init(cancel: { subscription.cancel() }, setPriority: { subscription.setPriority($0) }))
-        var receiver = LoadReceiver { outcome in
+        let loader = loader
+        let receiver = LoadReceiver(watching: .init(progressed: { task.note($0) })) { id, outcome in
             let result = SynchronizerResult(outcome, of: R.self)
             DispatchQueue.main.async {
                 MainActor.assumeIsolated {
-                    guard let completion = subscription.take() else { return }
+                    guard loader.take(id) else { return }
                     task.finish()
                     completion(result)
                 }
             }
         }
-        receiver.progressed = { task.note($0) }
-        enter(job(for: resource, resource.request(), priority), subscription, receiver)
+        let id = enter(job(for: resource, resource.request(), priority), receiver)
+        task.attach(.init(cancel: { loader.leave(id) }, setPriority: { loader.setPriority($0, of: id) }))
         return task
     }
 
-    /// `answer` takes the right to answer where the completion is to run, so that a cancel until then prevails.
-    private func begin<R: Resource, Completion: Sendable>(
-        _ resource: R, _ request: URLRequest, _ priority: LoadPriority, _ completion: Completion,
-        answer: @escaping @Sendable (Subscription<Completion>, SynchronizerResult<R.ParsedObject>) -> Void
+    /// `answer` asks for the right to answer where the completion is to run, so that a cancel until then prevails.
+    private func begin<R: Resource>(
+        _ resource: R, _ priority: LoadPriority, answer: @escaping @Sendable (LoadReceiver.ID, Loader.Outcome) -> Void
     ) -> CancelLoading {
-        let subscription = Subscription(completion, loader: loader)
-        let receiver = LoadReceiver { answer(subscription, SynchronizerResult($0, of: R.self)) }
-        enter(job(for: resource, request, priority), subscription, receiver)
-        return { subscription.cancel() }
+        let id = enter(job(for: resource, resource.request(), priority), LoadReceiver(finished: answer))
+        return { [loader] in loader.leave(id) }
     }
 }
 

@@ -36,15 +36,15 @@ extension Synchronizer {
 
     /// The object in memory, if the request's cache policy lets it be used; and notes that it was.
     func recall<R: Resource>(_ resource: R) -> LoadedObject? {
-        let known = known(resource.identity, ObjectIdentifier(R.self), resource.variant)
-        if let known { noteUse(of: known, resource.identity.request) { resource.request().url } }
+        guard let identity = resource.identity.request, let known = known(identity, resource) else { return nil }
+        if isObserved || known.run.isPrefetched { noteUse(of: known, identity) { resource.request().url } }
         return known
     }
 
     /// The object in memory, if the request's cache policy lets it be used.
-    func known(_ identity: ResourceIdentity, _ type: ObjectIdentifier, _ variant: ResourceVariant) -> LoadedObject? {
-        guard let use = identity.memoryUse, let request = identity.request else { return nil }
-        let key = ObjectKey(identity: request, type: type, variant: variant)
+    func known<R: Resource>(_ identity: RequestIdentity, _ resource: R) -> LoadedObject? {
+        guard let use = identity.memoryUse else { return nil }
+        let key = ObjectKey(identity: identity, type: ObjectIdentifier(R.self), variant: resource.variant)
         return memory.value(for: key, now: time.now, anyAge: use == .ofAnyAge)
     }
 

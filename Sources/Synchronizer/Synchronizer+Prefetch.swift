@@ -21,13 +21,13 @@ extension Synchronizer {
     ) -> CancelLoading {
         let jobs = resources.compactMap { resource -> LoadJob? in
             let request = resource.request()
-            guard known(resource.identity, ObjectIdentifier(R.self), resource.variant) == nil else { return nil }
+            guard let identity = resource.identity.request, known(identity, resource) == nil else { return nil }
             switch destination {
             case .memory: return job(for: resource, request, priority)
-            case .disk: return job(for: StoringOnly(resource, request), request, priority).notRemembered
+            case .disk: return job(for: StoringOnly(resource, request), request, priority, keepsObject: false)
             }
         }
-        return prefetcher.prefetch(jobs.filter { $0.identity != nil })
+        return prefetcher.prefetch(jobs)
     }
 
     /// What prefetching has brought so far.

@@ -55,56 +55,69 @@ extension Synchronizer {
         step: @escaping @Sendable (Result<ResourceUpdate<R.ParsedObject>, SynchronizerError>) -> Void
     ) -> CancelLoading {
         let request = resource.request()
-        var job = job(for: resource, request, priority)
-        if let resource = resource as? any ProgressiveResource { job.makePreview = { resource.makePreview() } }
+        let job = job(for: resource, request, priority)
         let steps = UpdateSteps<R>(step)
         let now = time.now
         if resource.identity.memoryUse != nil, let key = job.objectKey,
             let known = memory.value(for: key, now: now, anyAge: true)
         {
             let isFresh = now < known.freshUntil
-            let isLast = isFresh || job.memoryUse == .ofAnyAge
+            let isLast = isFresh || job.identity?.memoryUse == .ofAnyAge
             if isLast || known.mayBeShownStale {
                 noteUse(of: known, job.identity) { request.url }
                 steps.show(known.fromMemory(at: now), isLast: isLast)
             }
             if isLast { return {} }
         }
-        let leaving = Locked<CancelLoading?>({})
-        ask(job, steps, leaving)
-        return {
+        let place = Locked(Place())
+        ask(job, steps, place)
+        return { [loader] in
             steps.stop()
-            leaving.withLock { leaving in
-                defer { leaving = nil }
-                return leaving
-            }?()
+            if let id = place.withLock({ $0.leave() }) { loader.leave(id) }
         }
     }
 
     /// Asks; a second time for what the revalidation brings, if the answer is stale while it is revalidated.
-    /// `leaving` holds what ends the load at hand, and nil once the caller has left.
-    private func ask<R: Resource>(_ job: LoadJob, _ steps: UpdateSteps<R>, _ leaving: Locked<CancelLoading?>) {
-        let subscription = Subscription((), loader: loader)
-        let isLeft = leaving.withLock { leaving in
-            guard leaving != nil else { return true }
-            leaving = { subscription.cancel() }
-            return false
-        }
-        if isLeft { return }
-        var receiver = LoadReceiver { outcome in
-            guard subscription.take() != nil else { return }
+    private func ask<R: Resource>(_ job: LoadJob, _ steps: UpdateSteps<R>, _ place: Locked<Place>) {
+        guard let round = place.withLock({ $0.beginRound() }) else { return }
+        var watching = LoadReceiver.Watching(stored: { steps.show($0, isLast: false) })
+        if job.hasPreviews { watching.previewed = { steps.preview($0, $1) } }
+        let receiver = LoadReceiver(watching: watching) { [self] id, outcome in
+            guard loader.take(id) else { return }
             if case .success(let loaded) = outcome, loaded.isBeingRevalidated, !job.options.awaitsRefresh {
                 steps.show(loaded, isLast: false)
-                var next = job
-                next.options.awaitsRefresh = true
-                self.ask(next, steps, leaving)
+                ask(job.awaitingRefresh, steps, place)
             } else {
                 steps.end(outcome)
             }
         }
-        receiver.stored = { steps.show($0, isLast: false) }
-        if job.makePreview != nil { receiver.previewed = { steps.preview($0, $1) } }
-        enter(job, subscription, receiver)
+        let id = enter(job, receiver)
+        if place.withLock({ $0.join(as: id, in: round) }) { loader.leave(id) }
+    }
+}
+
+/// Where somebody who follows a resource waits, in one round of asking after the other.
+private struct Place {
+    private var round = 0
+    private var subscriber: LoadReceiver.ID?
+    private var hasLeft = false
+
+    /// The number of the round; nil once the caller has left.
+    mutating func beginRound() -> Int? {
+        round += 1
+        return hasLeft ? nil : round
+    }
+
+    /// Notes the place; whether it is to be left, because the caller has left meanwhile.
+    mutating func join(as id: LoadReceiver.ID, in round: Int) -> Bool {
+        if round == self.round { subscriber = id }  // else it has been answered already
+        return hasLeft
+    }
+
+    /// The place to leave, if there is one.
+    mutating func leave() -> LoadReceiver.ID? {
+        hasLeft = true
+        return subscriber
     }
 }
 
@@ -121,14 +134,6 @@ extension ResourceUpdate.Phase {
         case .stored, .preview: false
         case .fresh, .unchanged: true
         }
-    }
-}
-
-extension ProgressiveResource {
-    /// A previewer with its types erased.
-    fileprivate func makePreview() -> PreviewRun.Preview {
-        let previewer = makePreviewer()
-        return { previewer.preview(of: $0) }
     }
 }
 

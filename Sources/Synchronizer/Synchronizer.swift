@@ -20,6 +20,8 @@ public final class Synchronizer: Sendable {
     let fetcher: any Fetching
     let time: any TimeSource
     let observer: (any SynchronizerObserver)?
+    /// Whether there is an observer, in a byte of its own: it is asked with each look into the memory.
+    let isObserved: Bool
     private let stopListening: CancelLoading
 
     /// A synchronizer for the whole program, with the default configuration: nothing is injected, and responses are
@@ -52,6 +54,7 @@ public final class Synchronizer: Sendable {
         self.time = time
         let observer = Signposts.observer(before: configuration.observer)
         self.observer = observer
+        isObserved = observer != nil
         self.fetcher = fetcher
         loader = Loader(
             fetcher: fetcher, time: time, limits: configuration.limits,
@@ -69,7 +72,7 @@ public final class Synchronizer: Sendable {
                 },
                 forget: { keys in memory.remove { keys.contains($0.identity.cacheKey) } }), observer: observer)
         prefetcher = Prefetcher(loader: loader) { job in
-            guard let key = job.objectKey, let use = job.memoryUse else { return nil }
+            guard let key = job.objectKey, let use = job.identity?.memoryUse else { return nil }
             return memory.value(for: key, now: time.now, anyAge: use == .ofAnyAge)
         }
         stopListening = MemoryPressure.system.listen { [weak memory] in memory?.purge() }

@@ -46,11 +46,13 @@ package protocol Fetch: AnyObject, Sendable {
 package struct FetchOptions: Hashable, Sendable {
     /// The largest body that is accepted, in bytes.
     package var maximumBodySize: Int
+    /// What the session adds to the request to say who asks: whoever sends other cookies shares nothing.
+    package var sessionCookies: String?
     /// Whether a response that is stale while it is revalidated (RFC 5861 §3) is not the answer, but what the
     /// revalidation brings.
     package var awaitsRefresh: Bool
-    /// What the session adds to the request to say who asks: whoever sends other cookies shares nothing.
-    package var sessionCookies: String?
+    /// Whether nothing is known to be stored, and the request may be sent at once.
+    package var skipsLookUp = false
 
     package init(maximumBodySize: Int, awaitsRefresh: Bool = false, sessionCookies: String? = nil) {
         self.sessionCookies = sessionCookies
@@ -60,8 +62,9 @@ package struct FetchOptions: Hashable, Sendable {
 }
 
 package enum FetchEvent: Sendable {
-    /// The cache cannot answer: nothing is sent before `proceed()`. At most once a fetch.
-    case needsNetwork
+    /// The cache cannot answer: nothing is sent before `proceed()`. At most once a fetch. If nothing is stored, the fetch
+    /// may be dropped, and another be begun later with ``FetchOptions/skipsLookUp``.
+    case needsNetwork(nothingStored: Bool)
     case redirected(to: URL)
     /// The head of the response whose body comes from the network now, with its expected length where it is known.
     case response(ResponseHead, expectedBytes: Int?)

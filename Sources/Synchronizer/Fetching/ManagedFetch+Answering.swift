@@ -132,7 +132,7 @@ extension LoadTrace {
     /// Says what was selected, and why.
     mutating func describe(_ selection: Selection, source: LoadSource) {
         self.source = source
-        reason = selection.explanation.description
+        explain(selection.explanation)
         describe(selection.freshness)
     }
 

@@ -90,7 +90,7 @@ extension ManagedFetch {
     private func accept(_ exchange: Exchange) {
         var hop = exchange.hop
         let reception = exchange.reception
-        if case .forward(_, _, let reason) = hop.verdict { hop.trace.reason = reason.description }
+        if case .forward(_, _, let reason) = hop.verdict { hop.trace.explain(reason) }
         if case .validate(let selection, _) = hop.verdict {
             hop.trace.describe(selection, source: .network)
             hop.trace.reason += "; the server sent another"

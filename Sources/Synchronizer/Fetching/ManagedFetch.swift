@@ -123,19 +123,20 @@ final class ManagedFetch: Fetch {
         case .validate, .complete, .forward: useNetwork(hop)
         case .refuse(let reason):
             var trace = hop.trace
-            trace.reason = reason.description
+            trace.explain(reason)
             finish(.failure(.notCached(.init(url: hop.url, trace: trace))))
         }
     }
 
     private func useNetwork(_ hop: Hop) {
+        let isUnknown = hop.isFirstAndUnknown
         let mayGo = state.withLock { state in
             if !state.mayUseNetwork {
-                state.waiting = hop.isFirstAndUnknown ? .nothingStored(hop.request) : .hop(Boxed(hop))
+                state.waiting = isUnknown ? .nothingStored(hop.request) : .hop(Boxed(hop))
             }
             return state.mayUseNetwork
         }
-        if mayGo { send(hop) } else { report(.needsNetwork) }
+        if mayGo { send(hop) } else { report(.needsNetwork(nothingStored: isUnknown)) }
     }
 
     // MARK: - On the network

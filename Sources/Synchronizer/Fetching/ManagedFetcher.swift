@@ -26,8 +26,12 @@ package final class ManagedFetcher: Fetching {
     package func fetch(
         _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
     ) -> any Fetch {
-        let fetch = ManagedFetch(self, options, mayUseNetwork: false, receive: receive)
-        fetch.visit(request, LoadTrace())
+        let fetch = ManagedFetch(self, options, mayUseNetwork: options.skipsLookUp, receive: receive)
+        if options.skipsLookUp, let hop = hop(for: request, LoadTrace(), options, among: []) {
+            fetch.send(hop)
+        } else {
+            fetch.visit(request, LoadTrace())
+        }
         return fetch
     }
 

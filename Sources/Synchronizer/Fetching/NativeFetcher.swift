@@ -71,7 +71,7 @@ final class NativeFetch: Fetch {
         guard isSupported else {
             return finish(.failure(.invalidRequest(.init(url: request.url, trace: LoadTrace()))))
         }
-        report(.needsNetwork)
+        report(.needsNetwork(nothingStored: false))  // what is stored is not known
     }
 
     func proceed() {

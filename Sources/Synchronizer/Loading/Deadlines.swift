@@ -4,7 +4,7 @@ import Foundation
 /// one alarm at a time is enough for any number of them.
 struct Deadlines: Sendable {
     private let limit: TimeInterval
-    private var waiting: [(download: Int, due: Date)] = []
+    private var waiting: [(download: SlotID, due: Date)] = []
     private var first = 0
     private var isAlarmSet = false
 
@@ -14,16 +14,16 @@ struct Deadlines: Sendable {
     }
 
     /// Notes a load that begins; seconds until an alarm that is to be set, if there is none yet.
-    mutating func begin(_ download: Int, at now: Date) -> TimeInterval? {
+    mutating func begin(_ download: SlotID, at now: Date) -> TimeInterval? {
         guard limit < .infinity else { return nil }
         waiting.append((download, now.addingTimeInterval(limit)))
         return nextAlarm(at: now)
     }
 
     /// The alarm has gone off: the loads that are due.
-    mutating func due(at now: Date) -> [Int] {
+    mutating func due(at now: Date) -> [SlotID] {
         isAlarmSet = false
-        var due: [Int] = []
+        var due: [SlotID] = []
         while first < waiting.count, waiting[first].due <= now {
             due.append(waiting[first].download)
             first += 1
@@ -33,7 +33,7 @@ struct Deadlines: Sendable {
     }
 
     /// Forgets the first loads as far as they are over: there is nothing to wake up for.
-    mutating func forget(while isOver: (Int) -> Bool) {
+    mutating func forget(while isOver: (SlotID) -> Bool) {
         while first < waiting.count, isOver(waiting[first].download) { first += 1 }
         compact()
     }

@@ -1,11 +1,13 @@
 import Foundation
 
-/// What makes two downloads the same.
+/// What makes two downloads the same: identity, cache policy, the networks that may be used, and options.
 struct DownloadKey: Hashable, Sendable {
-    let identity: RequestIdentity
-    let policy: URLRequest.CachePolicy
-    let access: NetworkAccess
-    let options: FetchOptions
+    let job: LoadJob
+}
+
+/// What makes two parses of the same download the same: type and variant.
+struct ParseKey: Hashable, Sendable {
+    let job: LoadJob
 }
 
 /// What makes two parsed objects the same.

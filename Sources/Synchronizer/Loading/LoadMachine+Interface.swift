@@ -32,7 +32,6 @@ extension LoadMachine {
 
     /// What a subscriber joined: the ids are new where `isNew…` says so.
     struct Place: Hashable, Sendable {
-        let subscriber: SubscriberID
         let parse: ParseID
         let isNewParse: Bool
         let download: DownloadID

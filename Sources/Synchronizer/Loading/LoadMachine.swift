@@ -8,62 +8,29 @@
 ///     subscribe ─→ waitingToLookUp ─→ lookingUp ─→ waitingForNetwork ─→ loading ─→ arrived ─→ parses ─→ deliver
 ///                                         └────────────── answered by the cache ────↗
 struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendable>: Sendable {
-    typealias SubscriberID = Int
-    typealias ParseID = Int
-    typealias DownloadID = Int
-
-    private enum Stage: Hashable, Sendable {
-        case waitingToLookUp, lookingUp, waitingForNetwork, loading, arrived
-        /// Would wait for the network if somebody waited for it: kept for its grace.
-        case parked
-        /// Has failed, and will be tried again after a while.
-        case resting
-    }
-
-    private struct Download: Sendable {
-        let key: RequestKey?
-        let host: String
-        var turn: Int
-        var stage = Stage.waitingToLookUp
-        var parses = FewIDs()
-        var priorities = PriorityCounts()
-        /// Set while it has no subscriber and is kept for its grace.
-        var graceToken: Int?
-    }
-
-    private struct Parse: Sendable {
-        let key: ParseKey?
-        let download: DownloadID
-        var subscribers = FewIDs()
-        var priorities = PriorityCounts()
-        var turn: Int
-        /// Whether it needs no turn, because it takes less time than handing out turns.
-        let isQuick: Bool
-        var isRunning = false
-    }
-
-    private struct Subscriber: Sendable {
-        let parse: ParseID
-        var priority: LoadPriority
-    }
+    typealias SubscriberID = SlotID
+    typealias ParseID = SlotID
+    typealias DownloadID = SlotID
 
     private let limits: Limits
     private let newestFirst: Bool
     private let hasGrace: Bool
-    private var lastID = 0
-    private var downloads: [DownloadID: Download] = [:]
-    private var parses: [ParseID: Parse] = [:]
-    private var subscribers: [SubscriberID: Subscriber] = [:]
+    private var turns: Int64 = 0
+    private var graceTokens = 0
+    private var downloads = SlotTable<Download>()
+    private var downloadIDs = SlotIDs()
+    private var parses = SlotTable<Parse>()
+    private var parseIDs = SlotIDs()
+    private var subscribers = SlotTable<Subscriber>()
     private var shared: [RequestKey: DownloadID] = [:]
-    private var lookups = IndexedHeap<DownloadID, LoadRank>()
+    private var lookups = SlotHeap()
+    private var lookupPlaces = SlotPlaces()
     private var lookupsRunning = 0
     private var network: NetworkQueue
-    private var waitingParses = IndexedHeap<ParseID, LoadRank>()
+    private var waitingParses = SlotHeap()
+    private var parsePlaces = SlotPlaces()
     /// Parses under way, abandoned ones included: they hold their thread until they notice.
     private var parsesRunning = 0
-    /// Quick parses under way, which do not count among them.
-    private var quickParses: Set<ParseID> = []
-    private var abandoned: Set<ParseID> = []
     /// Visible downloads that have not arrived yet, and do not rest.
     private var visibleCount = 0
     private var actions: [Action] = []
@@ -78,101 +45,92 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     /// Whether nothing is kept of any load.
     var isIdle: Bool {
         downloads.isEmpty && parses.isEmpty && subscribers.isEmpty && shared.isEmpty && lookups.isEmpty
-            && network.isIdle && waitingParses.isEmpty && abandoned.isEmpty && lookupsRunning == 0
-            && parsesRunning == 0 && quickParses.isEmpty && visibleCount == 0
+            && network.isIdle && waitingParses.isEmpty && lookupsRunning == 0 && parsesRunning == 0
+            && visibleCount == 0 && downloadIDs.isIdle && parseIDs.isIdle
     }
 
     /// Whether there is room for another load on the network.
     var hasRoom: Bool { network.mayStart }
 
-    func parses(of download: DownloadID) -> [ParseID] { downloads[download]?.parses.all ?? [] }
+    func parses(of download: DownloadID) -> [ParseID] { downloads[download].map { parses.ids(in: $0.parses) } ?? [] }
 
-    func subscribers(of parse: ParseID) -> [SubscriberID] { parses[parse]?.subscribers.all ?? [] }
+    func subscribers(of parse: ParseID) -> [SubscriberID] {
+        parses[parse].map { subscribers.ids(in: $0.subscribers) } ?? []
+    }
 
     // MARK: - Events
 
-    /// Somebody asks. A nil request key shares with nobody.
+    /// Somebody asks, whom the caller gives a name. A nil request key shares with nobody.
     mutating func subscribe(
-        request: RequestKey?, parse parseKey: ParseKey?, isQuick: Bool = false, host: @autoclosure () -> String,
+        _ subscriber: SubscriberID, request: RequestKey?, parse parseKey: ParseKey?, isQuick: Bool = false,
         priority: LoadPriority
     ) -> Place {
-        let turn = nextID()
+        turns += 1
         let joined = request.flatMap { shared[$0] }
-        let download = joined ?? add(Download(key: request, host: host(), turn: turn))
-        let joinedParse = parseKey.flatMap { key in downloads[download]?.parses.all.first { parses[$0]?.key == key } }
+        let download = joined ?? add(Download(key: request, turn: turns))
+        let joinedParse = joined.flatMap { existingParse(of: $0, for: parseKey) }
         let parse =
-            joinedParse ?? add(Parse(key: parseKey, download: download, turn: turn, isQuick: isQuick), to: download)
-        let subscriber = nextID()
-        subscribers[subscriber] = Subscriber(parse: parse, priority: priority)
-        parses[parse]?.subscribers.insert(subscriber)
-        let isPromoted = newestFirst
-        if isPromoted { parses[parse]?.turn = turn }
+            joinedParse ?? add(Parse(key: parseKey, download: download, turn: turns, isQuick: isQuick), to: download)
+        add(Subscriber(parse: parse, priority: priority), subscriber)
+        let promotion = newestFirst ? turns : nil
         change(download) { download in
-            if isPromoted { download.turn = turn }
-            download.graceToken = nil
+            if let promotion { download.turn = promotion }
+            download.grace = nil
             download.priorities.add(priority)
         }
-        parses[parse]?.priorities.add(priority)
+        if let promotion { parses[parse]?.turn = promotion }
         enqueue(parse)
         return Place(
-            subscriber: subscriber, parse: parse, isNewParse: joinedParse == nil,
-            download: download, isNewDownload: joined == nil)
+            parse: parse, isNewParse: joinedParse == nil, download: download, isNewDownload: joined == nil)
     }
 
     /// A subscriber leaves. Without effect if it has been delivered to, or has left.
     mutating func unsubscribe(_ id: SubscriberID) {
-        guard let subscriber = subscribers.removeValue(forKey: id), let parse = parses[subscriber.parse] else { return }
-        parses[subscriber.parse]?.subscribers.remove(id)
+        guard let subscriber = subscribers[id], var parse = parses[subscriber.parse] else { return }
+        subscribers.unlink(id, from: &parse.subscribers)
+        subscribers[id] = nil
+        parses[subscriber.parse]?.subscribers = parse.subscribers
         parses[subscriber.parse]?.priorities.remove(subscriber.priority)
         change(parse.download) { $0.priorities.remove(subscriber.priority) }
-        if parse.subscribers.count > 1 {
-            enqueue(subscriber.parse)
-        } else {
+        if parse.subscribers.isEmpty {
             abandon(subscriber.parse)
+        } else {
+            enqueue(subscriber.parse)
         }
     }
 
     mutating func setPriority(_ priority: LoadPriority, of id: SubscriberID) {
-        guard let subscriber = subscribers[id], let parse = parses[subscriber.parse] else { return }
+        guard let subscriber = subscribers[id], let download = parses[subscriber.parse]?.download else { return }
         subscribers[id]?.priority = priority
-        parses[subscriber.parse]?.priorities.remove(subscriber.priority)
-        parses[subscriber.parse]?.priorities.add(priority)
-        change(parse.download) { download in
-            download.priorities.remove(subscriber.priority)
-            download.priorities.add(priority)
-        }
+        parses[subscriber.parse]?.priorities.replace(subscriber.priority, by: priority)
+        change(download) { $0.priorities.replace(subscriber.priority, by: priority) }
         enqueue(subscriber.parse)
     }
 
-    /// The cache does not answer.
-    mutating func needsNetwork(_ id: DownloadID) {
+    /// The cache does not answer; `host` tells who is to be asked, in a manner that tells hosts apart.
+    mutating func needsNetwork(_ id: DownloadID, host: @autoclosure () -> String) {
         guard let download = downloads[id], download.stage == .lookingUp else { return }
         lookupsRunning -= 1
-        change(id) { $0.stage = download.graceToken == nil ? .waitingForNetwork : .parked }
+        if download.host == nil { downloads[id]?.host = network.enter(host: host()) }
+        change(id) { $0.stage = $0.grace == nil ? .waitingForNetwork : .parked }
     }
 
     /// The fetch has ended: with a body to parse, or with an error for all.
     mutating func fetchEnded(_ id: DownloadID, succeeded: Bool) {
         guard let download = downloads[id], download.stage == .lookingUp || download.stage == .loading else { return }
-        leaveStage(of: download, id)
-        if download.stage == .loading { network.waste.ended() }
-        change(id) { $0.stage = .arrived }
+        arrive(download, id)
         if succeeded, !download.parses.isEmpty {
-            download.parses.all.forEach { enqueue($0) }
+            parses.ids(in: download.parses).forEach { enqueue($0) }
         } else {
-            download.parses.all.forEach { deliver($0) }
-            release(id)
+            deliverAll(of: download, id)
         }
     }
 
     /// The download is given up, at whatever stage it is; without effect once its body is there.
     mutating func fail(_ id: DownloadID) {
         guard let download = downloads[id], download.stage != .arrived else { return }
-        leaveStage(of: download, id)
-        if download.stage == .loading { network.waste.ended() }
-        change(id) { $0.stage = .arrived }
-        download.parses.all.forEach { deliver($0) }
-        release(id)
+        arrive(download, id)
+        deliverAll(of: download, id)
     }
 
     /// The fetch has failed and is to be tried again: the download gives its slot away until `wake`.
@@ -194,16 +152,16 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     }
 
     mutating func parseEnded(_ id: ParseID) {
-        if quickParses.remove(id) == nil { parsesRunning -= 1 }
-        if abandoned.remove(id) != nil { return }
-        guard let parse = parses[id] else { return }
+        guard let parse = parses[id], parse.isRunning else { return }
+        if !parse.isQuick { parsesRunning -= 1 }
+        if parse.isAbandoned { return forget(id) }
         deliver(id)
         releaseIfDone(parse.download)
     }
 
     /// The moment of grace is over: the download ends, unless somebody has joined meanwhile.
     mutating func graceEnded(_ id: DownloadID, token: Int) {
-        if downloads[id]?.graceToken == token { release(id) }
+        if downloads[id]?.grace == token { release(id) }
     }
 
     mutating func pauseEnded(token: Int) {
@@ -219,57 +177,84 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
 
     // MARK: - Downloads and parses
 
-    private mutating func nextID() -> Int {
-        lastID += 1
-        return lastID
-    }
-
     private mutating func add(_ download: Download) -> DownloadID {
-        let id = nextID()
+        let id = downloadIDs.take()
         downloads[id] = download
         if let key = download.key { shared[key] = id }
         return id
     }
 
     private mutating func add(_ parse: Parse, to download: DownloadID) -> ParseID {
-        let id = nextID()
+        let id = parseIDs.take()
         parses[id] = parse
-        downloads[download]?.parses.insert(id)
+        guard var list = downloads[download]?.parses else { return id }
+        parses.append(id, to: &list)
+        downloads[download]?.parses = list
         return id
     }
 
-    /// Takes the parse out: nobody waits for it any more.
+    private mutating func add(_ subscriber: Subscriber, _ id: SubscriberID) {
+        subscribers[id] = subscriber
+        guard var list = parses[subscriber.parse]?.subscribers else { return }
+        subscribers.append(id, to: &list)
+        parses[subscriber.parse]?.subscribers = list
+        parses[subscriber.parse]?.priorities.add(subscriber.priority)
+    }
+
+    private func existingParse(of download: DownloadID, for key: ParseKey?) -> ParseID? {
+        guard let key else { return nil }
+        return parses(of: download).first { parses[$0]?.key == key }
+    }
+
+    /// Nobody waits for the parse any more. One under way holds its turn until it has noticed.
     private mutating func abandon(_ id: ParseID) {
-        guard let parse = parses.removeValue(forKey: id) else { return }
-        waitingParses.remove(id)
+        guard let parse = parses[id] else { return }
+        waitingParses.remove(id, &parsePlaces)
+        unlink(id, from: parse.download)
         if parse.isRunning {
-            abandoned.insert(id)
+            parses[id]?.isAbandoned = true
             actions.append(.abandon(id))
         } else {
+            forget(id)
             actions.append(.deliver(id, to: []))
         }
-        downloads[parse.download]?.parses.remove(id)
         releaseIfDone(parse.download)
     }
 
     private mutating func deliver(_ id: ParseID) {
-        guard let parse = parses.removeValue(forKey: id) else { return }
-        downloads[parse.download]?.parses.remove(id)
-        let waiting = parse.subscribers.all
-        for subscriber in waiting {
-            guard let subscriber = subscribers.removeValue(forKey: subscriber) else { continue }
-            change(parse.download) { $0.priorities.remove(subscriber.priority) }
-        }
+        guard let parse = parses[id] else { return }
+        let waiting = subscribers.ids(in: parse.subscribers)
+        unlink(id, from: parse.download)
+        forget(id)
+        let priorities = waiting.compactMap { subscribers.remove($0)?.priority }
+        change(parse.download) { download in priorities.forEach { download.priorities.remove($0) } }
         actions.append(.deliver(id, to: waiting))
+    }
+
+    private mutating func deliverAll(of download: Download, _ id: DownloadID) {
+        parses.ids(in: download.parses).forEach { deliver($0) }
+        release(id)
+    }
+
+    private mutating func unlink(_ id: ParseID, from download: DownloadID) {
+        guard var list = downloads[download]?.parses else { return }
+        parses.unlink(id, from: &list)
+        downloads[download]?.parses = list
+    }
+
+    private mutating func forget(_ id: ParseID) {
+        parses[id] = nil
+        parseIDs.giveBack(id)
     }
 
     private mutating func releaseIfDone(_ id: DownloadID) {
         guard let download = downloads[id], download.parses.isEmpty else { return }
         let mayLinger = [.lookingUp, .waitingForNetwork, .loading, .parked].contains(download.stage)
         guard hasGrace, mayLinger else { return release(id) }
-        let token = nextID()
+        graceTokens += 1
+        let token = graceTokens
         change(id) { download in
-            download.graceToken = token
+            download.grace = token
             if download.stage == .waitingForNetwork { download.stage = .parked }
         }
         actions.append(.beginGrace(id, token: token))
@@ -279,9 +264,11 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         guard let download = downloads[id] else { return }
         leaveStage(of: download, id)
         noteWaste(of: download)
-        noteVisibility(from: download, to: nil)
-        downloads[id] = nil
+        if download.isVisible { visibleCount -= 1 }
+        if let host = download.host { network.leave(host: host) }
         if let key = download.key, shared[key] == id { shared[key] = nil }
+        downloads[id] = nil
+        downloadIDs.giveBack(id)
         actions.append(.release(id))
     }
 
@@ -298,26 +285,31 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
 
     /// Changes a download and keeps its places in the queues in step.
     private mutating func change(_ id: DownloadID, _ body: (inout Download) -> Void) {
-        guard let old = downloads[id] else { return }
-        var new = old
-        body(&new)
-        if new.stage == .parked, new.graceToken == nil { new.stage = .waitingForNetwork }
-        downloads[id] = new
-        noteVisibility(from: old, to: new)
-        if old.stage == .waitingForNetwork, new.stage != .waitingForNetwork { network.stopWaiting(id, host: old.host) }
+        guard let (old, new) = downloads[id]?.changed(by: body) else { return }
+        visibleCount += (new.isVisible ? 1 : 0) - (old.isVisible ? 1 : 0)
+        if old.stage == .waitingForNetwork, new.stage != .waitingForNetwork, let host = new.host {
+            network.stopWaiting(id, host: host)
+        }
+        let rank = rank(new.priority, turn: new.turn)
         switch new.stage {
-        case .waitingToLookUp: lookups.set(id, rank: rank(of: new))
-        case .waitingForNetwork: network.wait(id, host: new.host, rank: rank(of: new))
-        case .loading: network.rerank(running: id, rank: rank(of: new))
+        case .waitingToLookUp: lookups.set(id, rank: rank, &lookupPlaces)
+        case .waitingForNetwork: if let host = new.host { network.wait(id, host: host, rank: rank) }
+        case .loading: network.rerank(running: id, rank: rank)
         case .lookingUp, .arrived, .parked, .resting: break
         }
     }
 
+    private mutating func arrive(_ download: Download, _ id: DownloadID) {
+        leaveStage(of: download, id)
+        if download.stage == .loading { network.waste.ended() }
+        change(id) { $0.stage = .arrived }
+    }
+
     private mutating func leaveStage(of download: Download, _ id: DownloadID) {
         switch download.stage {
-        case .waitingToLookUp: lookups.remove(id)
+        case .waitingToLookUp: lookups.remove(id, &lookupPlaces)
         case .lookingUp: lookupsRunning -= 1
-        case .waitingForNetwork: network.stopWaiting(id, host: download.host)
+        case .waitingForNetwork: if let host = download.host { network.stopWaiting(id, host: host) }
         case .loading: network.end(id)
         case .arrived, .parked, .resting: break
         }
@@ -326,33 +318,19 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     private mutating func enqueue(_ id: ParseID) {
         guard let parse = parses[id], !parse.isRunning, downloads[parse.download]?.stage == .arrived else { return }
         if parse.isQuick {
-            quickParses.insert(id)
             parses[id]?.isRunning = true
             actions.append(.parse(id))
         } else {
-            waitingParses.set(id, rank: rank(parse.priorities, turn: parse.turn))
+            waitingParses.set(id, rank: rank(parse.priorities.highest, turn: parse.turn), &parsePlaces)
         }
     }
 
-    private func rank(of download: Download) -> LoadRank {
-        rank(download.priorities, turn: download.turn)
-    }
-
-    private func rank(_ priorities: PriorityCounts, turn: Int) -> LoadRank {
-        LoadRank(priority: priorities.highest ?? .veryLow, turn: newestFirst ? turn : -turn)
-    }
-
-    private mutating func noteVisibility(from old: Download?, to new: Download?) {
-        visibleCount += (isVisible(new) ? 1 : 0) - (isVisible(old) ? 1 : 0)
-    }
-
-    private func isVisible(_ download: Download?) -> Bool {
-        guard let download, download.stage != .arrived, download.stage != .resting else { return false }
-        return download.priorities.highest?.isVisible ?? false
+    private func rank(_ priority: LoadPriority?, turn: Int64) -> LoadRank {
+        LoadRank(priority: priority ?? .veryLow, turn: newestFirst ? turn : -turn)
     }
 
     private mutating func startWhatMay() {
-        while parsesRunning < limits.parses, let id = waitingParses.popFirst() {
+        while parsesRunning < limits.parses, let id = waitingParses.popFirst(&parsePlaces) {
             parsesRunning += 1
             parses[id]?.isRunning = true
             actions.append(.parse(id))
@@ -360,7 +338,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         // Bodies that wait to be parsed take memory: as long as there are many, no more are fetched.
         let hasRoom = waitingParses.count < limits.waitingParses
         if hasRoom { startOnNetwork() }
-        while hasRoom, lookupsRunning < limits.lookups, let id = lookups.popFirst() {
+        while hasRoom, lookupsRunning < limits.lookups, let id = lookups.popFirst(&lookupPlaces) {
             lookupsRunning += 1
             change(id) { $0.stage = .lookingUp }
             actions.append(.lookUp(id))

@@ -1,22 +1,64 @@
 /// What comes first among things that wait: the higher priority, and within a priority the later turn.
+///
+/// One number, because there are as many as things that wait: the priority, and 56 bits of the turn.
 struct LoadRank: Comparable, Hashable, Sendable {
-    var priority: LoadPriority
-    /// Grows with each load that asks: newest first. Negated where the order of asking counts.
-    var turn: Int
+    private let value: Int64
+    private static let turns: Int64 = 1 << 56
 
-    static func < (one: LoadRank, other: LoadRank) -> Bool {
-        one.priority == other.priority ? one.turn < other.turn : one.priority < other.priority
+    /// - Parameter turn: grows with each load that asks: newest first. Negated where the order of asking counts.
+    init(priority: LoadPriority, turn: Int64) {
+        value = Int64(priority.rawValue) * Self.turns + turn
+    }
+
+    static func < (one: LoadRank, other: LoadRank) -> Bool { one.value < other.value }
+
+    var priority: LoadPriority {
+        LoadPriority(rawValue: Int((value + Self.turns / 2) >> 56)) ?? .veryLow
     }
 }
 
 /// How many subscribers there are of each priority; the highest is what counts.
 struct PriorityCounts: Hashable, Sendable {
-    private var counts = SIMD8<Int32>()
+    private var veryLow: UInt32 = 0
+    private var low: UInt32 = 0
+    private var normal: UInt32 = 0
+    private var high: UInt32 = 0
+    private var veryHigh: UInt32 = 0
 
     var highest: LoadPriority? {
-        LoadPriority.allCases.last { counts[$0.rawValue] > 0 }
+        if veryHigh > 0 { return .veryHigh }
+        if high > 0 { return .high }
+        if normal > 0 { return .normal }
+        if low > 0 { return .low }
+        return veryLow > 0 ? .veryLow : nil
     }
 
-    mutating func add(_ priority: LoadPriority) { counts[priority.rawValue] += 1 }
-    mutating func remove(_ priority: LoadPriority) { counts[priority.rawValue] -= 1 }
+    mutating func add(_ priority: LoadPriority) { self[priority] += 1 }
+    mutating func remove(_ priority: LoadPriority) { self[priority] -= 1 }
+
+    mutating func replace(_ old: LoadPriority, by new: LoadPriority) {
+        remove(old)
+        add(new)
+    }
+
+    private subscript(priority: LoadPriority) -> UInt32 {
+        get {
+            switch priority {
+            case .veryLow: veryLow
+            case .low: low
+            case .normal: normal
+            case .high: high
+            case .veryHigh: veryHigh
+            }
+        }
+        set {
+            switch priority {
+            case .veryLow: veryLow = newValue
+            case .low: low = newValue
+            case .normal: normal = newValue
+            case .high: high = newValue
+            case .veryHigh: veryHigh = newValue
+            }
+        }
+    }
 }

@@ -2,25 +2,40 @@ import Foundation
 
 /// What a subscriber wants to be told. All closures are called on background threads.
 struct LoadReceiver: Sendable {
-    /// The end: called once, unless the subscriber leaves before.
-    let finished: @Sendable (Loader.Outcome) -> Void
-    /// Bytes as they arrive; nil if nobody looks.
-    var progressed: (@Sendable (LoadProgress) -> Void)?
-    /// What is stored, while the network is asked; nil if it is not wanted.
-    var stored: (@Sendable (LoadedObject) -> Void)?
+    typealias ID = Loader.Machine.SubscriberID
 
-    /// Something to show while the body arrives; nil if it is not wanted.
-    var previewed: (@Sendable (any Sendable, ResponseHead) -> Void)?
+    /// What is told before the end, and to few.
+    struct Watching: Sendable {
+        /// Bytes as they arrive; nil if nobody looks.
+        var progressed: (@Sendable (LoadProgress) -> Void)?
+        /// What is stored, while the network is asked; nil if it is not wanted.
+        var stored: (@Sendable (LoadedObject) -> Void)?
+        /// Something to show while the body arrives; nil if it is not wanted.
+        var previewed: (@Sendable (any Sendable, ResponseHead) -> Void)?
+    }
+
+    /// The end: called once, unless the subscriber leaves before. Whoever answers the caller asks `Loader.take` for the
+    /// right to do so, at the very moment of answering.
+    let finished: @Sendable (ID, Loader.Outcome) -> Void
+    private let watching: Boxed<Watching>?
     /// Whether nobody waits for it yet.
     let isPrefetch: Bool
 
-    /// Whether it wants to be told while the body arrives.
-    var isWatching: Bool { progressed != nil || previewed != nil }
-
-    init(isPrefetch: Bool = false, finished: @escaping @Sendable (Loader.Outcome) -> Void) {
+    init(
+        isPrefetch: Bool = false, watching: Watching? = nil,
+        finished: @escaping @Sendable (ID, Loader.Outcome) -> Void
+    ) {
         self.isPrefetch = isPrefetch
+        self.watching = watching.map(Boxed.init)
         self.finished = finished
     }
+
+    var progressed: (@Sendable (LoadProgress) -> Void)? { watching?.value.progressed }
+    var stored: (@Sendable (LoadedObject) -> Void)? { watching?.value.stored }
+    var previewed: (@Sendable (any Sendable, ResponseHead) -> Void)? { watching?.value.previewed }
+
+    /// Whether it wants to be told while the body arrives.
+    var isWatching: Bool { progressed != nil || previewed != nil }
 }
 
 /// How far the transfer of a body is.

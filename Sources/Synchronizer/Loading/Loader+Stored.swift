@@ -3,7 +3,7 @@ import Foundation
 // What is stored, shown while the network is asked: `updates(of:)`.
 extension Loader {
     /// Reads and parses what is stored for those parses of the download that want it, while the fetch is not answered.
-    func reportStored(of download: Int) {
+    func reportStored(of download: Machine.DownloadID) {
         let (wanting, handle) = update { $0.takeWantingStored(of: download) }
         guard !wanting.isEmpty else { return }
         let fetched = handle?.fetch?.storedMeanwhile()
@@ -22,10 +22,11 @@ extension Loader {
 
     /// Shows the object, and only then lets the parse of the answer begin if it has had to wait: so it can tell that
     /// nothing has changed.
-    private func endStored(of id: Int, _ stored: (object: LoadedObject, body: Data)?) {
+    private func endStored(of id: Machine.ParseID, _ stored: (object: LoadedObject, body: Data)?) {
         let receivers = update { state -> [LoadReceiver] in
             guard state.parses[id] != nil else { return [] }
-            state.parses[id]?.stored = stored.map { .reported($0.object, body: $0.body) } ?? .unwanted
+            state.parses[id]?.stored =
+                stored.map { .reported(Boxed(StoredPhase.Shown(object: $0.object, body: $0.body))) } ?? .unwanted
             return stored == nil ? [] : state.receivers(of: id)
         }
         if let stored { receivers.forEach { $0.stored?(stored.object) } }
@@ -33,7 +34,7 @@ extension Loader {
     }
 
     private func storedObject(for parse: Parse, _ fetched: Fetched) throws -> LoadedObject {
-        if let key = parse.key, let old = memory.recall(key), old.isMade(from: fetched) {
+        if let key = parse.job.memoryKey, let old = memory.recall(key), old.isMade(from: fetched) {
             return old.reused(for: fetched)
         }
         return try parsed(parse, fetched)
@@ -42,16 +43,22 @@ extension Loader {
 
 extension Loader.State {
     /// Notes that what is stored is wanted; whether nobody wanted it before.
-    mutating func want(storedOf parse: Int) -> Bool {
+    mutating func want(storedOf parse: Loader.Machine.ParseID) -> Bool {
         guard case .unwanted? = parses[parse]?.stored else { return false }
         parses[parse]?.stored = .wanted
         return true
     }
 
+    func isStoredWanted(of download: Loader.Machine.DownloadID) -> Bool {
+        machine.parses(of: download).contains { if case .wanted? = parses[$0]?.stored { true } else { false } }
+    }
+
     /// The parses that want it, once the fetch is there to read it.
-    fileprivate mutating func takeWantingStored(of download: Int) -> ([(Int, Loader.Parse)], FetchHandle?) {
-        guard let record = downloads[download], record.handle.fetch != nil else { return ([], nil) }
-        let wanting = machine.parses(of: download).compactMap { id -> (Int, Loader.Parse)? in
+    fileprivate mutating func takeWantingStored(of download: Loader.Machine.DownloadID) -> (
+        [(Loader.Machine.ParseID, Loader.Parse)], FetchHandle?
+    ) {
+        guard let record = downloads[download], record.handle?.fetch != nil else { return ([], nil) }
+        let wanting = machine.parses(of: download).compactMap { id -> (Loader.Machine.ParseID, Loader.Parse)? in
             guard case .wanted? = parses[id]?.stored else { return nil }
             parses[id]?.stored = .underWay
             if parses[id]?.cancellation == nil { parses[id]?.cancellation = ParseFlag() }
@@ -61,13 +68,13 @@ extension Loader.State {
     }
 
     /// Whether the parse of the answer has to wait for the parse of what is stored.
-    mutating func mustWaitForStored(_ id: Int) -> Bool {
+    mutating func mustWaitForStored(_ id: Loader.Machine.ParseID) -> Bool {
         guard case .underWay? = parses[id]?.stored else { return false }
         parses[id]?.isWaitingForStored = true
         return true
     }
 
-    fileprivate mutating func endWaitingForStored(_ id: Int) {
+    fileprivate mutating func endWaitingForStored(_ id: Loader.Machine.ParseID) {
         guard parses[id]?.isWaitingForStored == true else { return }
         parses[id]?.isWaitingForStored = false
         if let effect = parseEffect(of: id) { extraEffects.append(effect) }

@@ -11,22 +11,34 @@ struct NetworkQueue: Sendable {
         var reserve: Int { total / 4 > 0 ? total / 4 : min(1, total - 1) }
     }
 
-    private struct Host {
+    private struct Host: Sendable {
+        let name: String
+        /// Downloads that know the host by its id.
+        var users = 0
         var running = 0
-        var waiting = IndexedHeap<Int, LoadRank>()
+        var waiting = SlotHeap()
+    }
+
+    private struct Running: Sendable {
+        let id: SlotID
+        let host: SlotID
+        var rank: LoadRank
     }
 
     let limits: Limits
     var waste: WasteBudget
-    private var hosts: [String: Host] = [:]
-    private var ready = IndexedHeap<String, LoadRank>()
-    /// The downloads under way, with their rank.
-    private(set) var running: [Int: (host: String, rank: LoadRank, start: Int)] = [:]
-    private var starts = 0
+    private var hosts = SlotTable<Host>()
+    private var hostIDs = SlotIDs()
+    private var names: [String: SlotID] = [:]
+    private var ready = SlotHeap()
+    private var readyPlaces = SlotPlaces()
+    private var waitingPlaces = SlotPlaces()
+    /// The downloads under way, in the order in which they began. They are few: looking through them is quick.
+    private var running: [Running] = []
     /// How many of them are speculative: mostly none.
     private var speculative = 0
 
-    var isIdle: Bool { hosts.isEmpty && ready.isEmpty && running.isEmpty }
+    var isIdle: Bool { hosts.isEmpty && ready.isEmpty && running.isEmpty && hostIDs.isIdle && names.isEmpty }
 
     /// Whether there is room for another load, on some host.
     var mayStart: Bool { running.count < limits.total && waste.allows(running: running.count) }
@@ -36,79 +48,98 @@ struct NetworkQueue: Sendable {
         waste = WasteBudget(total: limits.total)
     }
 
-    mutating func wait(_ download: Int, host: String, rank: LoadRank) {
-        hosts[host, default: Host()].waiting.set(download, rank: rank)
+    // MARK: - Hosts
+
+    /// The host of that name, which is kept until it is left as often as it was entered.
+    mutating func enter(host name: String) -> SlotID {
+        let id = names[name] ?? hostIDs.take()
+        if names[name] == nil {
+            names[name] = id
+            hosts[id] = Host(name: name)
+        }
+        hosts[id]?.users += 1
+        return id
+    }
+
+    mutating func leave(host id: SlotID) {
+        hosts[id]?.users -= 1
+        guard let host = hosts[id], host.users == 0 else { return }
+        names[host.name] = nil
+        hosts[id] = nil
+        hostIDs.giveBack(id)
+    }
+
+    // MARK: - Downloads
+
+    mutating func wait(_ download: SlotID, host: SlotID, rank: LoadRank) {
+        hosts[host]?.waiting.set(download, rank: rank, &waitingPlaces)
         refresh(host)
     }
 
-    mutating func stopWaiting(_ download: Int, host: String) {
-        hosts[host]?.waiting.remove(download)
+    mutating func stopWaiting(_ download: SlotID, host: SlotID) {
+        hosts[host]?.waiting.remove(download, &waitingPlaces)
         refresh(host)
     }
 
     /// Re-ranks a download that is under way.
-    mutating func rerank(running download: Int, rank: LoadRank) {
-        guard let old = running[download]?.rank else { return }
-        running[download]?.rank = rank
-        speculative += (rank.priority.isVisible ? 0 : 1) - (old.priority.isVisible ? 0 : 1)
+    mutating func rerank(running download: SlotID, rank: LoadRank) {
+        guard let place = running.firstIndex(where: { $0.id == download }) else { return }
+        speculative += (rank.priority.isVisible ? 0 : 1) - (running[place].rank.priority.isVisible ? 0 : 1)
+        running[place].rank = rank
     }
 
     /// Takes the best download that may start now; `visible` tells whether anything visible waits or is under way.
-    mutating func start(whileVisible visible: Bool) -> Int? {
+    mutating func start(whileVisible visible: Bool) -> SlotID? {
         guard mayStart, let host = ready.first, let rank = ready.firstRank else { return nil }
         if visible, !rank.priority.isVisible, running.count >= limits.total - limits.reserve { return nil }
-        guard let download = hosts[host]?.waiting.popFirst() else { return nil }
+        guard let download = hosts[host]?.waiting.popFirst(&waitingPlaces) else { return nil }
         hosts[host]?.running += 1
-        starts += 1
-        running[download] = (host, rank, starts)
+        running.append(Running(id: download, host: host, rank: rank))
         if !rank.priority.isVisible { speculative += 1 }
         refresh(host)
         return download
     }
 
-    mutating func end(_ download: Int) {
-        guard let (host, rank, _) = running.removeValue(forKey: download) else { return }
-        if !rank.priority.isVisible { speculative -= 1 }
-        hosts[host]?.running -= 1
-        refresh(host)
+    mutating func end(_ download: SlotID) {
+        guard let place = running.firstIndex(where: { $0.id == download }) else { return }
+        let ended = running.remove(at: place)
+        if !ended.rank.priority.isVisible { speculative -= 1 }
+        hosts[ended.host]?.running -= 1
+        refresh(ended.host)
     }
 
     /// The speculative download that has to give its slot to a visible one that waits; the least urgent, then the
     /// one that began last, because it has the least to lose.
-    func toPreempt() -> Int? {
+    func toPreempt() -> SlotID? {
         guard speculative > 0 else { return nil }
-        if !mayStart, let rank = ready.firstRank, rank.priority.isVisible,
-            let victim = leastUrgent(among: { _ in true })
-        {
+        if !mayStart, let rank = ready.firstRank, rank.priority.isVisible, let victim = leastUrgent(on: nil) {
             return victim
         }
         // A host may be full of speculative loads, whether or not there is room in all.
-        for host in Set(running.values.lazy.filter { !$0.rank.priority.isVisible }.map(\.host)) {
+        for host in running.lazy.filter({ !$0.rank.priority.isVisible }).map(\.host) {
             guard let state = hosts[host], state.running >= limits.perHost,
                 let rank = state.waiting.firstRank, rank.priority.isVisible
             else { continue }
-            return leastUrgent { $0 == host }
+            return leastUrgent(on: host)
         }
         return nil
     }
 
-    private func leastUrgent(among isCandidate: (String) -> Bool) -> Int? {
-        running.filter { !$0.value.rank.priority.isVisible && isCandidate($0.value.host) }
-            .min {
-                ($0.value.rank.priority.rawValue, -$0.value.start) < (
-                    $1.value.rank.priority.rawValue, -$1.value.start
-                )
-            }?
-            .key
+    private func leastUrgent(on host: SlotID?) -> SlotID? {
+        var victim: Running?
+        for load in running where !load.rank.priority.isVisible && (host == nil || load.host == host) {
+            if let old = victim, old.rank.priority < load.rank.priority { continue }
+            victim = load
+        }
+        return victim?.id
     }
 
-    private mutating func refresh(_ name: String) {
-        guard let host = hosts[name] else { return }
+    private mutating func refresh(_ id: SlotID) {
+        guard let host = hosts[id] else { return }
         if host.running < limits.perHost, let rank = host.waiting.firstRank {
-            ready.set(name, rank: rank)
+            ready.set(id, rank: rank, &readyPlaces)
         } else {
-            ready.remove(name)
-            if host.running == 0, host.waiting.isEmpty { hosts[name] = nil }
+            ready.remove(id, &readyPlaces)
         }
     }
 }

@@ -65,22 +65,21 @@ final class Prefetcher: Sendable {
     }
 
     private func start(_ id: Int, _ job: LoadJob) {
-        let subscription = Subscription((), loader: loader)
-        let receiver = LoadReceiver(isPrefetch: true) { outcome in
-            guard subscription.take() != nil else { return }
-            self.state.withLock { $0.ended(id, outcome) }
-            self.startWhatMay()
+        let receiver = LoadReceiver(isPrefetch: true) { [self] subscriber, outcome in
+            guard loader.take(subscriber) else { return }
+            state.withLock { $0.ended(id, outcome) }
+            startWhatMay()
         }
         guard case .waiting(let subscriber) = loader.load(job, unless: { _ in known(job) }, receiver: receiver) else {
             state.withLock { $0.running[id] = nil }  // there is nothing to do
             return
         }
-        subscription.joined(as: subscriber)
+        let leave: CancelLoading = { [loader] in loader.leave(subscriber) }
         let isCancelled = state.withLock { state in
-            state.running[id]?.leave = { subscription.cancel() }
+            state.running[id]?.leave = leave
             return state.running[id] == nil
         }
-        if isCancelled { subscription.cancel() }
+        if isCancelled { leave() }
     }
 }
 

@@ -20,7 +20,7 @@ final class PreviewRun: Sendable {
         var preview: Preview?
     }
 
-    private let makePreview: @Sendable () -> Preview
+    private let job: LoadJob
     private let time: any TimeSource
     private let report: @Sendable (any Sendable, ResponseHead) -> Void
     private let state: Locked<State>
@@ -29,11 +29,11 @@ final class PreviewRun: Sendable {
 
     /// - Parameter interval: seconds from the start of one preview to that of the next, at least.
     init(
-        interval: TimeInterval, time: any TimeSource, makePreview: @escaping @Sendable () -> Preview,
+        interval: TimeInterval, time: any TimeSource, job: LoadJob,
         report: @escaping @Sendable (any Sendable, ResponseHead) -> Void
     ) {
         self.time = time
-        self.makePreview = makePreview
+        self.job = job
         self.report = report
         state = Locked(State(pacer: PreviewPacer(interval: interval)))
     }
@@ -77,7 +77,7 @@ final class PreviewRun: Sendable {
         let (body, head, response) = state.withLock { ($0.body, $0.head, $0.response) }
         if maker.response != response {
             maker.response = response
-            maker.preview = makePreview()
+            maker.preview = job.makePreviewer()
         }
         let object = ParseCancellation.with({ self.state.withLock { $0.isOver } }) { maker.preview?(body) }
         if let object, let head, state.withLock({ !$0.isOver && $0.response == response }) { report(object, head) }

@@ -7,4 +7,9 @@
 
         func keep(from response: URLResponse) {}
     }
+
+    extension HTTPCookieStorage {
+        /// Whether there are any cookies. To find out would take longer than to look for those of a URL.
+        var mayHaveCookies: Bool { true }
+    }
 #endif

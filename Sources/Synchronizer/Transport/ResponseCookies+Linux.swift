@@ -22,4 +22,9 @@
             storage.setCookies(cookies, for: url, mainDocumentURL: nil)
         }
     }
+
+    extension HTTPCookieStorage {
+        /// Whether there are any cookies: known sooner than those for a URL, and mostly there are none.
+        var mayHaveCookies: Bool { cookies?.isEmpty == false }
+    }
 #endif

@@ -56,8 +56,8 @@ package final class URLSessionTransport: Transport {
     }
 
     package func impliedFields(for request: URLRequest) -> [String: String] {
-        guard request.httpShouldHandleCookies, let url = request.url, let sent = cookies?.cookies(for: url),
-            !sent.isEmpty
+        guard request.httpShouldHandleCookies, let cookies, cookies.mayHaveCookies, let url = request.url,
+            let sent = cookies.cookies(for: url), !sent.isEmpty
         else { return additionalFields }
         return additionalFields.merging(HTTPCookie.requestHeaderFields(with: sent)) { $1 }
     }

@@ -26,7 +26,7 @@ final class FakeFetcher: Fetching {
     ) -> any Fetch {
         let fetch = FakeFetch(request, receive) { [state] fetch in state.withLock { $0.waiting.append(fetch) } }
         state.withLock { $0.started += 1 }
-        if needsNetwork { receive(.needsNetwork) } else { fetch.proceed() }
+        if needsNetwork { receive(.needsNetwork(nothingStored: false)) } else { fetch.proceed() }
         return fetch
     }
 

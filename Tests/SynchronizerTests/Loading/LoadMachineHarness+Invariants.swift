@@ -2,12 +2,12 @@
 
 // What must hold of each choice, and after each step.
 extension LoadMachineHarness {
-    private func rank(_ priority: LoadPriority?, _ turn: Int) -> LoadRank {
+    private func rank(_ priority: LoadPriority?, _ turn: Int64) -> LoadRank {
         LoadRank(priority: priority ?? .veryLow, turn: newestFirst ? turn : -turn)
     }
 
     /// Nothing better may be waiting: for the network, among what its host lets start.
-    mutating func checkOrder(of id: Int, among stage: Stage) {
+    mutating func checkOrder(of id: SlotID, among stage: Stage) {
         guard let download = downloads[id] else { return }
         let chosen = rank(download.priority, download.turn)
         for (other, waiting) in downloads where waiting.stage == stage && other != id && waiting.hasSubscribers {
@@ -21,7 +21,7 @@ extension LoadMachineHarness {
         }
     }
 
-    mutating func checkOrder(ofParse id: Int) {
+    mutating func checkOrder(ofParse id: SlotID) {
         guard let parse = parses[id] else { return }
         let chosen = rank(priority(ofParse: id), parse.turn)
         for (other, waiting) in parses where other != id && !waiting.isRunning {
@@ -31,7 +31,7 @@ extension LoadMachineHarness {
     }
 
     /// Only what is speculative gives way, the least urgent first, and only to something visible.
-    mutating func checkPreempted(_ victim: Int) {
+    mutating func checkPreempted(_ victim: SlotID) {
         guard let gone = downloads[victim] else { return }
         expect(!gone.isVisible, "a visible load was preempted: \(victim)")
         expect(
@@ -89,13 +89,13 @@ extension LoadMachineHarness {
         downloads.count { $0.value.stage == .loading && $0.value.host == host }
     }
 
-    private func hasVisible(besides id: Int) -> Bool {
+    private func hasVisible(besides id: SlotID) -> Bool {
         downloads.contains {
             $0.key != id && $0.value.isVisible && $0.value.stage != .arrived && $0.value.stage != .resting
         }
     }
 
-    private func priority(ofParse id: Int) -> LoadPriority? {
+    private func priority(ofParse id: SlotID) -> LoadPriority? {
         var highest: LoadPriority?
         for (_, subscriber) in live where subscriber.parse == id {
             highest = max(highest ?? subscriber.priority, subscriber.priority)

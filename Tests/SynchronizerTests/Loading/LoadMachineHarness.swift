@@ -8,7 +8,7 @@ struct LoadMachineHarness {
         let request: Int?
         let host: String
         var stage = Stage.waitingToLookUp
-        var turn: Int
+        var turn: Int64
         var graceTokens: [Int] = []
         /// What its subscribers ask for, in no order: the highest counts.
         var priorities: [LoadPriority] = []
@@ -21,14 +21,14 @@ struct LoadMachineHarness {
     enum Stage { case waitingToLookUp, lookingUp, waitingForNetwork, loading, arrived, resting }
 
     struct Parse {
-        let download: Int
-        var turn: Int
+        let download: SlotID
+        var turn: Int64
         var isRunning = false
     }
 
     struct Subscriber {
-        let download: Int
-        let parse: Int
+        let download: SlotID
+        let parse: SlotID
         var priority: LoadPriority
     }
 
@@ -36,19 +36,20 @@ struct LoadMachineHarness {
     let newestFirst: Bool
     let hasGrace: Bool
     private(set) var machine: Machine
-    private(set) var downloads = Table<Download>()
-    private(set) var parses = Table<Parse>()
-    private(set) var live = Table<Subscriber>()
-    private(set) var delivered: [Int] = []
+    private(set) var downloads = Table<SlotID, Download>()
+    private(set) var parses = Table<SlotID, Parse>()
+    private(set) var live = Table<SlotID, Subscriber>()
+    private(set) var delivered: [SlotID] = []
     /// Parses under way, those that nobody waits for any more included.
-    private(set) var runningParses: [Int] = []
+    private(set) var runningParses: [SlotID] = []
     /// What is waited for until the finger rests.
     private(set) var pause: Int?
     /// Loads that have been let onto the network so far.
     private(set) var started = 0
     private(set) var violations: [String] = []
+    private var names = SlotIDs()
     private var events: [Event] = []
-    private var turn = 0
+    private var turn: Int64 = 0
 
     init(limits: Machine.Limits, newestFirst: Bool = true, hasGrace: Bool = false) {
         self.limits = limits
@@ -61,17 +62,18 @@ struct LoadMachineHarness {
 
     enum Event {
         case subscribe(Int?, parse: String, host: String, LoadPriority)
-        case unsubscribe(Int), setPriority(LoadPriority, of: Int)
-        case needsNetwork(Int), fetchEnded(Int, succeeded: Bool), fail(Int), rest(Int), wake(Int)
-        case parseEnded(Int), graceEnded(Int, token: Int), pauseEnded(token: Int)
+        case unsubscribe(SlotID), setPriority(LoadPriority, of: SlotID)
+        case needsNetwork(SlotID), fetchEnded(SlotID, succeeded: Bool), fail(SlotID), rest(SlotID), wake(SlotID)
+        case parseEnded(SlotID), graceEnded(SlotID, token: Int), pauseEnded(token: Int)
     }
 
     @discardableResult
     mutating func subscribe(_ request: Int?, parse: String = "", host: String = "a", _ priority: LoadPriority = .normal)
-        -> Int
+        -> SlotID
     {
+        let subscriber = names.take()
         let place = machine.subscribe(
-            request: request, parse: request == nil ? nil : parse, host: host, priority: priority)
+            subscriber, request: request, parse: request == nil ? nil : parse, priority: priority)
         turn += 1
         if place.isNewDownload { downloads[place.download] = Download(request: request, host: host, turn: turn) }
         expect(downloads[place.download] != nil, "joined a download that is gone")
@@ -82,18 +84,18 @@ struct LoadMachineHarness {
         downloads[place.download]?.graceTokens = []
         if place.isNewParse { parses[place.parse] = Parse(download: place.download, turn: turn) }
         if newestFirst { parses[place.parse]?.turn = turn }
-        live[place.subscriber] = Subscriber(download: place.download, parse: place.parse, priority: priority)
+        live[subscriber] = Subscriber(download: place.download, parse: place.parse, priority: priority)
         step(.subscribe(request, parse: parse, host: host, priority))
-        return place.subscriber
+        return subscriber
     }
 
-    mutating func unsubscribe(_ id: Int) {
+    mutating func unsubscribe(_ id: SlotID) {
         forget(id)
         machine.unsubscribe(id)
         step(.unsubscribe(id))
     }
 
-    mutating func setPriority(_ priority: LoadPriority, of id: Int) {
+    mutating func setPriority(_ priority: LoadPriority, of id: SlotID) {
         if let subscriber = live[id] {
             live[id]?.priority = priority
             downloads[subscriber.download]?.replace(subscriber.priority, by: priority)
@@ -102,44 +104,44 @@ struct LoadMachineHarness {
         step(.setPriority(priority, of: id))
     }
 
-    mutating func needsNetwork(_ id: Int) {
+    mutating func needsNetwork(_ id: SlotID) {
         downloads[id]?.stage = .waitingForNetwork
-        machine.needsNetwork(id)
+        machine.needsNetwork(id, host: downloads[id]?.host ?? "")
         step(.needsNetwork(id))
     }
 
-    mutating func fetchEnded(_ id: Int, succeeded: Bool) {
+    mutating func fetchEnded(_ id: SlotID, succeeded: Bool) {
         downloads[id]?.stage = .arrived
         machine.fetchEnded(id, succeeded: succeeded)
         step(.fetchEnded(id, succeeded: succeeded))
     }
 
     /// The load has taken too long, at whatever stage it is.
-    mutating func fail(_ id: Int) {
+    mutating func fail(_ id: SlotID) {
         if downloads[id]?.stage != .arrived { downloads[id]?.stage = .arrived }
         machine.fail(id)
         step(.fail(id))
     }
 
-    mutating func rest(_ id: Int) {
+    mutating func rest(_ id: SlotID) {
         downloads[id]?.stage = .resting
         machine.rest(id)
         step(.rest(id))
     }
 
-    mutating func wake(_ id: Int) {
+    mutating func wake(_ id: SlotID) {
         if downloads[id]?.stage == .resting { downloads[id]?.stage = .waitingToLookUp }
         machine.wake(id)
         step(.wake(id))
     }
 
-    mutating func parseEnded(_ id: Int) {
+    mutating func parseEnded(_ id: SlotID) {
         runningParses.removeAll { $0 == id }
         machine.parseEnded(id)
         step(.parseEnded(id))
     }
 
-    mutating func graceEnded(_ id: Int, token: Int) {
+    mutating func graceEnded(_ id: SlotID, token: Int) {
         machine.graceEnded(id, token: token)
         step(.graceEnded(id, token: token))
     }
@@ -210,15 +212,16 @@ struct LoadMachineHarness {
         }
     }
 
-    private mutating func deliver(to subscriber: Int, of parse: Int) {
+    private mutating func deliver(to subscriber: SlotID, of parse: SlotID) {
         expect(live[subscriber]?.parse == parse, "delivered twice, or to somebody who has left: \(subscriber)")
         delivered.append(subscriber)
         forget(subscriber)
     }
 
-    private mutating func forget(_ subscriber: Int) {
+    private mutating func forget(_ subscriber: SlotID) {
         guard let gone = live[subscriber] else { return }
         live[subscriber] = nil
+        names.giveBack(subscriber)  // the next to come gets the same slot
         downloads[gone.download]?.replace(gone.priority, by: nil)
     }
 

@@ -104,7 +104,7 @@ struct LoadMachineOrders {
         private(set) var violation: String?
         private(set) var ends = 0
 
-        mutating func go(on harness: LoadMachineHarness, asked: [Int] = [], _ remaining: [Happening]) {
+        mutating func go(on harness: LoadMachineHarness, asked: [SlotID] = [], _ remaining: [Happening]) {
             guard violation == nil else { return }
             var isEnd = true
             for (index, happening) in remaining.enumerated() where !remaining[..<index].contains(happening) {
@@ -129,7 +129,7 @@ struct LoadMachineOrders {
 
 extension LoadMachineHarness {
     /// Lets it happen, if it can happen now.
-    mutating func happen(_ happening: LoadMachineOrders.Happening, _ asked: inout [Int]) -> Bool {
+    mutating func happen(_ happening: LoadMachineOrders.Happening, _ asked: inout [SlotID]) -> Bool {
         switch happening {
         case .ask(let request, let priority, let parse):
             asked.append(subscribe(request, parse: parse, host: request == 2 ? "b" : "a", priority))
@@ -166,7 +166,7 @@ extension LoadMachineHarness {
         return true
     }
 
-    private func download(of request: Int, in stages: [Stage]) -> Int? {
+    private func download(of request: Int, in stages: [Stage]) -> SlotID? {
         downloads.first { $0.value.request == request && stages.contains($0.value.stage) }?.key
     }
 }

@@ -26,7 +26,7 @@ struct LoadMachineTests {
         harness.subscribe(1, parse: "small")
         harness.subscribe(1, parse: "large")
         #expect(harness.downloads.count == 1)
-        harness.fetchEnded(harness.downloads.keys.min() ?? 0, succeeded: true)
+        harness.fetchEnded(harness.downloads.keys.first ?? SlotID(slot: 0, number: 0), succeeded: true)
         #expect(harness.runningParses.count == 2)
         harness.drain()
         #expect(harness.delivered.count == 2)
@@ -54,7 +54,8 @@ struct LoadMachineTests {
         harness.subscribe(1)
         harness.subscribe(2)
         harness.subscribe(1)
-        harness.fetchEnded(harness.downloads.first { $0.value.request == 0 }?.key ?? 0, succeeded: false)
+        harness.fetchEnded(
+            harness.downloads.first { $0.value.request == 0 }?.key ?? SlotID(slot: 0, number: 0), succeeded: false)
         let now = harness.downloads.first { $0.value.stage == .lookingUp }?.value
         #expect(now?.request == 1)
         harness.drain()
@@ -78,11 +79,11 @@ struct LoadMachineTests {
     func preemption() {
         var harness = LoadMachineHarness(limits: .init(lookups: 1, network: .init(total: 1, perHost: 1), parses: 1))
         let prefetch = harness.subscribe(1, .low)
-        let download = harness.downloads.keys.min() ?? 0
+        let download = harness.downloads.keys.first ?? SlotID(slot: 0, number: 0)
         harness.needsNetwork(download)
         #expect(harness.downloads[download]?.stage == .loading)
         harness.subscribe(2)
-        let visible = harness.downloads.first { $0.value.request == 2 }?.key ?? 0
+        let visible = harness.downloads.first { $0.value.request == 2 }?.key ?? SlotID(slot: 0, number: 0)
         harness.needsNetwork(visible)
         #expect(harness.downloads[visible]?.stage == .loading)
         harness.drain()
@@ -94,11 +95,11 @@ struct LoadMachineTests {
     func grace() {
         var harness = LoadMachineHarness(limits: Self.small, hasGrace: true)
         harness.unsubscribe(harness.subscribe(1))
-        let id = harness.downloads.keys.min() ?? 0
+        let id = harness.downloads.keys.first ?? SlotID(slot: 0, number: 0)
         let token = harness.downloads[id]?.graceTokens.first ?? 0
         let back = harness.subscribe(1)
         harness.graceEnded(id, token: token)
-        #expect(harness.downloads.keys.min() == id)
+        #expect(harness.downloads.keys.first == id)
         harness.unsubscribe(back)
         harness.graceEnded(id, token: harness.downloads[id]?.graceTokens.first ?? 0)
         #expect(harness.downloads.isEmpty)

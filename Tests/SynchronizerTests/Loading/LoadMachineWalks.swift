@@ -78,7 +78,7 @@ extension LoadMachineHarness {
         LoadPriority.allCases.randomElement(using: &generator) ?? .normal
     }
 
-    private func randomDownload(_ stage: Stage, _ generator: inout SeededGenerator) -> Int? {
+    private func randomDownload(_ stage: Stage, _ generator: inout SeededGenerator) -> SlotID? {
         downloads.filter { $0.value.stage == stage }.randomElement(using: &generator)?.key
     }
 }

@@ -1,12 +1,12 @@
-/// A handful of values by number, in the order in which they came: quicker than a dictionary, and the same at each run.
-struct Table<Value>: Sequence {
-    private var entries: [(key: Int, value: Value)] = []
+/// A handful of values by key, in the order in which they came: quicker than a dictionary, and the same at each run.
+struct Table<Key: Equatable, Value>: Sequence {
+    private var entries: [(key: Key, value: Value)] = []
 
     var count: Int { entries.count }
     var isEmpty: Bool { entries.isEmpty }
-    var keys: [Int] { entries.map(\.key) }
+    var keys: [Key] { entries.map(\.key) }
 
-    subscript(key: Int) -> Value? {
+    subscript(key: Key) -> Value? {
         get { entries.first { $0.key == key }?.value }
         _modify {
             let index = entries.firstIndex { $0.key == key }
@@ -21,5 +21,5 @@ struct Table<Value>: Sequence {
         }
     }
 
-    func makeIterator() -> [(key: Int, value: Value)].Iterator { entries.makeIterator() }
+    func makeIterator() -> [(key: Key, value: Value)].Iterator { entries.makeIterator() }
 }

@@ -9,7 +9,7 @@ struct WasteBudgetTests {
     @Test("a fling past loads that do not come sends few requests, and what stays is loaded after a pause")
     func fling() {
         var harness = LoadMachineHarness(limits: .init(lookups: 1, network: .init(total: 12, perHost: 12), parses: 1))
-        var visible: [Int] = []
+        var visible: [SlotID] = []
         for number in 0..<1_000 {
             if visible.count == 12 { harness.unsubscribe(visible.removeFirst()) }
             visible.append(harness.subscribe(number))

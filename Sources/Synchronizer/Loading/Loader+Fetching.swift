@@ -1,0 +1,87 @@
+import Foundation
+
+// Begins fetches, and hears what they report.
+extension Loader {
+    func lookUp(_ id: Machine.DownloadID, _ job: LoadJob, _ handle: FetchHandle) {
+        if handle.isCancelled { return }
+        begin(id, job, job.options, handle)
+        if state.withLock({ $0.isStoredWanted(of: id) }) { reportStored(of: id) }
+    }
+
+    /// For this request nothing is stored, and its turn on the network has come.
+    func send(_ id: Machine.DownloadID, _ job: LoadJob, _ handle: FetchHandle) {
+        var options = job.options
+        options.skipsLookUp = true
+        begin(id, job, options, handle)
+    }
+
+    private func begin(_ id: Machine.DownloadID, _ job: LoadJob, _ options: FetchOptions, _ handle: FetchHandle) {
+        handle.started(
+            fetcher.fetch(job.request, options: options) { event in
+                self.received(event, of: id, handle)
+            })
+    }
+
+    private func received(_ event: FetchEvent, of id: Machine.DownloadID, _ handle: FetchHandle) {
+        switch event {
+        case .needsNetwork(let nothingStored):
+            updateDownload(id, handle) { $0.needsNetwork(id, nothingStored: nothingStored, at: time.now) }
+        case .redirected(let url):
+            if observer != nil { updateDownload(id, handle) { $0.note(id, .redirected(to: url)) } }
+        case .response(let head, let expected):
+            tellWatchers(of: id, handle, { $0.begin(head) }) { $0 = LoadProgress(received: 0, expected: expected) }
+            if observer != nil { updateDownload(id, handle) { $0.note(id, .response(head.urlResponse)) } }
+        case .received(let data):
+            tellWatchers(of: id, handle, { $0.received(data) }) { $0.received += data.count }
+            if observer != nil { updateDownload(id, handle) { $0.note(id, .data(data.count)) } }
+        case .invalidated(let keys):
+            invalidate(Set(keys), besides: id)
+        case .stored(let bytes):
+            if observer != nil { updateDownload(id, handle) { $0.note(id, .stored(bytes)) } }
+        case .finished(let result):
+            updateDownload(id, handle) { state in
+                state.fetchEnded(id, result, retry, at: time.now)
+            }
+        }
+    }
+
+    /// Begins to make previews of a body that has not begun to arrive.
+    func startPreviews(of id: Machine.ParseID, _ job: LoadJob, _ state: inout State) {
+        guard job.hasPreviews, let parse = state.parses[id], parse.previews == nil,
+            state.downloads[parse.download]?.progress == LoadProgress(received: 0)
+        else { return }
+        state.parses[id]?.previews = PreviewRun(interval: previewInterval, time: time, job: job) {
+            [weak self] object, head in
+            let receivers = self?.state.withLock { $0.receivers(of: id) }
+            receivers?.forEach { $0.previewed?(object, head) }
+        }
+    }
+
+    /// As `update`, unless the download has a newer fetch by now.
+    private func updateDownload(_ id: Machine.DownloadID, _ handle: FetchHandle, _ change: (inout State) -> Void) {
+        update { state in
+            if state.isCurrent(handle, of: id) { change(&state) }
+        }
+    }
+
+    /// Notes how far the transfer is, and tells those who look.
+    private func tellWatchers(
+        of id: Machine.DownloadID, _ handle: FetchHandle, _ tell: (PreviewRun) -> Void,
+        _ change: (inout LoadProgress) -> Void
+    ) {
+        let watchers = state.withLock { state -> (LoadProgress, [PreviewRun], [LoadReceiver])? in
+            guard state.isCurrent(handle, of: id), var progress = state.downloads[id]?.progress else { return nil }
+            change(&progress)
+            state.downloads[id]?.progress = progress
+            guard state.downloads[id]?.isWatched == true else { return nil }
+            let parses = state.machine.parses(of: id)
+            return (
+                progress, parses.compactMap { state.parses[$0]?.previews },
+                parses.flatMap { state.receivers(of: $0) }.filter { $0.progressed != nil }
+            )
+        }
+        guard let (progress, previews, receivers) = watchers else { return }
+        previews.forEach(tell)
+        receivers.forEach { $0.progressed?(progress) }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+// Makes objects out of bodies.
+extension Loader {
+    func run(_ parse: Parse, _ id: Machine.ParseID, on fetched: Fetched) {
+        let (request, key) = (parse.job.request, parse.job.memoryKey)
+        parse.previews?.stop()
+        let outcome: Outcome
+        do {
+            let loaded = try reusedObject(for: parse, fetched) ?? parsed(parse, fetched)
+            if let key { memory.remember(key, loaded) }
+            outcome = .success(loaded)
+        } catch {
+            if parse.cancellation?.isCancelled != true { dropStored(fetched.trace.redirects.last, request) }
+            outcome = .failure(
+                .undecodable(
+                    error,
+                    .init(url: request.url, trace: fetched.trace, head: fetched.response, body: fetched.body)))
+        }
+        let isInvalidated = update { state in
+            state.note(outcome, of: id)
+            state.ended = (id, outcome)
+            state.machine.parseEnded(id)
+            return state.downloads[parse.download]?.isInvalidated ?? false
+        }
+        if isInvalidated, let key { memory.forget([key.identity.cacheKey]) }
+    }
+
+    /// What has been made invalid (RFC 9111 §4.4): objects in memory, and loads that were asked for before.
+    func invalidate(_ keys: Set<String>, besides id: Machine.DownloadID? = nil) {
+        update { $0.invalidate(keys, besides: id) }
+        memory.forget(keys)
+    }
+
+    func parsed(_ parse: Parse, _ fetched: Fetched) throws -> LoadedObject {
+        let begin = time.now
+        let flag = parse.cancellation
+        let parsed = try ParseCancellation.with({ flag?.isCancelled ?? false }) { try parse.job.parse(fetched.body) }
+        var trace = fetched.trace
+        trace.parse = max(0, time.now.timeIntervalSince(begin))
+        return LoadedObject(
+            object: parsed.object, cost: parsed.cost, run: LoadedObject.Run(isPrefetched: parse.isPrefetched),
+            head: fetched.response, freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly,
+            trace: trace)
+    }
+
+    /// An object that was made from the very same bytes already, shown meanwhile or kept in memory.
+    private func reusedObject(for parse: Parse, _ fetched: Fetched) -> LoadedObject? {
+        if case .reported(let shown) = parse.stored, shown.value.body == fetched.body {
+            return shown.value.object.reused(for: fetched)
+        }
+        guard let key = parse.job.memoryKey, let old = memory.recall(key), old.isMade(from: fetched) else { return nil }
+        return old.reused(for: fetched)
+    }
+
+    /// What cannot be parsed is dropped, so that the next load asks the network. After redirects it is stored under
+    /// the last target.
+    private func dropStored(_ target: URL?, _ request: URLRequest) {
+        var stored = request
+        if let target { stored.url = target }
+        fetcher.removeStored(for: stored)
+    }
+}

@@ -1,0 +1,45 @@
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("The heap of slots")
+struct SlotHeapTests {
+    @Test("gives the same as a sorted list, whatever is added, moved and removed", arguments: 0..<20)
+    func model(seed: Int) {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        var heap = SlotHeap()
+        var places = SlotPlaces()
+        var other = SlotHeap()  // shares the places: what is in it is no matter of the heap
+        let strangers = (40..<60).map { SlotID(slot: UInt32($0), number: 1) }
+        var model: [SlotID: LoadRank] = [:]
+        for rank in 0..<500 {
+            let element = SlotID(slot: .random(in: 0..<40, using: &generator), number: 1)
+            other.set(strangers[rank % 20], rank: LoadRank(priority: .low, turn: Int64(rank)), &places)
+            switch Int.random(in: 0..<5, using: &generator) {
+            case 0:
+                let isRemoved = heap.remove(element, &places)
+                #expect(isRemoved == (model.removeValue(forKey: element) != nil))
+            case 1:
+                let first = model.max { $0.value < $1.value }?.key
+                let popped = heap.popFirst(&places)
+                #expect(popped == first)
+                if let first { model[first] = nil }
+            default:
+                // Ranks are all different: even numbers for the newest, odd ones for the oldest.
+                let turn = Int64(Bool.random(using: &generator) ? rank * 2 : -rank * 2 + 1)
+                let rank = LoadRank(priority: LoadPriority.allCases[Int(turn.magnitude) % 5], turn: turn)
+                heap.set(element, rank: rank, &places)
+                model[element] = rank
+            }
+            #expect(heap.count == model.count)
+            #expect(heap.isEmpty == model.isEmpty)
+            #expect(heap.contains(element, places) == (model[element] != nil))
+            #expect(heap.firstRank == model.values.max())
+            #expect(!heap.contains(SlotID(slot: element.slot, number: 2), places))
+        }
+        var rest: [SlotID] = []
+        while let element = heap.popFirst(&places) { rest.append(element) }
+        #expect(rest == model.sorted { $0.value > $1.value }.map(\.key))
+    }
+}
