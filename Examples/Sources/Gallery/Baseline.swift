@@ -4,19 +4,22 @@ import Synchronizer
 
 /// One thing, done as people do it by hand: what `--measure` compares with.
 enum Baseline: String, CaseIterable {
-    /// The bytes come in the background; the image is made of them on the main thread.
+    /// The bytes come in the background; the whole photograph is decoded on the main thread, and then made as small as
+    /// it is shown.
     case decodeOnMain = "decode-on-main"
-    /// Nothing is cancelled that has left the screen.
+    /// A load that has begun is left to itself, as a task of a `URLSession` is that nobody keeps: nothing is cancelled,
+    /// and nothing overtakes what was asked for before.
     case noCancel = "no-cancel"
-    /// First come, first served.
+    /// What has left the screen is cancelled, but what is waiting comes in the order of asking.
     case fifo
     /// As large as it is stored, for the screen to make it smaller.
     case fullSize = "full-size"
-    /// Neither cancelled nor in another order than asked for, which is what a `URLSession` does by itself.
-    case noCancelFIFO = "no-cancel-fifo"
+    /// Nothing is cancelled, and yet what was asked for last comes first, which nobody does by hand: it tells what
+    /// cancelling is worth by itself.
+    case noCancelNewestFirst = "no-cancel-newest-first"
 
-    var cancels: Bool { self != .noCancel && self != .noCancelFIFO }
-    var isFirstComeFirstServed: Bool { self == .fifo || self == .noCancelFIFO }
+    var cancels: Bool { self != .noCancel && self != .noCancelNewestFirst }
+    var isFirstComeFirstServed: Bool { self == .fifo || self == .noCancel }
 }
 
 /// What a cell is told about its picture.
@@ -49,7 +52,7 @@ extension Session {
             switch result {
             case .success(let data):
                 do {
-                    step(.image(try ImageDecoding.image(from: data, sizing: resource.sizing)))
+                    step(.image(try ImageDecoding.image(from: data).resized(resource.sizing)))
                 } catch {
                     step(.failure(error))
                 }

@@ -11,7 +11,9 @@ enum Gallery {
     static func main() {
         if CommandLine.arguments.contains("--help") { return print(Options.help) }
         do {
-            let options = try Options(Array(CommandLine.arguments.dropFirst()))
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            if arguments.first == "--table" { return try Comparison(files: Array(arguments.dropFirst())).print() }
+            let options = try Options(arguments)
             exit(try Program(options).run())
         } catch let misuse as Options.Misuse {
             print(misuse.words, Options.help, separator: "\n")

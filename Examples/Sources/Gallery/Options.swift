@@ -15,10 +15,12 @@ struct Options {
         Scripts/gallery --check                  checks itself under Xvfb; exits with 1 if something does not hold
         Scripts/gallery --measure                scrolls through everything under Xvfb, and prints what that cost
           --baseline NAME     with one thing done by hand: decode-on-main, no-cancel, fifo, full-size;
-                              no-cancel-fifo is two of them at once
+                              or no-cancel-newest-first, which nobody does by hand
           --bandwidth N       bytes a second of the sample site (16000000; 0 for no limit)
           --passes N          how often it scrolls through the list at the end, for its memory (0)
           --json FILE         writes the figures too
+        Scripts/gallery --compare                measures it and all that is done by hand, three times each, which takes
+                              about ten minutes, and prints one table
         """
 
     enum Mode: Equatable {

@@ -1,19 +1,21 @@
 import Foundation
 import ScriptedServer
 
-/// `/gallery.json?items=600`, in the format of `Documentation/Gallery.md`, and the pictures that it names.
+/// `/gallery.json?items=600`, in the format of `Documentation/Gallery.md`, and the pictures that it names; or another
+/// feed of that kind.
 struct Album {
     static let largest = 10_000
+    let name: String
     let details: [Detail]
 
     func open(on server: ScriptedServer) {
-        server.handle("/gallery.json") { request in
+        server.handle("/\(name).json") { request in
             let wanted = request.queryValue("items").flatMap(Int.init) ?? 600
             return Self.reply(feed(of: min(max(0, wanted), Self.largest)), "application/json")
         }
         for detail in details {
             let reply = Self.reply(detail.jpeg, "image/jpeg")
-            server.handle("/gallery/\(detail.name).jpg") { _ in reply }
+            server.handle("/\(name)/\(detail.name).jpg") { _ in reply }
         }
     }
 
@@ -22,7 +24,7 @@ struct Album {
             let detail = details[id % details.count]
             return Item(
                 id: id, title: detail.title, credit: detail.credit, alternativeText: detail.alternativeText,
-                url: "gallery/\(detail.name).jpg?item=\(id)", width: detail.width, height: detail.height)
+                url: "\(name)/\(detail.name).jpg?item=\(id)", width: detail.width, height: detail.height)
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -7,6 +7,7 @@ import ScriptedServer
 ///     latency SECONDS    before each reply
 ///     fail TARGET        answers 404 there, such as /gallery/coffee.jpg?item=3
 ///     heal TARGET        answers as ever again
+///     enlarge            has large photographs from now on, at /large.json?items=600
 ///     counts             requests and bytes so far: {"requests":3,"bytes":1200}
 struct Commands {
     let server: ScriptedServer
@@ -19,6 +20,9 @@ struct Commands {
         case "latency": server.setLatency(Double(argument) ?? 0)
         case "fail": server[argument] = Reply("It is not here.", status: 404)
         case "heal": server[argument] = nil
+        case "enlarge":
+            guard let details = try? Detail.enlarged() else { return "there are none" }
+            Album(name: "large", details: details).open(on: server)
         case "counts":
             let counts = server.counts
             return "{\"requests\":\(counts.requests),\"bytes\":\(counts.bodyBytesSent)}"

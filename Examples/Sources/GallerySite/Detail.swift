@@ -26,10 +26,17 @@ struct Detail {
         }
     }
 
-    private init?(_ photograph: SamplePhotograph, _ image: BitmapImage) {
+    /// The photographs of the sample site, each as large as one has it.
+    static func enlarged() throws -> [Detail] {
+        try SamplePhotograph.all().compactMap { photograph in
+            BitmapImage(data: photograph.data).flatMap(Enlargement.of).flatMap { Detail(photograph, $0, quality: 0.85) }
+        }
+    }
+
+    private init?(_ photograph: SamplePhotograph, _ image: BitmapImage, quality: Double = 0.92) {
         self.init(
             "\(photograph.file.prefix { $0 != "." })", photograph.title, photograph.credit, photograph.alternativeText,
-            image)
+            image, quality)
     }
 
     private init?(_ part: Part, _ photograph: SamplePhotograph, _ image: BitmapImage) {
@@ -40,8 +47,11 @@ struct Detail {
         self.init(name, part.title, photograph.credit, part.alternativeText, image)
     }
 
-    private init?(_ name: String, _ title: String, _ credit: String, _ text: String, _ image: BitmapImage) {
-        guard let jpeg = image.jpegData(compressionQuality: 0.92) else { return nil }
+    private init?(
+        _ name: String, _ title: String, _ credit: String, _ text: String, _ image: BitmapImage,
+        _ quality: Double = 0.92
+    ) {
+        guard let jpeg = image.jpegData(compressionQuality: quality) else { return nil }
         self.name = name
         self.title = title
         self.credit = credit

@@ -13,7 +13,7 @@ enum GallerySite {
         let wanted = arguments.firstIndex(of: "--port").flatMap { arguments.dropFirst($0 + 1).first }.flatMap(
             UInt16.init)
         let site = try SampleSite(port: wanted ?? 0)
-        try Album(details: Detail.all()).open(on: site.server)
+        try Album(name: "gallery", details: Detail.all()).open(on: site.server)
         site.server.keepRequests(atMost: 1)
         say("\(site.server.port)")
         let commands = Commands(server: site.server)

@@ -27,7 +27,7 @@ final class Loader: Sendable {
     let retry: RetryPolicy
     let state: Locked<State>
     let lookups = DispatchQueue(label: "Synchronizer.lookups", qos: .userInitiated, attributes: .concurrent)
-    private let parses = DispatchQueue(label: "Synchronizer.parses", qos: .userInitiated, attributes: .concurrent)
+    private let parses = DispatchQueue(label: "Synchronizer.parses", qos: .parsing, attributes: .concurrent)
     /// Parses of stored responses that are shown while the network is asked.
     let storedParses = OperationQueue()
 
@@ -48,6 +48,7 @@ final class Loader: Sendable {
                 machine: Machine(limits: limits, newestFirst: newestFirst, hasGrace: grace > 0),
                 deadlines: Deadlines(limit: timeLimit), isObserved: observer != nil))
         storedParses.maxConcurrentOperationCount = limits.parses
+        storedParses.qualityOfService = .parsing
     }
 
     // MARK: - Asking and leaving

@@ -25,7 +25,7 @@ final class PreviewRun: Sendable {
     private let report: @Sendable (any Sendable, ResponseHead) -> Void
     private let state: Locked<State>
     private let maker = Maker()
-    private let queue = DispatchQueue(label: "Synchronizer.previews", qos: .userInitiated)
+    private let queue = DispatchQueue(label: "Synchronizer.previews", qos: .parsing)
 
     /// - Parameter interval: seconds from the start of one preview to that of the next, at least.
     init(

@@ -14,8 +14,8 @@ struct Measurement {
     init(program: Program) throws {
         self.program = program
         folder = try TemporaryDirectory()
-        // The sample site's own feed: its photographs as they are, some 400 KB each.
-        let feed = program.site?.url("/feed.json?items=\(program.options.items)") ?? program.feedURL
+        program.site?.say("enlarge")
+        let feed = program.site?.url("/large.json?items=\(program.options.items)") ?? program.feedURL
         session = Session(feed: feed, directory: folder.url, baseline: program.options.baseline)
     }
 

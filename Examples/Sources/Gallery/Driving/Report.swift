@@ -4,7 +4,7 @@ import GalleryModel
 /// What a measurement found, as a table and as JSON.
 @MainActor
 struct Report {
-    struct Phase: Encodable {
+    struct Phase: Codable {
         let name: String
         let frames: Int
         let late: Int
@@ -19,7 +19,8 @@ struct Report {
         let leftWithout: Int
     }
 
-    private struct Document: Encodable {
+    /// What is written, for ``Comparison`` to read.
+    struct Document: Codable {
         let baseline: String
         let items, bandwidth: Int
         let firstScreenMilliseconds, detailMilliseconds: Double
@@ -28,6 +29,9 @@ struct Report {
         let started, cancelled, networkBytes, wastedBytes, peakMemory: Int
         let memoryAfterPasses: [Int]
     }
+
+    /// What it is called when nothing is done by hand.
+    static let ownName = "as it is"
 
     let baseline: Baseline?
     let items: Int
@@ -43,7 +47,7 @@ struct Report {
         self.items = items
     }
 
-    private var name: String { baseline?.rawValue ?? "as it is" }
+    private var name: String { baseline?.rawValue ?? Self.ownName }
 
     func print() {
         let limit = bandwidth == 0 ? "no limit" : "\(Figures.words(bytes: bandwidth)) a second"
@@ -91,7 +95,7 @@ struct Report {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         let document = Document(
-            baseline: baseline?.rawValue ?? "none", items: items, bandwidth: bandwidth,
+            baseline: name, items: items, bandwidth: bandwidth,
             firstScreenMilliseconds: firstScreen, detailMilliseconds: details, phases: phases, meanWait: meanWait,
             started: figures.started, cancelled: figures.cancelled, networkBytes: figures.networkBytes,
             wastedBytes: figures.wastedBytes, peakMemory: Memory.peak, memoryAfterPasses: memoryAfterPasses)
