@@ -20,7 +20,7 @@ public struct Figures: Sendable, Equatable {
     public var networkBytes = 0
     /// Bytes of bodies that came out of the cache in place of the network.
     public var sparedBytes = 0
-    /// Bytes that came over the network for loads that were then given up.
+    /// Bytes that came over the network for loads that were then given up, and are not stored either.
     public var wastedBytes = 0
 
     private struct Load {
@@ -66,7 +66,8 @@ public struct Figures: Sendable, Equatable {
             cancelled += 1
             wastedBytes += loads[id]?.bytes ?? 0
             leave(id)
-        case .redirected, .response, .cached, .stored, .parsed: break
+        case .stored: loads[id]?.bytes = 0
+        case .redirected, .response, .cached, .parsed: break
         }
     }
 

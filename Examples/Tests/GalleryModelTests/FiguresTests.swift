@@ -29,6 +29,12 @@ struct FiguresTests {
         #expect((given.wastedBytes, given.networkBytes, given.cancelled) == (10, 15, 1))
     }
 
+    @Test("bytes that are stored are not wasted, though nobody waits for the picture any more")
+    func stored() {
+        let given = figures([(1, .queued), (1, .sent), (1, .data(10)), (1, .stored(10)), (1, .cancelled)])
+        #expect((given.wastedBytes, given.networkBytes, given.cancelled) == (0, 10, 1))
+    }
+
     @Test("answers are counted by where they came from", arguments: LoadSource.allCases)
     func sources(source: LoadSource) {
         var trace = LoadTrace()

@@ -38,6 +38,7 @@ final class DetailPage {
         lay(over: overlay)
         caption.zoomChosen = { [weak self] in self?.zoom($0) }
         failure.root.on("clicked") { [weak self] in self?.load() }
+        root.on("notify::scale-factor") { [weak self] in self?.load() }
         for adjustment in [
             gtk_scrolled_window_get_hadjustment(scroller.opaque), gtk_scrolled_window_get_vadjustment(scroller.opaque),
         ] {

@@ -19,7 +19,7 @@ enum Style {
         .gallery headerbar button:checked { background: alpha(currentColor, 0.16); }
         headerbar .heading { font-weight: bold; }
         headerbar .count { font-size: smaller; color: alpha(currentColor, 0.65); }
-        .inspector { min-width: 220px; padding: 6px 18px 18px; background: @theme_bg_color;
+        .inspector { min-width: 204px; padding: 6px 18px 18px; background: @theme_bg_color;
                      border-left: 1px solid @borders; }
         .inspector .heading { font-weight: bold; margin-top: 14px; margin-bottom: 4px; }
         .inspector .name { color: alpha(currentColor, 0.75); }
