@@ -111,4 +111,50 @@ struct ObservingTests {
         synchronizer.prefetch([resource])
         #expect(recorder.names.count == before + 7)
     }
+
+    /// Notes whether one thread is told while another still is.
+    private final class Overlaps: SynchronizerObserver {
+        let events = Collector<SynchronizerEvent>()
+        let inside = Locked(0)
+        let most = Locked(0)
+
+        func synchronizerDid(_ event: SynchronizerEvent) {
+            let now = inside.withLock { inside -> Int in
+                inside += 1
+                return inside
+            }
+            most.withLock { $0 = max($0, now) }
+            events.append(event)
+            inside.withLock { $0 -= 1 }
+        }
+
+        /// What each load was heard to do, in the order of hearing.
+        var loads: [[String]] {
+            Dictionary(grouping: events.elements) { $0.load ?? 0 }.values.map { events in
+                events.map { String("\($0.kind)".prefix { $0 != "(" }) }
+            }
+        }
+    }
+
+    @Test("loads of many threads are heard one event at a time, and each of them in order")
+    func manyThreads() async throws {
+        let overlaps = Overlaps()
+        let synchronizer = bench.synchronizer { $0.observer = overlaps }
+        bench.server.handle("/many") { Reply($0.target) }
+        let urls = (0..<200).map { bench.server.url("/many?\($0)") }
+        DispatchQueue.concurrentPerform(iterations: urls.count) { number in
+            let cancel = synchronizer.loadResource(DataResource(url: urls[number]), on: .global()) { _ in }
+            if number % 3 == 0 { cancel() }
+        }
+        let ends: Set = ["finished", "failed", "cancelled"]
+        try await waitUntil("all ends are heard") { overlaps.loads.count { ends.contains($0.last ?? "") } == 200 }
+        #expect(overlaps.most.withLock { $0 } == 1)
+        let order = ["queued", "started", "needsNetwork", "sent", "response", "data", "stored", "parsed", "finished"]
+        for load in overlaps.loads {
+            let steps = load.last == "cancelled" ? load.dropLast() : load[...]
+            // One that was left may have come to any of these by then, and to no other.
+            #expect(order.starts(with: steps.prefix { $0 != "stored" }), "\(load)")
+            #expect(load.count { ends.contains($0) } == 1, "\(load)")
+        }
+    }
 }

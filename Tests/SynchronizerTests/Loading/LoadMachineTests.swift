@@ -75,6 +75,57 @@ struct LoadMachineTests {
         #expect(harness.violations.isEmpty)
     }
 
+    @Test("in the order of asking, what is asked for again keeps its place within its level, and moves to a higher one")
+    func keepsPlace() {
+        var harness = LoadMachineHarness(limits: Self.narrow, newestFirst: false)
+        for request in 0..<6 { harness.subscribe(request, request == 4 ? .low : .normal) }
+        harness.subscribe(3)
+        harness.subscribe(1)
+        harness.subscribe(5, .high)
+        harness.subscribe(4)
+        var order: [Int] = []
+        while let now = harness.downloads.first(where: { $0.value.stage == .lookingUp }) {
+            order.append(now.value.request ?? -1)
+            harness.fetchEnded(now.key, succeeded: false)
+        }
+        #expect(order == [0, 5, 1, 2, 3, 4])
+        #expect(harness.violations.isEmpty)
+    }
+
+    @Test("in the order of asking, a parse keeps its place among those of its level, too")
+    func parsesKeepPlace() {
+        var harness = LoadMachineHarness(
+            limits: .init(lookups: 2, network: .init(total: 2, perHost: 2), parses: 1), newestFirst: false)
+        let names = ["first", "second", "third"]
+        let subscribers = names.map { harness.subscribe(1, parse: $0) }
+        let again = harness.subscribe(1, parse: "second")
+        harness.fetchEnded(harness.downloads.keys.first ?? SlotID(slot: 0, number: 0), succeeded: true)
+        while let parse = harness.runningParses.first { harness.parseEnded(parse) }
+        #expect(harness.delivered == [subscribers[0], subscribers[1], again, subscribers[2]])
+        #expect(harness.violations.isEmpty)
+    }
+
+    @Test("a name that is over means nothing, though its slot is used again")
+    func staleNames() {
+        var harness = LoadMachineHarness(limits: Self.small, hasGrace: true)
+        let gone = harness.subscribe(1)
+        let old = harness.downloads.keys.first ?? SlotID(slot: 0, number: 0)
+        harness.fetchEnded(old, succeeded: false)
+        let next = harness.subscribe(2)
+        let new = harness.downloads.keys.first ?? SlotID(slot: 0, number: 0)
+        #expect(next.slot == gone.slot && new.slot == old.slot)
+        harness.unsubscribe(gone)
+        harness.setPriority(.veryHigh, of: gone)
+        harness.fetchEnded(old, succeeded: true)
+        harness.rest(old)
+        harness.wake(old)
+        harness.fail(old)
+        #expect(harness.downloads[new]?.stage == .lookingUp)
+        harness.drain()
+        #expect(harness.delivered == [gone, next])
+        #expect(harness.violations.isEmpty)
+    }
+
     @Test("something visible takes the slot of something speculative, which begins again later")
     func preemption() {
         var harness = LoadMachineHarness(limits: .init(lookups: 1, network: .init(total: 1, perHost: 1), parses: 1))
