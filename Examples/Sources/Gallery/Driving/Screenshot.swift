@@ -39,8 +39,8 @@ extension Program {
         }
         try await wait(for: "a filled window") { window.isFilled }
         window.session.synchronizer.removeAllObjects()
-        window.grid.reload()
-        try await wait(for: "the pictures from the disk") { window.isFilled }
+        window.grid.visibleCells.forEach { $0.refresh() }
+        try await wait(for: "the pictures from the disk") { window.session.listener.figures.fromDisk >= 9 }
         window.reload()
         try await wait(for: "the server's answers") { window.session.listener.figures.revalidated >= 9 }
     }

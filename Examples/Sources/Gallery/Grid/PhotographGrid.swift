@@ -17,8 +17,7 @@ final class PhotographGrid {
     var activated: @MainActor (Int) -> Void = { _ in }
     weak var journal: (any CellJournal)?
 
-    /// Points around the cells, and around each, as `Style` has them.
-    static let padding = 10.0
+    /// Points around each cell, as `Style` has them. Those around all of them are no part of a page.
     static let spacing = 8.0
 
     private struct Weak {
@@ -64,7 +63,7 @@ final class PhotographGrid {
     private func setColumns(_ width: Double) {
         guard width > 1 else { return }
         defer { noteColumns() }
-        let columns = guint(max(1, (width - 2 * Self.padding) / (PhotographCell.pictureSize.width + 2 * Self.spacing)))
+        let columns = guint(max(1, width / (PhotographCell.pictureSize.width + 2 * Self.spacing)))
         guard columns != gtk_grid_view_get_max_columns(grid.opaque) else { return }
         gtk_grid_view_set_max_columns(grid.opaque, columns)
     }
