@@ -27,17 +27,17 @@ extension Loader {
         case .needsNetwork(let nothingStored):
             updateDownload(id, handle) { $0.needsNetwork(id, nothingStored: nothingStored, at: time.now) }
         case .redirected(let url):
-            if observer != nil { updateDownload(id, handle) { $0.note(id, .redirected(to: url)) } }
+            if isObserved { updateDownload(id, handle) { $0.note(id, .redirected(to: url)) } }
         case .response(let head, let expected):
             tellWatchers(of: id, handle, { $0.begin(head) }) { $0 = LoadProgress(received: 0, expected: expected) }
-            if observer != nil { updateDownload(id, handle) { $0.note(id, .response(head.urlResponse)) } }
+            if isObserved { updateDownload(id, handle) { $0.note(id, .response(head.urlResponse)) } }
         case .received(let data):
             tellWatchers(of: id, handle, { $0.received(data) }) { $0.received += data.count }
-            if observer != nil { updateDownload(id, handle) { $0.note(id, .data(data.count)) } }
+            if isObserved { updateDownload(id, handle) { $0.note(id, .data(data.count)) } }
         case .invalidated(let keys):
             invalidate(Set(keys), besides: id)
         case .stored(let bytes):
-            if observer != nil { updateDownload(id, handle) { $0.note(id, .stored(bytes)) } }
+            if isObserved { updateDownload(id, handle) { $0.note(id, .stored(bytes)) } }
         case .finished(let result):
             updateDownload(id, handle) { state in
                 state.fetchEnded(id, result, retry, at: time.now)

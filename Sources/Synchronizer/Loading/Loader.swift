@@ -22,6 +22,8 @@ final class Loader: Sendable {
     let time: any TimeSource
     let memory: Memory
     let observer: (any SynchronizerObserver)?
+    /// Whether there is one: asking the observer itself would count its references each time.
+    let isObserved: Bool
     private let grace: TimeInterval
     let previewInterval: TimeInterval
     let retry: RetryPolicy
@@ -43,6 +45,7 @@ final class Loader: Sendable {
         self.memory = memory
         self.previewInterval = previewInterval
         self.observer = observer
+        isObserved = observer != nil
         state = Locked(
             State(
                 machine: Machine(limits: limits, newestFirst: newestFirst, hasGrace: grace > 0),
@@ -120,7 +123,7 @@ final class Loader: Sendable {
             defer { state.dropped = [] }
             return (value, effects, state.dropped)
         }
-        if observer != nil { tellObserver() }
+        if isObserved { tellObserver() }
         withExtendedLifetime(dropped) {}
         if mayBlock, effects.count == 1, case .lookUp(let id, let job, let handle)? = effects.first {
             lookUp(id, job, handle)
