@@ -30,7 +30,9 @@ import Testing
         }
     }
 
-    @Test("never shows another cell's object, in 100,000 random binds, unbinds and completions", arguments: [0, 5.0], [false, true])
+    @Test(
+        "never shows another cell's object, in 100,000 random binds, unbinds and completions", arguments: [0, 5.0],
+        [false, true])
     func recycling(grace: TimeInterval, nothingStored: Bool) async {
         let fetcher = FakeFetcher(nothingStored: nothingStored)
         var configuration = Synchronizer.Configuration(urlCache: nil)
