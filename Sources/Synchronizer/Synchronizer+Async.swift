@@ -50,9 +50,19 @@ extension Synchronizer {
             // The right to answer is given out once; a checked continuation would count that a second time.
             try await withUnsafeThrowingContinuation {
                 (continuation: UnsafeContinuation<Loader.Outcome, any Error>) in
-                let id = enter(
-                    job, mayBlock: mayBlock,
-                    LoadReceiver { [loader] in if loader.take($0) { continuation.resume(returning: $1) } })
+                if leaving.withLock({ $0.isCancelled }) {
+                    return continuation.resume(throwing: CancellationError())
+                }
+                let receiver = LoadReceiver { [loader] id, outcome in
+                    guard loader.take(id) else { return }
+                    // Whoever was cancelled while this thread was in the cache has had no place to leave.
+                    if leaving.withLock({ $0.isCancelled }) {
+                        continuation.resume(throwing: CancellationError())
+                    } else {
+                        continuation.resume(returning: outcome)
+                    }
+                }
+                let id = enter(job, mayBlock: mayBlock, receiver)
                 let leave: CancelLoading = { [loader] in
                     if loader.leave(id) { continuation.resume(throwing: CancellationError()) }
                 }

@@ -70,6 +70,7 @@ public final class Synchronizer: Sendable {
                         memory.remove(key)  // an older object must not outlive this one
                     }
                 },
+                forgetObject: { memory.remove($0) },
                 forget: { keys in memory.remove { keys.contains($0.identity.cacheKey) } }), observer: observer)
         prefetcher = Prefetcher(loader: loader) { job in
             guard let key = job.objectKey, let use = job.identity?.memoryUse else { return nil }

@@ -3,8 +3,8 @@ import Foundation
 /// Gets the bytes of a response, from the cache or from the network: what Loading sees of Fetching.
 package protocol Fetching: Sendable {
     /// Looks up, and reports either the end or that the network is needed. May block on the disk, so it is not called
-    /// on a caller's thread; may call `receive` before it returns. `receive` is called serially, with one `.finished`
-    /// as the last event, unless it was cancelled before.
+    /// on a caller's thread without ``FetchOptions/skipsLookUp``; may call `receive` before it returns. `receive` is
+    /// called serially, with one `.finished` as the last event, unless it was cancelled before.
     func fetch(
         _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
     ) -> any Fetch
@@ -51,7 +51,8 @@ package struct FetchOptions: Hashable, Sendable {
     /// Whether a response that is stale while it is revalidated (RFC 5861 §3) is not the answer, but what the
     /// revalidation brings.
     package var awaitsRefresh: Bool
-    /// Whether nothing is known to be stored, and the request may be sent at once.
+    /// Whether nothing is known to be stored, and the request may be sent at once: the disk is not touched, and
+    /// `.needsNetwork` not reported.
     package var skipsLookUp = false
 
     package init(maximumBodySize: Int, awaitsRefresh: Bool = false, sessionCookies: String? = nil) {

@@ -96,10 +96,10 @@ final class ManagedFetch: Fetch {
     // MARK: - From hop to hop
 
     func visit(_ request: URLRequest, _ trace: LoadTrace) {
-        guard let url = request.url, let scheme = url.scheme?.lowercased() else {
-            return finish(.failure(.invalidRequest(.init(url: request.url, trace: trace))))
+        guard let url = request.url else {
+            return finish(.failure(.invalidRequest(.init(url: nil, trace: trace))))
         }
-        switch scheme {
+        switch url.isPlainHTTP ? "http" : url.scheme?.lowercased() {
         case "http", "https":
             if let hop = fetcher.hop(for: request, trace, options) { act(on: hop) }
         case "file", "data":
@@ -223,6 +223,14 @@ final class ManagedFetch: Fetch {
             return state.receive
         }
         receive?(.finished(result))
+    }
+}
+
+extension URL {
+    /// Whether it is one of HTTP in its common spelling, which is found out sooner than its scheme.
+    fileprivate var isPlainHTTP: Bool {
+        let text = absoluteString
+        return text.utf8.starts(with: "http://".utf8) || text.utf8.starts(with: "https://".utf8)
     }
 }
 

@@ -114,7 +114,4 @@ extension ParseKey {
     static func == (one: ParseKey, other: ParseKey) -> Bool {
         one.job === other.job || (one.job.type == other.job.type && one.job.variant == other.job.variant)
     }
-
-    /// Parses of one download are few: they need not be told apart by their hashes.
-    func hash(into hasher: inout Hasher) { hasher.combine(job.identity) }
 }

@@ -6,7 +6,7 @@ struct DownloadKey: Hashable, Sendable {
 }
 
 /// What makes two parses of the same download the same: type and variant.
-struct ParseKey: Hashable, Sendable {
+struct ParseKey: Equatable, Sendable {
     let job: LoadJob
 }
 

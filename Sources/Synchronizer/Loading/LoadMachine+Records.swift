@@ -6,6 +6,14 @@ extension LoadMachine {
         case parked
         /// Has failed, and will be tried again after a while.
         case resting
+
+        /// Whether it is worth going on for a moment when everybody has left.
+        var mayLinger: Bool {
+            switch self {
+            case .lookingUp, .waitingForNetwork, .loading, .parked: true
+            case .waitingToLookUp, .arrived, .resting: false
+            }
+        }
     }
 
     struct Download: Sendable {
@@ -29,7 +37,7 @@ extension LoadMachine {
     }
 
     struct Parse: Sendable, SlotLinked {
-        let key: ParseKey?
+        var key: ParseKey?
         let download: DownloadID
         var turn: Int64
         /// Whether it needs no turn, because it takes less time than handing out turns.

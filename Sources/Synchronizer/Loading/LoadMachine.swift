@@ -7,7 +7,7 @@
 ///
 ///     subscribe ─→ waitingToLookUp ─→ lookingUp ─→ waitingForNetwork ─→ loading ─→ arrived ─→ parses ─→ deliver
 ///                                         └────────────── answered by the cache ────↗
-struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendable>: Sendable {
+struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendable>: Sendable {
     typealias SubscriberID = SlotID
     typealias ParseID = SlotID
     typealias DownloadID = SlotID
@@ -29,7 +29,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     private var network: NetworkQueue
     private var waitingParses = SlotHeap()
     private var parsePlaces = SlotPlaces()
-    /// Parses under way, abandoned ones included: they hold their thread until they notice.
+    /// Parses under way that take a turn, abandoned ones included: they hold their thread until they notice.
     private var parsesRunning = 0
     /// Visible downloads that have not arrived yet, and do not rest.
     private var visibleCount = 0
@@ -107,12 +107,15 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         enqueue(subscriber.parse)
     }
 
-    /// The cache does not answer; `host` tells who is to be asked, in a manner that tells hosts apart.
-    mutating func needsNetwork(_ id: DownloadID, host: @autoclosure () -> String) {
-        guard let download = downloads[id], download.stage == .lookingUp else { return }
+    /// The cache does not answer; `host` tells who is to be asked, in a manner that tells hosts apart. Without effect,
+    /// which is what it returns, unless the download is being looked up.
+    @discardableResult
+    mutating func needsNetwork(_ id: DownloadID, host: @autoclosure () -> String) -> Bool {
+        guard let download = downloads[id], download.stage == .lookingUp else { return false }
         lookupsRunning -= 1
         if download.host == nil { downloads[id]?.host = network.enter(host: host()) }
         change(id) { $0.stage = $0.grace == nil ? .waitingForNetwork : .parked }
+        return true
     }
 
     /// The fetch has ended: with a body to parse, or with an error for all.
@@ -202,8 +205,8 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
     }
 
     private func existingParse(of download: DownloadID, for key: ParseKey?) -> ParseID? {
-        guard let key else { return nil }
-        return parses(of: download).first { parses[$0]?.key == key }
+        guard let key, let list = downloads[download]?.parses else { return nil }
+        return parses.first(in: list) { $0.key == key }
     }
 
     /// Nobody waits for the parse any more. One under way holds its turn until it has noticed.
@@ -213,6 +216,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         unlink(id, from: parse.download)
         if parse.isRunning {
             parses[id]?.isAbandoned = true
+            parses[id]?.key = nil  // nobody joins it, and a key holds something of the caller's
             actions.append(.abandon(id))
         } else {
             forget(id)
@@ -249,8 +253,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
 
     private mutating func releaseIfDone(_ id: DownloadID) {
         guard let download = downloads[id], download.parses.isEmpty else { return }
-        let mayLinger = [.lookingUp, .waitingForNetwork, .loading, .parked].contains(download.stage)
-        guard hasGrace, mayLinger else { return release(id) }
+        guard hasGrace, download.stage.mayLinger else { return release(id) }
         graceTokens += 1
         let token = graceTokens
         change(id) { download in
@@ -269,7 +272,16 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Hashable & Sendabl
         if let key = download.key, shared[key] == id { shared[key] = nil }
         downloads[id] = nil
         downloadIDs.giveBack(id)
+        if downloads.isEmpty, shared.capacity > SlotIDs.kept { letGo() }
         actions.append(.release(id))
+    }
+
+    /// After a peak, when nothing waits any more: the memory that it has taken.
+    private mutating func letGo() {
+        shared = [:]
+        (lookups, lookupPlaces) = (SlotHeap(), SlotPlaces())
+        (waitingParses, parsePlaces) = (SlotHeap(), SlotPlaces())
+        network.letGo()
     }
 
     /// What has not arrived is released because nobody waits for it any more.

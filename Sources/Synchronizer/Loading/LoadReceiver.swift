@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a subscriber wants to be told. All closures are called on background threads.
+/// What a subscriber wants to be told. The closures are called on any thread, and do nothing there that takes time.
 struct LoadReceiver: Sendable {
     typealias ID = Loader.Machine.SubscriberID
 

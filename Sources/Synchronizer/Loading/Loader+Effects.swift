@@ -1,5 +1,4 @@
 import Foundation
-import HTTPCaching
 
 extension Loader {
     /// An action with all that is needed to perform it outside the lock.
@@ -54,7 +53,7 @@ extension Loader.State {
         case .release(let id):
             if downloads[id]?.isEndReported == false { note(id, .cancelled) }
             guard let download = downloads.remove(id) else { return nil }
-            drop(download.job)
+            drop(download)
             return download.handle.map { .cancel($0) }
         case .beginGrace(let id, let token):
             return .grace(id, token: token)
@@ -126,10 +125,9 @@ extension Loader.State {
 
     /// The cache does not answer. A fetch that has found nothing is not kept if the download has to wait for its turn.
     mutating func needsNetwork(_ id: DownloadID, nothingStored: Bool, at now: Date) {
+        guard let job = downloads[id]?.job, machine.needsNetwork(id, host: job.host) else { return }
         downloads[id]?.waitingSince = now
         if nothingStored { blank = id }
-        guard let job = downloads[id]?.job else { return }
-        machine.needsNetwork(id, host: job.host)
         note(id, .needsNetwork)
     }
 
@@ -167,15 +165,10 @@ extension Loader.State {
         extraEffects.append(.wake(id, after: delay))
     }
 
-    /// Marks the loads under way of these cache keys, and lets nobody join them.
-    mutating func invalidate(_ keys: Set<String>, besides id: DownloadID?) {
-        for other in downloads.ids where other != id {
-            guard let download = downloads[other], !download.isInvalidated, let url = download.job.request.url,
-                keys.contains(cacheKey(of: url.absoluteString))
-            else { continue }
-            downloads[other]?.isInvalidated = true
-            machine.closeToOthers(other)
-        }
+    /// Marks a load under way, and lets nobody join it.
+    mutating func invalidate(_ id: DownloadID) {
+        downloads[id]?.isInvalidated = true
+        machine.closeToOthers(id)
     }
 
     /// Loads that have taken too long end with a time-out; their fetches are cancelled.

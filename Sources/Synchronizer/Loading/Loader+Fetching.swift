@@ -5,7 +5,7 @@ extension Loader {
     func lookUp(_ id: Machine.DownloadID, _ job: LoadJob, _ handle: FetchHandle) {
         if handle.isCancelled { return }
         begin(id, job, job.options, handle)
-        if state.withLock({ $0.isStoredWanted(of: id) }) { reportStored(of: id) }
+        if state.withLock({ $0.downloads[id]?.wantsStored == true }) { reportStored(of: id) }
     }
 
     /// For this request nothing is stored, and its turn on the network has come.
@@ -27,17 +27,17 @@ extension Loader {
         case .needsNetwork(let nothingStored):
             updateDownload(id, handle) { $0.needsNetwork(id, nothingStored: nothingStored, at: time.now) }
         case .redirected(let url):
-            if observer != nil { updateDownload(id, handle) { $0.note(id, .redirected(to: url)) } }
+            if isObserved { updateDownload(id, handle) { $0.note(id, .redirected(to: url)) } }
         case .response(let head, let expected):
             tellWatchers(of: id, handle, { $0.begin(head) }) { $0 = LoadProgress(received: 0, expected: expected) }
-            if observer != nil { updateDownload(id, handle) { $0.note(id, .response(head.urlResponse)) } }
+            if isObserved { updateDownload(id, handle) { $0.note(id, .response(head.urlResponse)) } }
         case .received(let data):
             tellWatchers(of: id, handle, { $0.received(data) }) { $0.received += data.count }
-            if observer != nil { updateDownload(id, handle) { $0.note(id, .data(data.count)) } }
+            if isObserved { updateDownload(id, handle) { $0.note(id, .data(data.count)) } }
         case .invalidated(let keys):
             invalidate(Set(keys), besides: id)
         case .stored(let bytes):
-            if observer != nil { updateDownload(id, handle) { $0.note(id, .stored(bytes)) } }
+            if isObserved { updateDownload(id, handle) { $0.note(id, .stored(bytes)) } }
         case .finished(let result):
             updateDownload(id, handle) { state in
                 state.fetchEnded(id, result, retry, at: time.now)
@@ -73,11 +73,12 @@ extension Loader {
             guard state.isCurrent(handle, of: id), var progress = state.downloads[id]?.progress else { return nil }
             change(&progress)
             state.downloads[id]?.progress = progress
-            guard state.downloads[id]?.isWatched == true else { return nil }
-            let parses = state.machine.parses(of: id)
+            guard let watchers = state.downloads[id]?.watchers, !watchers.isEmpty else { return nil }
+            let staying = watchers.filter { state.receivers.contains($0) }
+            if staying.count < watchers.count { state.downloads[id]?.watchers = staying }
             return (
-                progress, parses.compactMap { state.parses[$0]?.previews },
-                parses.flatMap { state.receivers(of: $0) }.filter { $0.progressed != nil }
+                progress, state.machine.parses(of: id).compactMap { state.parses[$0]?.previews },
+                staying.compactMap { state.receivers[$0] }
             )
         }
         guard let (progress, previews, receivers) = watchers else { return }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 // Makes objects out of bodies.
 extension Loader {
@@ -21,14 +22,22 @@ extension Loader {
             state.note(outcome, of: id)
             state.ended = (id, outcome)
             state.machine.parseEnded(id)
-            return state.downloads[parse.download]?.isInvalidated ?? false
+            // What nobody waits for any more could be made invalid unnoticed: it is not kept.
+            return state.downloads[parse.download]?.isInvalidated ?? true
         }
-        if isInvalidated, let key { memory.forget([key.identity.cacheKey]) }
+        if isInvalidated, let key { memory.forgetObject(key) }
     }
 
     /// What has been made invalid (RFC 9111 §4.4): objects in memory, and loads that were asked for before.
     func invalidate(_ keys: Set<String>, besides id: Machine.DownloadID? = nil) {
-        update { $0.invalidate(keys, besides: id) }
+        // There may be very many loads: their keys are made without the lock. Who asks meanwhile asks after this.
+        let loads = state.withLock { state in
+            state.downloads.ids.compactMap { id in state.downloads[id].map { (id, $0.job) } }
+        }
+        let hit = loads.filter { other, job in
+            other != id && job.request.url.map { keys.contains(cacheKey(of: $0.absoluteString)) } ?? false
+        }
+        if !hit.isEmpty { update { state in hit.forEach { state.invalidate($0.0) } } }
         memory.forget(keys)
     }
 

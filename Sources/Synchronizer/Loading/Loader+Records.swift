@@ -13,8 +13,10 @@ extension Loader {
         var result: Result<Boxed<Fetched>, SynchronizerError>?
         var progress = LoadProgress(received: 0)
         var attempts: UInt32 = 1
-        /// Whether somebody looks at the progress, or at previews.
-        var isWatched = false
+        /// Those who look at the progress, or at previews; some may have left.
+        var watchers: [LoadReceiver.ID] = []
+        /// Whether somebody wants what is stored while the network is asked.
+        var wantsStored = false
         /// Whether what it brings was made invalid meanwhile: its subscribers get it, and nobody after them.
         var isInvalidated = false
         /// Whether the observer has heard how it ended, for somebody at least.
@@ -97,6 +99,11 @@ extension Loader.State {
 
     mutating func drop(_ job: LoadJob) {
         if dropped.last !== job { dropped.append(job) }
+    }
+
+    mutating func drop(_ download: Loader.Download) {
+        drop(download.job)
+        if case .success(let fetched)? = download.result { dropped.append(fetched) }
     }
 
     mutating func drop(_ parse: Loader.Parse) {

@@ -46,11 +46,8 @@ extension Loader.State {
     mutating func want(storedOf parse: Loader.Machine.ParseID) -> Bool {
         guard case .unwanted? = parses[parse]?.stored else { return false }
         parses[parse]?.stored = .wanted
+        if let download = parses[parse]?.download { downloads[download]?.wantsStored = true }
         return true
-    }
-
-    func isStoredWanted(of download: Loader.Machine.DownloadID) -> Bool {
-        machine.parses(of: download).contains { if case .wanted? = parses[$0]?.stored { true } else { false } }
     }
 
     /// The parses that want it, once the fetch is there to read it.

@@ -14,6 +14,8 @@ final class Loader: Sendable {
         var recall: @Sendable (ObjectKey) -> LoadedObject?
         /// Told of each parsed object before its subscribers are.
         var remember: @Sendable (ObjectKey, LoadedObject) -> Void
+        /// Told of an object that is not to be kept after all.
+        var forgetObject: @Sendable (ObjectKey) -> Void = { _ in }
         /// Told of cache keys whose objects are not valid any more.
         var forget: @Sendable (Set<String>) -> Void = { _ in }
     }
@@ -22,6 +24,8 @@ final class Loader: Sendable {
     let time: any TimeSource
     let memory: Memory
     let observer: (any SynchronizerObserver)?
+    /// Whether there is one: asking the observer itself would count its references each time.
+    let isObserved: Bool
     private let grace: TimeInterval
     let previewInterval: TimeInterval
     let retry: RetryPolicy
@@ -43,6 +47,7 @@ final class Loader: Sendable {
         self.memory = memory
         self.previewInterval = previewInterval
         self.observer = observer
+        isObserved = observer != nil
         state = Locked(
             State(
                 machine: Machine(limits: limits, newestFirst: newestFirst, hasGrace: grace > 0),
@@ -66,7 +71,8 @@ final class Loader: Sendable {
         _ job: LoadJob, unless known: (ObjectKey) -> LoadedObject? = { _ in nil }, mayBlock: Bool = false,
         receiver: LoadReceiver
     ) -> Ticket {
-        let (ticket, toReport): (Ticket, Machine.DownloadID?) = update(mayBlock: mayBlock) { state in
+        let (ticket, toReport): (Ticket, Machine.DownloadID?) = update(on: mayBlock ? .callersThatMayBlock : .callers) {
+            state in
             if let key = job.objectKey, let object = known(key) { return (.known(object), nil) }
             let id = state.add(receiver)
             let place = state.machine.subscribe(
@@ -74,7 +80,7 @@ final class Loader: Sendable {
             if place.isNewDownload { state.begin(place.download, job, at: time.now) }
             if place.isNewParse { state.parses[place.parse] = Parse(job: job, download: place.download) }
             if receiver.isPrefetch { state.parses[place.parse]?.isPrefetched = true }
-            if receiver.isWatching { state.downloads[place.download]?.isWatched = true }
+            if receiver.isWatching { state.downloads[place.download]?.watchers.append(id) }
             if receiver.previewed != nil { startPreviews(of: place.parse, job, &state) }
             let wantsStored = receiver.stored != nil && state.want(storedOf: place.parse)
             return (.waiting(id), wantsStored && !place.isNewDownload ? place.download : nil)
@@ -112,20 +118,30 @@ final class Loader: Sendable {
         update { $0.machine.setPriority(priority, of: id) }
     }
 
+    /// Whose thread it is on which something happens.
+    enum Thread {
+        case ours
+        /// Nothing is parsed on it, nor the disk waited for.
+        case callers
+        case callersThatMayBlock
+    }
+
     /// Changes the state, then does what the machine asks for.
-    func update<T>(mayBlock: Bool = false, _ change: (inout State) -> T) -> T {
+    func update<T>(on thread: Thread = .ours, _ change: (inout State) -> T) -> T {
         let (value, effects, dropped) = state.withLock { state in
             let value = change(&state)
             let effects = state.takeEffects(at: time)
             defer { state.dropped = [] }
             return (value, effects, state.dropped)
         }
-        if observer != nil { tellObserver() }
+        if isObserved { tellObserver() }
         withExtendedLifetime(dropped) {}
-        if mayBlock, effects.count == 1, case .lookUp(let id, let job, let handle)? = effects.first {
+        if thread == .callersThatMayBlock, effects.count == 1,
+            case .lookUp(let id, let job, let handle)? = effects.first
+        {
             lookUp(id, job, handle)
         } else {
-            effects.forEach(perform)
+            effects.forEach { perform($0, on: thread) }
         }
         return value
     }
@@ -148,7 +164,7 @@ final class Loader: Sendable {
         }
     }
 
-    private func perform(_ effect: Effect) {
+    private func perform(_ effect: Effect, on thread: Thread) {
         switch effect {
         case .lookUp(let id, let job, let handle):
             lookups.async { self.lookUp(id, job, handle) }
@@ -167,7 +183,7 @@ final class Loader: Sendable {
             _ = time.schedule(after: delay) { [weak self, time] in self?.update { $0.endWhatIsDue(at: time.now) } }
         case .wake(let id, let delay):
             _ = time.schedule(after: delay) { self.update { $0.machine.wake(id) } }
-        case .parse(let id, let parse, let fetched) where parse.job.parsesQuickly:
+        case .parse(let id, let parse, let fetched) where parse.job.parsesQuickly && thread != .callers:
             run(parse, id, on: fetched.value)
         case .parse(let id, let parse, let fetched):
             parses.async { self.run(parse, id, on: fetched.value) }

@@ -71,6 +71,13 @@ struct NetworkQueue: Sendable {
 
     // MARK: - Downloads
 
+    /// Nothing waits any more: the memory that it has taken.
+    mutating func letGo() {
+        waitingPlaces = SlotPlaces()
+        guard ready.isEmpty else { return }
+        (ready, readyPlaces) = (SlotHeap(), SlotPlaces())
+    }
+
     mutating func wait(_ download: SlotID, host: SlotID, rank: LoadRank) {
         hosts[host]?.waiting.set(download, rank: rank, &waitingPlaces)
         refresh(host)

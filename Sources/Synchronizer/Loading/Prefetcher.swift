@@ -55,7 +55,8 @@ final class Prefetcher: Sendable {
     }
 
     private func cancel(_ group: Int) {
-        let leaving = state.withLock { $0.cancel(group) }
+        let (leaving, dropped) = state.withLock { $0.cancel(group) }
+        withExtendedLifetime(dropped) {}  // without the lock: they hold something of the caller's
         leaving.forEach { $0() }
         startWhatMay()
     }
@@ -128,13 +129,14 @@ extension Prefetcher.State {
         if ended.wasAsked { ledger.asked(for: ended.identity) }
     }
 
-    /// What ends the prefetches of the group that are under way.
-    fileprivate mutating func cancel(_ group: Int) -> [CancelLoading] {
-        for entry in waiting where entry.group == group { forget(entry) }
+    /// What ends the prefetches of the group that are under way, and those that have not begun.
+    fileprivate mutating func cancel(_ group: Int) -> ([CancelLoading], [Prefetcher.Entry]) {
+        let dropped = waiting.filter { $0.group == group }
+        dropped.forEach { forget($0) }
         waiting.removeAll { $0.group == group }
         let leaving = running.filter { $0.value.group == group }
         for id in leaving.keys { running[id] = nil }
         ledger.cancelled(group: group)
-        return leaving.values.map(\.leave)
+        return (leaving.values.map(\.leave), dropped)
     }
 }

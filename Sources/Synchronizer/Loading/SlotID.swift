@@ -6,7 +6,7 @@ struct SlotID: Hashable, Sendable {
     let number: UInt32
 }
 
-/// Gives out names, the lowest free slots first as far as that is easy.
+/// Gives out names; the slot that was given back last comes first.
 struct SlotIDs: Sendable {
     /// How many slots are kept when none is used any more, so that a load now and then allocates nothing for them.
     static let kept = 256

@@ -5,8 +5,6 @@ struct SlotList: Sendable {
     fileprivate var last = SlotID.none
 
     var isEmpty: Bool { first == .none }
-    /// Whether there are at least two.
-    var hasSeveral: Bool { first != last }
 }
 
 /// The neighbours of a thing in its ``SlotList``.
@@ -36,10 +34,20 @@ extension SlotTable where Value: SlotLinked {
 
     /// Takes a value of this table out of the list in which it is.
     mutating func unlink(_ id: SlotID, from list: inout SlotList) {
-        guard let links = self[id]?.links else { return }
+        guard let links = self[id]?.links, links.previous != .none || list.first == id else { return }  // not in it
         if links.previous == .none { list.first = links.next } else { self[links.previous]?.links.next = links.next }
         if links.next == .none { list.last = links.previous } else { self[links.next]?.links.previous = links.previous }
         self[id]?.links = SlotLinks()
+    }
+
+    /// The first one in the list that passes.
+    func first(in list: SlotList, where passes: (Value) -> Bool) -> SlotID? {
+        var next = list.first
+        while next != .none, let value = self[next] {
+            if passes(value) { return next }
+            next = value.links.next
+        }
+        return nil
     }
 
     func ids(in list: SlotList) -> [SlotID] {

@@ -30,13 +30,13 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
     private struct State {
         var entries = LRUList<Key, Entry>()
         var cost = 0
-        /// What is let go of, once the lock is released: a value's `deinit` may do anything.
-        var dropped: [Entry] = []
+        /// What is let go of, once the lock is released: the `deinit` of something in a key or a value may do anything.
+        var dropped: [(key: Key, entry: Entry)] = []
 
         mutating func remove(_ key: Key) {
-            guard let entry = entries.remove(key) else { return }
+            guard let inserted = entries.inserted(key), let entry = entries.remove(key) else { return }
             cost -= entry.cost
-            dropped.append(entry)
+            dropped.append((inserted, entry))
         }
 
         /// Keeps at least the value used last.
@@ -92,7 +92,7 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
             matching.forEach { state.remove($0) }
             return state.dropped
         }
-        return dropped.map(\.value)
+        return dropped.map(\.entry.value)
     }
 
     package func removeAll() {

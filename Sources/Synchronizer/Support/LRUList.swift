@@ -26,6 +26,11 @@ struct LRUList<Key: Hashable, Value> {
         places[key].flatMap { values[$0] }
     }
 
+    /// The key itself, as it was inserted.
+    func inserted(_ key: Key) -> Key? {
+        places[key].flatMap { keys[$0] }
+    }
+
     /// The value, made the most recently used if it passes.
     mutating func use(_ key: Key, if passes: (Value) -> Bool) -> Value? {
         guard let place = places[key], let value = values[place], passes(value) else { return nil }

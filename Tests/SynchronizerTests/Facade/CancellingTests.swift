@@ -133,4 +133,36 @@ struct CancellingTests {
         #expect(answers.elements.sorted() == [1, 3, 5, 7, 9])
         #expect(bench.server.requests.filter { $0.path == "/gated" }.count <= 2)
     }
+
+    /// Answers out of its cache, on the thread that asks, when it is told to.
+    private final class SlowCache: Fetching {
+        let begun = Collector<Bool>()
+        let gate = DispatchSemaphore(value: 0)
+
+        func fetch(
+            _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
+        ) -> any Fetch {
+            let fetch = FakeFetch(request, receive) { _ in }
+            begun.append(true)
+            gate.wait()
+            fetch.finish()
+            return fetch
+        }
+
+        func removeStored(for request: URLRequest) {}
+        func removeAllStored() {}
+    }
+
+    @Test("a task that is cancelled while its own thread looks into the cache is told so")
+    func cancelledInLookUp() async throws {
+        let fetcher = SlowCache()
+        let synchronizer = Synchronizer(configuration: .init(urlCache: nil), fetcher: fetcher)
+        let resource = DataResource(url: bench.server.url("/a"))
+        let task = Task.detached { try await synchronizer.load(resource) }
+        try await fetcher.begun.wait(for: 1)
+        task.cancel()
+        fetcher.gate.signal()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(synchronizer.loader.update { $0.receivers.isEmpty })
+    }
 }

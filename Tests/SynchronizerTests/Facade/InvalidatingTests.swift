@@ -51,6 +51,34 @@ struct InvalidatingTests {
         #expect(try await synchronizer.load(resource) == Data("new".utf8))
     }
 
+    /// Parses that go on until they are let, whether anybody waits for them or not.
+    private struct Gated: Resource {
+        let url: URL
+        let begun = Collector<Bool>()
+        let gate = DispatchSemaphore(value: 0)
+        func request() -> URLRequest { URLRequest(url: url) }
+        var parse: @Sendable (Data) throws -> Int {
+            { [begun, gate] in
+                begun.append(true)
+                gate.wait()
+                return $0.count
+            }
+        }
+    }
+
+    @Test("a parse that everybody has left does not bring back what was made invalid meanwhile")
+    func abandonedParse() async throws {
+        bench.server["/a"] = Reply("old", fields: ["Cache-Control": "max-age=100"])
+        let gated = Gated(url: bench.server.url("/a"))
+        let cancel = synchronizer.loadResource(gated, on: .global()) { _ in }
+        try await gated.begun.wait(for: 1)
+        cancel()
+        synchronizer.invalidate(gated)
+        gated.gate.signal()
+        try await waitUntil("the parse has ended") { synchronizer.loader.update { $0.machine.isIdle } }
+        try await waitUntil("its object is gone") { synchronizer.cachedObject(for: gated) == nil }
+    }
+
     @Test("the log knows what was made invalid since a mark, and takes what it has forgotten for invalid")
     func log() {
         let log = InvalidationLog()

@@ -30,9 +30,11 @@ import Testing
         }
     }
 
-    @Test("never shows another cell's object, in 100,000 random binds, unbinds and completions", arguments: [0, 5.0])
-    func recycling(grace: TimeInterval) async {
-        let fetcher = FakeFetcher()
+    @Test(
+        "never shows another cell's object, in 100,000 random binds, unbinds and completions", arguments: [0, 5.0],
+        [false, true])
+    func recycling(grace: TimeInterval, nothingStored: Bool) async {
+        let fetcher = FakeFetcher(nothingStored: nothingStored)
         var configuration = Synchronizer.Configuration(urlCache: nil)
         configuration.grace = grace
         configuration.time = ManualClock()

@@ -14,8 +14,12 @@ final class FakeFetcher: Fetching {
     /// Whether the cache is said not to answer, so that each fetch waits for its turn on the network.
     private let needsNetwork: Bool
 
-    init(needsNetwork: Bool = true) {
+    /// Whether its fetches may be dropped while they wait.
+    private let nothingStored: Bool
+
+    init(needsNetwork: Bool = true, nothingStored: Bool = false) {
         self.needsNetwork = needsNetwork
+        self.nothingStored = nothingStored
     }
 
     /// Fetches that have begun so far.
@@ -26,7 +30,11 @@ final class FakeFetcher: Fetching {
     ) -> any Fetch {
         let fetch = FakeFetch(request, receive) { [state] fetch in state.withLock { $0.waiting.append(fetch) } }
         state.withLock { $0.started += 1 }
-        if needsNetwork { receive(.needsNetwork(nothingStored: false)) } else { fetch.proceed() }
+        if needsNetwork, !options.skipsLookUp {
+            receive(.needsNetwork(nothingStored: nothingStored))
+        } else {
+            fetch.proceed()
+        }
         return fetch
     }
 

@@ -1,0 +1,68 @@
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("The table of slots, and its lists")
+struct SlotTableTests {
+    struct Item: SlotLinked {
+        let value: Int
+        var links = SlotLinks()
+    }
+
+    @Test("gives the same as a dictionary, also beyond the slots that are kept", arguments: 0..<10)
+    func table(seed: Int) {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        var (ids, table, model, gone) = (SlotIDs(), SlotTable<Int>(), [SlotID: Int](), [SlotID]())
+        for round in 0..<6 {
+            for value in 0..<600 {
+                let id = ids.take()
+                #expect(model[id] == nil)
+                (table[id], model[id]) = (value, value)
+                if Int.random(in: 0..<3, using: &generator) == 0, let old = model.keys.randomElement(using: &generator)
+                {
+                    #expect(table.remove(old) == model.removeValue(forKey: old))
+                    ids.giveBack(old)
+                    gone.append(old)
+                }
+            }
+            #expect(table.count == model.count && Set(table.ids) == Set(model.keys))
+            #expect(model.allSatisfy { table[$0.key] == $0.value } && gone.allSatisfy { table[$0] == nil })
+            guard round % 2 == 1 else { continue }
+            for id in model.keys {
+                table[id] = nil
+                ids.giveBack(id)
+                gone.append(id)
+            }
+            model = [:]
+            #expect(table.isEmpty && ids.isIdle)
+        }
+    }
+
+    @Test("lists keep the order of coming, whoever leaves them", arguments: 0..<10)
+    func lists(seed: Int) {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        var (ids, table) = (SlotIDs(), SlotTable<Item>())
+        var (lists, models) = ([SlotList(), SlotList()], [[SlotID](), [SlotID]()])
+        for value in 0..<400 {
+            let which = Int.random(in: 0..<2, using: &generator)
+            if Bool.random(using: &generator) || models[which].isEmpty {
+                let id = ids.take()
+                table[id] = Item(value: value)
+                table.append(id, to: &lists[which])
+                models[which].append(id)
+            } else if let id = models[which].randomElement(using: &generator) {
+                table.unlink(id, from: &lists[which])
+                table.unlink(id, from: &lists[which])  // in no list any more: without effect
+                models[which].removeAll { $0 == id }
+                table[id] = nil
+                ids.giveBack(id)
+            }
+            for (list, model) in zip(lists, models) {
+                #expect(table.ids(in: list) == model && list.isEmpty == model.isEmpty)
+                let last = model.last
+                #expect(table.first(in: list) { $0.value == last.flatMap { table[$0]?.value } } == last)
+            }
+        }
+    }
+}
