@@ -22,8 +22,8 @@ final class Session {
         let cache = SQLiteURLCache(memoryCapacity: 8 << 20, diskCapacity: 1 << 30, directory: directory)
         var configuration = Synchronizer.Configuration(cacheTime: 24 * 60 * 60, urlCache: cache)
         configuration.caching = .managed
-        configuration.memoryCapacity = 40 << 20
-        configuration.preferredMemoryUsage = 30 << 20
+        configuration.memoryCapacity = 32 << 20
+        configuration.preferredMemoryUsage = 24 << 20
         configuration.grace = 0.05  // a cell that GTK uses again may be given the same photograph
         // Where the line is the bottleneck, each further load at a time makes all of them later; two keep it busy.
         configuration.maximumLoadsPerHost = 2

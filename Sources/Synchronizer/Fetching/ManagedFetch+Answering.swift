@@ -15,19 +15,17 @@ extension ManagedFetch {
 
     /// Answers with a stored response; false if its body is gone, and the hop is judged again without it.
     @discardableResult
-    func answer(_ hop: Hop, _ selection: Selection) -> Bool {
+    func answer(_ hop: consuming Hop, _ selection: Selection) -> Bool {
         guard let body = body(hop, selection) else {
             actWithout(selection, hop)
             return false
         }
-        var hop = hop
         hop.trace.describe(selection, source: selection.isStaleAllowed ? .stale : .cache)
         deliver(hop, selection, hop.entries[selection.index].response, body, freshUntil: freshUntil(hop, selection))
         return true
     }
 
-    private func actWithout(_ selection: Selection, _ hop: Hop) {
-        var hop = hop
+    private func actWithout(_ selection: Selection, _ hop: consuming Hop) {
         hop.entries.remove(at: selection.index)
         hop.verdict = fetcher.rules.verdict(for: hop.cacheRequest, among: hop.candidates, at: fetcher.time.now)
         act(on: hop)
@@ -50,10 +48,9 @@ extension ManagedFetch {
     }
 
     func deliver(
-        _ hop: Hop, _ selection: Selection, _ response: StoredResponse, _ body: Data, validated: Bool = false,
-        freshUntil: Date
+        _ hop: consuming Hop, _ selection: Selection, _ response: StoredResponse, _ body: Data,
+        validated: Bool = false, freshUntil: Date
     ) {
-        var hop = hop
         hop.trace.bytesSpared = body.count
         let head = selection.head(of: response, validated: validated)
         deliver(

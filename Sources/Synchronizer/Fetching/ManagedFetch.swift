@@ -113,12 +113,12 @@ final class ManagedFetch: Fetch {
         }
     }
 
-    func act(on hop: Hop) {
+    func act(on hop: consuming Hop) {
         switch hop.verdict {
         case .reuse(let selection): answer(hop, selection)
         case .reuseWhileRevalidating where options.awaitsRefresh: useNetwork(hop)
         case .reuseWhileRevalidating(let selection, let fields):
-            guard answer(hop, selection) else { return }
+            guard answer(copy hop, selection) else { return }
             fetcher.refresh(selection, of: hop, fields, options)
         case .validate, .complete, .forward: useNetwork(hop)
         case .refuse(let reason):

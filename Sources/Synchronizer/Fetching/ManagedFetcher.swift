@@ -72,7 +72,8 @@ package final class ManagedFetcher: Fetching {
         guard let url = request.url else { return nil }
         let cacheRequest = CacheRequest(request, url: url, impliedFields: transport.impliedFields(for: request))
         let entries = entries ?? entriesToLookAt(for: cacheRequest)
-        let acceptable = entries.filter { $0.bodySize <= options.maximumBodySize }
+        let isAcceptable = { (entry: StoredEntry) in entry.bodySize <= options.maximumBodySize }
+        let acceptable = entries.allSatisfy(isAcceptable) ? entries : entries.filter(isAcceptable)
         let verdict = rules.verdict(for: cacheRequest, among: acceptable.map(\.candidate), at: time.now)
         return Hop(
             request: request, url: url, cacheRequest: cacheRequest, entries: acceptable, verdict: verdict, trace: trace)

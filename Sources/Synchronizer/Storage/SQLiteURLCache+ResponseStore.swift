@@ -3,15 +3,15 @@ import HTTPCaching
 
 extension SQLiteURLCache: ResponseStore {
     package func entries(for url: String) -> [StoredEntry] {
-        let rows = cache.rows(of: url).filter { $0.record.isHTTP }
-        guard let newest = rows.first else {
-            cache.countMiss()
-            return []
+        var newest: Int64?
+        var entries: [StoredEntry] = []
+        for row in cache.rows(of: url) where row.record.isHTTP {
+            newest = newest ?? row.id
+            guard let response = row.record.decoded?.response else { continue }
+            entries.append(StoredEntry(response: response, id: row.id, bodySize: row.bodySize))
         }
-        cache.markUsed(newest.id)
-        return rows.compactMap { row in
-            row.record.decoded.map { StoredEntry(response: $0.response, id: row.id, bodySize: row.bodySize) }
-        }
+        if let newest { cache.markUsed(newest) } else { cache.countMiss() }
+        return entries
     }
 
     package func body(of entry: StoredEntry) -> Data? {
