@@ -28,8 +28,7 @@ enum HEIFHeader {
     private static func facts(of properties: ByteReader, _ wanted: [Int]?) -> HeaderFacts? {
         var size: (width: Int, height: Int)?
         var (turns, mirror) = (0, UInt8?.none)
-        let all = Boxes(properties, from: 0).prefix(HeaderLimit.parts)
-        for (index, property) in all.enumerated() where wanted?.contains(index + 1) ?? true {
+        for (index, property) in Boxes(properties, from: 0).enumerated() where wanted?.contains(index + 1) ?? true {
             let content = property.content
             if property.has("ispe"), let width = content.big32(4), let height = content.big32(8), size == nil {
                 size = (width, height)
@@ -73,11 +72,12 @@ enum HEIFHeader {
     }
 
     private static func box(_ name: StaticString, in bytes: ByteReader, from offset: Int) -> ByteReader? {
-        Boxes(bytes, from: offset).prefix(HeaderLimit.parts).first { $0.has(name) }?.content
+        Boxes(bytes, from: offset).first { $0.has(name) }?.content
     }
 }
 
-/// The boxes of a file of the ISO base media format, one after the other (ISO/IEC 14496-12 §4.2).
+/// The boxes of a file of the ISO base media format, one after the other (ISO/IEC 14496-12 §4.2); `HeaderLimit.parts` of
+/// them at most.
 struct Boxes: Sequence, IteratorProtocol {
     struct Box {
         let header: ByteReader
@@ -88,6 +88,7 @@ struct Boxes: Sequence, IteratorProtocol {
 
     private let bytes: ByteReader
     private var offset: Int
+    private var left = HeaderLimit.parts
 
     init(_ bytes: ByteReader, from offset: Int) {
         self.bytes = bytes
@@ -95,10 +96,9 @@ struct Boxes: Sequence, IteratorProtocol {
     }
 
     mutating func next() -> Box? {
-        guard var length = bytes.big32(offset), let header = bytes.part(from: offset, count: 8), header.count == 8
-        else {
-            return nil
-        }
+        guard left > 0, var length = bytes.big32(offset), let header = bytes.part(from: offset, count: 8),
+            header.count == 8
+        else { return nil }
         var start = 8
         if length == 1 {
             guard let long = bytes.big64(offset + 8) else { return nil }
@@ -109,6 +109,7 @@ struct Boxes: Sequence, IteratorProtocol {
         guard length >= start, let content = bytes.part(from: offset + start, count: length - start) else { return nil }
         let (next, overflow) = offset.addingReportingOverflow(length)
         offset = overflow ? .max : next
+        left -= 1
         return Box(header: header, content: content)
     }
 }

@@ -20,7 +20,7 @@ enum JPEGXLHeader {
 
     private static func codestream(_ bytes: ByteReader) -> ByteReader? {
         guard isContainer(bytes) else { return bytes }
-        for box in Boxes(bytes, from: 0).prefix(HeaderLimit.parts) {
+        for box in Boxes(bytes, from: 0) {
             if box.has("jxlc") { return box.content }
             if box.has("jxlp") { return box.content.part(from: 4, count: .max) }  // After its serial number.
         }
