@@ -2,9 +2,6 @@
     /// Nothing is counted here: who wants to know of changes looks at the files.
     struct FileEvents {
         static let shared = FileEvents()
-
         let count: UInt64 = 0
-
-        func watch(_ file: Int32) -> Bool { false }
     }
 #endif
