@@ -7,19 +7,18 @@ enum Baseline: String, CaseIterable {
     /// The bytes come in the background; the whole photograph is decoded on the main thread, and then made as small as
     /// it is shown.
     case decodeOnMain = "decode-on-main"
-    /// A load that has begun is left to itself, as a task of a `URLSession` is that nobody keeps: nothing is cancelled,
-    /// and nothing overtakes what was asked for before.
+    /// Nothing is cancelled that has left the screen; what was asked for last still comes first.
     case noCancel = "no-cancel"
     /// What has left the screen is cancelled, but what is waiting comes in the order of asking.
     case fifo
     /// As large as it is stored, for the screen to make it smaller.
     case fullSize = "full-size"
-    /// Nothing is cancelled, and yet what was asked for last comes first, which nobody does by hand: it tells what
-    /// cancelling is worth by itself.
-    case noCancelNewestFirst = "no-cancel-newest-first"
+    /// Two things at once: neither cancelled nor in another order than asked for, as a task of a `URLSession` is that
+    /// nobody keeps.
+    case noCancelFIFO = "no-cancel-fifo"
 
-    var cancels: Bool { self != .noCancel && self != .noCancelNewestFirst }
-    var isFirstComeFirstServed: Bool { self == .fifo || self == .noCancel }
+    var cancels: Bool { self != .noCancel && self != .noCancelFIFO }
+    var isFirstComeFirstServed: Bool { self == .fifo || self == .noCancelFIFO }
 }
 
 /// What a cell is told about its picture.

@@ -15,7 +15,7 @@ struct Options {
         Scripts/gallery --check                  checks itself under Xvfb; exits with 1 if something does not hold
         Scripts/gallery --measure                scrolls through everything under Xvfb, and prints what that cost
           --baseline NAME     with one thing done by hand: decode-on-main, no-cancel, fifo, full-size;
-                              or no-cancel-newest-first, which nobody does by hand
+                              or no-cancel-fifo, which is two of them at once
           --bandwidth N       bytes a second of the sample site (16000000; 0 for no limit)
           --passes N          how often it scrolls through the list at the end, for its memory (0)
           --json FILE         writes the figures too
