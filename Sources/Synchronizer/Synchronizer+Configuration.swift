@@ -120,7 +120,8 @@ extension Synchronizer.Configuration {
             session.urlCache = urlCache
             return NativeFetcher(
                 transport: URLSessionTransport(configuration: session, delegate: sessionDelegate, redirects: .followed),
-                cache: urlCache, time: time)
+                cache: urlCache, time: time,
+                injection: { [sessionDelegate] in sessionDelegate.injection(into: $0, $1) })
         case .managed:
             session.urlCache = nil
             session.requestCachePolicy = .reloadIgnoringLocalCacheData

@@ -26,6 +26,15 @@ final class InvalidationLog: Sendable {
         }
     }
 
+    /// Notes that all there is was made invalid.
+    func noteEverything() {
+        state.withLock { state in
+            state.last += 1
+            state.forgotten = state.last
+            state.keys = LRUList()
+        }
+    }
+
     /// Whether the key was made invalid after the mark. Of what has been forgotten everything is taken to be.
     func isInvalid(_ key: String, since mark: Mark) -> Bool {
         state.withLock { $0.keys[key].map { $0 > mark } ?? (mark < $0.forgotten) }

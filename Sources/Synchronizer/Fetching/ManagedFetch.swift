@@ -184,7 +184,7 @@ final class ManagedFetch: Fetch {
                 return state.running?.exchange.isReportedAsItArrives ?? false
             }
             if isReported { report(.received(data)) } else { endIfTooLarge() }
-        case .redirected, .servedFromSessionCache: break
+        case .redirected, .storing, .servedFromSessionCache: break
         case .finished(let error):
             end(error.map { .failure($0) } ?? .success(()))
         }

@@ -76,7 +76,6 @@ extension RetryPolicy {
         .dnsLookupFailed,  // the same
         .cannotConnectToHost,  // the server is being restarted
         .networkConnectionLost,  // a reset; the connection was perhaps idle for too long
-        .resourceUnavailable,  // the local end of the way was busy
         .badServerResponse,  // on Linux: the server closed the connection before it had answered anything
         .unknown,  // on Linux: a body cut short, or a broken chunk
     ]

@@ -16,6 +16,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
 
     /// The transfers by their tasks, which they keep alive. (Task identifiers are unique within one session only.)
     let transfers = Locked<[ObjectIdentifier: URLSessionTransfer]>([:])
+    /// Whether the session stores by itself: set once, by the transport.
+    let sessionStores = Locked(false)
 
     /// A delegate that injects `Cache-Control: max-age=<cacheTime>` where a response carries no lifetime.
     public init(cacheTime: TimeInterval? = nil, overridesServerLifetime: Bool = false) {
@@ -25,19 +27,28 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
 
     /// Decides what is stored of a response: as it is, with an injected `Cache-Control`, or not at all.
     ///
-    /// Called on a background thread; the completion handler is to be called once, on any thread.
+    /// Called on a background thread; the completion handler is to be called once, on any thread. A subclass hands what it
+    /// wants stored to `super`: where `URLSession` stores by itself (``Synchronizer/Configuration/Caching/native``), it is
+    /// written down there for whose requests the response is. What is stored without that answers no request with
+    /// credentials, but any other, and callers see the field that was put in.
     open func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        completionHandler(injected(into: proposedResponse))
+        let decided = injected(into: proposedResponse)
+        guard sessionStores.withLock({ $0 }) else { return completionHandler(decided) }
+        completionHandler(transfer(of: dataTask)?.stored(decided))
     }
 
-    private func injected(into proposed: CachedURLResponse) -> CachedURLResponse {
+    /// The `Cache-Control` value that is put into a response; nil if it is left as it is.
+    func injection(into status: Int, _ fields: HTTPFields) -> String? {
+        injectedCacheControl(
+            status: status, fields: fields, cacheTime: cacheTime, overriding: overridesServerLifetime)
+    }
+
+    func injected(into proposed: CachedURLResponse) -> CachedURLResponse {
         guard cacheTime != nil, let response = proposed.response as? HTTPURLResponse, let url = response.url,
-            let value = injectedCacheControl(
-                status: response.statusCode, fields: HTTPFields(of: response), cacheTime: cacheTime,
-                overriding: overridesServerLifetime)
+            let value = injection(into: response.statusCode, HTTPFields(of: response))
         else { return proposed }
         var fields = response.allHeaderFields as? [String: String] ?? [:]
         fields = fields.filter { !HTTPFields.same($0.key, "Cache-Control") }
@@ -87,7 +98,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        completionHandler(transfer(of: task)?.redirected(to: request, by: response))
+        completionHandler(transfer(of: task)?.redirected(by: response))
     }
 
     private func transfer(of task: URLSessionTask) -> URLSessionTransfer? {

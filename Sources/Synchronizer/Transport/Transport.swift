@@ -23,10 +23,28 @@ package enum TransferEvent: Sendable {
     /// The head of a response; for `file:` and `data:` URLs there is no HTTP in it.
     case response(URLResponse)
     case data(Data)
-    /// The session follows a redirect by itself.
-    case redirected(to: URL)
+    /// The session follows a redirect by itself, with this request.
+    case redirected(to: URLRequest)
+    /// The session is about to store the answer by itself. Whoever hears of it decides before returning.
+    case storing(StoringDecision)
     /// The session did not use the network for it: before `.finished`, where the session tells.
     case servedFromSessionCache
     /// The end: complete, or with the error that cut it short.
     case finished((any Error)?)
+}
+
+/// What a session that stores by itself is to store of an answer: nothing, unless somebody says so.
+package final class StoringDecision: Sendable {
+    /// What the session's delegate wants to be stored.
+    package let proposed: CachedURLResponse
+    private let response = Locked<CachedURLResponse?>(nil)
+
+    package init(_ proposed: CachedURLResponse) {
+        self.proposed = proposed
+    }
+
+    package var decided: CachedURLResponse? {
+        get { response.withLock { $0 } }
+        set { response.withLock { $0 = newValue } }
+    }
 }

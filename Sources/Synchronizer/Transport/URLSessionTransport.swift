@@ -16,7 +16,7 @@ package final class URLSessionTransport: Transport {
     package enum Redirects: Sendable {
         /// Nobody: a redirect is reported as the final response.
         case reported
-        /// The session, with credentials kept to their origin.
+        /// The session, with credentials kept to their origin. Such a session stores by itself, too.
         case followed
     }
 
@@ -31,6 +31,7 @@ package final class URLSessionTransport: Transport {
         session = URLSession(configuration: own, delegate: delegate, delegateQueue: .forDelegate())
         self.delegate = delegate
         self.redirects = redirects
+        delegate.sessionStores.withLock { $0 = redirects == .followed }
         additionalFields = Dictionary(
             (configuration.httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }, uniquingKeysWith: { $1 })
         cookies = configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil
@@ -47,8 +48,8 @@ package final class URLSessionTransport: Transport {
         let (request, limit) = request.dividingIdleLimit(idleLimit)
         let task = session.dataTask(with: request)
         let transfer = URLSessionTransfer(
-            session: session, task: task, delegate: delegate, redirects: redirects, cookies: responseCookies,
-            idleTimer: limit.map { ($0, idleTimer) }, receive: receive)
+            session: session, task: task, request: request, delegate: delegate, redirects: redirects,
+            cookies: responseCookies, idleTimer: limit.map { ($0, idleTimer) }, receive: receive)
         delegate.transfers.withLock { $0[ObjectIdentifier(task)] = transfer }
         if let limit, limit < .infinity { idleTimer.begin(transfer) }
         task.resume()
@@ -77,12 +78,14 @@ final class URLSessionTransfer: Transfer {
     fileprivate struct State {
         /// Nil once the transfer has finished or was cancelled: nothing is reported after that.
         var receive: (@Sendable (TransferEvent) -> Void)?
+        /// Of the hop under way, as it was made here: the task's own may have fields that the session has added.
+        var request: URLRequest
         var hasResponse = false
         var wasHeard = false
     }
 
     init(
-        session: URLSession, task: URLSessionDataTask, delegate: SessionDelegate,
+        session: URLSession, task: URLSessionDataTask, request: URLRequest, delegate: SessionDelegate,
         redirects: URLSessionTransport.Redirects, cookies: ResponseCookies, idleTimer: (TimeInterval, IdleTimer)?,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) {
@@ -92,7 +95,7 @@ final class URLSessionTransfer: Transfer {
         self.redirects = redirects
         self.cookies = cookies
         self.idleTimer = idleTimer
-        state = Locked(State(receive: receive))
+        state = Locked(State(receive: receive, request: request))
     }
 
     func report(_ event: TransferEvent) {
@@ -127,12 +130,20 @@ final class URLSessionTransfer: Transfer {
     }
 
     /// The request that the session is to go on with; nil makes the redirect the final response.
-    func redirected(to request: URLRequest, by response: HTTPURLResponse) -> URLRequest? {
+    func redirected(by response: HTTPURLResponse) -> URLRequest? {
         cookies.keep(from: response)
-        guard redirects == .followed, let next = Redirect.request(from: task.currentRequest ?? request, to: response)
+        guard redirects == .followed, let next = Redirect.request(from: state.withLock({ $0.request }), to: response)
         else { return nil }
-        if let url = next.url { report(.redirected(to: url)) }
+        state.withLock { $0.request = next }
+        report(.redirected(to: next))
         return next
+    }
+
+    /// What the session is to store by itself; nothing once the transfer was cancelled.
+    func stored(_ proposed: CachedURLResponse) -> CachedURLResponse? {
+        let decision = StoringDecision(proposed)
+        report(.storing(decision))
+        return decision.decided
     }
 }
 
@@ -165,7 +176,7 @@ extension URLSessionTransfer.State {
         wasHeard = true
         switch event {
         case .response: hasResponse = true
-        case .data, .redirected, .servedFromSessionCache: break
+        case .data, .redirected, .storing, .servedFromSessionCache: break
         case .finished: receive = nil
         }
     }

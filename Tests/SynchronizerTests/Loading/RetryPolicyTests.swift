@@ -52,7 +52,7 @@ struct RetryPolicyTests {
         "tells failures of the way from those of the request",
         arguments: [
             (URLError.timedOut, true), (.cannotFindHost, true), (.dnsLookupFailed, true), (.cannotConnectToHost, true),
-            (.networkConnectionLost, true), (.unknown, true), (.resourceUnavailable, true), (.badURL, false),
+            (.networkConnectionLost, true), (.unknown, true), (.resourceUnavailable, false), (.badURL, false),
             (.unsupportedURL, false), (.cancelled, false), (.badServerResponse, true),
             (.notConnectedToInternet, false),
             (.serverCertificateUntrusted, false), (.secureConnectionFailed, false), (.httpTooManyRedirects, false),

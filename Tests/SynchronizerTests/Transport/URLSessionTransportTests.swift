@@ -42,6 +42,30 @@ struct URLSessionTransportTests {
         #expect(events.body == Data(repeating: 7, count: 100_000))
     }
 
+    @Test("what a session stores by itself is for who sent the request to decide; of a cancelled one it stores nothing")
+    func storing() async throws {
+        let transport = URLSessionTransport(
+            configuration: .ephemeral, delegate: SessionDelegate(cacheTime: 60), redirects: .followed)
+        let gate = Gate()
+        server["/a"] = Reply("hello").waiting(for: gate)
+        let transfer = transport.send(URLRequest(url: server.url("/a"))) { event in
+            if case .storing(let decision) = event { decision.decided = decision.proposed }
+        }
+        let proposed = CachedURLResponse(
+            response: ResponseHead(url: server.url("/a"), status: 200, fields: HTTPFields()).urlResponse, data: Data())
+        let decided = await withCheckedContinuation { continuation in
+            transfer.willCache(proposed) { continuation.resume(returning: $0) }
+        }
+        let control = (decided?.response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Cache-Control")
+        #expect(control == "max-age=60")
+        transfer.cancel()
+        let late = await withCheckedContinuation { continuation in
+            transfer.willCache(proposed) { continuation.resume(returning: $0) }
+        }
+        #expect(late == nil)
+        gate.open()
+    }
+
     @Test("a redirect is reported, not followed", arguments: [301, 302, 303, 307, 308])
     func redirect(status: Int) async {
         server["/a"] = Reply("moved", status: status, fields: ["Location": "/b"])

@@ -1,0 +1,179 @@
+import Foundation
+import HTTPCaching
+
+@testable import Synchronizer
+
+/// A cache that finds by URL alone, whatever the request says, as Apple's does; and may remove a little later.
+final class URLKeyedCache: URLCache, @unchecked Sendable {  // its state is Locked
+    private let stored = Locked<(responses: [URL: CachedURLResponse], isLate: Bool)>(([:], false))
+
+    init() {
+        super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: "/dev/null")
+    }
+
+    var all: [CachedURLResponse] { stored.withLock { Array($0.responses.values) } }
+
+    /// From now on nothing is removed, until this is called again.
+    func removeLate(_ isLate: Bool) { stored.withLock { $0.isLate = isLate } }
+
+    override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
+        stored.withLock { stored in request.url.flatMap { stored.responses[$0] } }
+    }
+
+    override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
+        guard let url = request.url else { return }
+        stored.withLock { $0.responses[url] = cachedResponse }
+    }
+
+    override func removeCachedResponse(for request: URLRequest) {
+        stored.withLock { stored in
+            if let url = request.url, !stored.isLate { stored.responses[url] = nil }
+        }
+    }
+
+    override func removeAllCachedResponses() {
+        stored.withLock { $0.responses = [:] }
+    }
+}
+
+/// Plays Apple's `URLSession` over a fake network: it finds by URL in its cache, does what the policy says, validates by
+/// entity tag, follows redirects, and asks what to store.
+final class PlayedSession: Transport {
+    let cache = URLKeyedCache()
+    let network = FakeTransport()
+    /// As a subclass of the delegate that does not call `super`.
+    let bypassesDelegate = Locked(false)
+    private let forgets = Locked(false)
+    private let delegate: SessionDelegate
+    private let time: any TimeSource
+
+    init(cacheTime: TimeInterval?, time: any TimeSource) {
+        delegate = SessionDelegate(cacheTime: cacheTime)
+        self.time = time
+    }
+
+    /// All is evicted before the next request is looked up.
+    func forgetsOnce() { forgets.withLock { $0 = true } }
+
+    /// What the server was asked.
+    var asked: [URLRequest] { network.requests }
+
+    func injection(into status: Int, _ fields: HTTPFields) -> String? { delegate.injection(into: status, fields) }
+
+    func impliedFields(for request: URLRequest) -> [String: String] { network.impliedFields(for: request) }
+
+    func send(_ request: URLRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+        let isForgotten = forgets.withLock { forgets in
+            defer { forgets = false }
+            return forgets
+        }
+        if isForgotten { cache.removeAllCachedResponses() }
+        let transfer = PlayedTransfer(receive)
+        perform(request, transfer)
+        return transfer
+    }
+
+    private func perform(_ request: URLRequest, _ transfer: PlayedTransfer) {
+        let looksUp = CachePolicy(request.cachePolicy).looksUp
+        let found = looksUp ? cache.cachedResponse(for: request) : nil
+        switch request.cachePolicy {
+        case .returnCacheDataDontLoad where found == nil:
+            transfer.report(.finished(URLError(.resourceUnavailable)))
+        case .returnCacheDataDontLoad, .returnCacheDataElseLoad:
+            if let found { answer(transfer, found) } else { load(request, transfer) }
+        case .useProtocolCachePolicy:
+            if let found, isFresh(found) { answer(transfer, found) } else { load(request, transfer, validating: found) }
+        default: load(request, transfer)
+        }
+    }
+
+    private func answer(_ transfer: PlayedTransfer, _ found: CachedURLResponse) {
+        transfer.report(.response(found.response))
+        transfer.report(.data(found.data))
+        transfer.report(.servedFromSessionCache)
+        transfer.report(.finished(nil))
+    }
+
+    private func isFresh(_ found: CachedURLResponse) -> Bool {
+        guard let head = found.response as? HTTPURLResponse else { return false }
+        let fields = HTTPFields(of: head)
+        guard let age = fields["Date"].flatMap({ HTTPDate.parse($0, at: time.now) }).map(time.now.timeIntervalSince),
+            let lifetime = CacheControl(fields).maxAge
+        else { return false }
+        return age < lifetime
+    }
+
+    private func load(_ request: URLRequest, _ transfer: PlayedTransfer, validating found: CachedURLResponse? = nil) {
+        var conditional = request
+        let tag = (found?.response as? HTTPURLResponse)?.value(forHTTPHeaderField: "ETag")
+        if let tag { conditional.setValue(tag, forHTTPHeaderField: "If-None-Match") }
+        let arriving = Locked<(response: URLResponse?, body: Data)>((nil, Data()))
+        transfer.below = network.send(conditional) { [self] event in
+            switch event {
+            case .response(let response): arriving.withLock { $0.response = response }
+            case .data(let data): arriving.withLock { $0.body += data }
+            case .finished(nil):
+                let (response, body) = arriving.withLock { $0 }
+                if let response { arrived(response, body, request, transfer, found) }
+            default: transfer.report(event)
+            }
+        }
+    }
+
+    private func arrived(
+        _ response: URLResponse, _ body: Data, _ request: URLRequest, _ transfer: PlayedTransfer,
+        _ found: CachedURLResponse?
+    ) {
+        guard let head = response as? HTTPURLResponse else { return }
+        if let next = Redirect.request(from: request, to: head) {
+            transfer.report(.redirected(to: next))
+            return perform(next, transfer)
+        }
+        var whole = CachedURLResponse(response: response, data: body)
+        if head.statusCode == 304, let found, let old = found.response as? HTTPURLResponse, let url = old.url {
+            var fields = HTTPFields(of: old)
+            fields.replace(with: HTTPFields(of: head))
+            whole = CachedURLResponse(
+                response: ResponseHead(url: url, status: 200, fields: fields).urlResponse, data: found.data)
+        }
+        transfer.report(.response(whole.response))
+        transfer.report(.data(whole.data))
+        store(whole, request, transfer)
+        transfer.report(.finished(nil))
+    }
+
+    private func store(_ whole: CachedURLResponse, _ request: URLRequest, _ transfer: PlayedTransfer) {
+        guard request.httpMethod == "GET" else { return }
+        if bypassesDelegate.withLock({ $0 }) { return cache.storeCachedResponse(whole, for: request) }
+        let decision = StoringDecision(delegate.injected(into: whole))
+        transfer.report(.storing(decision))
+        if let stored = decision.decided { cache.storeCachedResponse(stored, for: request) }
+    }
+}
+
+private final class PlayedTransfer: Transfer {
+    private let state: Locked<(receive: (@Sendable (TransferEvent) -> Void)?, below: (any Transfer)?)>
+
+    init(_ receive: @escaping @Sendable (TransferEvent) -> Void) {
+        state = Locked((receive, nil))
+    }
+
+    var below: (any Transfer)? {
+        get { state.withLock { $0.below } }
+        set { state.withLock { $0.below = newValue } }
+    }
+
+    func report(_ event: TransferEvent) { state.withLock { $0.receive }?(event) }
+
+    func cancel() {
+        let below = state.withLock { state in
+            defer { state = (nil, nil) }
+            return state.below
+        }
+        below?.cancel()
+    }
+
+    func willCache(_ proposed: CachedURLResponse, decided: @escaping @Sendable (CachedURLResponse?) -> Void) {
+        decided(nil)
+    }
+}
