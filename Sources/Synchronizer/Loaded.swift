@@ -17,7 +17,8 @@ public struct Loaded<Object> {
     /// Where the object came from.
     public var source: LoadSource { trace.source ?? .network }
 
-    /// The server's response that the object was made from: as the server sent it, without injected fields.
+    /// The server's response that the object was made from: as the server sent it, without injected fields. (In native
+    /// mode if ``SessionDelegate`` has put them in; what a subclass stores without calling `super` is seen as it is.)
     /// An `HTTPURLResponse`, unless the URL's scheme was not HTTP.
     public var response: URLResponse { head.urlResponse }
 }

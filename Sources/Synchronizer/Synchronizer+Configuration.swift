@@ -6,7 +6,9 @@ extension Synchronizer {
     public struct Configuration: Sendable {
         /// Who drives the `URLCache`.
         public enum Caching: Sendable {
-            /// `URLSession` does, as it always did on Apple's systems. On Linux it stores nothing.
+            /// `URLSession` does, as it always did on Apple's systems; here it is seen to that nobody gets another's answer,
+            /// and that what was made invalid is not used again. Nothing is resumed, and nothing stale used after an
+            /// error. On Linux `URLSession` stores nothing.
             case native
             /// The synchronizer does, after RFC 9111; the same on every platform.
             case managed
