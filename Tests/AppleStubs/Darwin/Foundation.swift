@@ -1,0 +1,33 @@
+// What Foundation and the C library have on Apple's systems only, or under other names, as the Synchronizer module uses
+// it: with the signatures that it has there.
+@_exported import FoundationNetworking
+
+import Foundation
+
+extension stat {
+    var st_mtimespec: timespec { st_mtim }
+    var st_ctimespec: timespec { st_ctim }
+}
+
+/// With an initialiser more.
+public class URLCache: FoundationNetworking.URLCache, @unchecked Sendable {
+    public override init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
+        super.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: path)
+    }
+
+    public init(memoryCapacity: Int, diskCapacity: Int, directory directoryURL: URL? = nil) {
+        super.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: directoryURL?.path)
+    }
+}
+
+extension URLRequest {
+    var allowsExpensiveNetworkAccess: Bool {
+        get { true }
+        set { _ = newValue }
+    }
+
+    var allowsConstrainedNetworkAccess: Bool {
+        get { true }
+        set { _ = newValue }
+    }
+}
