@@ -83,6 +83,27 @@
             }
         }
 
+        @Test("limits beyond all sense are no limits, and still nothing overflows", arguments: [Int.max, .min, -1])
+        func senselessLimits(_ limit: Int) throws {
+            #expect((0...1 << 32).contains(ImageDecoding.bounded(pixels: limit)))
+            #expect((0...1 << 48).contains(ImageDecoding.bounded(bytes: limit)))
+            var png = try Samples.data("png-rgb-8-interlaced.png")
+            // Both sides: 2³¹ - 1.
+            for offset in 16..<24 { png[png.startIndex + offset] = offset % 4 == 0 ? 0x7F : 0xFF }
+            var webp =
+                Data("RIFF".utf8) + Data([22, 0, 0, 0]) + Data("WEBPVP8X".utf8) + Data([10, 0, 0, 0, 2, 0, 0, 0])
+            webp += Data(repeating: 0xFF, count: 6)
+            for data in [png, webp] {
+                #expect(ImageHeader(data) != nil)
+                #expect(throws: ImageError.self) {
+                    try data.withUnsafeBytes {
+                        _ = try Decoding(ByteReader($0), .stored, pixels: limit, budget: limit).picture(
+                            DecodeBudget { limit })
+                    }
+                }
+            }
+        }
+
         @Test("a picture beyond the budget is decoded smaller, in its own aspect ratio")
         func smaller() throws {
             let data = try Samples.data("reduced-420.jpg")

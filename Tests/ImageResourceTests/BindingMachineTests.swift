@@ -19,8 +19,8 @@ struct BindingMachineTests {
         _ = machine.ask("a")
         #expect(machine.ask("b") == .load(2, keepsObject: false))
         #expect(machine.answered(1, isObject: true) == false)
-        #expect(machine.previewed(1) == false)
-        #expect(machine.previewed(2) == true)
+        #expect(machine.isLoading(1) == false)
+        #expect(machine.isLoading(2) == true)
         #expect(machine.answered(2, isObject: true) == true)
     }
 

@@ -39,6 +39,7 @@
             guard let codec = Self.codec(format) else { throw ImageError.unsupportedFormat(format) }
             guard let header = ImageHeader(bytes) else { throw ImageError.damaged(format, "no size in its header") }
             let size = PixelSize(width: header.pixelWidth, height: header.pixelHeight)
+            let (pixels, budget) = (ImageDecoding.bounded(pixels: pixels), ImageDecoding.bounded(bytes: budget))
             guard size.area <= pixels else {
                 throw ImageError.tooManyPixels(width: size.width, height: size.height, limit: pixels)
             }

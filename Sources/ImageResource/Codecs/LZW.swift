@@ -15,7 +15,7 @@
 
         /// Decodes into `output`, and stops when that is full. The number of bytes written; nil if the codes make no
         /// sense, or the data end before the code that ends them.
-        /// - Parameter minimumSize: Bits of a literal, 2 to 8.
+        /// - Parameter minimumSize: Bits of a literal: 2 to 8 by the standard, and up to 11 as codes have no more than 12.
         static func decode(
             _ blocks: inout GIFSubBlocks, minimumSize: Int, into output: UnsafeMutableBufferPointer<UInt8>
         ) throws -> Int? {

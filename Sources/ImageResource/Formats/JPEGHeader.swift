@@ -82,10 +82,24 @@ enum JPEGHeader {
         return isProgressive || isScattered ? all : 0
     }
 
-    /// T.81 §B.2.2: lines, samples a line, and for each component its sampling factors.
+    /// How many times as many samples as a component has, across or down, another one has; 1 if that is not told.
+    static func largestSubsampling(_ bytes: ByteReader) -> Int {
+        var largest = 1
+        walk(bytes) { marker, segment in
+            guard isFrame(marker) else { return true }
+            let factors = JPEGSampling.factors(segment)
+            for side in [factors.map(\.0), factors.map(\.1)] {
+                if let most = side.max(), let least = side.min(), least > 0 { largest = max(largest, most / least) }
+            }
+            return false
+        }
+        return largest
+    }
+
+    /// T.81 §B.2.2: lines, samples a line, and the components.
     private static func coefficientBytes(frame: ByteReader, _ isCoarse: Bool) -> Int? {
-        guard let height = frame.big16(1), let width = frame.big16(3), let count = frame.byte(5) else { return nil }
-        let factors = (0..<Int(count)).compactMap { frame.byte(7 + $0 * 3).map { (Int($0 >> 4), Int($0 & 15)) } }
+        guard let height = frame.big16(1), let width = frame.big16(3) else { return nil }
+        let factors = JPEGSampling.factors(frame)
         let (across, down) = (factors.map(\.0).max() ?? 1, factors.map(\.1).max() ?? 1)
         guard across > 0, down > 0 else { return nil }
         return factors.reduce(0) { sum, factor in

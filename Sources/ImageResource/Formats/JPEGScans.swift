@@ -85,6 +85,13 @@
 
 /// How components are sampled (T.81 §A.1.1).
 enum JPEGSampling {
+    /// The factors of each component of a frame, across and down (T.81 §B.2.2).
+    static func factors(_ frame: ByteReader) -> [(Int, Int)] {
+        (0..<Int(frame.byte(5) ?? 0)).compactMap { component in
+            frame.byte(7 + component * 3).map { (Int($0 >> 4), Int($0 & 15)) }
+        }
+    }
+
     /// Whether a component with these factors, across and down, is stored at half the size of the largest or less.
     /// libjpeg enlarges such a one by decoding it at twice the scale.
     static func isHalved(_ factors: (Int, Int), of largest: (Int, Int)) -> Bool {

@@ -17,19 +17,21 @@
 
         /// - Parameters:
         ///   - decoded: The size of what the decoder makes.
-        ///   - reduction: What share of the stored size that is, where the decoder itself scales.
+        ///   - reduction: What share of the stored size a pixel of the decoder's stands for, where it scales by a whole
+        ///     number and the last pixels are not full; nil if they are.
         ///   - startsCleared: Whether the picture is transparent where nothing has come yet, and not undefined.
-        init(_ plan: DecodePlan, decoded: PixelSize, reduction: Double = 1, startsCleared: Bool = false) throws {
+        init(_ plan: DecodePlan, decoded: PixelSize, reduction: Double? = nil, startsCleared: Bool = false) throws {
             let isScaled = plan.output != decoded
             self.decoded = decoded
             canvas = try UprightCanvas(stored: plan.output, orientation: plan.orientation, cleared: startsCleared)
             strip = isScaled || plan.orientation != .up ? try Self.strip(decoded) : nil
             scaledRow = isScaled ? try PixelBuffer(PixelSize(width: plan.output.width, height: 1)) : nil
             func kernel(_ stored: Int, _ inputs: Int, _ outputs: Int) -> ScalingKernel {
-                .make(
+                let extent = reduction.map { min(Double(stored) * $0, Double(inputs)) } ?? Double(inputs)
+                return .make(
                     ScalingKernel.Recipe(
-                        filter: plan.filter, extent: min(Double(stored) * reduction, Double(inputs)), inputs: inputs,
-                        outputs: outputs, isReduced: reduction < 1))
+                        filter: plan.filter, extent: extent, inputs: inputs, outputs: outputs,
+                        isReduced: inputs < stored))
             }
             scaler =
                 isScaled
@@ -76,8 +78,7 @@
             if whole.size == plan.output, plan.orientation == .up {
                 return BitmapImage(whole, scale: plan.scale, isOpaque: isOpaque)
             }
-            let reduction = Double(whole.size.width) / Double(plan.stored.width)
-            let picture = try PictureAssembler(plan, decoded: whole.size, reduction: reduction)
+            let picture = try PictureAssembler(plan, decoded: whole.size)
             while !picture.isComplete {
                 try picture.nextRows { rows, stride, count in
                     rows.copyMemory(from: whole.row(picture.row), byteCount: stride * count)

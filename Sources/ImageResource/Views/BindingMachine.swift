@@ -40,8 +40,8 @@ struct BindingMachine<Key: Equatable> {
         return .load(lastToken, keepsObject: keepsObject)
     }
 
-    /// Something to show for now has come; whether it is to be shown.
-    func previewed(_ token: Token) -> Bool {
+    /// Whether that load is the newest, and has no answer yet.
+    func isLoading(_ token: Token) -> Bool {
         state == .loading(token)
     }
 

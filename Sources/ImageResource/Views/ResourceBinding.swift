@@ -74,7 +74,7 @@ public final class ResourceBinding<R: Resource> {
         let cancel = synchronizer.loadResource(resource) { [weak self] result in
             self?.finish(token, result)
         }
-        guard machine.previewed(token) else { return }
+        guard machine.isLoading(token) else { return }
         current.replace(with: cancel)
         if !keepsObject { change(to: .loading) }
     }

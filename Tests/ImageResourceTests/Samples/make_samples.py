@@ -158,6 +158,26 @@ def reduced():
             sample(name, data, premultiplied_bgra(opened), 45, size)
 
 
+def detailed():
+    """Fine detail and grain, for ReductionTests, which compares what is made of them with what is made of the whole."""
+    part = np.asarray(Image.open(PHOTOGRAPHS / "astronaut.png").convert("RGB").crop((190, 270, 510, 510))).astype(float)
+    grain = np.random.default_rng(6).normal(0, 12, part.shape[:2])[..., None]
+    pixels = np.clip(np.round(part + grain), 0, 255).astype(np.uint8)
+    image = Image.fromarray(pixels)
+    scanline = saved(image, "PPM")
+    for name, data in {
+        "detailed-420.jpg": saved(image, "JPEG", quality=85),
+        "detailed-422.jpg": saved(image, "JPEG", quality=85, subsampling="4:2:2"),
+        "detailed-444-progressive.jpg": saved(image, "JPEG", quality=85, subsampling="4:4:4", progressive=True),
+        "detailed-422-progressive.jpg": saved(image, "JPEG", quality=85, subsampling="4:2:2", progressive=True),
+        "detailed-440-progressive.jpg": run("cjpeg", "-quality", "85", "-sample", "1x2", "-progressive", data=scanline),
+        "detailed-411-progressive.jpg": run("cjpeg", "-quality", "85", "-sample", "4x1", "-progressive", data=scanline),
+        "detailed-lossy.webp": saved(image, "WEBP", quality=80),
+        "detailed-lossy-alpha.webp": saved(Image.fromarray(with_alpha(pixels)), "WEBP", quality=80),
+    }.items():
+        (HERE / name).write_bytes(data)
+
+
 # PNG, written here, so that every type and depth is there
 
 def chunk(name, content):
@@ -757,7 +777,7 @@ def optionals():
     optional_sample("svg-rectangles.svg", svg, premultiplied_bgra(drawn), 45)
 
 
-MAKERS = {"jpeg": jpegs, "reduced": reduced, "png": pngs, "reduced_png": reduced_pngs, "webp": webps, "gif": gifs, "apng": apngs,
+MAKERS = {"jpeg": jpegs, "reduced": reduced, "detailed": detailed, "png": pngs, "reduced_png": reduced_pngs, "webp": webps, "gif": gifs, "apng": apngs,
           "webp_animation": webp_animations, "coloured": coloured, "tiny": tiny, "bombs": bombs, "large": large, "optional": optionals}
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
     final class JPEGPreviewer: FormatPreviewer {
         private let plan: DecodePlan
         private let reader: JPEGReader
-        private let eighths: Int
+        private var eighths = 8
         private let limit: JPEGScanLimit
         private var colours: JPEGColours?
         private var size: PixelSize?
@@ -18,20 +18,22 @@
         init(_ plan: DecodePlan) throws {
             self.plan = plan
             reader = try JPEGReader()
-            eighths = JPEGDecoder.eighths(plan)
             limit = JPEGScanLimit(plan.stored)
         }
 
         /// What it takes beyond a decode: all scans that arrive are read, and so all coefficients are held.
         static func bytesBeyondDecode(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
             JPEGHeader.coefficientBytes(bytes)
-                - JPEGHeader.coefficientBytes(bytes, isCoarse: JPEGQuarter.suffices(plan))
+                - JPEGHeader.coefficientBytes(bytes, isCoarse: JPEGReduction(bytes, plan).isCoarse)
         }
 
         func preview(of bytes: ByteReader) throws -> BitmapImage? {
             reader.give(bytes, isComplete: false)
             if colours == nil, try reader.readHeader(bytes) != nil { colours = JPEGColours(bytes, reader) }
-            if colours != nil, size == nil { size = try reader.start(eighths: eighths) }
+            if colours != nil, size == nil {
+                eighths = JPEGReduction(bytes, plan).eighths
+                size = try reader.start(eighths: eighths)
+            }
             guard let size else { return nil }
             let image = reader.hasScans ? try nextScans(size) : try nextRows(size)
             if let image { try colours?.apply(to: image) }

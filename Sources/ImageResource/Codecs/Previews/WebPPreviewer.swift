@@ -3,10 +3,15 @@
 
     /// A WebP as it arrives, from the top.
     final class WebPPreviewer: FormatPreviewer {
+        /// In the way in which the final picture will be made.
+        private enum Way {
+            case planes(WebPPlanes, PictureAssembler)
+            case picture(WebPDecoder, isMultiplied: Bool)
+        }
+
         private let plan: DecodePlan
-        private let decoder: WebPDecoder
+        private let way: Way
         private let isOpaque: Bool
-        private let isMultiplied: Bool
         private var shownRows = 0
 
         /// Nil for what cannot be shown in part: animations, and pictures whose orientation comes at the end.
@@ -15,19 +20,38 @@
             let size = WebPDecoder.intermediateSize(plan)
             self.plan = plan
             isOpaque = !WebPHeader.hasAlpha(bytes)
-            isMultiplied = isOpaque || size != plan.stored
-            decoder = try WebPDecoder(stored: plan.stored, size: size, isOpaque: isOpaque)
+            if WebPPlanes.suffices(bytes, plan) {
+                way = .planes(
+                    try WebPPlanes(plan.stored, scaledTo: size),
+                    try PictureAssembler(plan, decoded: size, startsCleared: true))
+            } else {
+                way = .picture(
+                    try WebPDecoder(stored: plan.stored, size: size, isOpaque: isOpaque),
+                    isMultiplied: isOpaque || size != plan.stored)
+            }
         }
 
         func preview(of bytes: ByteReader) throws -> BitmapImage? {
-            try decoder.feed(bytes, pixels: plan.stored.area)
-            guard decoder.rowsDone > shownRows else { return nil }
-            shownRows = decoder.rowsDone
-            let picture = try decoder.picture.copy()
-            if !isMultiplied { try Premultiplication.multiply(picture) }
-            let image = try PictureAssembler.assemble(plan, picture, isOpaque: false)
+            guard let image = try picture(of: bytes) else { return nil }
             try ColorTransform(WebPHeader.profile(bytes), .rgb)?.apply(to: image.buffer, isOpaque: isOpaque)
             return image
+        }
+
+        private func picture(of bytes: ByteReader) throws -> BitmapImage? {
+            switch way {
+            case .planes(let planes, let picture):
+                try planes.decode(bytes, into: picture)
+                guard planes.made > shownRows else { return nil }
+                shownRows = planes.made
+                return try picture.snapshot(scale: plan.scale)
+            case .picture(let decoder, let isMultiplied):
+                try decoder.feed(bytes, pixels: plan.stored.area)
+                guard decoder.rowsDone > shownRows else { return nil }
+                shownRows = decoder.rowsDone
+                let picture = try decoder.picture.copy()
+                if !isMultiplied { try Premultiplication.multiply(picture) }
+                return try PictureAssembler.assemble(plan, picture, isOpaque: false)
+            }
         }
     }
 #endif

@@ -1,0 +1,119 @@
+#if !canImport(ImageIO)
+    internal import CCodecs
+    internal import CWebP
+    import Foundation
+
+    /// Small pictures of lossy WebP without alpha: its luma and chroma are decoded as they are stored, and made smaller
+    /// before they become colours, in less time than libwebp takes to scale them.
+    final class WebPPlanes {
+        private let stored: PixelSize
+        /// What the planes are scaled to.
+        let size: PixelSize
+        private let memory: UnsafeMutablePointer<UInt8>
+        private let stream: WebPStream
+        private var luma, blue, red: SamplePlane
+        /// The number of rows that have been made.
+        private(set) var made = 0
+
+        init(_ stored: PixelSize, scaledTo size: PixelSize) throws {
+            guard let memory = malloc(Self.bytes(stored))?.assumingMemoryBound(to: UInt8.self) else {
+                throw ImageError.outOfMemory
+            }
+            let half = Self.halved(stored)
+            func plane(_ offset: Int, _ inputs: PixelSize, _ share: Double) -> SamplePlane {
+                let extent = (Double(stored.width) * share, Double(stored.height) * share)
+                return SamplePlane(memory + offset, inputs, extent: extent, scaledTo: size)
+            }
+            let luma = plane(0, stored, 1)
+            let blue = plane(stored.area, half, 0.5)
+            let red = plane(stored.area + half.area, half, 0.5)
+            do {
+                stream = try WebPStream { Self.configure(&$0, luma, blue, red) }
+            } catch {
+                free(memory)
+                throw error
+            }
+            (self.stored, self.size, self.memory) = (stored, size, memory)
+            (self.luma, self.blue, self.red) = (luma, blue, red)
+        }
+
+        private static func configure(
+            _ config: inout WebPDecoderConfig, _ luma: SamplePlane, _ blue: SamplePlane, _ red: SamplePlane
+        ) {
+            // Smoothing the borders of blocks hardly changes the means; libwebp leaves it out where it scales, too.
+            config.options.bypass_filtering = 1
+            config.output.colorspace = MODE_YUV
+            config.output.u.YUVA.y = luma.samples
+            config.output.u.YUVA.u = blue.samples
+            config.output.u.YUVA.v = red.samples
+            config.output.u.YUVA.y_stride = Int32(clamping: luma.size.width)
+            config.output.u.YUVA.u_stride = Int32(clamping: blue.size.width)
+            config.output.u.YUVA.v_stride = Int32(clamping: red.size.width)
+            config.output.u.YUVA.y_size = luma.size.area
+            config.output.u.YUVA.u_size = blue.size.area
+            config.output.u.YUVA.v_size = red.size.area
+        }
+
+        deinit {
+            free(memory)
+        }
+
+        /// The picture; nil if it has to be made in another way.
+        static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage? {
+            guard suffices(bytes, plan) else { return nil }
+            let planes = try WebPPlanes(plan.stored, scaledTo: WebPDecoder.intermediateSize(plan))
+            let picture = try PictureAssembler(plan, decoded: planes.size)
+            try planes.decode(bytes, into: picture)
+            while try planes.stream.step(bytes, pixels: plan.stored.area) {}
+            guard picture.isComplete, planes.stream.isComplete else { throw WebPDecoder.truncated }
+            return picture.finish(scale: plan.scale, isOpaque: true)
+        }
+
+        /// Decodes what there is, given all bytes so far, and adds it to a picture of rows of ``size``.
+        func decode(_ bytes: ByteReader, into picture: PictureAssembler) throws {
+            while !picture.isComplete {
+                guard isReady(made) else {
+                    guard try stream.step(bytes, pixels: stored.area) else { return }
+                    continue
+                }
+                try picture.nextRows { rows, stride, capacity in
+                    var count = 0
+                    while count < capacity, isReady(made) {
+                        makeRow((rows + count * stride).assumingMemoryBound(to: UInt8.self))
+                        count += 1
+                    }
+                    return count
+                }
+            }
+        }
+
+        /// Whether all that a row is made of is decoded. A row of chroma is for two of luma.
+        private func isReady(_ row: Int) -> Bool {
+            row < size.height && luma.rowsNeeded(for: row) <= stream.rowsDone
+                && blue.rowsNeeded(for: row) <= (stream.rowsDone + 1) / 2
+        }
+
+        private func makeRow(_ pixels: UnsafeMutablePointer<UInt8>) {
+            luma.make(made)
+            blue.make(made)
+            red.make(made)
+            planes_mix(luma.row, blue.row, red.row, pixels, size.width)
+            made += 1
+        }
+    }
+
+    extension WebPPlanes {
+        /// Whether it is lossy without alpha, and becomes much smaller.
+        static func suffices(_ bytes: ByteReader, _ plan: DecodePlan) -> Bool {
+            WebPDecoder.intermediateSize(plan) != plan.stored && !WebPHeader.isAnimated(bytes)
+                && !WebPHeader.hasAlpha(bytes) && !WebPHeader.isLossless(bytes)
+        }
+
+        /// What the planes take.
+        static func bytes(_ stored: PixelSize) -> Int { stored.area + 2 * halved(stored).area }
+
+        private static func halved(_ size: PixelSize) -> PixelSize {
+            PixelSize(width: (size.width + 1) / 2, height: (size.height + 1) / 2)
+        }
+    }
+#endif

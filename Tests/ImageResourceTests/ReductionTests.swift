@@ -1,0 +1,85 @@
+#if !canImport(ImageIO)
+    import Foundation
+    import Testing
+
+    @testable import ImageResource
+
+    /// Smaller pictures of fine detail and grain, at reductions between the whole and a twenty-second, whatever way they
+    /// are made in.
+    @Suite("Reductions")
+    struct ReductionTests {
+        private static let reductions = [
+            1.3, 1.6, 2, 2.4, 2.7, 3.1, 3.5, 4, 4.6, 5, 5.3, 5.8, 6.3, 7.1, 7.5, 7.9, 8.6, 9.4, 10.5, 11.7, 12.8, 13.7,
+            14.5, 15.4, 16, 18.2, 19.1, 21.7,
+        ]
+
+        @Test(
+            "each pixel is the mean of the area that it covers, within 45 dB",
+            arguments: [
+                "detailed-420.jpg", "detailed-422.jpg", "detailed-444-progressive.jpg", "detailed-422-progressive.jpg",
+                "detailed-440-progressive.jpg", "detailed-411-progressive.jpg", "detailed-lossy.webp",
+                "detailed-lossy-alpha.webp", "reduced-lossless.webp", "reduced-rgba.png", "reduced-interlaced.png",
+                "large-frame.gif",
+            ])
+        func means(_ file: String) throws {
+            let data = try Samples.data(file)
+            let whole = try BitmapImage.decode(data)
+            for reduction in Self.reductions {
+                let side = Int((Double(max(whole.width, whole.height)) / reduction).rounded())
+                let sizing = ImageSizing.maxPixelSize(side)
+                let decibels = try Pixels.decibels(BitmapImage.decode(data, sizing: sizing), whole.resized(sizing))
+                #expect(decibels >= 45, "at 1/\(reduction)")
+            }
+        }
+
+        @Test(
+            "Lanczos's filter gives almost what it gives of the whole",
+            arguments: ["detailed-lossy.webp", "detailed-420.jpg"])
+        func lanczos(_ file: String) throws {
+            let data = try Samples.data(file)
+            let whole = try BitmapImage.decode(data)
+            for reduction in Self.reductions {
+                let side = Int((Double(max(whole.width, whole.height)) / reduction).rounded())
+                let sizing = ImageSizing.maxPixelSize(side, filter: .lanczos)
+                let decibels = try Pixels.decibels(BitmapImage.decode(data, sizing: sizing), whole.resized(sizing))
+                #expect(decibels >= 43, "at 1/\(reduction)")
+            }
+        }
+
+        /// The mean of the pixels of each area, in floating point, straight from its definition.
+        private func mean(_ image: BitmapImage, _ width: Int, _ height: Int) throws -> BitmapImage {
+            let source = image.withUnsafeBytes { [UInt8]($0) }
+            func share(_ cell: Int, _ start: Double, _ end: Double) -> Double {
+                max(0, min(end, Double(cell + 1)) - max(start, Double(cell)))
+            }
+            let (across, down) = (Double(image.width) / Double(width), Double(image.height) / Double(height))
+            let made = BitmapImage(width: width, height: height, isOpaque: image.isOpaque) { pixels in
+                for y in 0..<height {
+                    for x in 0..<width {
+                        var sums = [Double](repeating: 0, count: 4)
+                        let (left, top) = (Double(x) * across, Double(y) * down)
+                        for row in Int(top)..<min(image.height, Int((top + down).rounded(.up))) {
+                            for column in Int(left)..<min(image.width, Int((left + across).rounded(.up))) {
+                                let weight = share(row, top, top + down) * share(column, left, left + across)
+                                for channel in 0..<4 {
+                                    sums[channel] += weight * Double(source[(row * image.width + column) * 4 + channel])
+                                }
+                            }
+                        }
+                        for channel in 0..<4 {
+                            pixels[(y * width + x) * 4 + channel] = UInt8((sums[channel] / (across * down)).rounded())
+                        }
+                    }
+                }
+            }
+            return try #require(made)
+        }
+
+        @Test("what it is compared with is that mean", arguments: [17, 45, 112])
+        func reference(_ side: Int) throws {
+            let whole = try BitmapImage.decode(Samples.data("detailed-420.jpg"))
+            let small = try whole.resized(.maxPixelSize(side))
+            #expect(try Pixels.decibels(small, mean(whole, small.width, small.height)) > 58)
+        }
+    }
+#endif
