@@ -24,6 +24,11 @@ package struct CacheRequest: Hashable, Sendable {
     package func value(of name: String) -> String? {
         fields[name] ?? impliedFields[name]
     }
+
+    /// Whether this holds for the names of all fields that are sent; some may be asked about twice.
+    func allNames(satisfy condition: (String) -> Bool) -> Bool {
+        fields.lines.allSatisfy { condition($0.name) } && impliedFields.lines.allSatisfy { condition($0.name) }
+    }
 }
 
 /// The meanings of Foundation's `URLRequest.CachePolicy`: seven names, of which `reloadIgnoringCacheData` is another

@@ -1,7 +1,7 @@
 /// The request fields that a response was selected by (RFC 9111 §4.1).
 ///
-/// Credentials take part whether `Vary` names them or not: an answer to one credential is never given to another. Of
-/// them only a digest is kept.
+/// ``Credentials`` take part whether `Vary` names them or not: an answer to one credential is never given to another. Of
+/// what is secret only a digest is kept.
 package enum SelectingFields {
     /// What to keep of a request beside its response.
     /// - Parameter siblings: what is stored for the same URI: a response without `Vary` is selected by the fields that
@@ -22,11 +22,13 @@ package enum SelectingFields {
         return selecting
     }
 
-    /// `Authorization` binds always, and so does a `Cookie` that the caller set. Cookies out of a cookie storage change
-    /// with most answers of many servers; they bind what is marked as `private`.
+    /// Credentials bind always, and so does a `Cookie` that the caller set. Cookies out of a cookie storage change with
+    /// most answers of many servers; they bind what is marked as `private`.
     private static func bindingCredentials(of request: CacheRequest, _ facts: ResponseFacts) -> [String] {
         let bindsCookie = request.fields.contains("Cookie") || facts.control.contains(.isPrivate)
-        return bindsCookie ? ["Authorization", "Cookie"] : ["Authorization"]
+        let names = (request.fields.lines + request.impliedFields.lines).map(\.name)
+        let binding = names.filter(Credentials.bindAlways)
+        return bindsCookie ? binding + ["Cookie"] : binding
     }
 
     /// Whether a stored response is for requests with fields like these.
@@ -50,20 +52,26 @@ package enum SelectingFields {
         let stored = response.selectingFields[name]
         guard let presented = request.value(of: name) else { return stored == nil }
         guard let stored else { return false }
-        return stored == presented || kept(name, presented) == stored
-            || normalized(name, presented) == normalized(name, stored)
+        if Credentials.areSecret(in: name) { return kept(name, presented) == stored }
+        return stored == presented || normalized(name, presented) == normalized(name, stored)
     }
 
-    /// An anonymous answer is not given to a request with `Authorization`, nor the other way round; cookies alone do
-    /// not make an anonymous answer somebody's.
+    /// An anonymous answer is not given to a request with a credential, nor the other way round; cookies alone do not
+    /// make an anonymous answer somebody's.
     private static func credentialsMatch(_ request: CacheRequest, _ response: StoredResponse) -> Bool {
-        matches("Authorization", request, response)
-            && (!response.selectingFields.contains("Cookie") || matches("Cookie", request, response))
+        request.allNames { !Credentials.bindAlways(in: $0) || matches($0, request, response) }
+            && response.selectingFields.lines.allSatisfy {
+                !Credentials.contains($0.name) || matches($0.name, request, response)
+            }
     }
 
     private static func kept(_ name: String, _ value: String) -> String {
-        let isSecret = ["Authorization", "Cookie", "Proxy-Authorization"].contains { HTTPFields.same($0, name) }
-        return isSecret ? "sha-256=" + SHA256.hexadecimal(Array(value.utf8)) : value
+        Credentials.areSecret(in: name) ? "sha-256=" + SHA256.hexadecimal(Array(value.utf8)) : value
+    }
+
+    /// Whether a `Vary` with this value names a field.
+    package static func isNamed(_ name: String, by vary: String) -> Bool {
+        vary.listedTokens.contains { HTTPFields.same($0, name) }
     }
 
     /// The names in the most recent `Vary` among responses; empty if none has one.

@@ -138,6 +138,37 @@ struct SelectingTable {
     @Test("is as the table says", arguments: single + several + credentials)
     func verdict(_ rule: Rule) { rule.check() }
 
+    static let names = [
+        "Authorization", "X-Api-Key", "api-key", "APIKEY", "X-Auth-Token", "X-Access-Token", "X-Auth-Key",
+        "X-Amz-Security-Token", "X-Goog-Api-Key", "X-Session-Token", "Private-Token", "DD_API_KEY",
+    ]
+
+    @Test("a credential binds in a field of any name: other, gone, new; only a digest is kept", arguments: names)
+    func credential(name: String) {
+        for (asked, presented, isMatch) in [("x", "x", true), ("x", "y", false), ("x", nil, false), (nil, "x", false)] {
+            for vary in ["", "\nVary: \(name)"] {
+                let fields = "Cache-Control: public, max-age=60" + vary
+                let stored = Candidate.response(fields, asked: .get(asked.map { "\(name): \($0)" } ?? ""))
+                Rule(
+                    "credential.name", "3.5", .get(presented.map { "\(name): \($0)" } ?? ""), [stored], at: 1,
+                    isMatch ? "reuse 0" : "forward", "\(asked ?? "nobody") then, \(presented ?? "nobody") now"
+                ).check()
+                #expect(!stored.response.selectingFields.lines.contains { $0.value == "x" })
+            }
+        }
+    }
+
+    @Test("other fields bind nothing, and secrets are told from them by words of their names")
+    func others() {
+        for name in ["Accept", "User-Agent", "Monkey", "X-Author", "Keyboard", "X-Request-ID", "Tokenizer", "", "-"] {
+            #expect(!Credentials.contains(name) && !Credentials.areSecret(in: name), "\(name)")
+        }
+        for name in ["X-CSRF-Token", "x-xsrf-token", "X-CSRFToken", "Proxy-Authorization"] {
+            #expect(!Credentials.contains(name) && Credentials.areSecret(in: name), "\(name)")
+        }
+        #expect(Credentials.contains("Cookie") && !Credentials.bindAlways(in: "cookie"))
+    }
+
     @Test("keeps the fields that Vary names, and of credentials a digest")
     func kept() {
         let request = CacheRequest.get("A: 1\nB: 2\nAuthorization: secret\nCookie: secret")

@@ -4,7 +4,8 @@ import HTTPCaching
 /// A `StoredRecord` as bytes, the way that it is in the database and in memory. What a look-up asks of it is answered
 /// without taking it apart: that costs as much as finding it.
 struct EncodedRecord: Sendable {
-    private static let format: UInt8 = 1
+    /// Counts up, too, when a response is bound to more of its request: older ones must not be found then.
+    private static let format: UInt8 = 2
 
     /// What is present or so, as a bit each.
     fileprivate struct Traits: OptionSet {

@@ -67,7 +67,7 @@ struct Question {
         absoluteURL = url.absoluteString
         key = cacheKey(of: absoluteURL)
         isGET = request.httpMethod ?? "GET" == "GET"
-        hasCredentials = request.value(forHTTPHeaderField: "Authorization") != nil
+        hasCredentials = request.allHTTPHeaderFields?.keys.contains(where: Credentials.bindAlways) ?? false
     }
 
     /// What Foundation makes of a URL that is nearly always the one that was asked for.

@@ -75,25 +75,22 @@ package enum Redirect {
             next.httpBodyStream = nil
             dropped.formUnion(aboutTheBody)
         }
-        if !sameOrigin(origin.absoluteString, target.absoluteString) { dropped.formUnion(forOneOrigin) }
-        for name in (next.allHTTPHeaderFields ?? [:]).keys where dropped.contains(name.lowercased()) {
+        let leavesOrigin = !sameOrigin(origin.absoluteString, target.absoluteString)
+        for name in (next.allHTTPHeaderFields ?? [:]).keys
+        where dropped.contains(name.lowercased()) || (leavesOrigin && isForOneOrigin(name)) {
             next.setValue(nil, forHTTPHeaderField: name)
         }
         return next
     }
 
-    /// Whether a field is meant for the origin that was asked, and for no other.
-    static func isForOneOrigin(_ name: String) -> Bool { forOneOrigin.contains(name.lowercased()) }
+    /// Whether a field is meant for the origin that was asked, and for no other: what is secret, and `Host`, which names
+    /// the origin.
+    static func isForOneOrigin(_ name: String) -> Bool {
+        Credentials.areSecret(in: name) || HTTPFields.same(name, "Host")
+    }
 
     private static let aboutTheBody: Set<String> = [
         "content-encoding", "content-language", "content-length", "content-location", "content-type",
         "transfer-encoding",
-    ]
-
-    /// Credentials, and fields that are often used as such; and `Host`, which names the origin.
-    private static let forOneOrigin: Set<String> = [
-        "authorization", "proxy-authorization", "cookie", "cookie2", "host", "x-api-key", "api-key", "apikey",
-        "x-auth-token", "x-access-token", "x-auth-key", "x-csrf-token", "x-xsrf-token", "x-amz-security-token",
-        "x-goog-api-key", "x-session-token",
     ]
 }

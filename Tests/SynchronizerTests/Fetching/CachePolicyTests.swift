@@ -100,16 +100,16 @@ struct CachePolicyTests {
         #expect(events.body == (policy == .returnCacheDataDontLoad ? nil : "english"))
     }
 
-    @Test("never takes an answer to another credential", arguments: URLRequest.CachePolicy.all)
-    func credentials(policy: URLRequest.CachePolicy) {
+    @Test(
+        "never takes an answer to another credential, whatever field it is in",
+        arguments: URLRequest.CachePolicy.all, ["Authorization", "X-Api-Key", "X-Amz-Security-Token"])
+    func credentials(policy: URLRequest.CachePolicy, name: String) {
         let harness = FetchHarness { request in
-            FakeReply(
-                200, ["Cache-Control": "max-age=60"],
-                request.value(forHTTPHeaderField: "Authorization") ?? "anonymous")
+            FakeReply(200, ["Cache-Control": "max-age=60"], request.value(forHTTPHeaderField: name) ?? "anonymous")
         }
         for credential in ["Bearer a", "Bearer b", nil, "Bearer a"] {
             let events = harness.load {
-                $0.setValue(credential, forHTTPHeaderField: "Authorization")
+                $0.setValue(credential, forHTTPHeaderField: name)
                 $0.cachePolicy = policy
             }
             #expect(events.body == (policy == .returnCacheDataDontLoad ? nil : credential ?? "anonymous"))

@@ -76,6 +76,32 @@ struct IncompleteTests {
         #expect(harness.transport.cancelled == 1)
     }
 
+    @Test(
+        "is completed for those with the same credential only, whatever field it is in",
+        arguments: ["Authorization", "X-Api-Key"])
+    func credentials(name: String) {
+        let harness = FetchHarness()
+        let fields = ["Cache-Control": "max-age=60", "Content-Length": "10", "ETag": "\"1\""]
+        for (credential, isCompleted) in [("a", false), ("b", false), (nil, false), (nil, true)] as [(String?, Bool)] {
+            harness.transport.serve { _ in FakeReply(200, fields, "hello") }
+            harness.load { $0.setValue(credential, forHTTPHeaderField: name) }
+            let range = harness.transport.requests.last?.value(forHTTPHeaderField: "Range")
+            #expect(range == (isCompleted ? "bytes=5-" : nil))
+        }
+    }
+
+    @Test("is not kept for the next try if everything was removed meanwhile")
+    func removed() {
+        let harness = FetchHarness()
+        let fields = ["Cache-Control": "max-age=60", "Content-Length": "10", "ETag": "\"1\""]
+        harness.transport.hold()
+        harness.load()
+        harness.fetcher.removeAllStored()
+        harness.transport.release(FakeReply(200, fields, "hello"))
+        harness.load()
+        #expect(harness.transport.requests.last?.value(forHTTPHeaderField: "Range") == nil)
+    }
+
     @Test("because it was cancelled is not stored, and nothing more is heard of it")
     func cancelled() {
         let harness = FetchHarness()

@@ -67,7 +67,9 @@ struct RedirectTests {
             ("http://a.example:8080/x", false), ("https://a.example/x", false), ("http://a.example.b.example/x", false),
         ])
     func credentials(location: String, keeps: Bool) {
-        let names = ["Authorization", "cookie", "Proxy-Authorization", "X-API-Key", "Host"]
+        let names = [
+            "Authorization", "cookie", "Proxy-Authorization", "X-API-Key", "Private-Token", "X-CSRF-Token", "Host",
+        ]
         let next = Self.followed(
             Self.step(location) { request in
                 for name in names { request.setValue("secret", forHTTPHeaderField: name) }

@@ -2,9 +2,9 @@
 enum Schema {
     /// Marks the file as ours (`PRAGMA application_id`): “SyCa”.
     static let applicationID: Int64 = 0x5379_4361
-    /// Counts up with every change of the tables, of the record format or of the digest (`PRAGMA user_version`). A
-    /// database of another version is set aside: a cache is not worth a migration.
-    static let version: Int64 = 2
+    /// Counts up with every change of the tables, of the record format, of what binds a response to its request, or of
+    /// the digest (`PRAGMA user_version`). A database of another version is set aside: a cache is not worth a migration.
+    static let version: Int64 = 3
     /// Bodies up to this size, in bytes, are in the rows of `entries`: finding a row finds them, too.
     static let largestBodyInRow = 1024
 
