@@ -93,7 +93,8 @@ extension ManagedFetch {
         guard !answer.body.isEmpty else { return .failure(.emptyBody(context(hop, answer))) }
         var fetched = Fetched(
             body: answer.body, response: answer.head, freshUntil: answer.freshUntil, trace: hop.trace)
-        fetched.isForThisLoadOnly = hop.cacheRequest.isBoundToSession(by: answer.head)
+        fetched.isForThisLoadOnly = hop.cacheRequest.isBoundToSession(
+            by: answer.head, maySendCookies: hop.request.httpShouldHandleCookies)
         return .success(fetched)
     }
 
@@ -103,8 +104,14 @@ extension ManagedFetch {
 }
 
 extension CacheRequest {
-    /// Whether what selects the response, or binds it to a credential, was not set by the caller (RFC 9111 §4.1).
-    func isBoundToSession(by head: ResponseHead) -> Bool {
+    /// Whether what selects the response, or binds it to a credential, is for the session to add (RFC 9111 §4.1): what
+    /// it has added, or a cookie, which it has not had this time and may have the next.
+    func isBoundToSession(by head: ResponseHead, maySendCookies: Bool = true) -> Bool {
+        if maySendCookies, let vary = head.value(of: "Vary"), !fields.contains("Cookie"),
+            SelectingFields.isNamed("Cookie", by: vary)
+        {
+            return true
+        }
         guard !impliedFields.isEmpty else { return false }
         return SelectingFields.of(self, for: head.fields, among: []).lines.contains { !fields.contains($0.name) }
     }

@@ -3,6 +3,8 @@
 
     /// The session keeps the cookies that responses set.
     struct ResponseCookies: Sendable {
+        init() {}
+
         init(takingOverFrom configuration: URLSessionConfiguration) {}
 
         func keep(from response: URLResponse) {}

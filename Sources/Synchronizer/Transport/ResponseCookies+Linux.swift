@@ -8,6 +8,9 @@
     struct ResponseCookies: Sendable {
         private let storage: HTTPCookieStorage?
 
+        /// Keeps none.
+        init() { storage = nil }
+
         /// Takes the task over from the session.
         init(takingOverFrom configuration: URLSessionConfiguration) {
             storage = configuration.httpCookieAcceptPolicy == .never ? nil : configuration.httpCookieStorage

@@ -49,7 +49,8 @@ package final class URLSessionTransport: Transport {
         let task = session.dataTask(with: request)
         let transfer = URLSessionTransfer(
             session: session, task: task, request: request, delegate: delegate, redirects: redirects,
-            cookies: responseCookies, idleTimer: limit.map { ($0, idleTimer) }, receive: receive)
+            cookies: request.httpShouldHandleCookies ? responseCookies : ResponseCookies(),
+            idleTimer: limit.map { ($0, idleTimer) }, receive: receive)
         delegate.transfers.withLock { $0[ObjectIdentifier(task)] = transfer }
         if let limit, limit < .infinity { idleTimer.begin(transfer) }
         task.resume()

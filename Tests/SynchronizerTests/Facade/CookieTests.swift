@@ -20,12 +20,56 @@ struct CookieTests {
         let synchronizer = bench.synchronizer { $0.sessionConfiguration = configuration }
         let resource = DataResource(url: bench.server.url("/me"))
         for user in ["one", "other", "one"] {
-            let properties: [HTTPCookiePropertyKey: Any] = [
-                .name: "user", .value: user, .domain: "127.0.0.1", .path: "/",
-            ]
-            cookies.setCookie(try #require(HTTPCookie(properties: properties)))
+            cookies.setCookie(try #require(Self.cookie(user)))
             #expect(String(decoding: try await synchronizer.load(resource), as: UTF8.self) == "user=\(user)")
         }
+    }
+
+    private static func cookie(_ user: String) -> HTTPCookie? {
+        HTTPCookie(properties: [.name: "user", .value: user, .domain: "127.0.0.1", .path: "/"])
+    }
+
+    @Test(
+        "what varies by cookies and was made without any is not given to who has logged in, nor the other way round",
+        arguments: ["Cookie", "Accept, cookie"])
+    func loggingIn(vary: String) async throws {
+        let bench = try Workbench()
+        bench.server.handle("/me") { request in
+            Reply(request["Cookie"] ?? "nobody", fields: ["Cache-Control": "max-age=100", "Vary": vary])
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["Accept-Language": "de"]
+        let cookies = try #require(configuration.httpCookieStorage)
+        let synchronizer = bench.synchronizer { $0.sessionConfiguration = configuration }
+        let resource = DataResource(url: bench.server.url("/me"))
+        #expect(try await synchronizer.load(resource) == Data("nobody".utf8))
+        #expect(try await synchronizer.loaded(resource).source == .cache, "the store judges it each time")
+        let cookie = try #require(Self.cookie("one"))
+        cookies.setCookie(cookie)
+        #expect(synchronizer.cachedObject(for: resource) == nil)
+        #expect(try await synchronizer.load(resource) == Data("user=one".utf8))
+        cookies.deleteCookie(cookie)
+        #expect(try await synchronizer.load(resource) == Data("nobody".utf8))
+    }
+
+    @Test("a request that wants no cookies sends none, keeps none, and its object is kept in memory")
+    func unwanted() async throws {
+        let bench = try Workbench()
+        bench.server.handle("/set") { _ in
+            Reply("set", fields: ["Cache-Control": "max-age=100", "Vary": "Cookie", "Set-Cookie": "a=1; Path=/"])
+        }
+        bench.server["/start"] = Reply.redirect(to: "/set").adding("Set-Cookie", "b=2; Path=/")
+        let configuration = URLSessionConfiguration.ephemeral
+        let cookies = try #require(configuration.httpCookieStorage)
+        let synchronizer = bench.synchronizer { $0.sessionConfiguration = configuration }
+        var request = URLRequest(url: bench.server.url("/start"))
+        request.httpShouldHandleCookies = false
+        let resource = DataResource(request: request)
+        #expect(try await synchronizer.load(resource) == Data("set".utf8))
+        #expect(cookies.cookies?.isEmpty ?? true)
+        #expect(try await synchronizer.load(resource) == Data("set".utf8))
+        #expect(bench.server.requests.allSatisfy { $0["Cookie"] == nil })
+        #expect(synchronizer.cachedObject(for: resource) != nil)
     }
 
     @Test(
