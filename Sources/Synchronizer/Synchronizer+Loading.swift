@@ -62,6 +62,7 @@ extension LoadedObject {
 
     func fromMemory(at now: Date) -> LoadedObject {
         LoadedObject(
-            object: object, cost: cost, run: run, head: head, freshUntil: freshUntil, trace: traceFromMemory(at: now))
+            object: object, cost: cost, run: run, bodyDigest: bodyDigest, head: head, freshUntil: freshUntil,
+            trace: traceFromMemory(at: now))
     }
 }

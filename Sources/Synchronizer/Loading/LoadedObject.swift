@@ -17,6 +17,8 @@ final class LoadedObject: Sendable {
     /// Bytes that it takes in memory.
     let cost: Int
     let run: Run
+    /// Of the body that it was made from.
+    let bodyDigest: UInt64
     let head: ResponseHead
     let freshUntil: Date
     /// See ``Fetched/isForThisLoadOnly``.
@@ -24,12 +26,13 @@ final class LoadedObject: Sendable {
     let trace: LoadTrace
 
     init(
-        object: any Sendable, cost: Int, run: Run = Run(), head: ResponseHead, freshUntil: Date,
+        object: any Sendable, cost: Int, run: Run = Run(), bodyDigest: UInt64, head: ResponseHead, freshUntil: Date,
         isForThisLoadOnly: Bool = false, trace: LoadTrace
     ) {
         self.object = object
         self.cost = cost
         self.run = run
+        self.bodyDigest = bodyDigest
         self.head = head
         self.freshUntil = freshUntil
         self.isForThisLoadOnly = isForThisLoadOnly
@@ -51,18 +54,16 @@ final class LoadedObject: Sendable {
     /// The same object, as the answer to another fetch.
     func reused(for fetched: Fetched) -> LoadedObject {
         LoadedObject(
-            object: object, cost: cost, run: run, head: fetched.response, freshUntil: fetched.freshUntil,
-            isForThisLoadOnly: fetched.isForThisLoadOnly, trace: fetched.trace)
+            object: object, cost: cost, run: run, bodyDigest: bodyDigest, head: fetched.response,
+            freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly, trace: fetched.trace)
     }
 
-    /// Whether this object was made from that response already, so that it need not be parsed again: its validators
-    /// are the same (RFC 9110 §8.8), and the server has just confirmed them, or it is as old to the second, or it is
-    /// stored and they are strong (§8.8.1).
-    func isMade(from fetched: Fetched) -> Bool {
-        func isSame(_ field: String) -> Bool { fetched.response.value(of: field) == head.value(of: field) }
-        let isStrong = fetched.trace.source != .network && fetched.response.value(of: "ETag")?.first == "\""
-        let isConfirmed = fetched.trace.source == .revalidated || isSame("Date") || isStrong
-        let hasValidator = ["ETag", "Last-Modified"].contains { fetched.response.value(of: $0) != nil }
-        return isConfirmed && hasValidator && isSame("ETag") && isSame("Last-Modified")
-    }
+    /// Whether this object was made from that very body already, so that it need not be parsed again. Validators cannot
+    /// tell: without a `Date`, or within a second of it, they may be the same for two bodies (RFC 9110 §8.8.2.2).
+    func isMade(from fetched: Fetched) -> Bool { bodyDigest == fetched.bodyDigest }
+}
+
+extension Fetched {
+    /// What tells its body from others; as quickly made as memory is read.
+    var bodyDigest: UInt64 { body.withUnsafeBytes { Digest.of($0) } }
 }

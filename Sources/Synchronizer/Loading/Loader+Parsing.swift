@@ -6,10 +6,11 @@ extension Loader {
     func run(_ parse: Parse, _ id: Machine.ParseID, on fetched: Fetched) {
         let (request, key) = (parse.job.request, parse.job.memoryKey)
         parse.previews?.stop()
+        let mayBeKept = state.withLock { $0.downloads[parse.download]?.isInvalidated == false }
         let outcome: Outcome
         do {
             let loaded = try reusedObject(for: parse, fetched) ?? parsed(parse, fetched)
-            if let key { memory.remember(key, loaded) }
+            if mayBeKept, let key { memory.remember(key, loaded) }
             outcome = .success(loaded)
         } catch {
             if parse.cancellation?.isCancelled != true { dropStored(fetched.trace.redirects.last, request) }
@@ -25,7 +26,7 @@ extension Loader {
             // What nobody waits for any more could be made invalid unnoticed: it is not kept.
             return state.downloads[parse.download]?.isInvalidated ?? true
         }
-        if isInvalidated, let key { memory.forgetObject(key) }
+        if isInvalidated, mayBeKept, let key { memory.forgetObject(key) }
     }
 
     /// What has been made invalid (RFC 9111 §4.4): objects in memory, and loads that were asked for before.
@@ -41,6 +42,11 @@ extension Loader {
         memory.forget(keys)
     }
 
+    /// Everything has been made invalid: nobody joins the loads that are under way, and what they bring is not kept.
+    func invalidateAll() {
+        update { state in state.downloads.ids.forEach { state.invalidate($0) } }
+    }
+
     func parsed(_ parse: Parse, _ fetched: Fetched) throws -> LoadedObject {
         let begin = time.now
         let flag = parse.cancellation
@@ -49,7 +55,8 @@ extension Loader {
         trace.parse = max(0, time.now.timeIntervalSince(begin))
         return LoadedObject(
             object: parsed.object, cost: parsed.cost, run: LoadedObject.Run(isPrefetched: parse.isPrefetched),
-            head: fetched.response, freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly,
+            bodyDigest: fetched.bodyDigest, head: fetched.response, freshUntil: fetched.freshUntil,
+            isForThisLoadOnly: fetched.isForThisLoadOnly,
             trace: trace)
     }
 

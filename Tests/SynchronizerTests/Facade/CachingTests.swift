@@ -40,6 +40,20 @@ struct CachingTests {
         #expect(bench.server.counts.requests == 2)
     }
 
+    @Test("another body is parsed anew, though its validators are the same", arguments: [nil, "1"])
+    func sameValidators(date: String?) async throws {
+        let moment = "Wed, 21 Oct 2015 07:28:00 GMT"
+        let synchronizer = bench.synchronizer()
+        for body in ["old", "new"] {
+            let reply = Reply(body, fields: ["Cache-Control": "max-age=10000000000", "Last-Modified": moment])
+            bench.server["/a"] = date == nil ? reply : reply.adding("Date", moment)
+            let url = bench.server.url("/a")
+            let request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
+            #expect(try await synchronizer.load(DataResource(request: request)) == Data(body.utf8))
+            #expect(synchronizer.cachedObject(for: resource("/a")) == Data(body.utf8))
+        }
+    }
+
     @Test("without a cache time nothing is injected: a response without a lifetime is asked for each time")
     func noInjection() async throws {
         bench.server["/a"] = Reply("a")

@@ -23,8 +23,9 @@ struct UpdateStepsTests {
                 inside.withLock { $0 -= 1 }
             }
             let loaded = LoadedObject(
-                object: Data(), cost: 0, head: ResponseHead(url: url, status: 200, fields: .init()),
-                freshUntil: .distantPast, trace: LoadTrace())
+                object: Data(), cost: 0, bodyDigest: 0,
+                head: ResponseHead(url: url, status: 200, fields: .init()), freshUntil: .distantPast, trace: LoadTrace()
+            )
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<2 { group.addTask { steps.show(loaded, isLast: false) } }
                 group.addTask { steps.end(.failure(.notCached(.init(url: url, trace: LoadTrace())))) }
