@@ -2,7 +2,8 @@
 package enum Freshening {
     /// What a 304 means for the responses that could have answered the request.
     package enum Outcome: Hashable, Sendable {
-        /// The candidates at these places are to be updated; the selected one is the answer.
+        /// The selected response is the answer, for the server has confirmed it; the candidates at these places are to be
+        /// updated, which it is among if the 304 identifies it.
         case update([Int])
         /// The 304 is about another representation than the one that was asked about: the request is to be sent again
         /// without conditions.
@@ -14,19 +15,40 @@ package enum Freshening {
     package static func outcome(
         of fields: HTTPFields, asked: Int, among candidates: [Candidate], for request: CacheRequest
     ) -> Outcome {
+        let received = ResponseFacts(fields)
+        let stored = candidates.map { ResponseFacts($0.response.fields) }
+        let hasSameDate = received.lastModified == stored[asked].lastModified
+        guard let tag = received.entityTag.flatMap(EntityTag.init) else {
+            // Without a validator it can only be about the one response whose validators were sent.
+            return .update(received.lastModified == nil || hasSameDate ? [asked] : [])
+        }
+        if let askedTag = stored[asked].entityTag.flatMap(EntityTag.init), !askedTag.matchesWeakly(tag) {
+            return .mismatch
+        }
+        guard tag.isStrong else { return .update(stored[asked].entityTag != nil || hasSameDate ? [asked] : []) }
         let selectable = candidates.indices.filter { couldAnswer(request, candidates[$0].response) }
-        let facts = candidates.map { ResponseFacts($0.response.fields) }
-        guard let received = ResponseFacts(fields).entityTag.flatMap(EntityTag.init) else {
-            // Without an entity tag it can only be about the one response whose validators were sent.
-            return .update([asked])
+        return .update(selectable.filter { isIdentified(candidates[$0].response, stored[$0], by: tag, received) })
+    }
+
+    /// Whether a 304 with a strong entity tag has a strong validator of the stored response: its tag, or its
+    /// modification date, unless the two have tags that differ.
+    private static func isIdentified(
+        _ response: StoredResponse, _ stored: ResponseFacts, by tag: EntityTag, _ received: ResponseFacts
+    ) -> Bool {
+        if let storedTag = stored.entityTag.flatMap(EntityTag.init) {
+            if storedTag.matchesStrongly(tag) { return true }
+            guard storedTag.matchesWeakly(tag) else { return false }
         }
-        let tags = facts.map { $0.entityTag.flatMap(EntityTag.init) }
-        guard received.isStrong else {
-            return tags[asked].map { $0.matchesWeakly(received) } ?? true ? .update([asked]) : .mismatch
-        }
-        guard let tag = tags[asked] else { return .update([asked]) }
-        guard tag.opaque == received.opaque else { return .mismatch }
-        return .update(selectable.filter { $0 == asked || (tags[$0]?.matchesStrongly(received) ?? false) })
+        return received.lastModified == stored.lastModified && hasStrongDate(response, stored)
+    }
+
+    /// Whether `Last-Modified` is a strong validator: nothing can have changed within the same second after it (RFC 9110
+    /// §8.8.2.2).
+    private static func hasStrongDate(_ response: StoredResponse, _ stored: ResponseFacts) -> Bool {
+        guard let modified = stored.lastModified.flatMap({ HTTPDate.parse($0, at: response.responseTime) }),
+            let date = stored.date.flatMap({ HTTPDate.parse($0, at: response.responseTime) })
+        else { return false }
+        return date.timeIntervalSince(modified) >= 1
     }
 
     /// Which candidates a 304 to a caller's own conditional request is about (§4.3.4): by strong validator all that

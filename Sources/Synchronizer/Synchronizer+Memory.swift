@@ -28,10 +28,17 @@ extension Synchronizer {
         memory.removeAll()
     }
 
-    /// Drops all parsed objects from memory, and all stored responses. Blocks on the disk: not for the main thread.
+    /// Drops all parsed objects from memory, and all stored responses, as after a log-out. Blocks on the disk: not for
+    /// the main thread.
+    ///
+    /// Loads in flight go on for those who wait for them; nobody joins them any more, and what they bring is not kept. In
+    /// native mode `URLSession` may still store what is under way.
     public func removeAll() {
         memory.removeAll()
         fetcher.removeAllStored()
+        // Only now, as until then the store could still answer: what it has answered is not kept either.
+        loader.invalidateAll()
+        memory.removeAll()
     }
 
     /// The object in memory, if the request's cache policy lets it be used; and notes that it was.

@@ -14,6 +14,8 @@ struct FresheningTable {
         var testDescription: String { "\(id) (4.3.4): \(reason)" }
     }
 
+    static let modified = "Last-Modified: \(Moment.field(-9))\nDate: \(Moment.field(0))"
+
     static let outcomes = [
         Case(id: "304.strong", stored: ["ETag: \"1\""], received: "ETag: \"1\"", updated: [0], reason: "the same"),
         Case(
@@ -32,8 +34,28 @@ struct FresheningTable {
             id: "304.none", stored: ["ETag: \"1\"", "ETag: \"1\""], received: "A: 1", updated: [0],
             reason: "without a validator it can only be about the one that was asked about"),
         Case(
-            id: "304.date", stored: ["Last-Modified: \(Moment.field(-9))"], received: "ETag: \"1\"", updated: [0],
-            reason: "what was stored had no entity tag to compare"),
+            id: "304.strong-for-weak", stored: ["ETag: W/\"1\""], received: "ETag: \"1\"", updated: [],
+            reason: "confirmed, but no stored response has the strong validator"),
+        Case(
+            id: "304.strong-for-weak-date", stored: ["ETag: W/\"1\"\n\(modified)"],
+            received: "ETag: \"1\"\n\(modified)",
+            updated: [0], reason: "the date is a strong validator, too"),
+        Case(
+            id: "304.date", stored: [modified, modified, "A: 1"], received: "ETag: \"1\"\n\(modified)",
+            updated: [0, 1], reason: "the date is a strong validator"),
+        Case(
+            id: "304.date-weak", stored: ["Last-Modified: \(Moment.field(0))\nDate: \(Moment.field(0))"],
+            received: "ETag: \"1\"\nLast-Modified: \(Moment.field(0))", updated: [],
+            reason: "a date of the same second is a weak one"),
+        Case(
+            id: "304.tag-for-date", stored: [modified], received: "ETag: \"1\"", updated: [],
+            reason: "confirmed, but no stored response has the strong validator"),
+        Case(
+            id: "304.weak-tag-for-date", stored: [modified], received: "ETag: W/\"1\"", updated: [],
+            reason: "confirmed, but the weak validator is no stored response's"),
+        Case(
+            id: "304.date-other", stored: [modified], received: "Last-Modified: \(Moment.field(-5))", updated: [],
+            reason: "confirmed, but the date is no stored response's"),
     ]
 
     @Test("a 304 updates what the table says", arguments: outcomes)

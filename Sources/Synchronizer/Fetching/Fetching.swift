@@ -18,7 +18,7 @@ package protocol Fetching: Sendable {
     /// Drops what is stored for these requests: at once for whoever looks from now on, and from the disk soon.
     func removeStoredSoon(for requests: [URLRequest])
 
-    /// Drops all that is stored.
+    /// Drops all that is stored; what is under way is not stored any more. Blocks on the disk.
     func removeAllStored()
 }
 
@@ -70,7 +70,7 @@ package enum FetchEvent: Sendable {
     /// The head of the response whose body comes from the network now, with its expected length where it is known.
     case response(ResponseHead, expectedBytes: Int?)
     case received(Data)
-    /// A response was stored, with so many bytes of body.
+    /// A response was stored, or updated, with so many bytes of body.
     case stored(Int)
     /// An answer has made invalid what is stored under these cache keys (RFC 9111 §4.4), and what is under way for them.
     case invalidated([String])

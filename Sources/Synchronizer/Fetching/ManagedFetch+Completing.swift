@@ -21,16 +21,6 @@ extension ManagedFetch {
         }
     }
 
-    /// What has come so far is of use to the next try.
-    private func keepInterrupted(_ exchange: Exchange) {
-        var old: Data?
-        if case .complete(let selection, _, _) = exchange.hop.verdict {
-            old = fetcher.store.body(of: exchange.hop.entries[selection.index])
-        }
-        guard let (response, body) = exchange.interrupted(after: old) else { return }
-        fetcher.store.keep(response, body)
-    }
-
     private func sendUnconditionally(_ exchange: Exchange) {
         var hop = exchange.hop
         hop.verdict = .forward(HTTPFields(), fallback: nil, .mismatch)
@@ -58,6 +48,10 @@ extension ManagedFetch {
         for index in indices where index != selection.index { freshen(hop.entries[index], by: exchange) }
         hop.trace.describe(selection, source: .revalidated)
         hop.trace.reason += "; the server confirmed it"
+        guard indices.contains(selection.index) else {
+            hop.trace.reason += " by a validator that it does not have"
+            return deliver(hop, selection, entry.response, body, validated: true, freshUntil: .distantPast)
+        }
         let freshened = exchange.freshened(entry.response)
         keepFreshened(freshened, entry, whole, exchange) { [self, hop] kept in
             let freshUntil = kept.map { fetcher.rules.expiration(of: $0, at: fetcher.time.now) } ?? .distantPast

@@ -36,26 +36,42 @@ extension ManagedFetch {
         _ proposed: CachedURLResponse, _ response: StoredResponse, _ exchange: Exchange, _ done: @escaping Kept
     ) {
         ask(exchange, proposed) { [self] decided in
-            guard let decided, isOpen, !isInvalidated(exchange),
-                let stored = judged(decided, proposed, response, exchange)
-            else {
+            guard let decided, isOpen, let stored = judged(decided, proposed, response, exchange) else {
                 return done(nil)
             }
-            fetcher.finishRemoval(of: exchange.hop.cacheRequest.url)
-            fetcher.store.store(stored, decided)
-            if isInvalidated(exchange) {
-                fetcher.store.removeEntries(for: exchange.hop.cacheRequest.url)
-                return done(nil)
-            }
-            report(.stored(decided.data.count))
-            done(stored)
+            let isKept = keep(of: exchange, bytes: decided.data.count) { $0.store(stored, decided) }
+            done(isKept ? stored : nil)
         }
     }
 
-    /// Whether what the exchange brings was made invalid since it was sent (RFC 9111 §4.4). That is noted before what is
-    /// stored is removed: so it is enough to ask before and after storing.
+    /// Changes the store by what an exchange has brought; false if that was made invalid since it was sent (RFC 9111
+    /// §4.4). That is noted before what is stored is removed: so it is enough to ask before and after the change.
+    private func keep(of exchange: Exchange, bytes: Int, _ change: (InterruptedTransfers) -> Void) -> Bool {
+        let key = exchange.hop.cacheRequest.url
+        guard !isInvalidated(exchange) else { return false }
+        fetcher.finishRemoval(of: key)
+        change(fetcher.store)
+        if isInvalidated(exchange) {
+            fetcher.store.removeEntries(for: key)
+            return false
+        }
+        report(.stored(bytes))
+        return true
+    }
+
     private func isInvalidated(_ exchange: Exchange) -> Bool {
         fetcher.invalidations.isInvalid(exchange.hop.cacheRequest.url, since: exchange.mark)
+    }
+
+    /// What has come of a body that was cut short is of use to the next try.
+    func keepInterrupted(_ exchange: Exchange) {
+        var old: Data?
+        if case .complete(let selection, _, _) = exchange.hop.verdict {
+            old = fetcher.store.body(of: exchange.hop.entries[selection.index])
+        }
+        guard let (response, body) = exchange.interrupted(after: old), !isInvalidated(exchange) else { return }
+        fetcher.store.keep(response, body)
+        if isInvalidated(exchange) { fetcher.store.removeEntries(for: response.url) }
     }
 
     /// The response as it is to be stored: with the fields that the delegate wants, and none of those that must not be
@@ -85,24 +101,19 @@ extension ManagedFetch {
         let head = ResponseHead(url: exchange.hop.url, status: freshened.status, fields: freshened.fields)
         let proposed = CachedURLResponse(response: head.urlResponse, data: body)
         ask(exchange, proposed) { [self] decided in
-            guard isOpen, !isInvalidated(exchange) else { return done(nil) }
+            guard isOpen else { return done(nil) }
             var stored = freshened
-            guard let decided else {
-                fetcher.store.remove(entry)
-                return done(nil)
-            }
-            stored.apply(decided, insteadOf: proposed)
-            guard Storing.objection(to: stored.status, stored.fields, answering: exchange.hop.cacheRequest) == nil
+            if let decided { stored.apply(decided, insteadOf: proposed) }
+            guard let decided,
+                Storing.objection(to: stored.status, stored.fields, answering: exchange.hop.cacheRequest) == nil
             else {
                 fetcher.store.remove(entry)
                 return done(nil)
             }
-            if decided.data == body {
-                fetcher.store.update(entry, to: stored)
-            } else {
-                fetcher.store.store(stored, decided)
+            let isKept = keep(of: exchange, bytes: decided.data.count) { [stored] store in
+                if decided.data == body { store.update(entry, to: stored) } else { store.store(stored, decided) }
             }
-            done(stored)
+            done(isKept ? stored : nil)
         }
     }
 
@@ -156,7 +167,7 @@ extension ManagedFetch {
             freshened.fields.add("Cache-Control", injected)
             freshened.injectedCacheControl = injected
         }
-        fetcher.store.update(entry, to: freshened)
+        _ = keep(of: exchange, bytes: entry.bodySize) { [freshened] in $0.update(entry, to: freshened) }
     }
 
     /// A part that has come and what was stored before, where the two fit together (RFC 9111 §3.4).

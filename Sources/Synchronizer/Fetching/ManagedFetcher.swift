@@ -61,6 +61,7 @@ package final class ManagedFetcher: Fetching {
     package func sessionCookies(for request: URLRequest) -> String? { transport.impliedFields(for: request)["Cookie"] }
 
     package func removeAllStored() {
+        invalidations.noteEverything()
         store.removeAll()
     }
 

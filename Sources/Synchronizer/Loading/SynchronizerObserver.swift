@@ -27,7 +27,7 @@ public struct SynchronizerEvent: Sendable {
         case data(Int)
         /// The answer did not need a body from the network: it came from memory, from the cache, or was confirmed.
         case cached(LoadSource)
-        /// A response was stored, with so many bytes of body.
+        /// A response was stored, or a stored one updated, with so many bytes of body.
         case stored(Int)
         /// The body was parsed, in so many seconds.
         case parsed(TimeInterval)

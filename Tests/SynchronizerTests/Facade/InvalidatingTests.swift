@@ -51,6 +51,67 @@ struct InvalidatingTests {
         #expect(try await synchronizer.load(resource) == Data("new".utf8))
     }
 
+    @Test("removeAll() holds against what is under way: nobody joins it, and what it brings is not kept")
+    func removeAll() async throws {
+        let gate = Gate()
+        bench.server["/a"] = Reply("old", fields: ["Cache-Control": "max-age=100"]).waiting(for: gate)
+        let load = Task { [synchronizer, resource] in try await synchronizer.load(resource) }
+        try await gate.waitForArrivals(1)
+        synchronizer.removeAll()
+        bench.server["/a"] = Reply("new", fields: ["Cache-Control": "max-age=100"])
+        #expect(try await synchronizer.load(resource) == Data("new".utf8))
+        gate.open()
+        #expect(try await load.value == Data("old".utf8))
+        #expect(synchronizer.cachedObject(for: resource) == Data("new".utf8))
+        synchronizer.removeAllObjects()
+        #expect(try await synchronizer.load(resource) == Data("new".utf8))
+        #expect(bench.server.counts.requests == 2)
+    }
+
+    /// Does something just before all that is stored is removed.
+    private final class Interrupted: Fetching {
+        let base: any Fetching
+        let interruption = Locked<(@Sendable () -> Void)?>(nil)
+
+        init(_ base: any Fetching) { self.base = base }
+
+        func fetch(
+            _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
+        ) -> any Fetch {
+            base.fetch(request, options: options, receive: receive)
+        }
+
+        func removeStored(for request: URLRequest) { base.removeStored(for: request) }
+
+        func removeAllStored() {
+            interruption.withLock { $0 }?()
+            base.removeAllStored()
+        }
+    }
+
+    @Test("removeAll() leaves nothing in memory that the store has answered while it was being emptied")
+    func removeAllMeanwhile() async throws {
+        bench.server["/a"] = Reply("old", fields: ["Cache-Control": "max-age=100"])
+        let fetcher = Interrupted(synchronizer.fetcher)
+        let synchronizer = Synchronizer(configuration: synchronizer.configuration, fetcher: fetcher)
+        _ = try await synchronizer.load(resource)
+        let sources = Collector<LoadSource?>()
+        fetcher.interruption.withLock { interruption in
+            interruption = { [resource, weak synchronizer] in
+                let isDone = DispatchSemaphore(value: 0)
+                synchronizer?.loadResource(resource, on: .global()) { _ in
+                    sources.append(nil)
+                    isDone.signal()
+                }
+                isDone.wait()
+            }
+        }
+        synchronizer.removeAll()
+        #expect(sources.elements.count == 1)
+        #expect(synchronizer.cachedObject(for: resource) == nil)
+        #expect(bench.server.counts.requests == 1)
+    }
+
     /// Parses that go on until they are let, whether anybody waits for them or not.
     private struct Gated: Resource {
         let url: URL

@@ -9,6 +9,7 @@ final class FakeStore: ResponseStore {
         var entries: [(entry: StoredEntry, body: Data?)] = []
         var lookups = 0
         var updates = 0
+        var beforeChange: (@Sendable () -> Void)?
     }
 
     private let state = Locked(State())
@@ -17,6 +18,11 @@ final class FakeStore: ResponseStore {
     var updates: Int { state.withLock { $0.updates } }
     var all: [StoredResponse] { state.withLock { $0.entries.map(\.entry.response) } }
     var bodies: [String] { state.withLock { $0.entries.map { String(decoding: $0.body ?? Data(), as: UTF8.self) } } }
+
+    /// Has something done before the next response is stored or updated.
+    func beforeChange(_ change: @escaping @Sendable () -> Void) { state.withLock { $0.beforeChange = change } }
+
+    private func prepareChange() { state.withLock { $0.beforeChange.take() }?() }
 
     func loseBodies() {
         state.withLock { state in
@@ -36,6 +42,7 @@ final class FakeStore: ResponseStore {
     }
 
     func store(_ response: StoredResponse, _ cached: CachedURLResponse) {
+        prepareChange()
         state.withLock { state in
             state.entries.removeAll {
                 let old = $0.entry.response
@@ -49,6 +56,7 @@ final class FakeStore: ResponseStore {
     }
 
     func update(_ entry: StoredEntry, to response: StoredResponse) {
+        prepareChange()
         state.withLock { state in
             state.updates += 1
             guard let index = state.entries.firstIndex(where: { $0.entry.id == entry.id }) else { return }

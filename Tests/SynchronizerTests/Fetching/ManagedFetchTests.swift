@@ -79,6 +79,52 @@ struct ManagedFetchTests {
         #expect(harness.transport.requests.count == 3)
     }
 
+    @Test("is answered by what a 304 confirms, which a strong validator that it does not have does not update")
+    func unidentified() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "W/\"1\""], "one"))
+        harness.load()
+        harness.clock.advance(by: 61)
+        harness.transport.serve { _ in FakeReply(304, ["Cache-Control": "max-age=60", "ETag": "\"1\"", "A": "1"]) }
+        for requests in 2...3 {
+            let events = harness.load()
+            #expect(events.body == "one" && events.source == .revalidated && events.field("A") == nil)
+            #expect(events.fetched?.freshUntil == .distantPast)
+            #expect(harness.transport.requests.count == requests)
+        }
+        #expect(harness.store.updates == 0)
+    }
+
+    @Test("what is made invalid while the delegate decides is not stored", arguments: [true, false])
+    func invalidatedMeanwhile(changesBody: Bool) {
+        let fields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+        let harness = FetchHarness(FakeReply(200, fields, "one"))
+        harness.load()
+        harness.clock.advance(by: 61)
+        harness.transport.serve { _ in FakeReply(304, fields) }
+        harness.store.beforeChange { [fetcher = harness.fetcher] in fetcher.removeAllStored() }
+        harness.transport.decide {
+            changesBody ? CachedURLResponse(response: $0.response, data: Data("other".utf8)) : $0
+        }
+        let events = harness.load()
+        #expect(events.body == "one" && events.fetched?.freshUntil == .distantPast)
+        #expect(harness.store.all.isEmpty)
+    }
+
+    @Test("what is removed while it is on its way is not stored, and a removal under way takes away nothing new")
+    func removedMeanwhile() {
+        let harness = FetchHarness()
+        harness.transport.hold()
+        let events = harness.load()
+        harness.fetcher.removeAllStored()
+        harness.transport.release(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        #expect(events.body == "hello" && events.fetched?.freshUntil == .distantPast)
+        #expect(harness.store.all.isEmpty)
+        harness.transport.hold(false)
+        harness.transport.serve { _ in FakeReply(200, ["Cache-Control": "max-age=60"], "new") }
+        #expect(harness.load().body == "new")
+        #expect(harness.store.bodies == ["new"])
+    }
+
     @Test("asks the network when the stored body is gone")
     func lostBody() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
