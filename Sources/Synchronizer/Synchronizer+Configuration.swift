@@ -25,7 +25,8 @@ extension Synchronizer {
 
         /// What the session is made with: time-outs, cookies, additional fields. The synchronizer sets its `urlCache`, its
         /// `httpMaximumConnectionsPerHost` (see ``maximumLoadsPerHost``) and, in managed mode, its `requestCachePolicy`.
-        /// Credentials among its additional fields (`Authorization`, `Cookie`, `X-Api-Key`, …) are sent to the origin that
+        /// Credentials among its additional fields (`Authorization`, `Cookie`, `X-Api-Key`, …: whatever has a word like
+        /// `auth`, `token` or `key` in its name) are sent to the origin that
         /// is asked, and not to another one that it redirects to.
         public var sessionConfiguration: URLSessionConfiguration = .default
 
@@ -38,7 +39,8 @@ extension Synchronizer {
         public var staleIfError: TimeInterval = 0
 
         /// Seconds after its lifetime for which a response may be used when the server cannot be reached, where it does
-        /// not forbid it (RFC 9111 §4.2.4). Managed mode only.
+        /// not forbid it (RFC 9111 §4.2.4). It goes before a second try (``retry``). Not when TLS fails, nor for an error in
+        /// the request: `Documentation/Loading.md` lists what counts. Managed mode only.
         public var staleIfUnreachable: TimeInterval = .infinity
 
         /// Bytes of parsed objects that are kept in memory; over it the least recently used are dropped.
@@ -83,7 +85,8 @@ extension Synchronizer {
         /// Seconds that a load goes on after its last subscriber has left, for cells that come straight back.
         public var grace: TimeInterval = 0
 
-        /// When a load that failed is tried again.
+        /// When a load that failed is tried again. One that what is stale has answered has not failed; see
+        /// ``staleIfUnreachable`` and ``staleIfError``.
         public var retry = RetryPolicy()
 
         /// Who hears of what loads do; nil costs nothing.

@@ -23,9 +23,6 @@ extension CachePolicy {
         }
     }
 
-    /// Whether what is stored is good enough at any age.
-    var takesAnyAge: Bool { self == .returnCacheElseLoad || self == .returnCacheDontLoad }
-
     /// Whether a look-up could find something to use.
     var looksUp: Bool { self != .reloadIgnoringLocal && self != .reloadIgnoringLocalAndRemote }
 }

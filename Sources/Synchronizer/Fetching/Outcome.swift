@@ -35,8 +35,16 @@ extension Exchange {
     }
 
     private func failure(_ error: any Error, _ rules: CacheRules, at now: Date) -> Outcome {
-        guard (error as? URLError)?.code != .cancelled else { return .failed(error) }
+        guard isDisconnection(error) else { return .failed(error) }
         return stale(.unreachable, rules, at: now) ?? .failed(error)
+    }
+
+    /// Whether the error says that the server is out of reach (RFC 9111 §4.2.4: a cache that is disconnected). Not one
+    /// of TLS, nor of the request: somebody in between would make a stale response of it, and nobody would notice.
+    private func isDisconnection(_ error: any Error) -> Bool {
+        guard let code = (error as? URLError)?.code else { return false }
+        if code == .unknown { return reception.response != nil || !hop.cacheRequest.url.hasPrefix("https:") }
+        return disconnections.contains(code)
     }
 
     private func confirmation(of selection: Selection) -> Outcome {
@@ -63,6 +71,21 @@ extension Exchange {
             .map(Outcome.stale)
     }
 }
+
+/// Failures that say that the server is out of reach. `unknown` is one, too, where it cannot be TLS that failed: so
+/// `URLSession` on Linux calls that, a body cut short, and a network without a way to the server.
+private let disconnections: Set<URLError.Code> = [
+    .notConnectedToInternet,
+    .internationalRoamingOff,  // there is a network, which is not to be used abroad
+    .callIsActive,  // a telephone that cannot do both
+    .dataNotAllowed,  // the system does not let the program use the mobile network
+    .cannotFindHost,  // no name server, or none that knows
+    .dnsLookupFailed,  // the same
+    .cannotConnectToHost,  // nobody listens, or the way is blocked
+    .timedOut,  // nobody answers
+    .networkConnectionLost,  // a reset, or a body cut short
+    .badServerResponse,  // on Linux: the server closed the connection before it had answered anything
+]
 
 extension Hop {
     /// What may serve if the network does not.

@@ -21,6 +21,43 @@ struct StaleTests {
                 == "stale: age 100 s of 60 s (max-age), allowed by no answer from the server")
     }
 
+    /// What the URL begins with, how the connection fails, whether what is stale may serve.
+    static let failures: [(String, URLError.Code, Bool)] = [
+        ("https", .notConnectedToInternet, true), ("https", .cannotFindHost, true), ("https", .timedOut, true),
+        ("https", .dnsLookupFailed, true), ("https", .cannotConnectToHost, true), ("https", .dataNotAllowed, true),
+        ("https", .networkConnectionLost, true), ("https", .badServerResponse, true), ("http", .unknown, true),
+        ("https", .unknown, false), ("https", .serverCertificateUntrusted, false), ("https", .badURL, false),
+        ("https", .serverCertificateHasBadDate, false), ("https", .secureConnectionFailed, false),
+        ("https", .clientCertificateRejected, false), ("https", .userAuthenticationRequired, false),
+        ("http", .appTransportSecurityRequiresSecureConnection, false), ("https", .cancelled, false),
+    ]
+
+    @Test("serves when the server is out of reach, and not when something is wrong with it", arguments: failures)
+    func unreachable(scheme: String, code: URLError.Code, isServed: Bool) {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        harness.load("\(scheme)://a.example/x")
+        harness.clock.advance(by: 100)
+        harness.transport.serve { _ in .failure(code) }
+        let events = harness.load("\(scheme)://a.example/x")
+        #expect(events.source == (isServed ? .stale : nil))
+        #expect(events.transportError == (isServed ? nil : code))
+    }
+
+    @Test(
+        "serves when a body is cut short, whatever the transport calls that", arguments: [URLError.Code.unknown, nil])
+    func cutShort(code: URLError.Code?) {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        harness.load("https://a.example/x")
+        harness.clock.advance(by: 100)
+        harness.transport.serve { _ in
+            var reply = FakeReply(200, ["Content-Length": "10"], "part")
+            reply.error = code.map { URLError($0) }
+            return reply
+        }
+        let events = harness.load("https://a.example/x")
+        #expect(events.source == .stale && events.body == "hello")
+    }
+
     @Test(
         "does not serve where it must not be stale",
         arguments: ["max-age=60, must-revalidate", "max-age=60, no-cache", "max-age=60, stale-if-error=10"])
