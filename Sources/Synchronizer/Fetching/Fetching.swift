@@ -9,7 +9,8 @@ package protocol Fetching: Sendable {
         _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
     ) -> any Fetch
 
-    /// The cookies that the session would send with a request besides its own fields; nil if none.
+    /// What tells the cookies that the session would send with a request besides its own fields from others; nil if there
+    /// are none. Never waits for the disk.
     func sessionCookies(for request: URLRequest) -> String?
 
     /// Drops what is stored for a request. Blocks on the disk.

@@ -58,7 +58,7 @@ package final class ManagedFetcher: Fetching {
         removals.end(key)
     }
 
-    package func sessionCookies(for request: URLRequest) -> String? { transport.impliedFields(for: request)["Cookie"] }
+    package func sessionCookies(for request: URLRequest) -> String? { transport.sessionCookies(for: request) }
 
     package func removeAllStored() {
         invalidations.noteEverything()

@@ -40,7 +40,7 @@ package final class NativeFetcher: Fetching {
         return fetch
     }
 
-    package func sessionCookies(for request: URLRequest) -> String? { transport.impliedFields(for: request)["Cookie"] }
+    package func sessionCookies(for request: URLRequest) -> String? { transport.sessionCookies(for: request) }
 
     // MARK: - Removing
 

@@ -106,7 +106,7 @@ final class Loader: Sendable {
     /// had not been answered yet.
     @discardableResult
     func leave(_ id: LoadReceiver.ID) -> Bool {
-        let receiver = update { state -> LoadReceiver? in
+        let receiver = update(on: .callers) { state -> LoadReceiver? in
             guard let receiver = state.take(id) else { return nil }
             state.machine.unsubscribe(id)
             return receiver
@@ -115,7 +115,7 @@ final class Loader: Sendable {
     }
 
     func setPriority(_ priority: LoadPriority, of id: LoadReceiver.ID) {
-        update { $0.machine.setPriority(priority, of: id) }
+        update(on: .callers) { $0.machine.setPriority(priority, of: id) }
     }
 
     /// Whose thread it is on which something happens.
@@ -168,6 +168,11 @@ final class Loader: Sendable {
         switch effect {
         case .lookUp(let id, let job, let handle):
             lookups.async { self.lookUp(id, job, handle) }
+        // What is sent takes cookies along, and their storage may be waiting for the disk.
+        case .send(let id, let job, let handle) where thread == .callers:
+            lookups.async { self.send(id, job, handle) }
+        case .proceed(let handle) where thread == .callers:
+            lookups.async { handle.proceed() }
         case .send(let id, let job, let handle):
             send(id, job, handle)
         case .proceed(let handle):

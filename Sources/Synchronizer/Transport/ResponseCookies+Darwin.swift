@@ -5,7 +5,7 @@
     struct ResponseCookies: Sendable {
         init() {}
 
-        init(takingOverFrom configuration: URLSessionConfiguration) {}
+        init(takingOverFrom configuration: URLSessionConfiguration, _ changes: CookieChanges) {}
 
         func keep(from response: URLResponse) {}
     }

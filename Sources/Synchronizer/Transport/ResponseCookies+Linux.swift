@@ -7,12 +7,17 @@
     /// of what it does with the head; and it overlooks `set-cookie` in small letters.
     struct ResponseCookies: Sendable {
         private let storage: HTTPCookieStorage?
+        private let changes: CookieChanges
 
         /// Keeps none.
-        init() { storage = nil }
+        init() {
+            storage = nil
+            changes = CookieChanges()
+        }
 
         /// Takes the task over from the session.
-        init(takingOverFrom configuration: URLSessionConfiguration) {
+        init(takingOverFrom configuration: URLSessionConfiguration, _ changes: CookieChanges) {
+            self.changes = changes
             storage = configuration.httpCookieAcceptPolicy == .never ? nil : configuration.httpCookieStorage
             configuration.httpCookieAcceptPolicy = .never
         }
@@ -22,7 +27,7 @@
                 let value = response.value(forHTTPHeaderField: "Set-Cookie")
             else { return }
             let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": value], for: url)
-            storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+            changes.make { storage.setCookies(cookies, for: url, mainDocumentURL: nil) }
         }
     }
 

@@ -7,7 +7,16 @@ package protocol Transport: Sendable {
     func send(_ request: URLRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer
 
     /// The fields that are sent with a request besides its own (cookies, languages, …), as far as they are known.
+    /// May wait for the disk.
     func impliedFields(for request: URLRequest) -> [String: String]
+
+    /// What tells the cookies that are sent with a request besides its own from others; nil if there are none. Never
+    /// waits: while they are being changed it is something that nobody else is told.
+    func sessionCookies(for request: URLRequest) -> String?
+}
+
+extension Transport {
+    package func sessionCookies(for request: URLRequest) -> String? { impliedFields(for: request)["Cookie"] }
 }
 
 /// A request under way.

@@ -7,6 +7,7 @@ package final class URLSessionTransport: Transport {
     private let redirects: Redirects
     private let additionalFields: [String: String]
     private let cookies: HTTPCookieStorage?
+    private let cookieChanges: CookieChanges
     private let responseCookies: ResponseCookies
     private let idleTimer: IdleTimer
     /// Seconds for which nothing need be heard of a transfer whose request does not say so itself.
@@ -25,7 +26,8 @@ package final class URLSessionTransport: Transport {
         time: any TimeSource = SystemTime()
     ) {
         let own = configuration.copy() as? URLSessionConfiguration ?? configuration
-        responseCookies = ResponseCookies(takingOverFrom: own)
+        cookieChanges = configuration.httpCookieStorage.map(CookieChanges.of) ?? CookieChanges()
+        responseCookies = ResponseCookies(takingOverFrom: own, cookieChanges)
         idleLimit = own.takeIdleLimit()
         idleTimer = IdleTimer(time: time)
         session = URLSession(configuration: own, delegate: delegate, delegateQueue: .forDelegate())
@@ -55,6 +57,10 @@ package final class URLSessionTransport: Transport {
         if let limit, limit < .infinity { idleTimer.begin(transfer) }
         task.resume()
         return transfer
+    }
+
+    package func sessionCookies(for request: URLRequest) -> String? {
+        cookieChanges.read { impliedFields(for: request)["Cookie"] } ?? "being set \(UUID())"
     }
 
     package func impliedFields(for request: URLRequest) -> [String: String] {

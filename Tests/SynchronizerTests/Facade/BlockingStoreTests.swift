@@ -98,6 +98,27 @@ private final class BlockingStore: URLCache, ResponseStore, @unchecked Sendable 
     override func removeAllCachedResponses() { visit() }
 }
 
+/// Notes where requests are sent for which nothing is stored.
+private final class NotingFetcher: Fetching {
+    private let base: any Fetching
+    let lookUps = Collector<Bool>()
+    let sentOnMainThread = Collector<Bool>()
+
+    init(_ base: any Fetching) { self.base = base }
+
+    func fetch(
+        _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
+    ) -> any Fetch {
+        if options.skipsLookUp { sentOnMainThread.append(Thread.isMainThread) }
+        let fetch = base.fetch(request, options: options, receive: receive)
+        if !options.skipsLookUp { lookUps.append(true) }
+        return fetch
+    }
+
+    func removeStored(for request: URLRequest) { base.removeStored(for: request) }
+    func removeAllStored() { base.removeAllStored() }
+}
+
 @Suite("A store that blocks", .timeLimit(.minutes(10)))
 struct BlockingStoreTests {
     private let bench: Workbench
@@ -153,6 +174,25 @@ struct BlockingStoreTests {
         #expect(Set(answers.elements) == ["known", "loaded", "loaded again", "task"])
         #expect(store.seen.impatient.isEmpty)
         #expect(store.seen.onMainThread.isEmpty)
+    }
+
+    @Test("what is sent in the place of a load that the main actor has left is sent elsewhere, with its cookies")
+    @MainActor func turns() async throws {
+        let gate = Gate()
+        bench.server["/held"] = Reply("held").waiting(for: gate)
+        let managed = bench.synchronizer { $0.maximumLoads = 1 }
+        let fetcher = NotingFetcher(managed.fetcher)
+        let synchronizer = Synchronizer(configuration: managed.configuration, fetcher: fetcher)
+        let answers = Collector<String>()
+        let cancel = synchronizer.loadResource(resource("/held")) { _ in answers.append("held") }
+        try await gate.waitForArrivals(1)
+        synchronizer.loadResource(resource("/fresh")) { _ in answers.append("fresh") }
+        try await fetcher.lookUps.wait(for: 2)
+        cancel()
+        try await answers.wait(for: 1)
+        gate.open()
+        #expect(answers.elements == ["fresh"])
+        #expect(!fetcher.sentOnMainThread.elements.contains(true) && !fetcher.sentOnMainThread.elements.isEmpty)
     }
 
     @Test("look-ups, stores, revalidations and removals of loads from the main actor are made elsewhere")
