@@ -31,8 +31,7 @@ extension Synchronizer {
     /// Drops all parsed objects from memory, and all stored responses, as after a log-out. Blocks on the disk: not for
     /// the main thread.
     ///
-    /// Loads in flight go on for those who wait for them; nobody joins them any more, and what they bring is not kept. In
-    /// native mode `URLSession` may still store what is under way.
+    /// Loads in flight go on for those who wait for them; nobody joins them any more, and what they bring is not kept.
     public func removeAll() {
         memory.removeAll()
         fetcher.removeAllStored()
