@@ -4,6 +4,9 @@ import PackageDescription
 /// Apple's systems bring SQLite and ImageIO; elsewhere the C libraries come from the distribution.
 let linuxOnly: TargetDependencyCondition? = .when(platforms: [.linux])
 
+/// Where a program can start another one.
+let whereProcessesAre: TargetDependencyCondition? = .when(platforms: [.macOS, .linux])
+
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
 /// What Apple asks libraries to declare; elsewhere a bundle of it would only be in the way.
@@ -98,7 +101,11 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SynchronizerTests",
-            dependencies: ["Synchronizer", "HTTPCaching", "TestSupport", "StorageChild", "CacheTool"],
+            dependencies: [
+                "Synchronizer", "HTTPCaching", "TestSupport",
+                .target(name: "StorageChild", condition: whereProcessesAre),
+                .target(name: "CacheTool", condition: whereProcessesAre),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ImageResourceTests", dependencies: ["ImageResource", "TestSupport"],

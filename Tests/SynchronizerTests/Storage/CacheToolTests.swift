@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("Scripts/cache")
+@Suite("Scripts/cache", .enabled(if: ChildProcess.isAvailable))
 struct CacheToolTests {
     private static let day: TimeInterval = 86_400
     private let directory = TemporaryDirectory()

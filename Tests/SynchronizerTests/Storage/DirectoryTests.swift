@@ -176,7 +176,7 @@ struct DirectoryTests {
     }
 
     @Test(
-        "where files may not grow, memory works on",
+        "where files may not grow, memory works on", .enabled(if: ChildProcess.isAvailable),
         .disabled(if: Sanitizers.areOn, "the sanitizers themselves need files"), arguments: [0, 16, 200, 1000])
     func smallFiles(_ kilobytes: Int) throws {
         // In units of 512 or 1024 bytes, as the shell has it.
@@ -184,7 +184,9 @@ struct DirectoryTests {
         child.expectSuccess()
     }
 
-    @Test("without permission to write the directory, or in one of somebody else, memory works on")
+    @Test(
+        "without permission to write the directory, or in one of somebody else, memory works on",
+        .enabled(if: ChildProcess.isAvailable))
     func noPermission() throws {
         for (mode, permissions) in [("no-permission", 0o777), ("stranger", 0o500)] {
             let directory = TemporaryDirectory()
@@ -196,6 +198,7 @@ struct DirectoryTests {
 
     @Test(
         "on a disk that is full for a while nothing is lost but what was removed, and one line says so",
+        .enabled(if: ChildProcess.isAvailable),
         .disabled(if: Sanitizers.areOn, "the sanitizers themselves need files"),
         arguments: ["full", "no-descriptors", "full-removal", "full-bodies"])
     func fullDisk(_ mode: String) throws {
@@ -253,7 +256,9 @@ struct DirectoryTests {
         #expect(!FileManager.default.fileExists(atPath: open))
     }
 
-    @Test("what was removed while the disk could not be written does not come back when it can")
+    @Test(
+        "what was removed while the disk could not be written does not come back when it can",
+        .enabled(if: ChildProcess.isAvailable))
     func comesBack() throws {
         let directory = TemporaryDirectory()
         try FileManager.default.createDirectory(

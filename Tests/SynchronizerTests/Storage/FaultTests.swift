@@ -90,7 +90,9 @@ struct DamageTests {
         #expect(Victim.check(cache) > 0)
     }
 
-    @Test("flipped bits in the write-ahead log give the right answer or none", arguments: UInt64(0)..<20)
+    @Test(
+        "flipped bits in the write-ahead log give the right answer or none", .enabled(if: ChildProcess.isAvailable),
+        arguments: UInt64(0)..<20)
     func flippedLog(_ seed: UInt64) throws {
         let source = TemporaryDirectory()
         let open = source.cache()
@@ -301,11 +303,7 @@ extension ResponseCache {
         for path in [database.path, database.writeAheadLog, directory.bodies] {
             let name = URL(fileURLWithPath: path).lastPathComponent
             // Not through this process: closing a file of SQLite's would take its locks away.
-            let copy = Process()
-            copy.executableURL = URL(fileURLWithPath: "/bin/cp")
-            copy.arguments = ["-Rp", path, other.url.appendingPathComponent(name).path]
-            try copy.run()
-            copy.waitUntilExit()
+            try ChildProcess.run("/bin/cp", ["-Rp", path, other.url.appendingPathComponent(name).path])
         }
     }
 }

@@ -51,7 +51,7 @@ struct ModelTests {
 
     @Test(
         "three processes do everything to URLs of their own in one directory, as to dictionaries of their own",
-        arguments: [0, 64 << 20])
+        .enabled(if: ChildProcess.isAvailable), arguments: [0, 64 << 20])
     func processes(_ memory: Int) throws {
         let directory = TemporaryDirectory()
         let children = try (1...3).map { try ChildProcess("model", directory, [$0, 1500, memory]) }
