@@ -46,7 +46,7 @@ public final class LoadTask: Sendable {
     public var progressUpdates: AsyncStream<LoadProgress> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let id: Int? = state.withLock { state in
-                continuation.yield(state.progress)
+                continuation.yield(state.progress)  // under the lock: none newer may come before it
                 guard !state.isFinished else { return nil }
                 state.lastWatcher += 1
                 state.watchers[state.lastWatcher] = continuation

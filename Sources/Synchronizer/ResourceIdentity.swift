@@ -98,8 +98,11 @@ struct RequestIdentity: Hashable, Sendable {
     }
 
     func hash(into hasher: inout Hasher) {
-        hasher.combine(content.hash)
+        hasher.combine(hash)
     }
+
+    /// Made once.
+    var hash: Int { content.hash }
 
     private static func selecting(_ fields: [String: String]) -> [String: String]? {
         var selecting: [String: String] = [:]

@@ -11,7 +11,7 @@ extension Synchronizer {
         public func load<R: Resource>(_ resource: R, priority: LoadPriority? = nil) async throws -> R.ParsedObject
     {
         try Task.checkCancellation()
-        if let known = recall(resource)?.object(of: R.self) { return known }
+        if let known = recall(resource) { return try known.object(of: R.self) }
         return try await begun(resource, priority).0
     }
 
@@ -24,7 +24,8 @@ extension Synchronizer {
         ) async throws -> Loaded<R.ParsedObject>
     {
         try Task.checkCancellation()
-        if let known = recall(resource), let object = known.object(of: R.self) {
+        if let known = recall(resource) {
+            let object = try known.object(of: R.self)
             return Loaded(object: object, head: known.head, trace: known.traceFromMemory(at: time.now))
         }
         let (object, loaded) = try await begun(resource, priority)
@@ -37,8 +38,7 @@ extension Synchronizer {
         ) async throws -> (R.ParsedObject, LoadedObject)
     {
         let loaded = try await outcome(of: job(for: resource, resource.request(), priority ?? .current)).get()
-        guard let object = loaded.object(of: R.self) else { throw loaded.mismatch }
-        return (object, loaded)
+        return (try loaded.object(of: R.self), loaded)
     }
 
     nonisolated(nonsending)

@@ -16,8 +16,8 @@ extension Synchronizer {
         _ resource: R, priority: LoadPriority = .normal,
         completion: @escaping @MainActor (SynchronizerResult<R.ParsedObject>) -> Void
     ) -> CancelLoading {
-        if MainQueue.isCurrent, let known = recall(resource)?.object(of: R.self) {
-            MainQueue.call(completion, with: .success(known))
+        if MainQueue.isCurrent, let known = recall(resource) {
+            MainQueue.call(completion, with: known.result(of: R.self))
             return {}
         }
         let loader = loader
@@ -52,9 +52,9 @@ extension Synchronizer {
         completion: @escaping @MainActor (SynchronizerResult<R.ParsedObject>) -> Void
     ) -> LoadTask {
         let task = LoadTask(priority: priority)
-        if MainQueue.isCurrent, let known = recall(resource)?.object(of: R.self) {
+        if MainQueue.isCurrent, let known = recall(resource) {
             task.finish()
-            MainQueue.call(completion, with: .success(known))
+            MainQueue.call(completion, with: known.result(of: R.self))
             return task
         }
         let loader = loader
@@ -86,11 +86,22 @@ extension SynchronizerResult where Object: Sendable {
     fileprivate init<R: Resource>(_ outcome: Loader.Outcome, of type: R.Type) where R.ParsedObject == Object {
         switch outcome {
         case .success(let loaded):
-            self = loaded.object(of: type).map { .success($0) } ?? .error(loaded.mismatch)
+            self = loaded.result(of: type)
         case .failure(.emptyBody):
             self = .noData
         case .failure(let error):
             self = .error(error)
+        }
+    }
+}
+
+extension LoadedObject {
+    @inline(__always)  // so that the type of the result is looked for once
+    fileprivate func result<R: Resource>(of type: R.Type) -> SynchronizerResult<R.ParsedObject> {
+        do {
+            return .success(try object(of: type))
+        } catch {
+            return .error(error)
         }
     }
 }

@@ -68,7 +68,8 @@ extension Synchronizer {
         /// Loads that use the network at the same time with one origin.
         public var maximumLoadsPerHost = 6
 
-        /// Parses that run at the same time, each on a thread of its own.
+        /// Parses that run at the same time, each on a thread of its own: of answers, of what
+        /// ``Synchronizer/updates(of:priority:)`` shows meanwhile, and previews.
         public var maximumParses = max(2, ProcessInfo.processInfo.activeProcessorCount)
 
         /// What comes first among loads of the same priority.

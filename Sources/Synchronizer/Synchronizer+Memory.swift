@@ -4,7 +4,8 @@ import HTTPCaching
 extension Synchronizer {
     /// The parsed object, if it is in memory and may be used: never blocks, never loads.
     public func cachedObject<R: Resource>(for resource: R) -> R.ParsedObject? {
-        recall(resource)?.object(of: R.self)
+        guard let known = recall(resource) else { return nil }
+        return try? known.object(of: R.self)
     }
 
     /// Drops a resource's object from memory, and its response from the store: who asks from now on asks the server.
@@ -42,19 +43,19 @@ extension Synchronizer {
 
     /// The object in memory, if the request's cache policy lets it be used; and notes that it was.
     func recall<R: Resource>(_ resource: R) -> LoadedObject? {
-        guard let identity = resource.identity.request, let known = known(identity, resource) else { return nil }
-        if isObserved || known.run.isPrefetched { noteUse(of: known, identity) { resource.request().url } }
+        guard let key = resource.objectKey, let known = known(key) else { return nil }
+        if isObserved || known.run.isPrefetched { noteUse(of: known, key.identity) { resource.request().url } }
         return known
     }
 
     /// The object in memory, if the request's cache policy lets it be used.
-    func known<R: Resource>(_ identity: RequestIdentity, _ resource: R) -> LoadedObject? {
-        guard let use = identity.memoryUse else { return nil }
-        let key = ObjectKey(identity: identity, type: ObjectIdentifier(R.self), variant: resource.variant)
-        return memory.value(for: key, now: time.now, anyAge: use == .ofAnyAge)
+    func known(_ key: ObjectKey) -> LoadedObject? {
+        guard let use = key.identity.memoryUse else { return nil }
+        return memory.value(for: key, now: freshnessClock.now, anyAge: use == .ofAnyAge)
     }
 
     /// An object in memory is somebody's answer.
+    @inline(never)  // seldom called, from where every nanosecond counts
     func noteUse(of known: LoadedObject, _ identity: RequestIdentity?, url: () -> URL?) {
         if known.run.isPrefetched, let identity { prefetcher.asked(for: identity) }
         if let observer {

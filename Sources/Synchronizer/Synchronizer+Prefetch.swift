@@ -21,7 +21,7 @@ extension Synchronizer {
     ) -> CancelLoading {
         let jobs = resources.compactMap { resource -> LoadJob? in
             let request = resource.request()
-            guard let identity = resource.identity.request, known(identity, resource) == nil else { return nil }
+            guard let key = resource.objectKey, known(key) == nil else { return nil }
             switch destination {
             case .memory: return job(for: resource, request, priority)
             case .disk: return job(for: StoringOnly(resource, request), request, priority, keepsObject: false)

@@ -197,7 +197,7 @@ final class UpdateSteps<R: Resource>: Sendable {
     }
 
     private static func step(_ loaded: LoadedObject, _ phase: ResourceUpdate<R.ParsedObject>.Phase) -> Step {
-        guard let object = loaded.object(of: R.self) else { return .failure(loaded.mismatch) }
+        guard let object = try? loaded.object(of: R.self) else { return .failure(loaded.mismatch) }
         return .success(
             ResourceUpdate(phase: phase, loaded: Loaded(object: object, head: loaded.head, trace: loaded.trace)))
     }

@@ -19,6 +19,7 @@ public final class Synchronizer: Sendable {
     let memory: MemoryCache<ObjectKey, LoadedObject>
     let fetcher: any Fetching
     let time: any TimeSource
+    let freshnessClock: FreshnessClock
     let observer: (any SynchronizerObserver)?
     /// Whether there is an observer, in a byte of its own: it is asked with each look into the memory.
     let isObserved: Bool
@@ -52,6 +53,7 @@ public final class Synchronizer: Sendable {
         let time = configuration.time
         self.memory = memory
         self.time = time
+        freshnessClock = FreshnessClock(time)
         let observer = Signposts.observer(before: configuration.observer)
         self.observer = observer
         isObserved = observer != nil
@@ -64,8 +66,10 @@ public final class Synchronizer: Sendable {
                 recall: { memory.value(for: $0, now: time.now, anyAge: true) },
                 remember: { key, loaded in
                     let now = time.now
-                    if !loaded.isForThisLoadOnly, now < loaded.freshUntil || loaded.isStored {
-                        memory.insert(loaded, for: key, cost: loaded.cost, expires: loaded.freshUntil, now: now)
+                    let isFresh = now < loaded.freshUntil
+                    if !loaded.isForThisLoadOnly, isFresh || loaded.isStored {
+                        let expires = isFresh ? loaded.freshUntil : .distantPast
+                        memory.insert(loaded, for: key, cost: loaded.cost, expires: expires, now: now)
                     } else {
                         memory.remove(key)  // an older object must not outlive this one
                     }

@@ -11,14 +11,15 @@ final class BackgroundRefreshes: Sendable {
         let maximumBodySize: Int
     }
 
-    fileprivate struct State {
-        var begin: [Key: @Sendable () -> Void] = [:]
-        /// Those of them that have not begun, the oldest first.
-        var waiting: [Key] = []
+    private struct State {
+        /// Those that have not begun, the newest first: of very many the oldest are let go of, and asked for anew with the
+        /// next answer of theirs.
+        var waiting = LRUList<Key, @Sendable () -> Void>()
         var listeners: [Key: [Ended]] = [:]
         var running: Set<Key> = []
     }
 
+    private static let mostWaiting = 1_000
     private let limit: Int
     private let state = Locked(State())
 
@@ -29,14 +30,21 @@ final class BackgroundRefreshes: Sendable {
     /// Adds a validation, unless there is one; it begins by calling `begin`, and whoever that is reports `hasEnded`.
     /// With a listener it begins at once, for that one has a turn on the network of its own.
     func add(_ key: Key, listener: Ended?, begin: @escaping @Sendable () -> Void) {
-        let isNext = state.withLock { state -> Bool in
+        let (next, dropped) = state.withLock { state -> ((@Sendable () -> Void)?, (@Sendable () -> Void)?) in
             if let listener { state.listeners[key, default: []].append(listener) }
-            guard !state.running.contains(key) else { return false }
-            state.begin[key] = state.begin[key] ?? begin
-            if !state.waiting.contains(key) { state.waiting.append(key) }
-            return listener != nil
+            guard !state.running.contains(key) else { return (nil, nil) }
+            if listener != nil {
+                state.running.insert(key)
+                return (state.waiting.remove(key) ?? begin, nil)
+            }
+            guard state.waiting[key] == nil else { return (nil, nil) }
+            state.waiting.insert(begin, for: key)
+            let oldest = state.waiting.count > Self.mostWaiting ? state.waiting.leastRecentlyUsed : nil
+            return (nil, oldest.flatMap { state.waiting.remove($0) })
         }
-        startWhatMay(first: isNext ? key : nil)
+        withExtendedLifetime(dropped) {}
+        next?()
+        startWhatMay()
     }
 
     func hasEnded(_ key: Key, _ result: Result<Fetched, SynchronizerError>) {
@@ -48,28 +56,16 @@ final class BackgroundRefreshes: Sendable {
         startWhatMay()
     }
 
-    private func startWhatMay(first: Key? = nil) {
-        if let first { take(first)?() }
+    private func startWhatMay() {
         while let begin = takeNext() { begin() }
     }
 
-    private func take(_ key: Key) -> (@Sendable () -> Void)? {
-        state.withLock { $0.take(key) }
-    }
-
+    /// The one that has waited longest.
     private func takeNext() -> (@Sendable () -> Void)? {
         state.withLock { state in
-            guard state.running.count < limit, let key = state.waiting.first else { return nil }
-            return state.take(key)
+            guard state.running.count < limit, let key = state.waiting.leastRecentlyUsed else { return nil }
+            state.running.insert(key)
+            return state.waiting.remove(key)
         }
-    }
-}
-
-extension BackgroundRefreshes.State {
-    fileprivate mutating func take(_ key: BackgroundRefreshes.Key) -> (@Sendable () -> Void)? {
-        guard let begin = begin.removeValue(forKey: key) else { return nil }
-        waiting.removeAll { $0 == key }
-        running.insert(key)
-        return begin
     }
 }

@@ -70,6 +70,8 @@ package enum FetchEvent: Sendable {
     case redirected(to: URL)
     /// The head of the response whose body comes from the network now, with its expected length where it is known.
     case response(ResponseHead, expectedBytes: Int?)
+    /// The body goes on after so many bytes, which have come before, to that length where it is known.
+    case resumed(after: Int, expectedBytes: Int?)
     case received(Data)
     /// A response was stored, or updated, with so many bytes of body.
     case stored(Int)

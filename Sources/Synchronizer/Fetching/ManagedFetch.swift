@@ -172,11 +172,11 @@ final class ManagedFetch: Fetch {
         switch event {
         case .response(let response):
             let now = fetcher.time.now
-            let head = state.withLock { state -> ResponseHead? in
+            let exchange = state.withLock { state in
                 state.running?.exchange.reception.receive(response, at: now)
-                return state.running?.exchange.isReportedAsItArrives ?? false ? ResponseHead(response) : nil
+                return state.running?.exchange
             }
-            if let head { report(.response(head, expectedBytes: bodyLength)) }
+            if let event = exchange?.reportOfHead { report(event) }
             endIfTooLarge()
         case .data(let data):
             let isReported = state.withLock { state in
@@ -189,8 +189,6 @@ final class ManagedFetch: Fetch {
             end(error.map { .failure($0) } ?? .success(()))
         }
     }
-
-    private var bodyLength: Int? { state.withLock { $0.running?.exchange.reception.bodyLength } }
 
     /// What is too large is not read any further.
     private func endIfTooLarge() {
@@ -246,7 +244,24 @@ extension Exchange {
     /// Whether the caller hears of the body while it arrives: only of one that will be the result.
     fileprivate var isReportedAsItArrives: Bool {
         guard (200..<300).contains(reception.status), !reception.isTooLarge else { return false }
-        if case .complete = hop.verdict { return false }
+        if case .complete = hop.verdict, reception.status == 206 { return resumption != nil }
         return true
+    }
+
+    /// What the caller hears with the head.
+    fileprivate var reportOfHead: FetchEvent? {
+        guard isReportedAsItArrives, let response = reception.response else { return nil }
+        if let resumption { return .resumed(after: resumption.start, expectedBytes: resumption.length) }
+        return .response(ResponseHead(response), expectedBytes: reception.bodyLength)
+    }
+
+    /// Where the rest of a body begins, and the length of the whole; nil if this is not the rest that was asked for.
+    private var resumption: (start: Int, length: Int?)? {
+        guard case .complete(let selection, _, let start) = hop.verdict, reception.status == 206,
+            !hop.cacheRequest.fields.contains("Range"), let part = Storing.part(of: reception.fields),
+            part.range.lowerBound == start,
+            hop.entries[selection.index].response.fields["ETag"] == reception.fields["ETag"]
+        else { return nil }
+        return (start, part.completeLength)
     }
 }

@@ -18,7 +18,15 @@ struct ObjectKey: Hashable, Sendable {
 
     /// Variants of one request are few: they need not be told apart by their hashes.
     func hash(into hasher: inout Hasher) {
-        hasher.combine(identity)
-        hasher.combine(type)
+        hasher.combine(identity.hash ^ Int(bitPattern: type))
+    }
+}
+
+extension Resource {
+    /// What its objects in memory are kept under; nil if its request shares with nobody.
+    var objectKey: ObjectKey? {
+        let variant = variant  // first: else the identity would be retained while the variant is asked for
+        guard let request = identity.request else { return nil }
+        return ObjectKey(identity: request, type: ObjectIdentifier(Self.self), variant: variant)
     }
 }

@@ -4,7 +4,7 @@ extension LoadMachine {
         var lookups: Int
         var network: NetworkQueue.Limits
         var parses: Int
-        /// How many bodies may wait to be parsed before no more are fetched.
+        /// How many bodies may wait to be parsed before no more are fetched that would have to wait behind them.
         var waitingParses: Int { max(2, parses) }
     }
 
@@ -24,6 +24,12 @@ extension LoadMachine {
         case beginPause(token: Int)
         /// Parse the body, and report `parseEnded`.
         case parse(ParseID)
+        /// Parse what is stored, and report `storedEnded`.
+        case parseStored(ParseID)
+        /// Make a preview of what has arrived, and report `previewEnded`.
+        case preview(ParseID)
+        /// Ask a preview under way to stop, because a parse waits for its turn; it still reports `previewEnded`.
+        case stopPreview(ParseID)
         /// Ask a parse under way to stop; it still reports `parseEnded`.
         case abandon(ParseID)
         /// Give the outcome of the parse, or of its download if that failed, to these; and forget the parse.

@@ -36,6 +36,9 @@ extension LoadMachine {
         var isVisible: Bool { Facts(of: self).isVisible }
     }
 
+    /// How far the parse of what is stored is, which comes before that of the answer.
+    enum StoredPhase: Sendable { case none, beingRead, waiting, running }
+
     struct Parse: Sendable, SlotLinked {
         var key: ParseKey?
         let download: DownloadID
@@ -43,6 +46,7 @@ extension LoadMachine {
         /// Whether it needs no turn, because it takes less time than handing out turns.
         let isQuick: Bool
         var isRunning = false
+        var stored = StoredPhase.none
         /// Whether nobody waits for it any more, though it runs.
         var isAbandoned = false
         var subscribers = SlotList()

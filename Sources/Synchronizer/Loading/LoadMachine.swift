@@ -12,28 +12,29 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
     typealias ParseID = SlotID
     typealias DownloadID = SlotID
 
-    private let limits: Limits
-    private let newestFirst: Bool
+    let limits: Limits
+    let newestFirst: Bool
     private let hasGrace: Bool
     private var turns: Int64 = 0
     private var graceTokens = 0
-    private var downloads = SlotTable<Download>()
+    var downloads = SlotTable<Download>()
     private var downloadIDs = SlotIDs()
-    private var parses = SlotTable<Parse>()
+    var parses = SlotTable<Parse>()
     private var parseIDs = SlotIDs()
     private var subscribers = SlotTable<Subscriber>()
     private var shared: [RequestKey: DownloadID] = [:]
-    private var lookups = SlotHeap()
-    private var lookupPlaces = SlotPlaces()
-    private var lookupsRunning = 0
-    private var network: NetworkQueue
-    private var waitingParses = SlotHeap()
-    private var parsePlaces = SlotPlaces()
+    var lookups = SlotHeap()
+    var lookupPlaces = SlotPlaces()
+    var lookupsRunning = 0
+    var network: NetworkQueue
+    var waitingParses = SlotHeap()
+    var parsePlaces = SlotPlaces()
     /// Parses under way that take a turn, abandoned ones included: they hold their thread until they notice.
-    private var parsesRunning = 0
+    var parsesRunning = 0
+    var sideTurns = SideTurns()
     /// Visible downloads that have not arrived yet, and do not rest.
-    private var visibleCount = 0
-    private var actions: [Action] = []
+    var visibleCount = 0
+    var actions: [Action] = []
 
     init(limits: Limits, newestFirst: Bool = true, hasGrace: Bool = false) {
         self.limits = limits
@@ -46,11 +47,11 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
     var isIdle: Bool {
         downloads.isEmpty && parses.isEmpty && subscribers.isEmpty && shared.isEmpty && lookups.isEmpty
             && network.isIdle && waitingParses.isEmpty && lookupsRunning == 0 && parsesRunning == 0
-            && visibleCount == 0 && downloadIDs.isIdle && parseIDs.isIdle
+            && sideTurns.isIdle && visibleCount == 0 && downloadIDs.isIdle && parseIDs.isIdle
     }
 
-    /// Whether there is room for another load on the network.
-    var hasRoom: Bool { network.mayStart }
+    /// Whether there is room for another load on the network, on some host.
+    var networkHasRoom: Bool { network.mayStart }
 
     func parses(of download: DownloadID) -> [ParseID] { downloads[download].map { parses.ids(in: $0.parses) } ?? [] }
 
@@ -123,7 +124,10 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
         guard let download = downloads[id], download.stage == .lookingUp || download.stage == .loading else { return }
         arrive(download, id)
         if succeeded, !download.parses.isEmpty {
-            parses.ids(in: download.parses).forEach { enqueue($0) }
+            for parse in parses.ids(in: download.parses) {
+                sideTurns.stopWaiting(forPreview: parse)
+                enqueue(parse)
+            }
         } else {
             deliverAll(of: download, id)
         }
@@ -160,6 +164,41 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
         if parse.isAbandoned { return forget(id) }
         deliver(id)
         releaseIfDone(parse.download)
+    }
+
+    /// What is stored is wanted, and being read: the parse of the answer waits for that of what is stored. Without effect,
+    /// which is what it returns, if the answer is there.
+    mutating func expectStored(_ id: ParseID) -> Bool {
+        guard let parse = parses[id], !parse.isRunning, parse.stored == .none,
+            downloads[parse.download]?.stage != .arrived
+        else { return false }
+        parses[id]?.stored = .beingRead
+        return true
+    }
+
+    /// What is stored has been read, and waits to be parsed.
+    mutating func storedIsRead(_ id: ParseID) {
+        guard case .beingRead? = parses[id]?.stored else { return }
+        parses[id]?.stored = .waiting
+        enqueue(id)
+    }
+
+    /// What is stored has been parsed and shown, or there is nothing to show.
+    mutating func storedEnded(_ id: ParseID) {
+        sideTurns.endStored(id)
+        guard let parse = parses[id], parse.stored != .none else { return }
+        parses[id]?.stored = .none
+        enqueue(id)
+    }
+
+    /// There are bytes to make a preview of: it waits for a turn that no parse needs.
+    mutating func previewIsDue(_ id: ParseID) {
+        guard let parse = parses[id], !parse.isRunning, downloads[parse.download]?.stage != .arrived else { return }
+        sideTurns.wait(forPreview: id)
+    }
+
+    mutating func previewEnded(_ id: ParseID) {
+        sideTurns.endPreview(id)
     }
 
     /// The moment of grace is over: the download ends, unless somebody has joined meanwhile.
@@ -212,7 +251,6 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
     /// Nobody waits for the parse any more. One under way holds its turn until it has noticed.
     private mutating func abandon(_ id: ParseID) {
         guard let parse = parses[id] else { return }
-        waitingParses.remove(id, &parsePlaces)
         unlink(id, from: parse.download)
         if parse.isRunning {
             parses[id]?.isAbandoned = true
@@ -247,6 +285,8 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
     }
 
     private mutating func forget(_ id: ParseID) {
+        waitingParses.remove(id, &parsePlaces)
+        sideTurns.stopWaiting(forPreview: id)
         parses[id] = nil
         parseIDs.giveBack(id)
     }
@@ -291,87 +331,5 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
         if download.stage == .loading, let token = network.waste.cancelled() {
             actions.append(.beginPause(token: token))
         }
-    }
-
-    // MARK: - Queues
-
-    /// Changes a download and keeps its places in the queues in step.
-    private mutating func change(_ id: DownloadID, _ body: (inout Download) -> Void) {
-        guard let (old, new) = downloads[id]?.changed(by: body) else { return }
-        visibleCount += (new.isVisible ? 1 : 0) - (old.isVisible ? 1 : 0)
-        if old.stage == .waitingForNetwork, new.stage != .waitingForNetwork, let host = new.host {
-            network.stopWaiting(id, host: host)
-        }
-        let rank = rank(new.priority, turn: new.turn)
-        switch new.stage {
-        case .waitingToLookUp: lookups.set(id, rank: rank, &lookupPlaces)
-        case .waitingForNetwork: if let host = new.host { network.wait(id, host: host, rank: rank) }
-        case .loading: network.rerank(running: id, rank: rank)
-        case .lookingUp, .arrived, .parked, .resting: break
-        }
-    }
-
-    private mutating func arrive(_ download: Download, _ id: DownloadID) {
-        leaveStage(of: download, id)
-        if download.stage == .loading { network.waste.ended() }
-        change(id) { $0.stage = .arrived }
-    }
-
-    private mutating func leaveStage(of download: Download, _ id: DownloadID) {
-        switch download.stage {
-        case .waitingToLookUp: lookups.remove(id, &lookupPlaces)
-        case .lookingUp: lookupsRunning -= 1
-        case .waitingForNetwork: if let host = download.host { network.stopWaiting(id, host: host) }
-        case .loading: network.end(id)
-        case .arrived, .parked, .resting: break
-        }
-    }
-
-    private mutating func enqueue(_ id: ParseID) {
-        guard let parse = parses[id], !parse.isRunning, downloads[parse.download]?.stage == .arrived else { return }
-        if parse.isQuick {
-            parses[id]?.isRunning = true
-            actions.append(.parse(id))
-        } else {
-            waitingParses.set(id, rank: rank(parse.priorities.highest, turn: parse.turn), &parsePlaces)
-        }
-    }
-
-    private func rank(_ priority: LoadPriority?, turn: Int64) -> LoadRank {
-        LoadRank(priority: priority ?? .veryLow, turn: newestFirst ? turn : -turn)
-    }
-
-    private mutating func startWhatMay() {
-        while parsesRunning < limits.parses, let id = waitingParses.popFirst(&parsePlaces) {
-            parsesRunning += 1
-            parses[id]?.isRunning = true
-            actions.append(.parse(id))
-        }
-        // Bodies that wait to be parsed take memory: as long as there are many, no more are fetched.
-        let hasRoom = waitingParses.count < limits.waitingParses
-        if hasRoom { startOnNetwork() }
-        while hasRoom, lookupsRunning < limits.lookups, let id = lookups.popFirst(&lookupPlaces) {
-            lookupsRunning += 1
-            change(id) { $0.stage = .lookingUp }
-            actions.append(.lookUp(id))
-        }
-    }
-
-    private mutating func startOnNetwork() {
-        repeat {
-            while let id = network.start(whileVisible: visibleCount > 0) {
-                change(id) { $0.stage = .loading }
-                actions.append(.proceed(id))
-            }
-        } while preempt()
-    }
-
-    /// Makes room for something visible; whether it did.
-    private mutating func preempt() -> Bool {
-        guard visibleCount > 0, let id = network.toPreempt() else { return false }
-        network.end(id)
-        actions.append(.restart(id))
-        change(id) { $0.stage = .waitingToLookUp }
-        return true
     }
 }

@@ -13,8 +13,9 @@ extension Loader {
         case wake(Machine.DownloadID, after: TimeInterval)
         case alarm(after: TimeInterval)
         case parse(Machine.ParseID, Parse, Boxed<Fetched>)
-        /// Of a parse that was abandoned before it began.
-        case endParse(Machine.ParseID)
+        case parseStored(Machine.ParseID, Parse, Boxed<Fetched>)
+        case preview(Machine.ParseID, PreviewRun)
+        case stopPreview(PreviewRun)
         case deliver([(LoadReceiver.ID, LoadReceiver)], Outcome)
     }
 }
@@ -60,13 +61,20 @@ extension Loader.State {
         case .beginPause(let token):
             return .pause(token: token)
         case .parse(let id):
-            return mustWaitForStored(id) ? nil : parseEffect(of: id)
+            return parseEffect(of: id)
+        case .parseStored(let id):
+            guard let parse = parses[id], case .read(let fetched) = parse.stored else { return nil }
+            return .parseStored(id, parse, fetched)
+        case .preview(let id):
+            return parses[id]?.previews.map { .preview(id, $0) }
+        case .stopPreview(let id):
+            return parses[id]?.previews.map { .stopPreview($0) }
         case .abandon(let id):
             guard let parse = parses.remove(id) else { return nil }
             drop(parse)
             parse.previews?.stop()
             parse.cancellation?.cancel()
-            return parse.isWaitingForStored ? .endParse(id) : nil
+            return nil
         case .deliver(let id, let subscribers):
             return delivery(of: id, to: subscribers)
         }
@@ -90,7 +98,7 @@ extension Loader.State {
         return handle
     }
 
-    mutating func parseEffect(of id: ParseID) -> Loader.Effect? {
+    private mutating func parseEffect(of id: ParseID) -> Loader.Effect? {
         if parses[id]?.job.parsesQuickly == false, parses[id]?.cancellation == nil {
             parses[id]?.cancellation = ParseFlag()
         }
@@ -106,6 +114,7 @@ extension Loader.State {
         parse.previews?.stop()
         let receivers = subscribers.compactMap { id in self.receivers[id].map { (id, $0) } }
         if let ended, ended.parse == id { return .deliver(receivers, ended.outcome) }
+        parse.cancellation?.cancel()  // that of what is stored may be under way
         guard case .failure(let error)? = downloads[parse.download]?.result else { return nil }
         note(parse.download, .failed(error))
         return .deliver(receivers, .failure(error))
@@ -143,14 +152,16 @@ extension Loader.State {
             if let source = fetched.trace.source {
                 if source != .network { note(id, .cached(source)) }
                 // What the store answered says nothing of how the origin is.
-                if source == .network || source == .revalidated { retries.succeeded(at: download.job.host) }
+                if source == .network || source == .revalidated { retries.succeeded(at: download.job.host, now: now) }
             }
             machine.fetchEnded(id, succeeded: true)
         case .failure(let error):
             let delay = retry.delay(
                 before: download.job.request, failed: error, attempts: Int(download.attempts),
                 elapsed: now.timeIntervalSince(download.startedAt), now: now, random: .random(in: 0...1))
-            if let delay, retries.take(for: download.job.host) { return rest(id, after: delay, error, at: now) }
+            if let delay, retries.take(for: download.job.host, at: now) {
+                return rest(id, after: delay, error, at: now)
+            }
             downloads[id]?.result = .failure(error.asking(for: download.job.request.url))
             machine.fetchEnded(id, succeeded: false)
         }

@@ -31,6 +31,10 @@ extension Loader {
         case .response(let head, let expected):
             tellWatchers(of: id, handle, { $0.begin(head) }) { $0 = LoadProgress(received: 0, expected: expected) }
             if isObserved { updateDownload(id, handle) { $0.note(id, .response(head.urlResponse)) } }
+        case .resumed(let start, let expected):
+            tellWatchers(of: id, handle, { $0.goOn(after: start) }) {
+                $0 = LoadProgress(received: start, expected: expected)
+            }
         case .received(let data):
             tellWatchers(of: id, handle, { $0.received(data) }) { $0.received += data.count }
             if isObserved { updateDownload(id, handle) { $0.note(id, .data(data.count)) } }
@@ -50,11 +54,19 @@ extension Loader {
         guard job.hasPreviews, let parse = state.parses[id], parse.previews == nil,
             state.downloads[parse.download]?.progress == LoadProgress(received: 0)
         else { return }
-        state.parses[id]?.previews = PreviewRun(interval: previewInterval, time: time, job: job) {
-            [weak self] object, head in
-            let receivers = self?.state.withLock { $0.receivers(of: id) }
-            receivers?.forEach { $0.previewed?(object, head) }
-        }
+        state.parses[id]?.previews = PreviewRun(
+            interval: previewInterval, time: time, job: job,
+            isDue: { [weak self] in self?.update { $0.machine.previewIsDue(id) } },
+            report: { [weak self] object, head in
+                let receivers = self?.state.withLock { $0.receivers(of: id) }
+                receivers?.forEach { $0.previewed?(object, head) }
+            })
+    }
+
+    func preview(_ id: Machine.ParseID, _ run: PreviewRun) {
+        run.preview()
+        update { $0.machine.previewEnded(id) }
+        run.previewed()
     }
 
     /// As `update`, unless the download has a newer fetch by now.

@@ -37,12 +37,12 @@ extension Loader {
         var previews: PreviewRun?
         var stored = StoredPhase.unwanted
         var isPrefetched = false
-        var isWaitingForStored = false
     }
 
     /// How far the report of what is stored has come, for those who want it while the network is asked.
     enum StoredPhase: Sendable {
-        case unwanted, wanted, underWay
+        case unwanted, wanted, beingRead
+        case read(Boxed<Fetched>)
         case reported(Boxed<Shown>)
 
         struct Shown: Sendable {
@@ -109,7 +109,11 @@ extension Loader.State {
     mutating func drop(_ parse: Loader.Parse) {
         drop(parse.job)
         if let previews = parse.previews { dropped.append(previews) }
-        if case .reported(let shown) = parse.stored { dropped.append(shown) }
+        switch parse.stored {
+        case .read(let fetched): dropped.append(fetched)
+        case .reported(let shown): dropped.append(shown)
+        case .unwanted, .wanted, .beingRead: break
+        }
     }
 
     func receivers(of parse: Loader.Machine.ParseID) -> [LoadReceiver] {

@@ -2,35 +2,25 @@ import Foundation
 
 // What is stored, shown while the network is asked: `updates(of:)`.
 extension Loader {
-    /// Reads and parses what is stored for those parses of the download that want it, while the fetch is not answered.
+    /// Reads what is stored for those parses of the download that want it, while the fetch is not answered.
     func reportStored(of download: Machine.DownloadID) {
         let (wanting, handle) = update { $0.takeWantingStored(of: download) }
         guard !wanting.isEmpty else { return }
-        let fetched = handle?.fetch?.storedMeanwhile()
-        for (id, parse) in wanting {
-            guard let fetched else {
-                endStored(of: id, nil)
-                continue
-            }
-            storedParses.addOperation {
-                let isWanted = self.update { $0.parses[id] != nil }
-                let loaded = isWanted ? try? self.storedObject(for: parse, fetched) : nil
-                self.endStored(of: id, loaded.map { ($0, fetched.body) })
-            }
-        }
+        let fetched = handle?.fetch?.storedMeanwhile().map(Boxed.init)
+        update { state in wanting.forEach { state.noteRead(fetched, for: $0) } }
     }
 
-    /// Shows the object, and only then lets the parse of the answer begin if it has had to wait: so it can tell that
-    /// nothing has changed.
-    private func endStored(of id: Machine.ParseID, _ stored: (object: LoadedObject, body: Data)?) {
+    /// Shows the object, and only then lets the parse of the answer begin: so it can tell that nothing has changed.
+    func runStored(_ parse: Parse, _ id: Machine.ParseID, on fetched: Fetched) {
+        let object = try? storedObject(for: parse, fetched)
         let receivers = update { state -> [LoadReceiver] in
             guard state.parses[id] != nil else { return [] }
             state.parses[id]?.stored =
-                stored.map { .reported(Boxed(StoredPhase.Shown(object: $0.object, body: $0.body))) } ?? .unwanted
-            return stored == nil ? [] : state.receivers(of: id)
+                object.map { .reported(Boxed(StoredPhase.Shown(object: $0, body: fetched.body))) } ?? .unwanted
+            return state.receivers(of: id)
         }
-        if let stored { receivers.forEach { $0.stored?(stored.object) } }
-        update { $0.endWaitingForStored(id) }
+        if let object { receivers.forEach { $0.stored?(object) } }
+        update { $0.machine.storedEnded(id) }
     }
 
     private func storedObject(for parse: Parse, _ fetched: Fetched) throws -> LoadedObject {
@@ -52,28 +42,30 @@ extension Loader.State {
 
     /// The parses that want it, once the fetch is there to read it.
     fileprivate mutating func takeWantingStored(of download: Loader.Machine.DownloadID) -> (
-        [(Loader.Machine.ParseID, Loader.Parse)], FetchHandle?
+        [Loader.Machine.ParseID], FetchHandle?
     ) {
         guard let record = downloads[download], record.handle?.fetch != nil else { return ([], nil) }
-        let wanting = machine.parses(of: download).compactMap { id -> (Loader.Machine.ParseID, Loader.Parse)? in
-            guard case .wanted? = parses[id]?.stored else { return nil }
-            parses[id]?.stored = .underWay
+        let wanting = machine.parses(of: download).filter { id in
+            guard case .wanted? = parses[id]?.stored else { return false }
+            guard machine.expectStored(id) else {
+                parses[id]?.stored = .unwanted
+                return false
+            }
+            parses[id]?.stored = .beingRead
             if parses[id]?.cancellation == nil { parses[id]?.cancellation = ParseFlag() }
-            return parses[id].map { (id, $0) }
+            return true
         }
         return (wanting, record.handle)
     }
 
-    /// Whether the parse of the answer has to wait for the parse of what is stored.
-    mutating func mustWaitForStored(_ id: Loader.Machine.ParseID) -> Bool {
-        guard case .underWay? = parses[id]?.stored else { return false }
-        parses[id]?.isWaitingForStored = true
-        return true
-    }
-
-    fileprivate mutating func endWaitingForStored(_ id: Loader.Machine.ParseID) {
-        guard parses[id]?.isWaitingForStored == true else { return }
-        parses[id]?.isWaitingForStored = false
-        if let effect = parseEffect(of: id) { extraEffects.append(effect) }
+    fileprivate mutating func noteRead(_ fetched: Boxed<Fetched>?, for parse: Loader.Machine.ParseID) {
+        guard parses[parse] != nil else { return }
+        if let fetched {
+            parses[parse]?.stored = .read(fetched)
+            machine.storedIsRead(parse)
+        } else {
+            parses[parse]?.stored = .unwanted
+            machine.storedEnded(parse)
+        }
     }
 }

@@ -31,9 +31,7 @@ final class Loader: Sendable {
     let retry: RetryPolicy
     let state: Locked<State>
     let lookups = DispatchQueue(label: "Synchronizer.lookups", qos: .userInitiated, attributes: .concurrent)
-    private let parses = DispatchQueue(label: "Synchronizer.parses", qos: .parsing, attributes: .concurrent)
-    /// Parses of stored responses that are shown while the network is asked.
-    let storedParses = OperationQueue()
+    let parses = DispatchQueue(label: "Synchronizer.parses", qos: .parsing, attributes: .concurrent)
 
     init(
         fetcher: any Fetching, time: any TimeSource, limits: Machine.Limits, newestFirst: Bool, grace: TimeInterval,
@@ -52,8 +50,6 @@ final class Loader: Sendable {
             State(
                 machine: Machine(limits: limits, newestFirst: newestFirst, hasGrace: grace > 0),
                 deadlines: Deadlines(limit: timeLimit), isObserved: observer != nil))
-        storedParses.maxConcurrentOperationCount = limits.parses
-        storedParses.qualityOfService = .parsing
     }
 
     // MARK: - Asking and leaving
@@ -192,8 +188,12 @@ final class Loader: Sendable {
             run(parse, id, on: fetched.value)
         case .parse(let id, let parse, let fetched):
             parses.async { self.run(parse, id, on: fetched.value) }
-        case .endParse(let id):
-            update { $0.machine.parseEnded(id) }
+        case .parseStored(let id, let parse, let fetched):
+            parses.async { self.runStored(parse, id, on: fetched.value) }
+        case .preview(let id, let run):
+            parses.async { self.preview(id, run) }
+        case .stopPreview(let run):
+            run.makeWay()
         case .deliver(let receivers, let outcome):
             for (id, receiver) in receivers { receiver.finished(id, outcome) }
         }

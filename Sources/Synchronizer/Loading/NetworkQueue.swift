@@ -95,6 +95,22 @@ struct NetworkQueue: Sendable {
         running[place].rank = rank
     }
 
+    /// A download that waits, with its rank.
+    struct Waiting {
+        let id: SlotID
+        let rank: LoadRank
+    }
+
+    /// The best download that waits on a host with a free slot.
+    var next: Waiting? { ready.first.flatMap { best(on: $0) } }
+
+    private func best(on host: SlotID) -> Waiting? {
+        guard let waiting = hosts[host]?.waiting, let id = waiting.first, let rank = waiting.firstRank else {
+            return nil
+        }
+        return Waiting(id: id, rank: rank)
+    }
+
     /// Takes the best download that may start now; `visible` tells whether anything visible waits or is under way.
     mutating func start(whileVisible visible: Bool) -> SlotID? {
         guard mayStart, let host = ready.first, let rank = ready.firstRank else { return nil }
@@ -115,19 +131,19 @@ struct NetworkQueue: Sendable {
         refresh(ended.host)
     }
 
-    /// The speculative download that has to give its slot to a visible one that waits; the least urgent, then the
-    /// one that began last, because it has the least to lose.
-    func toPreempt() -> SlotID? {
+    /// The speculative download that has to give its slot to a visible one that waits, and that one; the least urgent,
+    /// then the one that began last, because it has the least to lose.
+    func toPreempt() -> (victim: SlotID, for: Waiting)? {
         guard speculative > 0 else { return nil }
-        if !mayStart, let rank = ready.firstRank, rank.priority.isVisible, let victim = leastUrgent(on: nil) {
-            return victim
+        if !mayStart, let next, next.rank.priority.isVisible, let victim = leastUrgent(on: nil) {
+            return (victim, next)
         }
         // A host may be full of speculative loads, whether or not there is room in all.
         for host in running.lazy.filter({ !$0.rank.priority.isVisible }).map(\.host) {
             guard let state = hosts[host], state.running >= limits.perHost,
-                let rank = state.waiting.firstRank, rank.priority.isVisible
+                let next = best(on: host), next.rank.priority.isVisible, let victim = leastUrgent(on: host)
             else { continue }
-            return leastUrgent(on: host)
+            return (victim, next)
         }
         return nil
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Makes previews of one body while it arrives, on a queue of its own, as its ``PreviewPacer`` says.
+/// Makes previews of one body while it arrives, when its ``PreviewPacer`` says, and when it has a turn to.
 final class PreviewRun: Sendable {
     /// Makes a preview of the bytes so far; what it makes previews with lives in it.
     typealias Preview = (Data) -> (any Sendable)?
@@ -12,28 +12,33 @@ final class PreviewRun: Sendable {
         /// Grows with each response: a retry begins anew.
         var response = 0
         var isOver = false
+        /// Whether a parse waits for the turn of the preview under way.
+        var isToMakeWay = false
     }
 
-    /// The previewer of the response at hand: touched on the run's queue only.
-    private final class Maker: @unchecked Sendable {  // confined to the run's queue
+    /// The previewer of the response at hand: touched by the thread that has the run's turn only.
+    private final class Maker: @unchecked Sendable {  // confined to that thread: a run has one turn at a time
         var response = 0
         var preview: Preview?
     }
 
     private let job: LoadJob
     private let time: any TimeSource
+    private let isDue: @Sendable () -> Void
     private let report: @Sendable (any Sendable, ResponseHead) -> Void
     private let state: Locked<State>
     private let maker = Maker()
-    private let queue = DispatchQueue(label: "Synchronizer.previews", qos: .parsing)
 
-    /// - Parameter interval: seconds from the start of one preview to that of the next, at least.
+    /// - Parameters:
+    ///   - interval: seconds from the start of one preview to that of the next, at least.
+    ///   - isDue: asks for a turn; whoever gives it calls ``preview()``, and when the turn is over ``previewed()``.
     init(
-        interval: TimeInterval, time: any TimeSource, job: LoadJob,
+        interval: TimeInterval, time: any TimeSource, job: LoadJob, isDue: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (any Sendable, ResponseHead) -> Void
     ) {
         self.time = time
         self.job = job
+        self.isDue = isDue
         self.report = report
         state = Locked(State(pacer: PreviewPacer(interval: interval)))
     }
@@ -44,6 +49,13 @@ final class PreviewRun: Sendable {
             state.head = head
             state.body = Data()
             state.response += 1
+        }
+    }
+
+    /// The body goes on after so many bytes. Without those there are no previews, until a response begins anew.
+    func goOn(after count: Int) {
+        state.withLock { state in
+            if state.body.count != count { state.head = nil }
         }
     }
 
@@ -67,20 +79,37 @@ final class PreviewRun: Sendable {
         let action = state.withLock { $0.isOver || $0.head == nil ? .nothing : event(&$0, now) }
         switch action {
         case .nothing: break
-        case .preview: queue.async { self.preview() }
+        case .preview:
+            state.withLock { $0.isToMakeWay = false }
+            isDue()
         case .wake(let delay):
             _ = time.schedule(after: delay) { [self] in perform { $0.pacer.woken(at: $1) } }
         }
     }
 
-    private func preview() {
+    /// A parse needs the turn of the preview under way, which is given up.
+    func makeWay() { state.withLock { $0.isToMakeWay = true } }
+
+    /// Makes a preview of what there is by now.
+    func preview() {
         let (body, head, response) = state.withLock { ($0.body, $0.head, $0.response) }
         if maker.response != response {
             maker.response = response
             maker.preview = job.makePreviewer()
         }
-        let object = ParseCancellation.with({ self.state.withLock { $0.isOver } }) { maker.preview?(body) }
+        let object = ParseCancellation.with({ self.state.withLock { $0.isOver || $0.isToMakeWay } }) {
+            maker.preview?(body)
+        }
         if let object, let head, state.withLock({ !$0.isOver && $0.response == response }) { report(object, head) }
-        perform { $0.pacer.previewed(at: $1) }
+    }
+
+    /// The turn is over. What had to make way begins anew, with another previewer: this one has stopped somewhere midway.
+    func previewed() {
+        let hasMadeWay = state.withLock { $0.isToMakeWay }
+        if hasMadeWay { maker.response = 0 }
+        perform { state, now in
+            if hasMadeWay { _ = state.pacer.received(at: now) }
+            return state.pacer.previewed(at: now)
+        }
     }
 }

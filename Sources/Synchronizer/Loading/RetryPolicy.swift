@@ -90,21 +90,44 @@ extension RetryPolicy {
     }
 }
 
-/// How many retries an origin may still have: each takes one, each success gives a tenth back.
+/// How many retries an origin may still have: each takes one, each success gives a tenth back, each minute one.
+///
+/// Of the origins that have failed the last thousand are remembered.
 struct RetryBudget: Sendable {
-    private static let full = 10.0
-    /// Origins that have less than a full budget.
-    private var left: [String: Double] = [:]
+    private struct Rest: Sendable {
+        let retries: Double
+        let at: Date
+    }
 
-    mutating func take(for origin: String) -> Bool {
-        let now = left[origin] ?? Self.full
-        guard now >= 1 else { return false }
-        left[origin] = now - 1
+    private static let full = 10.0
+    private static let secondsForOne = 60.0
+    private static let mostOrigins = 1_000
+    /// Of origins that have less than a full budget.
+    private var rests = LRUList<String, Rest>()
+
+    mutating func take(for origin: String, at now: Date) -> Bool {
+        let left = retries(of: origin, at: now)
+        guard left >= 1 else { return false }
+        keep(left - 1, of: origin, at: now)
         return true
     }
 
-    mutating func succeeded(at origin: String) {
-        guard let now = left[origin] else { return }
-        left[origin] = now + 0.1 < Self.full ? now + 0.1 : nil
+    mutating func succeeded(at origin: String, now: Date) {
+        guard rests.count > 0, rests[origin] != nil else { return }
+        keep(retries(of: origin, at: now) + 0.1, of: origin, at: now)
+    }
+
+    private func retries(of origin: String, at now: Date) -> Double {
+        guard let rest = rests[origin] else { return Self.full }
+        return min(Self.full, rest.retries + max(0, now.timeIntervalSince(rest.at)) / Self.secondsForOne)
+    }
+
+    private mutating func keep(_ retries: Double, of origin: String, at now: Date) {
+        guard retries < Self.full else {
+            rests.remove(origin)
+            return
+        }
+        rests.insert(Rest(retries: retries, at: now), for: origin)
+        if rests.count > Self.mostOrigins, let oldest = rests.leastRecentlyUsed { rests.remove(oldest) }
     }
 }

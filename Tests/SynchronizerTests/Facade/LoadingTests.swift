@@ -323,4 +323,23 @@ struct LoadingTests {
         bench.clock.advance(by: 31)
         #expect(resources.map { synchronizer.cachedObject(for: $0) != nil } == [false, false, false])
     }
+
+    /// Whose objects are of types that only the parse knows.
+    struct Described: Resource {
+        let url: URL
+        func request() -> URLRequest { URLRequest(url: url) }
+        var parse: @Sendable (Data) throws -> any CustomStringConvertible & Sendable { { $0.count } }
+    }
+
+    @Test("an object may be known by a protocol, from the network and from memory")
+    @MainActor func existential() async throws {
+        let resource = Described(url: bench.server.url("/fresh"))
+        for _ in 0..<2 { #expect(try await synchronizer.load(resource).description == "5") }
+        #expect(synchronizer.cachedObject(for: resource)?.description == "5")
+        var given: String?
+        synchronizer.loadResource(resource) { result in
+            if case .success(let object) = result { given = object.description }
+        }
+        #expect(given == "5")
+    }
 }

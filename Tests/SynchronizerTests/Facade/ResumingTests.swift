@@ -80,4 +80,22 @@ struct ResumingTests {
         await #expect(throws: SynchronizerError.self) { try await load(synchronizer, retries: 0) }
         #expect(bench.cache().cachedResponse(for: resource.request()) == nil)
     }
+
+    @Test("tell how far they are while they go on, and when they start over", arguments: [false, true])
+    @MainActor func progress(changes: Bool) async throws {
+        let gate = Gate()
+        let rest = changes ? reply(Data(repeating: 9, count: 30_000), tag: "\"2\"") : reply(whole)
+        bench.server.enqueue(
+            reply(whole).failing(.close(.afterBody(20_000))), rest.waiting(for: gate, .afterBody(10_000)), for: "/a")
+        let task = retrying(2).startLoading(resource) { _ in }
+        async let retry: Void = bench.clock.runTimer(after: 0...0.5)
+        let known =
+            changes ? LoadProgress(received: 10_000, expected: 30_000) : .init(received: 30_000, expected: 60_000)
+        for await progress in task.progressUpdates {
+            if progress == known { gate.open() }
+        }
+        try await retry
+        #expect(task.isFinished)
+        #expect(task.progress.fraction == 1)
+    }
 }

@@ -195,4 +195,55 @@ struct SchedulingTests {
         slow.end.signal()
         #expect(try await load.value == 4)
     }
+
+    @Test("nor behind bodies that wait to be parsed, though they are more urgent")
+    func quickBehindMany() async throws {
+        let synchronizer = bench.synchronizer { $0.maximumParses = 1 }
+        bench.server.handle("/slow") { _ in Reply("slow") }
+        bench.server["/quick"] = Reply("quick")
+        let (begun, end) = (Collector<Bool>(), DispatchSemaphore(value: 0))
+        let loads = (0..<3).map { number in
+            let slow = Slow(url: bench.server.url("/slow?\(number)"), begun: begun, end: end)
+            return Task { try await synchronizer.load(slow, priority: .high) }
+        }
+        try await waitUntil("one is parsed, and two wait for it") {
+            synchronizer.loader.update { state in
+                state.downloads.ids.count { state.downloads[$0]?.result != nil } == 3
+            }
+        }
+        let quick = DataResource(url: bench.server.url("/quick"))
+        #expect(try await synchronizer.load(quick, priority: .low) == Data("quick".utf8))
+        for _ in loads { end.signal() }
+        for load in loads { #expect(try await load.value == 4) }
+    }
+
+    @Test("what is stored and shown meanwhile is parsed within the same bound")
+    func storedParses() async throws {
+        let synchronizer = bench.synchronizer { $0.maximumParses = 1 }
+        bench.server["/a"] = Reply("abc", fields: ["Cache-Control": "max-age=1", "ETag": "\"1\""])
+        bench.server["/b"] = Reply("abcd")
+        let a = bench.server.url("/a")
+        _ = try await synchronizer.load(DataResource(url: a))
+        bench.clock.advance(by: 10)
+        bench.server["/a"] = Reply("ab", fields: ["ETag": "\"2\""]).waiting(for: gate)
+        let slow = Slow(url: a, begun: Collector(), end: DispatchSemaphore(value: 0))
+        let updates = Task {
+            var objects: [Int] = []
+            for try await update in synchronizer.updates(of: slow) { objects.append(update.object) }
+            return objects
+        }
+        try await slow.begun.wait(for: 1)
+        let other = Slow(url: bench.server.url("/b"), begun: Collector(), end: DispatchSemaphore(value: 0))
+        other.end.signal()
+        let load = Task { try await synchronizer.load(other) }
+        try await waitUntil("the other's body waits to be parsed") {
+            synchronizer.loader.update { state in state.downloads.ids.contains { state.downloads[$0]?.result != nil } }
+        }
+        #expect(other.begun.elements.isEmpty)
+        slow.end.signal()
+        #expect(try await load.value == 4)
+        gate.open()
+        slow.end.signal()
+        #expect(try await updates.value == [3, 2])
+    }
 }

@@ -47,4 +47,11 @@ struct BackgroundRefreshesTests {
         add(1, size: 200)
         #expect(begun.elements == [1, 1])
     }
+
+    @Test("of very many that wait the oldest are let go of")
+    func veryMany() {
+        for entry in 1...1_004 { add(Int64(entry)) }
+        for entry in 1...2 { refreshes.hasEnded(key(Int64(entry)), .failure(error)) }
+        #expect(begun.elements == [1, 2, 5, 6])
+    }
 }

@@ -66,6 +66,7 @@ final class Events: Sendable {
             case .stored, .invalidated: return nil
             case .needsNetwork: return "needsNetwork"
             case .redirected: return "redirected"
+            case .resumed(let start, _): return "resumed after \(start)"
             case .response: return "response"
             case .received: return "received"
             case .finished: return "finished"

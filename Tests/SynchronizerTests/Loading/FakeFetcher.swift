@@ -8,6 +8,7 @@ final class FakeFetcher: Fetching {
     private struct State {
         var waiting: [FakeFetch] = []
         var started = 0
+        var begun: [(fetch: FakeFetch, name: String)] = []
     }
 
     private let state = Locked(State())
@@ -17,7 +18,11 @@ final class FakeFetcher: Fetching {
     /// Whether its fetches may be dropped while they wait.
     private let nothingStored: Bool
 
-    init(needsNetwork: Bool = true, nothingStored: Bool = false) {
+    private let remembers: Bool
+
+    /// - Parameter remembers: whether it keeps all fetches that have begun, for a test to look at.
+    init(needsNetwork: Bool = true, nothingStored: Bool = false, remembers: Bool = false) {
+        self.remembers = remembers
         self.needsNetwork = needsNetwork
         self.nothingStored = nothingStored
     }
@@ -29,13 +34,31 @@ final class FakeFetcher: Fetching {
         _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
     ) -> any Fetch {
         let fetch = FakeFetch(request, receive) { [state] fetch in state.withLock { $0.waiting.append(fetch) } }
-        state.withLock { $0.started += 1 }
+        state.withLock { state in
+            state.started += 1
+            let name = request.url.map { $0.path + (options.skipsLookUp ? " sent" : "") }
+            if remembers, let name { state.begun.append((fetch, name)) }
+        }
         if needsNetwork, !options.skipsLookUp {
             receive(.needsNetwork(nothingStored: nothingStored))
         } else {
             fetch.proceed()
         }
         return fetch
+    }
+
+    /// All that have begun: their paths, and whether they were sent without a look-up.
+    var begun: [String] { state.withLock { $0.begun.map(\.name) } }
+
+    /// Whether the so-manieth of them has been dropped, or cancelled.
+    func isCancelled(_ number: Int) -> Bool { state.withLock { $0.begun[number].fetch.isCancelled } }
+
+    /// Takes out the one of that path that is under way.
+    func take(_ path: String) -> FakeFetch? {
+        state.withLock { state in
+            let index = state.waiting.firstIndex { $0.request.url?.path == path && !$0.isCancelled }
+            return index.map { state.waiting.remove(at: $0) }
+        }
     }
 
     /// Takes out one of those that are under way.

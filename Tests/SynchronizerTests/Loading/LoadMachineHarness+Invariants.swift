@@ -24,8 +24,7 @@ extension LoadMachineHarness {
     mutating func checkOrder(ofParse id: SlotID) {
         guard let parse = parses[id] else { return }
         let chosen = rank(priority(ofParse: id), parse.turn)
-        for (other, waiting) in parses where other != id && !waiting.isRunning {
-            guard downloads[waiting.download]?.stage == .arrived else { continue }
+        for (other, waiting) in parses where other != id && isWaiting(waiting) {
             expect(!(chosen < rank(priority(ofParse: other), waiting.turn)), "parse \(id) came before \(other)")
         }
     }
@@ -45,7 +44,7 @@ extension LoadMachineHarness {
     mutating func checkInvariants() {
         expect(count(.lookingUp) <= limits.lookups, "too many look-ups")
         expect(count(.loading) <= limits.network.total, "too many loads")
-        expect(runningParses.count <= limits.parses, "too many parses")
+        expect(turns <= limits.parses, "too many parses")
         for (id, download) in downloads {
             expect(loading(on: download.host) <= limits.network.perHost, "too many loads on \(download.host)")
             expect(
@@ -63,12 +62,25 @@ extension LoadMachineHarness {
 
     /// What may start has started, and nothing visible waits for something speculative.
     private mutating func checkNothingIdles() {
-        let waitingParses = parses.count { !$0.value.isRunning && downloads[$0.value.download]?.stage == .arrived }
-        if waitingParses > 0 { expect(runningParses.count == limits.parses, "a parse might start") }
-        // As long as many bodies wait to be parsed, nothing else starts.
-        if waitingParses >= limits.waitingParses { return }
-        let isFull = !machine.hasRoom
-        for (id, waiting) in downloads where waiting.stage == .waitingForNetwork && waiting.isVisible {
+        let waitingParses = parses.filter { isWaiting($0.value) }
+        if waitingParses.isEmpty {
+            let isDue = parses.contains { $0.value.hasPreviewDue && !isArrived($0.value) }
+            expect(!isDue || turns == limits.parses, "a preview might start")
+        } else {
+            expect(turns == limits.parses, "a parse might start")
+            let stopped = min(waitingParses.count, runningPreviews.count)
+            expect(stoppedPreviews.count >= stopped, "a preview does not make way")
+        }
+        // As long as many bodies wait to be parsed, nothing starts that would have to wait behind them.
+        let floor = waitingParses.map { rank(priority(ofParse: $0.key), $0.value.turn) }.max()
+        let isHeldUp = waitingParses.count >= limits.waitingParses
+        func mayBegin(_ download: Download) -> Bool {
+            guard isHeldUp, let floor else { return true }
+            return floor < rank(download.priority, download.turn)
+        }
+        let isFull = !machine.networkHasRoom
+        for (id, waiting) in downloads
+        where waiting.stage == .waitingForNetwork && waiting.isVisible && mayBegin(waiting) {
             let isBlocked = loading(on: waiting.host) >= limits.network.perHost
             expect(isFull || isBlocked, "\(id) waits though it may start")
             let inTheWay = downloads.first {
@@ -76,12 +88,18 @@ extension LoadMachineHarness {
             }
             expect(inTheWay == nil, "\(id) waits for something speculative")
         }
-        if count(.waitingToLookUp) > 0 { expect(count(.lookingUp) == limits.lookups, "a look-up might start") }
-        let speculative = downloads.first { $0.value.stage == .waitingForNetwork && $0.value.hasSubscribers }
+        let waitsForLookUp = downloads.contains { $0.value.stage == .waitingToLookUp && mayBegin($0.value) }
+        if waitsForLookUp { expect(count(.lookingUp) == limits.lookups, "a look-up might start") }
+        let speculative = downloads.first {
+            $0.value.stage == .waitingForNetwork && $0.value.hasSubscribers && mayBegin($0.value)
+        }
         if let speculative, count(.loading) == 0, !isFull {
             expect(false, "\(speculative.key) waits while nothing loads")
         }
     }
+
+    /// The turns to parse that are taken.
+    var turns: Int { runningParses.count + runningStored.count + runningPreviews.count }
 
     private func count(_ stage: Stage) -> Int { downloads.count { $0.value.stage == stage } }
 

@@ -9,6 +9,8 @@ struct LoadMachineHarness {
         let host: String
         var stage = Stage.waitingToLookUp
         var turn: Int64
+        /// Whether nobody joins it any more.
+        var isClosed = false
         var graceTokens: [Int] = []
         /// What its subscribers ask for, in no order: the highest counts.
         var priorities: [LoadPriority] = []
@@ -24,7 +26,11 @@ struct LoadMachineHarness {
         let download: SlotID
         var turn: Int64
         var isRunning = false
+        var stored = StoredPhase.none
+        var hasPreviewDue = false
     }
+
+    typealias StoredPhase = Machine.StoredPhase
 
     struct Subscriber {
         let download: SlotID
@@ -42,6 +48,11 @@ struct LoadMachineHarness {
     private(set) var delivered: [SlotID] = []
     /// Parses under way, those that nobody waits for any more included.
     private(set) var runningParses: [SlotID] = []
+    /// Parses of what is stored, and previews, that are under way, for somebody or not any more.
+    private(set) var runningStored: [SlotID] = []
+    private(set) var runningPreviews: [SlotID] = []
+    /// Those of the previews that have been asked to stop.
+    private(set) var stoppedPreviews: [SlotID] = []
     /// What is waited for until the finger rests.
     private(set) var pause: Int?
     /// Loads that have been let onto the network so far.
@@ -64,6 +75,8 @@ struct LoadMachineHarness {
         case subscribe(Int?, parse: String, host: String, LoadPriority)
         case unsubscribe(SlotID), setPriority(LoadPriority, of: SlotID)
         case needsNetwork(SlotID), fetchEnded(SlotID, succeeded: Bool), fail(SlotID), rest(SlotID), wake(SlotID)
+        case closeToOthers(SlotID)
+        case expectStored(SlotID), storedIsRead(SlotID), storedEnded(SlotID), previewIsDue(SlotID), previewEnded(SlotID)
         case parseEnded(SlotID), graceEnded(SlotID, token: Int), pauseEnded(token: Int)
     }
 
@@ -78,6 +91,7 @@ struct LoadMachineHarness {
         if place.isNewDownload { downloads[place.download] = Download(request: request, host: host, turn: turn) }
         expect(downloads[place.download] != nil, "joined a download that is gone")
         expect(downloads[place.download]?.request == request, "joined another request")
+        expect(downloads[place.download]?.isClosed == false, "joined what is closed to others")
         expect(place.isNewParse == (parses[place.parse] == nil), "joined a parse that is not there")
         if newestFirst { downloads[place.download]?.turn = turn }
         downloads[place.download]?.priorities.append(priority)
@@ -141,6 +155,55 @@ struct LoadMachineHarness {
         step(.parseEnded(id))
     }
 
+    mutating func closeToOthers(_ id: SlotID) {
+        downloads[id]?.isClosed = true
+        machine.closeToOthers(id)
+        step(.closeToOthers(id))
+    }
+
+    /// What is stored is wanted by the parse, and being read.
+    mutating func expectStored(_ id: SlotID) {
+        let isTooLate = parses[id].map { $0.stored != .none || isArrived($0) } ?? true
+        let isExpected = machine.expectStored(id)
+        expect(isExpected != isTooLate, "expects what is stored too late, or not at all: \(id)")
+        if isExpected { parses[id]?.stored = .beingRead }
+        step(.expectStored(id))
+    }
+
+    mutating func storedIsRead(_ id: SlotID) {
+        parses[id]?.stored = .waiting
+        machine.storedIsRead(id)
+        step(.storedIsRead(id))
+    }
+
+    /// What is stored has been parsed and shown, or nothing was stored.
+    mutating func storedEnded(_ id: SlotID) {
+        runningStored.removeAll { $0 == id }
+        parses[id]?.stored = .none
+        machine.storedEnded(id)
+        step(.storedEnded(id))
+    }
+
+    mutating func previewIsDue(_ id: SlotID) {
+        if let parse = parses[id], !isArrived(parse) { parses[id]?.hasPreviewDue = true }
+        machine.previewIsDue(id)
+        step(.previewIsDue(id))
+    }
+
+    mutating func previewEnded(_ id: SlotID) {
+        runningPreviews.removeAll { $0 == id }
+        stoppedPreviews.removeAll { $0 == id }
+        machine.previewEnded(id)
+        step(.previewEnded(id))
+    }
+
+    func isArrived(_ parse: Parse) -> Bool { downloads[parse.download]?.stage == .arrived }
+
+    /// Whether it waits for a turn: with what is stored, or else with the answer.
+    func isWaiting(_ parse: Parse) -> Bool {
+        parse.stored == .waiting || parse.stored == .none && !parse.isRunning && isArrived(parse)
+    }
+
     mutating func graceEnded(_ id: SlotID, token: Int) {
         machine.graceEnded(id, token: token)
         step(.graceEnded(id, token: token))
@@ -196,10 +259,25 @@ struct LoadMachineHarness {
             pause = token
         case .parse(let id):
             expect(parses[id]?.isRunning == false, "parsed twice, or for nobody: \(id)")
-            expect(parses[id].flatMap { downloads[$0.download]?.stage } == .arrived, "parsed too early: \(id)")
+            expect(parses[id].map(isArrived) == true, "parsed too early: \(id)")
+            expect(parses[id]?.stored == Machine.StoredPhase.none, "parsed before what is stored: \(id)")
             checkOrder(ofParse: id)
             parses[id]?.isRunning = true
             runningParses.append(id)
+        case .parseStored(let id):
+            expect(parses[id]?.stored == .waiting, "what is stored was parsed twice, or for nobody: \(id)")
+            checkOrder(ofParse: id)
+            parses[id]?.stored = .running
+            runningStored.append(id)
+        case .preview(let id):
+            expect(parses[id]?.hasPreviewDue == true, "a preview of nothing: \(id)")
+            expect(parses[id].map(isArrived) == false, "a preview of what is there: \(id)")
+            expect(!parses.contains { isWaiting($0.value) }, "a preview came before a parse: \(id)")
+            parses[id]?.hasPreviewDue = false
+            runningPreviews.append(id)
+        case .stopPreview(let id):
+            expect(runningPreviews.contains(id) && !stoppedPreviews.contains(id), "stopped twice: \(id)")
+            stoppedPreviews.append(id)
         case .abandon(let id):
             expect(runningParses.contains(id), "abandoned while not running: \(id)")
             expect(!live.contains { $0.value.parse == id }, "abandoned with subscribers: \(id)")
@@ -229,6 +307,7 @@ struct LoadMachineHarness {
     mutating func drain() {
         for id in downloads.keys where downloads[id]?.stage == .resting { wake(id) }
         while pause != nil { pauseEnded() }
+        for id in parses.keys where parses[id]?.stored == .beingRead { storedEnded(id) }
         endParses()  // those that wait may hold others up
         while let id = downloads.first(where: { $0.value.stage == .lookingUp || $0.value.stage == .loading })?.key {
             fetchEnded(id, succeeded: true)
@@ -245,7 +324,17 @@ struct LoadMachineHarness {
     }
 
     private mutating func endParses() {
-        while let parse = runningParses.first { parseEnded(parse) }
+        while true {
+            if let parse = runningParses.first {
+                parseEnded(parse)
+            } else if let parse = runningStored.first {
+                storedEnded(parse)
+            } else if let parse = runningPreviews.first {
+                previewEnded(parse)
+            } else {
+                return
+            }
+        }
     }
 }
 

@@ -156,4 +156,106 @@ struct LoadMachineTests {
         #expect(harness.downloads.isEmpty)
         #expect(harness.violations.isEmpty)
     }
+
+    @Test("nobody joins what is closed to others, and both are answered")
+    func closed() {
+        var harness = LoadMachineHarness(limits: Self.small)
+        let one = harness.subscribe(1)
+        harness.closeToOthers(harness.download(1))
+        let other = harness.subscribe(1)
+        let third = harness.subscribe(1)
+        #expect(harness.downloads.count == 2)
+        harness.drain()
+        #expect(Set(harness.delivered) == [one, other, third])
+        #expect(harness.violations.isEmpty)
+    }
+
+    @Test("what is stored is parsed before the answer, and takes a turn, but never two")
+    func stored() {
+        var harness = LoadMachineHarness(limits: Self.narrow)
+        harness.subscribe(1)
+        let parse = harness.parses.keys[0]
+        harness.expectStored(parse)
+        harness.fetchEnded(harness.download(1), succeeded: true)
+        #expect(harness.runningParses.isEmpty)  // it waits until what is stored has been read
+        harness.storedIsRead(parse)
+        #expect(harness.runningStored == [parse])
+        #expect(harness.runningParses.isEmpty)
+        harness.storedEnded(parse)
+        #expect(harness.runningParses == [parse])
+        harness.drain()
+        #expect(harness.violations.isEmpty)
+    }
+
+    @Test("what is stored waits for its turn behind what is more urgent; and goes with the last subscriber")
+    func storedWaits() {
+        var harness = LoadMachineHarness(
+            limits: .init(lookups: 3, network: .init(total: 3, perHost: 3), parses: 1))
+        harness.subscribe(1, .high)
+        harness.fetchEnded(harness.download(1), succeeded: true)
+        let follower = harness.subscribe(2)
+        let parse = harness.parses.keys[1]
+        harness.expectStored(parse)
+        harness.storedIsRead(parse)
+        #expect(harness.runningStored.isEmpty)
+        harness.parseEnded(harness.runningParses[0])
+        #expect(harness.runningStored == [parse])
+        harness.unsubscribe(follower)
+        harness.subscribe(3)
+        harness.fetchEnded(harness.download(3), succeeded: true)
+        #expect(harness.runningParses.isEmpty)  // what was abandoned holds its turn until it ends
+        harness.storedEnded(parse)
+        #expect(harness.runningParses.count == 1)
+        harness.drain()
+        #expect(harness.violations.isEmpty)
+    }
+
+    @Test("previews take turns that no parse needs, the most urgent first, and make way for parses")
+    func previews() {
+        var harness = LoadMachineHarness(
+            limits: .init(lookups: 4, network: .init(total: 4, perHost: 4), parses: 1))
+        for (request, priority) in [(1, LoadPriority.normal), (2, .high), (3, .normal)] {
+            harness.subscribe(request, priority)
+            harness.needsNetwork(harness.download(request))
+        }
+        let parses = harness.parses.keys
+        harness.previewIsDue(parses[0])
+        #expect(harness.runningPreviews == [parses[0]])
+        harness.previewIsDue(parses[2])
+        harness.previewIsDue(parses[1])
+        harness.fetchEnded(harness.download(3), succeeded: true)
+        #expect(harness.runningParses.isEmpty)
+        #expect(harness.stoppedPreviews == [parses[0]])
+        harness.previewEnded(parses[0])
+        #expect(harness.runningParses == [parses[2]])
+        harness.parseEnded(parses[2])
+        #expect(harness.runningPreviews == [parses[1]])
+        harness.drain()
+        #expect(harness.violations.isEmpty)
+    }
+
+    @Test("behind bodies that wait to be parsed begins what is more urgent, and nothing that would wait behind them")
+    func backlog() {
+        var harness = LoadMachineHarness(
+            limits: .init(lookups: 9, network: .init(total: 9, perHost: 9), parses: 1))
+        for request in 1...3 {
+            harness.subscribe(request, .normal)
+            harness.fetchEnded(harness.download(request), succeeded: true)
+        }
+        harness.subscribe(4, .low)
+        #expect(harness.downloads[harness.download(4)]?.stage == .waitingToLookUp)
+        harness.subscribe(5, .high)
+        #expect(harness.downloads[harness.download(5)]?.stage == .lookingUp)
+        harness.needsNetwork(harness.download(5))
+        #expect(harness.downloads[harness.download(5)]?.stage == .loading)
+        harness.drain()
+        #expect(harness.violations.isEmpty)
+    }
+}
+
+extension LoadMachineHarness {
+    /// The newest load of that request.
+    fileprivate func download(_ request: Int) -> SlotID {
+        downloads.keys.last { downloads[$0]?.request == request } ?? SlotID(slot: 0, number: 0)
+    }
 }

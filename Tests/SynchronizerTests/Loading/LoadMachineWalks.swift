@@ -38,7 +38,7 @@ struct LoadMachineWalks {
 extension LoadMachineHarness {
     /// One event that may happen now.
     mutating func randomEvent(_ generator: inout SeededGenerator) {
-        switch Int.random(in: 0..<16, using: &generator) {
+        switch Int.random(in: 0..<24, using: &generator) {
         case 0...3:
             let request = Int.random(in: 0..<9, using: &generator)
             subscribe(
@@ -66,6 +66,22 @@ extension LoadMachineHarness {
             }
         case 13:
             if let id = runningParses.randomElement(using: &generator) { parseEnded(id) }
+        case 16:
+            if let id = downloads.keys.randomElement(using: &generator) { closeToOthers(id) }
+        case 17, 18:
+            if let id = parses.keys.randomElement(using: &generator) { expectStored(id) }
+        case 19:
+            if let id = parses.filter({ $0.value.stored == .beingRead }).randomElement(using: &generator)?.key {
+                if Int.random(in: 0..<4, using: &generator) == 0 { storedEnded(id) } else { storedIsRead(id) }
+            }
+        case 20:
+            if let id = runningStored.randomElement(using: &generator) { storedEnded(id) }
+        case 21, 22:
+            // One whose preview is under way asks again only after that.
+            let parse = parses.keys.randomElement(using: &generator)
+            if let parse, !runningPreviews.contains(parse) { previewIsDue(parse) }
+        case 23:
+            if let id = runningPreviews.randomElement(using: &generator) { previewEnded(id) }
         default:
             let kept = downloads.filter { !$0.value.graceTokens.isEmpty }
             if let (id, download) = kept.randomElement(using: &generator), let token = download.graceTokens.last {

@@ -133,20 +133,49 @@ struct RetryPolicyTests {
     @Test("has a budget for each origin, which successes refill by a tenth")
     func budget() {
         var budget = RetryBudget()
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
         func expect(_ isLeft: Bool, _ origin: String) {
-            let isTaken = budget.take(for: origin)
+            let isTaken = budget.take(for: origin, at: now)
             #expect(isTaken == isLeft)
         }
         for _ in 0..<10 { expect(true, "a") }
         expect(false, "a")
         expect(true, "b")
-        for _ in 0..<9 { budget.succeeded(at: "a") }
+        for _ in 0..<9 { budget.succeeded(at: "a", now: now) }
         expect(false, "a")
-        for _ in 0..<2 { budget.succeeded(at: "a") }
+        for _ in 0..<2 { budget.succeeded(at: "a", now: now) }
         expect(true, "a")
         expect(false, "a")
-        for _ in 0..<1_000 { budget.succeeded(at: "a") }
+        for _ in 0..<1_000 { budget.succeeded(at: "a", now: now) }
         for _ in 0..<10 { expect(true, "a") }
         expect(false, "a")
+    }
+
+    @Test("has one more retry for an origin after each minute")
+    func budgetAndTime() {
+        var budget = RetryBudget()
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        func taken(after seconds: TimeInterval) -> Int {
+            var taken = 0
+            while budget.take(for: "a", at: now.addingTimeInterval(seconds)) { taken += 1 }
+            return taken
+        }
+        #expect(taken(after: 0) == 10)
+        #expect(taken(after: 59) == 0)
+        #expect(taken(after: 61) == 1)
+        #expect(taken(after: 125) == 1)
+        #expect(taken(after: 100_000) == 10)
+    }
+
+    @Test("remembers the last thousand origins that have failed")
+    func origins() {
+        var budget = RetryBudget()
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        for number in 0..<1_001 {
+            for _ in 0..<10 { _ = budget.take(for: "\(number)", at: now) }
+        }
+        let (isOldest, isNext) = (budget.take(for: "0", at: now), budget.take(for: "2", at: now))
+        #expect(isOldest)
+        #expect(!isNext)
     }
 }

@@ -1,0 +1,102 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+/// With one turn on the network, and nothing stored.
+@Suite("Fetches that are dropped while their loads wait", .timeLimit(.minutes(10)))
+struct DroppedFetchTests {
+    let fetcher = FakeFetcher(nothingStored: true, remembers: true)
+    let clock = ManualClock()
+    let answers = Collector<String>()
+
+    func synchronizer(grace: TimeInterval = 0) -> Synchronizer {
+        var configuration = Synchronizer.Configuration(urlCache: nil)
+        configuration.maximumLoads = 1
+        configuration.grace = grace
+        configuration.time = clock
+        return Synchronizer(configuration: configuration, fetcher: fetcher)
+    }
+
+    /// Asks on a thread that may block: all that can happen at once has happened when it returns.
+    @discardableResult
+    func ask(_ synchronizer: Synchronizer, _ path: String, _ priority: LoadPriority = .normal) throws -> LoadReceiver.ID
+    {
+        let resource = DataResource(url: try #require(URL(string: "http://a.example\(path)")))
+        let receiver = LoadReceiver { [answers, loader = synchronizer.loader] id, outcome in
+            guard loader.take(id) else { return }
+            let data = try? outcome.get().object(of: DataResource.self)
+            answers.append(data.map { String(decoding: $0, as: UTF8.self) } ?? "an error")
+        }
+        let job = synchronizer.job(for: resource, resource.request(), priority)
+        return synchronizer.enter(job, mayBlock: true, receiver)
+    }
+
+    func finish(_ path: String) throws { try #require(fetcher.take(path)).finish() }
+
+    func isIdle(_ synchronizer: Synchronizer) -> Bool { synchronizer.loader.update { $0.machine.isIdle } }
+
+    @Test("in its grace a load waits on without one, and is sent when its turn comes, if somebody has come back")
+    func grace() throws {
+        let synchronizer = synchronizer(grace: 5)
+        try ask(synchronizer, "/a")
+        let other = try ask(synchronizer, "/b")
+        #expect(fetcher.begun == ["/a", "/b"])
+        #expect(fetcher.isCancelled(1))
+        synchronizer.loader.leave(other)
+        clock.advance(by: 4)
+        try ask(synchronizer, "/b")
+        clock.advance(by: 4)
+        #expect(fetcher.begun.count == 2)
+        try finish("/a")
+        #expect(fetcher.begun == ["/a", "/b", "/b sent"])
+        try finish("/b")
+        #expect(answers.elements == ["/a", "/b"])
+        #expect(isIdle(synchronizer))
+    }
+
+    @Test("in its grace a load does not take a turn for nobody, and is gone after it")
+    func graceEnds() throws {
+        let synchronizer = synchronizer(grace: 5)
+        try ask(synchronizer, "/a")
+        synchronizer.loader.leave(try ask(synchronizer, "/b"))
+        try finish("/a")
+        #expect(fetcher.begun == ["/a", "/b"])
+        #expect(!isIdle(synchronizer))
+        clock.advance(by: 5)
+        #expect(isIdle(synchronizer))
+        #expect(fetcher.begun == ["/a", "/b"])
+        #expect(answers.elements == ["/a"])
+    }
+
+    @Test(
+        "a speculative load that gives its turn to a visible one looks again, waits without one, and is sent after it")
+    func preemption() async throws {
+        let synchronizer = synchronizer()
+        try ask(synchronizer, "/speculative", .low)
+        #expect(!fetcher.isCancelled(0))
+        try ask(synchronizer, "/visible")
+        #expect(fetcher.isCancelled(0))
+        #expect(!fetcher.isCancelled(1))
+        try await waitUntil("it has looked again") { fetcher.begun.count == 3 && fetcher.isCancelled(2) }
+        #expect(fetcher.begun == ["/speculative", "/visible", "/speculative"])
+        try finish("/visible")
+        #expect(fetcher.begun.last == "/speculative sent")
+        try finish("/speculative")
+        #expect(answers.elements == ["/visible", "/speculative"])
+        #expect(isIdle(synchronizer))
+    }
+
+    @Test("a load that is cancelled before its start is not sent")
+    func cancelled() throws {
+        let synchronizer = synchronizer()
+        try ask(synchronizer, "/a")
+        synchronizer.loader.leave(try ask(synchronizer, "/b"))
+        try finish("/a")
+        #expect(fetcher.begun == ["/a", "/b"])
+        #expect(fetcher.isCancelled(1))
+        #expect(answers.elements == ["/a"])
+        #expect(isIdle(synchronizer))
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Synchronizer
+
+@Suite("Previews of one body")
+struct PreviewRunTests {
+    /// Shows the bytes; counts its previewers.
+    struct Watched: ProgressiveResource {
+        let url: URL
+        let previewers: Locked<Int>
+
+        final class Bytes: Previewer {
+            func preview(of body: Data) -> String? {
+                ParseCancellation.isCancelled ? nil : String(decoding: body, as: UTF8.self)
+            }
+        }
+
+        func request() -> URLRequest { URLRequest(url: url) }
+        var parse: @Sendable (Data) throws -> String { { String(decoding: $0, as: UTF8.self) } }
+        func makePreviewer() -> any Previewer<String> {
+            previewers.withLock { $0 += 1 }
+            return Bytes()
+        }
+    }
+
+    let turns = Locked(0)
+    let shown = Collector<String>()
+    let previewers = Locked(0)
+    let run: PreviewRun
+    let head: ResponseHead
+
+    init() throws {
+        let url = try #require(URL(string: "http://a.example/a"))
+        head = ResponseHead(
+            try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)))
+        let resource = Watched(url: url, previewers: previewers)
+        let job = LoadJob(
+            resource, request: resource.request(), priority: .normal, options: FetchOptions(maximumBodySize: 100))
+        run = PreviewRun(
+            interval: 0, time: ManualClock(), job: job, isDue: { [turns] in turns.withLock { $0 += 1 } },
+            report: { [shown] object, _ in shown.append("\(object)") })
+    }
+
+    func takeTurn() {
+        run.preview()
+        run.previewed()
+    }
+
+    @Test("one turn at a time is asked for, and shows all that has arrived by then")
+    func turnsAndBytes() {
+        run.begin(head)
+        run.received(Data("a".utf8))
+        run.received(Data("b".utf8))
+        #expect(turns.withLock { $0 } == 1)
+        takeTurn()
+        #expect(shown.elements == ["ab"])
+        #expect(turns.withLock { $0 } == 2)  // for what came after the first byte
+    }
+
+    @Test("one that makes way is made anew, by another previewer")
+    func makesWay() {
+        run.begin(head)
+        run.received(Data("a".utf8))
+        run.makeWay()
+        takeTurn()
+        #expect(shown.elements.isEmpty)
+        #expect(turns.withLock { $0 } == 2)
+        takeTurn()
+        #expect(shown.elements == ["a"])
+        #expect(previewers.withLock { $0 } == 2)
+    }
+
+    @Test("after a resume they go on with the same bytes, or not at all")
+    func resume() {
+        run.begin(head)
+        run.received(Data("a".utf8))
+        takeTurn()
+        run.goOn(after: 1)
+        run.received(Data("b".utf8))
+        takeTurn()
+        #expect(shown.elements == ["a", "ab"])
+        run.goOn(after: 5)
+        run.received(Data("f".utf8))
+        #expect(turns.withLock { $0 } == 2)
+    }
+}
