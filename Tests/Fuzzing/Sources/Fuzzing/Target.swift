@@ -5,6 +5,8 @@ import Foundation
 /// What is fed: each codec, each reader of headers.
 enum Target: String, CaseIterable, Sendable {
     case header, jpeg, coarse, png, webp, gif, animation, preview, profile
+    /// These need the traits of their names.
+    case avif, heic, jxl, svg
 
     nonisolated(unsafe) static var chosen = Target.header  // set before the only thread begins
 
@@ -17,14 +19,18 @@ enum Target: String, CaseIterable, Sendable {
     func run(_ bytes: UnsafeRawBufferPointer) {
         switch self {
         case .header: header(bytes)
-        case .jpeg: decode(bytes, as: JPEGDecoder.self, .jpeg)
+        case .jpeg: decode(bytes, .jpeg)
         case .coarse: coarse(bytes)
         case .png: png(bytes)
-        case .webp: decode(bytes, as: WebPDecoder.self, .webp)
-        case .gif: decode(bytes, as: GIFDecoder.self, .gif)
+        case .webp: decode(bytes, .webp)
+        case .gif: decode(bytes, .gif)
         case .animation: animate(Data(bytes))
         case .preview: preview(Data(bytes))
         case .profile: profile(bytes)
+        case .avif: decode(bytes, .avif)
+        case .heic: decode(bytes, .heic)
+        case .jxl: decode(bytes, .jpegXL)
+        case .svg: decode(bytes, .svg)
         }
     }
 
@@ -44,7 +50,7 @@ enum Target: String, CaseIterable, Sendable {
     }
 
     /// The first byte chooses the size to decode to.
-    private func decode(_ bytes: UnsafeRawBufferPointer, as codec: any BitmapCodec.Type, _ format: ImageFormat) {
+    private func decode(_ bytes: UnsafeRawBufferPointer, _ format: ImageFormat) {
         guard let first = bytes.first else { return }
         let reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
         let sizing =
@@ -67,7 +73,7 @@ enum Target: String, CaseIterable, Sendable {
 
     /// Also with checksums that are wrong, as almost all are that a fuzzer makes.
     private func png(_ bytes: UnsafeRawBufferPointer) {
-        decode(bytes, as: PNGDecoder.self, .png)
+        decode(bytes, .png)
         let reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
         guard ImageFormat(reader) == .png, let header = ImageHeader(reader) else { return }
         let size = PixelSize(width: header.pixelWidth, height: header.pixelHeight)
