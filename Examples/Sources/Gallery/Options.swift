@@ -16,16 +16,29 @@ struct Options {
         Scripts/gallery --measure                scrolls through everything under Xvfb, and prints what that cost
           --baseline NAME     with one thing done by hand: decode-on-main, no-cancel, fifo, full-size;
                               or no-cancel-fifo, which is two of them at once
-          --bandwidth N       bytes a second of the sample site (16000000; 0 for no limit)
+          --sizes NAME        equal: photographs of some 650 KB; mixed: of some 250 KB, and one in twelve an original of 8 MB
+          --draw N            which of the mixed ones are originals: another number, others (0)
+          --bandwidth N       bytes a second of the sample site (16000000 for equal sizes, 5000000 for mixed ones; 0 for
+                              no limit)
           --passes N          how often it scrolls through the list at the end, for its memory (0)
           --json FILE         writes the figures too
-        Scripts/gallery --compare                measures it and all that is done by hand, three times each, which takes
-                              about ten minutes, and prints one table
+        Scripts/gallery --compare                measures it and all that is done by hand, several times each, which
+                              takes about twenty minutes, and prints one table
         """
 
     enum Mode: Equatable {
         case interactive, check, measure
         case screenshot(file: String)
+    }
+
+    /// What is measured: how large the photographs of the sample site are.
+    enum Sizes: String, Codable {
+        case equal, mixed
+
+        /// What makes the site have them, and the feed that names them.
+        var site: (command: String, feed: String) { self == .equal ? ("enlarge", "large") : ("mix", "mixed") }
+        /// Bytes a second for which what is in sight takes a second or so.
+        var bandwidth: Int { self == .equal ? 16_000_000 : 5_000_000 }
     }
 
     struct Misuse: Error {
@@ -41,7 +54,11 @@ struct Options {
     var showsInspector = false
     var size: (width: Int, height: Int)?
     var baseline: Baseline?
-    var bandwidth = 16_000_000
+    var sizes = Sizes.equal
+    var draw = 0
+    private var wantedBandwidth: Int?
+    /// Bytes a second of the sample site, while it is measured.
+    var bandwidth: Int { wantedBandwidth ?? sizes.bandwidth }
     var passes = 0
     var json: String?
 
@@ -70,7 +87,11 @@ struct Options {
             feed = url
         case "--items": items = try number(value)
         case "--detail": detail = try number(value)
-        case "--bandwidth": bandwidth = try number(value)
+        case "--sizes":
+            guard let sizes = Sizes(rawValue: value) else { throw Misuse(words: "No sizes \(value)") }
+            self.sizes = sizes
+        case "--draw": draw = try number(value)
+        case "--bandwidth": wantedBandwidth = try number(value)
         case "--passes": passes = try number(value)
         case "--json": json = value
         case "--size":

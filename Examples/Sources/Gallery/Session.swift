@@ -25,8 +25,9 @@ final class Session {
         configuration.memoryCapacity = 32 << 20
         configuration.preferredMemoryUsage = 24 << 20
         configuration.grace = 0.05  // a cell that GTK uses again may be given the same photograph
-        // Where the line is the bottleneck, each further load at a time makes all of them later; two keep it busy.
-        configuration.maximumLoadsPerHost = 2
+        // Where the line is the bottleneck, each further load at a time makes all of them later. Two keep it busy, and
+        // with a third the others need not wait when two are of many megabytes.
+        configuration.maximumLoadsPerHost = 3
         configuration.observer = listener
         // One core is left to the window: where all of them decode, frames come late.
         configuration.maximumParses = max(1, ProcessInfo.processInfo.activeProcessorCount - 1)

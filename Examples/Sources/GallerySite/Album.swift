@@ -2,26 +2,30 @@ import Foundation
 import ScriptedServer
 
 /// `/gallery.json?items=600`, in the format of `Documentation/Gallery.md`, and the pictures that it names; or another
-/// feed of that kind.
+/// feed of that kind. Which items are originals, if the album has any, `draw` tells: a number, 0 without.
 struct Album {
     static let largest = 10_000
     let name: String
     let details: [Detail]
+    /// What one in twelve items shows, instead of what services serve.
+    var originals: [Detail] = []
 
     func open(on server: ScriptedServer) {
         server.handle("/\(name).json") { request in
             let wanted = request.queryValue("items").flatMap(Int.init) ?? 600
-            return Self.reply(feed(of: min(max(0, wanted), Self.largest)), "application/json")
+            let draw = request.queryValue("draw").flatMap(Int.init) ?? 0
+            return Self.reply(feed(of: min(max(0, wanted), Self.largest), draw), "application/json")
         }
-        for detail in details {
+        for detail in details + originals {
             let reply = Self.reply(detail.jpeg, "image/jpeg")
             server.handle("/\(name)/\(detail.name).jpg") { _ in reply }
         }
     }
 
-    private func feed(of count: Int) -> Data {
+    private func feed(of count: Int, _ draw: Int) -> Data {
         let items = (0..<count).map { id -> Item in
-            let detail = details[id % details.count]
+            let isOriginal = !originals.isEmpty && Self.isOriginal(id, draw)
+            let detail = isOriginal ? originals[id % originals.count] : details[id % details.count]
             return Item(
                 id: id, title: detail.title, credit: detail.credit, alternativeText: detail.alternativeText,
                 url: "\(name)/\(detail.name).jpg?item=\(id)", width: detail.width, height: detail.height)
@@ -30,6 +34,11 @@ struct Album {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return (try? encoder.encode(Document(title: "Sample photographs", items: details.isEmpty ? [] : items)))
             ?? Data()
+    }
+
+    /// One in twelve: spread evenly and without a period, as multiples of the golden ratio are.
+    private static func isOriginal(_ id: Int, _ draw: Int) -> Bool {
+        UInt32(truncatingIfNeeded: id &+ draw &* largest) &* 2_654_435_769 < UInt32.max / 12
     }
 
     private static func reply(_ body: Data, _ type: String) -> Reply {

@@ -8,6 +8,7 @@ import ScriptedServer
 ///     fail TARGET        answers 404 there, such as /gallery/coffee.jpg?item=3
 ///     heal TARGET        answers as ever again
 ///     enlarge            has large photographs from now on, at /large.json?items=600
+///     mix                has small ones and originals from now on, at /mixed.json?items=600
 ///     counts             requests and bytes so far: {"requests":3,"bytes":1200}
 struct Commands {
     let server: ScriptedServer
@@ -21,8 +22,12 @@ struct Commands {
         case "fail": server[argument] = Reply("It is not here.", status: 404)
         case "heal": server[argument] = nil
         case "enlarge":
-            guard let details = try? Detail.enlarged() else { return "there are none" }
-            Album(name: "large", details: details).open(on: server)
+            guard let large = try? Detail.enlarged(.large) else { return "there are none" }
+            Album(name: "large", details: large).open(on: server)
+        case "mix":
+            guard let small = try? Detail.enlarged(.small), let originals = try? Detail.enlarged(.original, most: 2)
+            else { return "there are none" }
+            Album(name: "mixed", details: small, originals: originals).open(on: server)
         case "counts":
             let counts = server.counts
             return "{\"requests\":\(counts.requests),\"bytes\":\(counts.bodyBytesSent)}"

@@ -26,17 +26,23 @@ struct Detail {
         }
     }
 
-    /// The photographs of the sample site, each as large as one has it.
-    static func enlarged() throws -> [Detail] {
-        try SamplePhotograph.all().compactMap { photograph in
-            BitmapImage(data: photograph.data).flatMap(Enlargement.of).flatMap { Detail(photograph, $0, quality: 0.85) }
+    /// Photographs of the sample site, enlarged.
+    ///
+    /// - Parameter most: how many of them at the most.
+    static func enlarged(_ enlargement: Enlargement, most: Int = .max) throws -> [Detail] {
+        try SamplePhotograph.all().prefix(most).compactMap { photograph in
+            BitmapImage(data: photograph.data).flatMap(enlargement.of).flatMap {
+                Detail(photograph, $0, enlargement)
+            }
         }
     }
 
-    private init?(_ photograph: SamplePhotograph, _ image: BitmapImage, quality: Double = 0.92) {
+    private init?(_ photograph: SamplePhotograph, _ image: BitmapImage, _ enlargement: Enlargement? = nil) {
+        let size = enlargement.map { "-\($0.width)" } ?? ""
         self.init(
-            "\(photograph.file.prefix { $0 != "." })", photograph.title, photograph.credit, photograph.alternativeText,
-            image, quality)
+            "\(photograph.file.prefix { $0 != "." })\(size)", photograph.title, photograph.credit,
+            photograph.alternativeText,
+            image, enlargement?.quality ?? 0.92)
     }
 
     private init?(_ part: Part, _ photograph: SamplePhotograph, _ image: BitmapImage) {

@@ -1,17 +1,27 @@
 import ImageResource
 
-/// A photograph of the size that services serve for a large screen, made of a smaller one.
+/// A photograph of a size that people have, made of a smaller one.
 ///
 /// The free photographs that come with the server are smaller than what people have. Enlarged, with the grain of a
 /// sensor, they take as many bytes and as much work to decode as a photograph of that size does.
-enum Enlargement {
-    static let width = 2_048
-    static let height = 1_536
+struct Enlargement {
+    /// What a service serves for a large screen: some 650 KB.
+    static let large = Enlargement(width: 2_048, height: 1_536, quality: 0.85)
+    /// What it serves for a page of many: some 250 KB.
+    static let small = Enlargement(width: 1_280, height: 960, quality: 0.85)
+    /// What a camera of 24 megapixels has written: some 8 MB.
+    static let original = Enlargement(width: 6_000, height: 4_000, quality: 0.93)
+
+    let width: Int
+    let height: Int
+    /// Of the JPEG, from 0 to 1.
+    let quality: Double
+
     /// The most that the grain adds to a value or takes from it.
     private static let grain = 14
 
     /// The middle of an image, in the proportions of the enlargement; the same pixels each time.
-    static func of(_ image: BitmapImage) -> BitmapImage? {
+    func of(_ image: BitmapImage) -> BitmapImage? {
         let scale = min(Double(image.width) / Double(width), Double(image.height) / Double(height))
         let left = (Double(image.width) - Double(width) * scale) / 2
         let top = (Double(image.height) - Double(height) * scale) / 2
@@ -23,9 +33,9 @@ enum Enlargement {
                 var place = 0
                 for row in rows {
                     for column in columns {
-                        let change = noise.next(upTo: grain)
+                        let change = noise.next(upTo: Self.grain)
                         for channel in 0..<3 {
-                            let value = blend(source, image.bytesPerRow, column, row, channel)
+                            let value = Self.blend(source, image.bytesPerRow, column, row, channel)
                             target[place + channel] = UInt8(clamping: value + change)
                         }
                         target[place + 3] = 255

@@ -97,9 +97,16 @@ struct Check {
         report("reloaded, all that is in sight is confirmed by the server")
         window.grid.focus(1)
         try await press("Return", until: "a photograph") { window.isDetail && window.detail.isComplete }
+        guard window.detail.position == 1 else { throw Failed(description: "another photograph has opened") }
         try await press("Right", until: "the next one") { window.detail.position > 1 && window.detail.isComplete }
+        let last = window.detail.position
         try await press("Escape", until: "the grid again") { !window.isDetail && window.isFilled }
-        report("by keyboard a photograph opens, gives way to the next, and closes")
+        try await press("Return", until: "the photograph that was seen last") {
+            window.isDetail && window.detail.isComplete
+        }
+        guard window.detail.position == last else { throw Failed(description: "the keyboard has lost its place") }
+        try await press("Escape", until: "the grid again") { !window.isDetail && window.isFilled }
+        report("by keyboard a photograph opens, gives way to the next, closes, and keeps its place")
         gtk_window_destroy(window.window.cast())
     }
 

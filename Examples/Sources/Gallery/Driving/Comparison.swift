@@ -26,16 +26,27 @@ struct Comparison {
                 Swift.print("\n\(Self.name(run)): MB after each pass: \(megabytes)")
             }
         }
-        guard let own = rows.first(where: { $0.first?.baseline == Report.ownName }) else { return }
-        Swift.print("\nUntil a visible cell shows, by the medians, in times of “\(Report.ownName)”:")
-        for runs in rows where runs.first?.items == own.first?.items {
-            let ratio = Self.median(runs.map(\.meanWait)) / Self.median(own.map(\.meanWait))
-            Swift.print("  \(runs[0].baseline): \(String(format: "%.2f", ratio))")
+        Swift.print("\nUntil a visible cell shows, in times of “\(Report.ownName)”: of the means, and of each round:")
+        for own in rows where own.first?.baseline == Report.ownName { printRatios(to: own) }
+    }
+
+    /// How many times as long each baseline takes with the same photographs, in the same rounds.
+    private func printRatios(to own: [Report.Document]) {
+        for runs in rows where runs.first?.baseline != Report.ownName {
+            guard let run = runs.first, Self.photographs(run) == own.first.map(Self.photographs) else { continue }
+            let pairs = zip(runs.map(\.meanWait), own.map(\.meanWait))
+            let ratio = pairs.reduce(0) { $0 + $1.0 } / pairs.reduce(0) { $0 + $1.1 }
+            let each = pairs.map { String(format: "%.2f", $0 / $1) }
+            Swift.print("  \(Self.name(run)): \(String(format: "%.2f", ratio)) (\(each.joined(separator: ", ")))")
         }
     }
 
-    private static func name(_ run: Report.Document) -> String {
-        "\(run.baseline), \(run.items) at \(run.bandwidth == 0 ? "any speed" : Figures.words(bytes: run.bandwidth) + "/s")"
+    private static func name(_ run: Report.Document) -> String { "\(run.baseline), \(photographs(run))" }
+
+    /// Such as “600 of equal sizes at 16.0 MB/s”.
+    private static func photographs(_ run: Report.Document) -> String {
+        let speed = run.bandwidth == 0 ? "any speed" : Figures.words(bytes: run.bandwidth) + "/s"
+        return "\(run.items) of \(run.sizes.rawValue) sizes at \(speed)"
     }
 
     @MainActor
@@ -55,7 +66,14 @@ struct Comparison {
             }.joined(separator: " / ")
         },
         Column(title: "ms until a visible cell shows") { each($0) { String(format: "%.0f", $0.meanWait) } },
-        Column(title: "shown while in sight at 60") { each($0) { "\(phase($0, "60 px")?.waited ?? 0)" } },
+        Column(title: "cells that it is the mean of / that left without") { runs in
+            each(runs) { run in
+                let (waited, left) = run.phases.reduce((0, 0)) { ($0.0 + $1.waited, $0.1 + $1.leftWithout) }
+                return "\(waited) / \(left)"
+            }
+        },
+        Column(title: "of them shown in sight at 60") { each($0) { "\(phase($0, "60 px")?.waited ?? 0)" } },
+        Column(title: "ms until a detail shows") { each($0) { String(format: "%.0f", $0.detailMilliseconds) } },
         Column(title: "loads started / cancelled") { each($0) { "\($0.started) / \($0.cancelled)" } },
         Column(title: "MB received / wasted") { runs in
             each(runs) { "\($0.networkBytes / 1_000_000) / \($0.wastedBytes / 1_000_000)" }

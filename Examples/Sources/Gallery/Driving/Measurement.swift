@@ -14,17 +14,18 @@ struct Measurement {
     init(program: Program) throws {
         self.program = program
         folder = try TemporaryDirectory()
-        program.site?.say("enlarge")
-        let feed = program.site?.url("/large.json?items=\(program.options.items)") ?? program.feedURL
-        session = Session(feed: feed, directory: folder.url, baseline: program.options.baseline)
+        let options = program.options
+        let (command, feed) = options.sizes.site
+        program.site?.say(command)
+        let url = program.site?.url("/\(feed).json?items=\(options.items)&draw=\(options.draw)")
+        session = Session(feed: url ?? program.feedURL, directory: folder.url, baseline: options.baseline)
     }
 
     func run() async throws {
         defer { folder.remove() }
         program.site?.say("limit \(program.options.bandwidth)")
         Appearance.setAnimations(false)
-        var report = Report(baseline: program.options.baseline, items: program.options.items)
-        report.bandwidth = program.options.bandwidth
+        var report = Report(program.options)
         report.print()
 
         let start = g_get_monotonic_time()

@@ -22,6 +22,7 @@ struct Report {
     /// What is written, for ``Comparison`` to read.
     struct Document: Codable {
         let baseline: String
+        let sizes: Options.Sizes
         let items, bandwidth: Int
         let firstScreenMilliseconds, detailMilliseconds: Double
         let phases: [Phase]
@@ -33,25 +34,22 @@ struct Report {
     /// What it is called when nothing is done by hand.
     static let ownName = "as it is"
 
-    let baseline: Baseline?
-    let items: Int
-    var bandwidth = 0
+    private let options: Options
     var firstScreen = 0.0
     var details = 0.0
     var memoryAfterPasses: [Int] = []
     private var phases: [Phase] = []
     private var figures = Figures()
 
-    init(baseline: Baseline?, items: Int) {
-        self.baseline = baseline
-        self.items = items
+    init(_ options: Options) {
+        self.options = options
     }
 
-    private var name: String { baseline?.rawValue ?? Self.ownName }
+    private var name: String { options.baseline?.rawValue ?? Self.ownName }
 
     func print() {
-        let limit = bandwidth == 0 ? "no limit" : "\(Figures.words(bytes: bandwidth)) a second"
-        Swift.print("\(name), \(items) photographs, \(limit)")
+        let limit = options.bandwidth == 0 ? "no limit" : "\(Figures.words(bytes: options.bandwidth)) a second"
+        Swift.print("\(name), \(options.items) photographs of \(options.sizes.rawValue) sizes, \(limit)")
         Swift.print("           frames  late    painting ms p50   p95   p99   at once  waited  mean ms  left without")
     }
 
@@ -95,7 +93,7 @@ struct Report {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         let document = Document(
-            baseline: name, items: items, bandwidth: bandwidth,
+            baseline: name, sizes: options.sizes, items: options.items, bandwidth: options.bandwidth,
             firstScreenMilliseconds: firstScreen, detailMilliseconds: details, phases: phases, meanWait: meanWait,
             started: figures.started, cancelled: figures.cancelled, networkBytes: figures.networkBytes,
             wastedBytes: figures.wastedBytes, peakMemory: Memory.peak, memoryAfterPasses: memoryAfterPasses)

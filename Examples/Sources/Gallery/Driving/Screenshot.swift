@@ -39,9 +39,10 @@ extension Program {
         }
         try await wait(for: "a filled window") { window.isFilled }
         window.session.synchronizer.removeAllObjects()
-        window.grid.visibleCells.forEach { $0.refresh() }
-        try await wait(for: "the pictures from the disk") { window.session.listener.figures.fromDisk >= 9 }
+        let cells = window.grid.visibleCells
+        cells.forEach { $0.refresh() }
+        try await wait(for: "the pictures from the disk") { window.session.listener.figures.fromDisk >= cells.count }
         window.reload()
-        try await wait(for: "the server's answers") { window.session.listener.figures.revalidated >= 9 }
+        try await wait(for: "the server's answers") { window.session.listener.figures.revalidated >= cells.count }
     }
 }

@@ -62,18 +62,18 @@ final class PhotographGrid {
 
     private func setColumns(_ width: Double) {
         guard width > 1 else { return }
-        defer { noteColumns() }
+        defer { afterLayout { [weak self] in self?.hasColumns = true } }
         let columns = guint(max(1, width / (PhotographCell.pictureSize.width + 2 * Self.spacing)))
         guard columns != gtk_grid_view_get_max_columns(grid.opaque) else { return }
         gtk_grid_view_set_max_columns(grid.opaque, columns)
     }
 
-    /// The second frame from now comes after a layout with these columns.
-    private func noteColumns() {
+    /// Runs `action` unless the grid is gone by then. The second frame from now comes after a layout.
+    private func afterLayout(_ action: @escaping @MainActor () -> Void) {
         var frames = 0
-        root.onTick { [weak self] in
+        root.onTick {
             frames += 1
-            if frames == 2 { self?.hasColumns = true }
+            if frames == 2 { action() }
             return frames < 2
         }
     }
@@ -130,10 +130,21 @@ final class PhotographGrid {
         gtk_widget_grab_focus(grid)
     }
 
-    /// Moves the keyboard's place to a photograph.
+    /// Moves the keyboard's place to a photograph, if need be once it has a cell.
     func focus(_ position: Int) {
-        gtk_widget_grab_focus(grid)
+        guard photographs.indices.contains(position) else { return }
+        let photograph = photographs[position]
         gtk_widget_activate_action_variant(grid, "list.scroll-to-item", g_variant_new_uint32(guint32(position)))
+        if takeFocus(at: photograph) { return }
+        takeFocus()
+        afterLayout { [weak self] in _ = self?.takeFocus(at: photograph) }
+    }
+
+    /// The focus is its item's, which is what its cell is in. Whether it has one.
+    private func takeFocus(at photograph: Photograph) -> Bool {
+        let cell = cells.values.lazy.compactMap(\.cell).first { $0.photograph == photograph }
+        guard let cell, let item = gtk_widget_get_parent(cell.root) else { return false }
+        return gtk_widget_grab_focus(item) != 0
     }
 
     // MARK: Scrolling
