@@ -71,7 +71,7 @@ struct PartTests {
         #expect(harness.transport.requests.last?.value(forHTTPHeaderField: "Range") == "bytes=4-")
         #expect(harness.transport.requests.last?.value(forHTTPHeaderField: "If-Range") == "\"1\"")
         #expect(events.body == "0123456789")
-        #expect(events.names == ["needsNetwork", "finished"])
+        #expect(events.names == ["needsNetwork", "resumed after 4", "received", "finished"])
         #expect((events.fetched?.response.urlResponse as? HTTPURLResponse)?.statusCode == 200)
         #expect(events.fetched?.trace.bytesSpared == 4)
         #expect(events.fetched?.trace.bytesReceived == 6)
