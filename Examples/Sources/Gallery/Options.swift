@@ -16,7 +16,7 @@ struct Options {
         Scripts/gallery --measure                scrolls through everything under Xvfb, and prints what that cost
           --baseline NAME     with one thing done by hand: decode-on-main, no-cancel, fifo, full-size;
                               or no-cancel-fifo, which is two of them at once
-          --sizes NAME        equal: photographs of some 650 KB; mixed: of some 250 KB, and one in twelve an original of 8 MB
+          --sizes NAME        equal: photographs of some 650 KB; mixed: of some 270 KB, and one in twelve an original of 8 MB
           --draw N            which of the mixed ones are originals: another number, others (0)
           --bandwidth N       bytes a second of the sample site (16000000 for equal sizes, 5000000 for mixed ones; 0 for
                               no limit)

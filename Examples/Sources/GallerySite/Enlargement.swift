@@ -7,7 +7,7 @@ import ImageResource
 struct Enlargement {
     /// What a service serves for a large screen: some 650 KB.
     static let large = Enlargement(width: 2_048, height: 1_536, quality: 0.85)
-    /// What it serves for a page of many: some 250 KB.
+    /// What it serves for a page of many: some 270 KB.
     static let small = Enlargement(width: 1_280, height: 960, quality: 0.85)
     /// What a camera of 24 megapixels has written: some 8 MB.
     static let original = Enlargement(width: 6_000, height: 4_000, quality: 0.93)
