@@ -71,7 +71,8 @@ extension NativeFetch {
         }
         var fetched = Fetched(body: reception.body, response: head, freshUntil: freshUntil, trace: trace)
         if let url = task.hop.url {
-            fetched.isForThisLoadOnly = fetcher.cacheRequest(task.hop, url).isBoundToSession(by: head)
+            fetched.isForThisLoadOnly = fetcher.cacheRequest(task.hop, url)
+                .isBoundToSession(by: head, maySendCookies: task.hop.httpShouldHandleCookies)
         }
         return .success(fetched)
     }

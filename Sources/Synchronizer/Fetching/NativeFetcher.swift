@@ -18,7 +18,7 @@ package final class NativeFetcher: Fetching {
     let invalidations = InvalidationLog()
     private let cache: URLCache?
     private let removals = PendingRemovals()
-    private let removing = DispatchQueue(label: "Synchronizer.removing", qos: .userInitiated)
+    let removing = DispatchQueue(label: "Synchronizer.removing", qos: .userInitiated)
 
     /// - Parameters:
     ///   - transport: its session is to have this cache, and to follow redirects.
@@ -83,7 +83,7 @@ package final class NativeFetcher: Fetching {
     func lookUp(_ request: CacheRequest, _ urlRequest: URLRequest, limit: Int) -> NativeLookUp {
         let found = request.policy.looksUp && request.method == "GET" ? cache?.cachedResponse(for: urlRequest) : nil
         let isRemoved = removals.contains(request.url)
-        if isRemoved, found != nil { removeSoon(urlRequest, request.url) }
+        if isRemoved { found == nil ? removals.end(request.url) : removeSoon(urlRequest, request.url) }
         let usable = isRemoved ? nil : found.flatMap { Stored($0, for: request, limit: limit, at: time.now) }
         let candidates = usable.map { [Candidate($0.response, bodySize: $0.body.count)] } ?? []
         return NativeLookUp(
