@@ -8,8 +8,9 @@
         /// bytes.
         private static let pixelsAtOnce = 250_000
 
-        /// In a lossless file some parts are detailed and some flat, of which a kilobyte can be a megapixel and more.
-        private static let losslessBytesAtOnce = 1024
+        /// Some parts of a picture are detailed and some flat: of a lossless file a kilobyte can be a megapixel and more,
+        /// of a lossy one four.
+        private static let (losslessBytesAtOnce, lossyBytesAtOnce) = (1024, 4096)
 
         /// The decoder keeps pointers into it.
         private let config: UnsafeMutablePointer<WebPDecoderConfig>
@@ -52,8 +53,8 @@
             guard !isComplete, fed < bytes.count else { return false }
             try ParseCancellation.check()
             let share = max(1, bytes.count / max(1, pixels / Self.pixelsAtOnce))
-            let piece = WebPHeader.isLossless(bytes) ? min(share, Self.losslessBytesAtOnce) : share
-            fed = min(fed + piece, bytes.count)
+            let most = WebPHeader.isLossless(bytes) ? Self.losslessBytesAtOnce : Self.lossyBytesAtOnce
+            fed = min(fed + min(share, most), bytes.count)
             if let part = bytes.part(from: 0, count: fed) { isComplete = try update(part) }
             return true
         }
