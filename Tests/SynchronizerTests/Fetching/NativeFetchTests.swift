@@ -335,7 +335,9 @@ struct NativeFetchTests {
         }
         // The next look-up has it removed, what is new along with it: the cache does not tell one from the other.
         harness.session.cache.removeLate(false)
+        harness.fetcher.removing.suspend()
         harness.load()
+        harness.fetcher.removing.resume()
         harness.finishRemovals()
         #expect(harness.session.cache.all.isEmpty)
         #expect(harness.load().source == .network)
