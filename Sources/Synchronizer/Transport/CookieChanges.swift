@@ -19,8 +19,8 @@ final class CookieChanges: Sendable {
         underWay.withLock { $0 == 0 ? cookies() : nil }
     }
 
-    private struct Known: Sendable {
-        weak let changes: CookieChanges?
+    private struct Known {
+        weak var changes: CookieChanges?
     }
 
     private static let known = Locked<[ObjectIdentifier: Known]>([:])
