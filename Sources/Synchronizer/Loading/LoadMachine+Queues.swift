@@ -120,7 +120,7 @@ extension LoadMachine {
 
     /// Makes room for something visible; whether it did.
     private mutating func preempt() -> Bool {
-        guard visibleCount > 0, let (id, next) = network.toPreempt(), mayBegin(next.id, next.rank) else { return false }
+        guard visibleCount > 0, let id = network.toPreempt(for: { mayBegin($0.id, $0.rank) }) else { return false }
         network.end(id)
         actions.append(.restart(id))
         change(id) { $0.stage = .waitingToLookUp }

@@ -131,19 +131,19 @@ struct NetworkQueue: Sendable {
         refresh(ended.host)
     }
 
-    /// The speculative download that has to give its slot to a visible one that waits, and that one; the least urgent,
+    /// The speculative download that has to give its slot to a visible one that waits and may begin: the least urgent,
     /// then the one that began last, because it has the least to lose.
-    func toPreempt() -> (victim: SlotID, for: Waiting)? {
+    func toPreempt(for mayBegin: (Waiting) -> Bool) -> SlotID? {
         guard speculative > 0 else { return nil }
-        if !mayStart, let next, next.rank.priority.isVisible, let victim = leastUrgent(on: nil) {
-            return (victim, next)
+        if !mayStart, let next, next.rank.priority.isVisible, mayBegin(next), let victim = leastUrgent(on: nil) {
+            return victim
         }
         // A host may be full of speculative loads, whether or not there is room in all.
         for host in running.lazy.filter({ !$0.rank.priority.isVisible }).map(\.host) {
             guard let state = hosts[host], state.running >= limits.perHost,
-                let next = best(on: host), next.rank.priority.isVisible, let victim = leastUrgent(on: host)
+                let next = best(on: host), next.rank.priority.isVisible, mayBegin(next)
             else { continue }
-            return (victim, next)
+            return leastUrgent(on: host)
         }
         return nil
     }

@@ -251,6 +251,28 @@ struct LoadMachineTests {
         harness.drain()
         #expect(harness.violations.isEmpty)
     }
+
+    @Test("a host whose visible load must wait behind bodies does not keep another's from its slot")
+    func backlogAndPreemption() {
+        var harness = LoadMachineHarness(
+            limits: .init(lookups: 9, network: .init(total: 2, perHost: 1), parses: 1))
+        for (request, host) in [(1, "a"), (2, "b")] {
+            harness.subscribe(request, host: host, .low)
+            harness.needsNetwork(harness.download(request))
+        }
+        harness.subscribe(3, host: "a", .normal)
+        for request in 4...6 {
+            harness.subscribe(request, host: "c", .normal)
+            harness.fetchEnded(harness.download(request), succeeded: true)
+        }
+        harness.needsNetwork(harness.download(3))
+        #expect(harness.downloads[harness.download(1)]?.stage == .loading)
+        harness.subscribe(7, host: "b", .high)
+        harness.needsNetwork(harness.download(7))
+        #expect(harness.downloads[harness.download(7)]?.stage == .loading)
+        harness.drain()
+        #expect(harness.violations.isEmpty)
+    }
 }
 
 extension LoadMachineHarness {
