@@ -324,7 +324,7 @@ final class ResponseCache: Sendable {
 extension ResponseCache.State {
     /// Has everything removed from the disk, and keeps what memory has.
     fileprivate mutating func removeAllFromDisk() {
-        memory.keepWithoutDisk()
+        keepWithoutDisk()
         log.append(.removeAll)
     }
 

@@ -113,6 +113,25 @@ struct ReadingTests {
         #expect(cache.rows(of: url(1)).map(\.bodySize) == [200])
     }
 
+    @Test("a response that the disk did not take during a look-up stays in memory")
+    func givenUpDuringLookUp() throws {
+        let cache = directory.cache(memory: 8 << 20, time: ManualClock())
+        try store(cache, 1, size: 100)
+        cache.flush()
+        let other = try Database(path: directory.database.path, busyTimeout: 0)
+        try other.execute(Schema.begin)  // the writer waits
+        let stored = Sample.stored(url(1), selecting: [("Accept", "b")])
+        cache.store(StoredRecord(stored), try Sample.cached(url(1), Data([2])), keepsObject: false)
+        let during = cache.rows(of: url(1)) { _ in
+            cache.giveUpStores()
+            return true
+        }
+        #expect(during.map(\.bodySize) == [1, 100])
+        cache.state.withLock { $0.memory.doubtAll() }
+        #expect(cache.rows(of: url(1)).map(\.bodySize) == [1, 100])
+        try other.execute(Schema.rollback)
+    }
+
     @Test("where the database can't be read for a moment, memory does not take it for empty")
     func unreadableForAMoment() throws {
         let cache = directory.cache(memory: 8 << 20, time: ManualClock())
