@@ -129,7 +129,11 @@ package struct ModelRun: Sendable {
     private func check(_ url: String) throws {
         let entries = cache.entries(for: url)
         let expected = model.stored[url] ?? []
-        try Self.require(entries.map(\.response) == expected.map(\.response), url)
+        let (found, wanted) = (entries.map(\.response), expected.map(\.response))
+        if found != wanted {
+            let numbers = [found, wanted].map { responses in responses.map { $0.fields["X-Number"] ?? "?" } }
+            throw Mismatch(description: "\(url): the cache has \(numbers[0]), the model \(numbers[1])")
+        }
         for (entry, expected) in zip(entries, expected) {
             try Self.require(cache.body(of: entry) == expected.body, url)
             try Self.require(entry.bodySize == expected.body.count, url)

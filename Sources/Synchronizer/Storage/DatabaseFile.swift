@@ -13,6 +13,9 @@ struct DatabaseFile: Hashable, Sendable {
     /// nil if it is gone.
     var identity: FileIdentity? { FileIdentity(path) }
 
+    /// Under which name it is made. Nobody takes that for a database; `removeOlder(in:)` removes what was left of one.
+    var draft: DatabaseFile { DatabaseFile(path: path + "-new") }
+
     private static let prefix = "Cache-"
     private static let suffix = ".db"
 

@@ -43,15 +43,18 @@ struct DatabaseMaker {
 
     private func make() throws -> DatabaseFile {
         let new = DatabaseFile.new(in: directory)
+        // Nobody may see it before it is whole. Not its making alone would be seen: closing the file here gives back
+        // the locks that a look-up, which had opened it meanwhile, would have on it (fcntl(2)).
+        let draft = new.draft
+        defer { draft.remove() }
         // SQLite would let others read it; the files beside it get the same mode.
-        let file = Foundation.open(new.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let file = Foundation.open(draft.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw SQLiteFailure(code: 14, message: String(cString: strerror(errno))) }
         close(file)
-        do {
-            try Database(path: new.path, busyTimeout: 5000).execute(Schema.create)
-        } catch {
-            new.remove()
-            throw error
+        try Database(path: draft.path, busyTimeout: 5000).execute(Schema.create)
+        // Closing it has brought its log into it, unless there was no room.
+        guard access(draft.writeAheadLog, F_OK) != 0, rename(draft.path, new.path) == 0 else {
+            throw SQLiteFailure(code: 14, message: String(cString: strerror(errno)))
         }
         return new
     }

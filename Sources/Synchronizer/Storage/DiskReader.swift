@@ -48,9 +48,9 @@ final class DiskReader: Sendable {
         self.directory = directory
         let pool = Locked(Pool())
         self.pool = pool
-        anchor = ReadAnchor { [busyReads] in
+        anchor = ReadAnchor { [busyReads] canHold in
             pool.withLock { pool in
-                pool.isAnchored = pool.reads >= busyReads
+                pool.isAnchored = canHold && pool.reads >= busyReads
                 pool.reads = 0
                 return pool.isAnchored
             }
@@ -71,7 +71,7 @@ final class DiskReader: Sendable {
     }
 
     private func readAnew<Answer>(
-        _ body: (ReadConnection) throws -> Answer, isLastTry: Bool = false
+        _ body: (ReadConnection) throws -> Answer, triesLeft: Int = 4
     ) -> Outcome<Answer> {
         guard let file = DatabaseFile.current(in: directory), let identity = file.identity else { return .nothing }
         do {
@@ -81,7 +81,8 @@ final class DiskReader: Sendable {
             give(back: connection, of: file)
             return .answer(answer)
         } catch let failure as SQLiteFailure where !failure.isDamage {
-            return isLastTry ? .nothing : readAnew(body, isLastTry: true)
+            // The locks of others, or files that are made anew at the moment: mostly gone the next time.
+            return triesLeft > 1 ? readAnew(body, triesLeft: triesLeft - 1) : .nothing
         } catch let foreign as ForeignDatabase where foreign.isEmpty {
             return .nothing  // another process is about to make it
         } catch is CacheDirectory.Refusal {

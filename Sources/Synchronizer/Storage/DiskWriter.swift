@@ -131,10 +131,12 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
             return .done  // nothing is there that could be removed
         }
         for isLastTry in [false, true] {
-            if connection?.isCurrent != true { reopen() }
-            guard let connection else { return .failed }
+            if connection?.isCurrent != true { reopen(reporting: isLastTry) }
+            guard let connection else { continue }
             do {
                 try connection.write(changes, budget, source)
+                // They are in the database now, whatever comes of the rest.
+                attempt(connection) { try connection.cleanUp(budget) }
                 return .done
             } catch let failure as SQLiteFailure where failure.isDamage {
                 reopen(condemning: (connection.file, failure.message))
@@ -195,14 +197,16 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         try connection.keepLogShort(budget)
     }
 
-    private func reopen(condemning condemned: (file: DatabaseFile, reason: String)? = nil) {
+    private func reopen(
+        condemning condemned: (file: DatabaseFile, reason: String)? = nil, reporting reports: Bool = true
+    ) {
         connection = nil
         do {
             let opened = try maker.open(condemning: condemned)
             connection = opened
             didOpen(opened.file)
         } catch {
-            reportFailure(error)
+            if reports { reportFailure(error) }
         }
     }
 
@@ -242,6 +246,10 @@ extension WriteConnection {
             prepared.values.forEach { $0.discard() }
             throw error
         }
+    }
+
+    /// What follows a batch, and can as well follow the next one.
+    fileprivate func cleanUp(_ budget: DiskBudget) throws {
         try removeOrphans()
         try keepLogShort(budget)
     }

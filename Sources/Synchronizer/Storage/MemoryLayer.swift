@@ -16,7 +16,8 @@ struct MemoryLayer {
 
     private var pages = LRUList<UInt64, Page>()
     private(set) var cost = 0
-    private var epoch = 0
+    /// Counts how often all that is known has been doubted.
+    private(set) var epoch = 0
 
     /// In bytes, of bodies and fields.
     var capacity: Int {

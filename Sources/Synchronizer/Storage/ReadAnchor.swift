@@ -8,7 +8,7 @@ import Foundation
 /// it lasts milliseconds only, and there is none while anybody changes the database.
 final class ReadAnchor: @unchecked Sendable {  // its variables are touched on `queue` only
     private let queue = DispatchQueue(label: "SQLiteURLCache.anchor", qos: .utility)
-    private let isBusy: @Sendable () -> Bool
+    private let isBusy: @Sendable (_ canHold: Bool) -> Bool
     private var database: Database?
     private var file: DatabaseFile?
     private var isHolding = false
@@ -16,8 +16,9 @@ final class ReadAnchor: @unchecked Sendable {  // its variables are touched on `
 
     private let interval = DispatchTimeInterval.milliseconds(10)
 
-    /// - Parameter isBusy: asked every few milliseconds, until it says that too few look-ups were made meanwhile.
-    init(isBusy: @escaping @Sendable () -> Bool) {
+    /// - Parameter isBusy: asked every few milliseconds, until it says that too few look-ups were made meanwhile. Told
+    ///   whether there is a database to hold; if there is none, that was the last time, until `begin(_:)`.
+    init(isBusy: @escaping @Sendable (_ canHold: Bool) -> Bool) {
         self.isBusy = isBusy
     }
 
@@ -55,7 +56,8 @@ final class ReadAnchor: @unchecked Sendable {  // its variables are touched on `
 
     private func tick() {
         release()
-        if isBusy() { hold() }
+        let canHold = file != nil
+        if isBusy(canHold), canHold { hold() }
     }
 
     private func release() {

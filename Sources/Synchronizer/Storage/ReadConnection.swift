@@ -111,12 +111,13 @@ final class ReadConnection {
         return nil
     }
 
-    /// The body of the response with that identifier.
-    func body(of id: Int64) throws(SQLiteFailure) -> DiskBody {
+    /// The body of the response with that identifier; missing if that is one of another URL than is given.
+    func body(of id: Int64, _ urlKey: UInt64? = nil) throws(SQLiteFailure) -> DiskBody {
         defer { entry.reset() }
         entry.bind(0, id)
         guard try entry.step() else { return .missing(isStored: false) }
-        guard case .row(_, let place) = Self.decode(entry) else { return .damaged }
+        guard case .row(let row, let place) = Self.decode(entry) else { return .damaged }
+        guard urlKey == nil || row.urlKey == urlKey else { return .missing(isStored: false) }
         return try body(of: id, place, entry)
     }
 

@@ -25,7 +25,7 @@ extension ResponseCache: WriteSource {
     }
 
     func forgetDisk() {
-        state.withLock { $0.memory.keepWithoutDisk() }
+        state.withLock { $0.keepWithoutDisk() }
     }
 
     func giveBack(used: [Int64: Int64]) {
@@ -33,17 +33,31 @@ extension ResponseCache: WriteSource {
     }
 
     func giveUpStores() {
-        state.withLock { $0.memory.keepWithoutDisk($0.log.giveUpStores()) }
+        state.withLock { $0.giveUpStores() }
     }
 
     /// For a minute new responses are kept in memory only, and removals wait.
     func giveUpDisk() -> Bool {
         let until = time.now.addingTimeInterval(60)
         return state.withLock { state in
-            state.memory.keepWithoutDisk(state.log.giveUpStores())
+            state.giveUpStores()
             state.diskIsOffUntil = until
             state.isWriting = false
             return state.log.hasRemovals
         }
+    }
+}
+
+extension ResponseCache.State {
+    // What a look-up has read before does not get into memory after these: it does not know what is on no disk.
+
+    fileprivate mutating func giveUpStores() {
+        changes.count(nil)
+        memory.keepWithoutDisk(log.giveUpStores())
+    }
+
+    mutating func keepWithoutDisk() {
+        changes.count(nil)
+        memory.keepWithoutDisk()
     }
 }

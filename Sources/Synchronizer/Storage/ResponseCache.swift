@@ -84,10 +84,14 @@ final class ResponseCache: Sendable {
         let urlKey = Digest.of(url)
         let (complete, before) = glance(at: url, urlKey)
         if let complete { return complete }
-        let rows = before.merge(readRows(of: url, urlKey, before, wanting), of: url)
-        if before.hasMemory {
+        let stored = readRows(of: url, urlKey, before, wanting)
+        let rows = before.merge(stored ?? [], of: url)
+        // What could not be read is no reason to believe that there is nothing.
+        if before.hasMemory, stored != nil || !before.usesDisk {
             state.withLock { state in
-                if state.changes[urlKey] == before.changes { state.memory.fill(rows, of: url, key: urlKey) }
+                // Neither this process nor another one has changed anything meanwhile.
+                guard state.changes[urlKey] == before.changes, state.memory.epoch == before.epoch else { return }
+                state.memory.fill(rows, of: url, key: urlKey)
             }
         }
         return rows
@@ -112,6 +116,7 @@ final class ResponseCache: Sendable {
         let known: [StoredRow]
         let waiting: [Change]
         let changes: Int
+        let epoch: Int
         let usesDisk: Bool
         let hasMemory: Bool
 
@@ -119,6 +124,7 @@ final class ResponseCache: Sendable {
             known = state.memory.knownRows(of: url, key: urlKey)
             waiting = state.log.changes(for: urlKey)
             changes = state.changes[urlKey]
+            epoch = state.memory.epoch
             usesDisk = state.diskCapacity > 0
             hasMemory = state.memory.capacity > 0
         }
@@ -156,10 +162,11 @@ final class ResponseCache: Sendable {
         }
     }
 
+    /// nil if the disk is not used, or there is nothing that could be read.
     private func readRows(
         of url: String, _ urlKey: UInt64, _ before: Before, _ wanting: ((StoredRow) -> Bool)?
-    ) -> [StoredRow] {
-        guard before.usesDisk else { return [] }
+    ) -> [StoredRow]? {
+        guard before.usesDisk else { return nil }
         let endsThere = !before.hasMemory && before.isSilent
         var missingBefore: Set<Int64>?
         while true {
@@ -167,7 +174,7 @@ final class ResponseCache: Sendable {
                 try connection.rows(
                     of: url, urlKey: urlKey, wanting: wanting, hasBody: before.hasBody, endsThere: endsThere)
             }
-            guard let answer else { return [] }
+            guard let answer else { return nil }
             drop(answer.damaged, urlKey)
             // A body file that is gone at the first try was evicted meanwhile; at the second it is missing.
             guard let missingBefore else {
@@ -205,7 +212,7 @@ final class ResponseCache: Sendable {
 
     private func readBody(of id: Int64, _ urlKey: UInt64) -> Data? {
         for isLastTry in [false, true] {
-            switch readDisk({ try $0.body(of: id) }) {
+            switch readDisk({ try $0.body(of: id, urlKey) }) {
             case .whole(let body): return body
             case .damaged: drop([id], urlKey)
             case .missing(let isStored) where isStored && !isLastTry: continue
@@ -317,7 +324,7 @@ final class ResponseCache: Sendable {
 extension ResponseCache.State {
     /// Has everything removed from the disk, and keeps what memory has.
     fileprivate mutating func removeAllFromDisk() {
-        memory.keepWithoutDisk()
+        keepWithoutDisk()
         log.append(.removeAll)
     }
 

@@ -34,7 +34,8 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
         cache = SharedCaches.cache(
             memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
             directory: directory ?? CacheDirectory.defaultURL(), time: time, report: Log.line)
-        // The stock cache is not used; it gets nothing to keep and no directory to make.
+        // The stock cache is not used; it gets nothing to keep and no directory to make. Here, and not in a file for each
+        // platform, because only this initialiser may call one of its designated ones, which differ.
         #if canImport(FoundationNetworking)
             super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: "/dev/null")
         #else

@@ -13,7 +13,8 @@ final class URLCacheStore: ResponseStore {
     /// Between finding an entry and reading its body lie microseconds, and a scan of the stock cache's directory.
     private let recent = Locked<[(id: Int64, body: Data)]>([])
 
-    /// Two stores may shield one cache, so that all changes wait for each other here.
+    /// Two stores may shield one cache, so that all changes wait for each other here: in a queue, because the stock cache
+    /// reads and writes files meanwhile, which is nothing to be done under a `Locked`.
     private static let changes = DispatchQueue(label: "URLCacheStore.changes")
     private static let recordKey = "Synchronizer.record"
 

@@ -101,29 +101,40 @@ final class WriteConnection {
 
     private func insert(_ row: StoredRow, _ prepared: PreparedBody) throws(SQLiteFailure) {
         let body = try prepared.settle(in: self)
+        var id = row.id
+        // Two processes hardly ever make the same identifier at once. Whoever comes second takes another one.
+        while try !insert(row, as: id, prepared.data, body) { id = GrowingID.next() }
+        guard body.file == nil, body.length > Schema.largestBodyInRow else { return }
+        let insertion = try statement(Schema.insertBody)
+        insertion.bind(0, id)
+        try insertion.run(binding: prepared.data, at: 1)
+    }
+
+    /// False if there is a response with that identifier.
+    private func insert(
+        _ row: StoredRow, as id: Int64, _ data: Data, _ body: StoredBody
+    ) throws(SQLiteFailure) -> Bool {
         let record = row.record.bytes
         let size = Int64(record.count + 200) + Int64(body.length)
         let insertion = try statement(Schema.insertEntry)
         let seal = record.withUnsafeBytes {
             Seal.of(
-                $0, id: row.id, urlKey: row.urlKey, variant: row.variant, revision: row.revision, stored: row.stored,
+                $0, id: id, urlKey: row.urlKey, variant: row.variant, revision: row.revision, stored: row.stored,
                 body: body)
         }
         let columns: [Int64?] = [
-            row.id, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant), row.revision, row.stored,
+            id, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant), row.revision, row.stored,
             Int64(body.length), Int64(bitPattern: body.digest), body.file, Int64(bitPattern: seal), row.stored, size,
         ]
         for (index, column) in columns.enumerated() { insertion.bind(index, column) }
         if body.length <= Schema.largestBodyInRow {
-            return try insertion.binding(prepared.data, at: 12) { () throws(SQLiteFailure) in
+            try insertion.binding(data, at: 12) { () throws(SQLiteFailure) in
                 try insertion.run(binding: record, at: 11)
             }
+        } else {
+            try insertion.run(binding: record, at: 11)
         }
-        try insertion.run(binding: record, at: 11)
-        guard body.file == nil else { return }
-        let bodyInsertion = try statement(Schema.insertBody)
-        bodyInsertion.bind(0, row.id)
-        try bodyInsertion.run(binding: prepared.data, at: 1)
+        return database.changes == 1
     }
 
     private func apply(_ update: RowUpdate) throws(SQLiteFailure) {

@@ -12,6 +12,8 @@ struct ReadingTests {
         StorageChurn.body(seed: 9, step: number, key: number, size: size)
     }
 
+    private func url(_ number: Int) -> String { "https://example.com/\(number)" }
+
     private func store(_ cache: ResponseCache, _ number: Int, size: Int) throws {
         let url = "https://example.com/\(number)"
         let cached = try Sample.cached(url, body(number, size))
@@ -91,6 +93,80 @@ struct ReadingTests {
         clock.advance(by: 2)
         #expect(found(cache, 1) == body(1, 100_000))
         #expect(cache.state.withLock { $0.dropped.count } == 0)
+    }
+
+    // MARK: - What could not be read
+
+    @Test("what was read before another process's change was noticed is not taken for what is stored after it")
+    func readBeforeDoubt() throws {
+        let clock = ManualClock()
+        let (cache, other) = (directory.cache(memory: 8 << 20, time: clock), directory.cache())
+        try store(other, 1, size: 100)
+        other.flush()
+        let old = cache.rows(of: url(1)) { _ in
+            try? store(other, 1, size: 200)
+            other.flush()
+            cache.state.withLock { $0.memory.doubtAll() }  // as another thread that has noticed
+            return true
+        }
+        #expect(old.map(\.bodySize) == [100])
+        #expect(cache.rows(of: url(1)).map(\.bodySize) == [200])
+    }
+
+    @Test("a response that the disk did not take during a look-up stays in memory")
+    func givenUpDuringLookUp() throws {
+        let cache = directory.cache(memory: 8 << 20, time: ManualClock())
+        try store(cache, 1, size: 100)
+        cache.flush()
+        let other = try Database(path: directory.database.path, busyTimeout: 0)
+        try other.execute(Schema.begin)  // the writer waits
+        let stored = Sample.stored(url(1), selecting: [("Accept", "b")])
+        cache.store(StoredRecord(stored), try Sample.cached(url(1), Data([2])), keepsObject: false)
+        let during = cache.rows(of: url(1)) { _ in
+            cache.giveUpStores()
+            return true
+        }
+        #expect(during.map(\.bodySize) == [1, 100])
+        cache.state.withLock { $0.memory.doubtAll() }
+        #expect(cache.rows(of: url(1)).map(\.bodySize) == [1, 100])
+        try other.execute(Schema.rollback)
+    }
+
+    @Test("where the database can't be read for a moment, memory does not take it for empty")
+    func unreadableForAMoment() throws {
+        let cache = directory.cache(memory: 8 << 20, time: ManualClock())
+        try store(cache, 1, size: 100)
+        cache.close()
+        cache.state.withLock { state in  // forgets it
+            state.memory.capacity = 0
+            state.memory.capacity = 8 << 20
+        }
+        let stored = Sample.stored(url(1), selecting: [("Accept", "b")])
+        let cached = try Sample.cached(url(1), Data([2]), policy: .allowedInMemoryOnly)
+        cache.store(StoredRecord(stored), cached, keepsObject: false)
+        cache.close()
+        let path = try directory.database.path
+        #expect(rename(path, path + "-away") == 0)
+        #expect(cache.rows(of: url(1)).map(\.bodySize) == [1])
+        #expect(rename(path + "-away", path) == 0)
+        #expect(cache.rows(of: url(1)).map(\.bodySize) == [1, 100])
+    }
+
+    @Test("a look-up outlasts what only lasts a moment", arguments: [false, true])
+    func transientFailures(_ hasConnection: Bool) throws {
+        let cache = directory.cache()
+        try store(cache, 1, size: 100)
+        cache.close()
+        if hasConnection { #expect(found(cache, 1) != nil) }
+        var failures = 0
+        let count = cache.readDisk { connection in
+            guard failures == 3 else {
+                failures += 1
+                throw SQLiteFailure(code: 5, message: "database is locked")
+            }
+            return try connection.entryCount()
+        }
+        #expect(count == 1)
     }
 
     // MARK: - Files that change under open connections

@@ -17,8 +17,7 @@ private final class OneStore: WriteSource {
     private let state = Locked(State())
     private let comes: @Sendable (Int) -> Void
 
-    init(_ body: Data, comes: @escaping @Sendable (Int) -> Void) {
-        let url = "https://example.com/x"
+    init(_ body: Data, _ url: String = "https://example.com/x", comes: @escaping @Sendable (Int) -> Void = { _ in }) {
         let record = EncodedRecord(StoredRecord(Sample.stored(url)))
         row = StoredRow(
             id: 1, url: url, urlKey: Digest.of(url), revision: 1, stored: 1, record: record, variant: 1,
@@ -74,6 +73,38 @@ struct WriterTests {
         done.wait()
         #expect(isHeld.withLock { $0 })
         #expect(source.isWritten)
+    }
+
+    @Test("two processes that make the same identifier lose nothing, and neither gets the other's body")
+    func sameIdentifier() throws {
+        let directory = TemporaryDirectory()
+        let urls = ["https://example.com/x", "https://example.com/y"]
+        for (url, byte) in zip(urls, UInt8(1)...) {
+            let writer = DiskWriter(directory.files, report: { _ in })
+            let done = DispatchSemaphore(value: 0)
+            writer.write(from: OneStore(Data(repeating: byte, count: 2000), url)) { done.signal() }
+            done.wait()
+        }
+        let cache = directory.cache()
+        for (url, byte) in zip(urls, UInt8(1)...) {
+            let row = try #require(cache.rows(of: url) { _ in true }.first)
+            #expect(row.body == Data(repeating: byte, count: 2000))
+        }
+        #expect(cache.body(of: 1, url: urls[0]) { 1 } == Data(repeating: 1, count: 2000))
+        #expect(cache.body(of: 1, url: urls[1]) { 1 } == nil)
+    }
+
+    @Test("a database that is not whole yet is none")
+    func draft() throws {
+        let directory = TemporaryDirectory()
+        try directory.files.prepare()
+        let draft = DatabaseFile.new(in: directory.files).draft
+        try Data().write(to: URL(fileURLWithPath: draft.path))
+        #expect(DatabaseFile.current(in: directory.files) == nil)
+        let made = try DatabaseMaker(directory: directory.files, lockTimeout: 0) { _ in }.open()
+        #expect(DatabaseFile.current(in: directory.files) == made.file)
+        #expect(made.file.draft.identity == nil)
+        #expect(draft.identity == nil, "what a killed process has left goes")
     }
 
     @Test("a connection whose database was replaced leaves the files of the new one alone")

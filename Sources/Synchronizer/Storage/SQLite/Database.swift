@@ -77,7 +77,7 @@ final class Database {
         return try statement.step() ? statement.integer(0) : 0
     }
 
-    /// Rows that the last statement inserted, changed or deleted.
+    /// How many rows the last statement that changed the database inserted, changed or deleted.
     var changes: Int { Int(sqlite3_changes(handle)) }
 
     /// Whether SQLite would not write to it, although it was opened for that. Known once something was read.

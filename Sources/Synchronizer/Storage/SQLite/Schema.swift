@@ -84,10 +84,12 @@ enum Schema {
     static let usedColumn = 11
 
     // Changing.
+    /// Inserts nothing where another process has used the identifier.
     static let insertEntry = """
         INSERT INTO entries
         (id, url_key, variant, revision, stored, length, digest, file, seal, used, size, record, body)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO NOTHING
         """
     static let insertBody = "INSERT INTO bodies (id, data) VALUES (?, ?)"
     static let updateEntry = """
