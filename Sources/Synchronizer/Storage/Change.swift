@@ -74,7 +74,11 @@ enum Change: Sendable {
             rows.insert(row, at: 0)
             if rows.count > Self.mostVariants { rows.removeLast(rows.count - Self.mostVariants) }
         case .update(let update):
-            guard let index = rows.firstIndex(where: { $0.id == update.id }) else { return }
+            guard let index = rows.firstIndex(where: { $0.id == update.id }) else {
+                // The disk may know already that it was removed after this. What it has replaced must not come back.
+                rows.removeAll { $0.variant == update.variant && $0.revision < update.revision }
+                return
+            }
             var row = rows[index]
             (row.record, row.variant) = (update.record, update.variant)
             (row.revision, row.stored, row.cached) = (update.revision, update.stored, nil)

@@ -140,14 +140,17 @@ final class WriteConnection {
     private func apply(_ update: RowUpdate) throws(SQLiteFailure) {
         let selection = try statement(Schema.entry)
         selection.bind(0, update.id)
-        guard try selection.step() else { return }
+        let (urlKey, variant) = (Int64(bitPattern: update.urlKey), Int64(bitPattern: update.variant))
+        guard try selection.step() else {
+            try removeAll(Schema.victimsOfVariant, urlKey, variant)
+            return
+        }
         let decoded = ReadConnection.decode(selection)
         selection.reset()
         guard case .row(_, let body) = decoded else {
             try removeAll(Schema.victim, update.id)
             return
         }
-        let (urlKey, variant) = (Int64(bitPattern: update.urlKey), Int64(bitPattern: update.variant))
         try removeAll(Schema.victimsOfVariant, urlKey, variant, except: update.id)
         let seal = update.record.bytes.withUnsafeBytes {
             Seal.of(

@@ -94,6 +94,25 @@ struct WriterTests {
         #expect(cache.body(of: 1, url: urls[1]) { 1 } == nil)
     }
 
+    @Test("what an update has replaced does not come back where the disk knows more than the look-up thought")
+    func replayedUpdate() {
+        func row(_ id: Int64, _ variant: UInt64) -> StoredRow {
+            StoredRow(
+                id: id, url: "https://example.com/x", urlKey: 7, revision: id, stored: id, record: EncodedRecord(),
+                variant: variant, bodySize: 0)
+        }
+        let update = RowUpdate(
+            id: 1, url: "https://example.com/x", urlKey: 7, record: EncodedRecord(), variant: 20, revision: 3,
+            stored: 3, isMemoryOnly: false)
+        let waiting: [Change] = [.store(row(2, 20)), .update(update), .remove(id: 1, urlKey: 7)]
+        // Before they are written, in the middle, and after: response 1 is of another variant until it is updated.
+        for stored in [[row(1, 10)], [row(2, 20), row(1, 10)], []] {
+            var rows = stored
+            for change in waiting { change.apply(to: &rows, of: "https://example.com/x") }
+            #expect(rows.isEmpty)
+        }
+    }
+
     @Test("a database that is not whole yet is none")
     func draft() throws {
         let directory = TemporaryDirectory()
