@@ -93,13 +93,13 @@ extension LoadMachine {
         return sideTurns.waitingPreviews.max { rank(of: $0) < rank(of: $1) }
     }
 
-    /// Bodies that wait to be parsed take memory: as long as there are many, none is fetched that would have to wait
-    /// behind them.
+    /// Bodies that wait to be parsed take memory: as long as there are many, only what is more urgent begins. What is as
+    /// urgent, but newer, does not: of two hundred photographs asked for at once each would overtake those before it.
     private func mayBegin(_ id: DownloadID, _ rank: LoadRank?) -> Bool {
         guard waitingParses.count >= limits.waitingParses, let best = waitingParses.firstRank, let rank else {
             return true
         }
-        return best < rank || parsesQuickly(id)
+        return best.priority < rank.priority || parsesQuickly(id)
     }
 
     private func parsesQuickly(_ id: DownloadID) -> Bool {

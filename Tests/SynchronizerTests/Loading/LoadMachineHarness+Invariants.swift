@@ -71,12 +71,12 @@ extension LoadMachineHarness {
             let stopped = min(waitingParses.count, runningPreviews.count)
             expect(stoppedPreviews.count >= stopped, "a preview does not make way")
         }
-        // As long as many bodies wait to be parsed, nothing starts that would have to wait behind them.
+        // As long as many bodies wait to be parsed, nothing starts that is no more urgent.
         let floor = waitingParses.map { rank(priority(ofParse: $0.key), $0.value.turn) }.max()
         let isHeldUp = waitingParses.count >= limits.waitingParses
         func mayBegin(_ download: Download) -> Bool {
             guard isHeldUp, let floor else { return true }
-            return floor < rank(download.priority, download.turn)
+            return floor.priority < rank(download.priority, download.turn).priority
         }
         let isFull = !machine.networkHasRoom
         for (id, waiting) in downloads

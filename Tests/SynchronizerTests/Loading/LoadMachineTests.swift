@@ -234,7 +234,7 @@ struct LoadMachineTests {
         #expect(harness.violations.isEmpty)
     }
 
-    @Test("behind bodies that wait to be parsed begins what is more urgent, and nothing that would wait behind them")
+    @Test("behind bodies that wait to be parsed begins what is more urgent, and nothing that is only newer")
     func backlog() {
         var harness = LoadMachineHarness(
             limits: .init(lookups: 9, network: .init(total: 9, perHost: 9), parses: 1))
@@ -242,8 +242,10 @@ struct LoadMachineTests {
             harness.subscribe(request, .normal)
             harness.fetchEnded(harness.download(request), succeeded: true)
         }
-        harness.subscribe(4, .low)
-        #expect(harness.downloads[harness.download(4)]?.stage == .waitingToLookUp)
+        for (request, priority) in [(4, LoadPriority.low), (6, .normal)] {
+            harness.subscribe(request, priority)
+            #expect(harness.downloads[harness.download(request)]?.stage == .waitingToLookUp)
+        }
         harness.subscribe(5, .high)
         #expect(harness.downloads[harness.download(5)]?.stage == .lookingUp)
         harness.needsNetwork(harness.download(5))
