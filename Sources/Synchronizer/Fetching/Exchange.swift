@@ -12,6 +12,13 @@ struct Hop: Sendable {
     var trace: LoadTrace
 
     var candidates: [Candidate] { entries.map(\.candidate) }
+
+    /// For the way over the network: very many may wait, and what is stored may be another body by then.
+    func withoutBodies() -> Hop {
+        var hop = self
+        hop.entries = entries.map(\.withoutBody)
+        return hop
+    }
 }
 
 extension StoredEntry {

@@ -34,7 +34,8 @@ extension ManagedFetch {
     /// The bytes that answer: all of the stored body, a part of it, or none.
     func body(_ hop: Hop, _ selection: Selection) -> Data? {
         guard hop.cacheRequest.method != "HEAD", selection.answer != .notModified else { return Data() }
-        return fetcher.store.body(of: hop.entries[selection.index]).flatMap(selection.bytes)
+        let entry = hop.entries[selection.index]
+        return (entry.body ?? fetcher.store.body(of: entry)).flatMap(selection.bytes)
     }
 
     private func freshUntil(_ hop: Hop, _ selection: Selection) -> Date {

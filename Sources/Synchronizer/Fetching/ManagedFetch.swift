@@ -128,7 +128,8 @@ final class ManagedFetch: Fetch {
         }
     }
 
-    private func useNetwork(_ hop: Hop) {
+    private func useNetwork(_ found: Hop) {
+        let hop = found.withoutBodies()
         let isUnknown = hop.isFirstAndUnknown
         let mayGo = state.withLock { state in
             if !state.mayUseNetwork {

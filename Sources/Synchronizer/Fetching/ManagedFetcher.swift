@@ -94,7 +94,7 @@ package final class ManagedFetcher: Fetching {
     ) {
         let entry = hop.entries[selection.index].id
         let key = BackgroundRefreshes.Key(entry: entry, maximumBodySize: options.maximumBodySize)
-        refreshes.add(key, listener: listener) { [self] in
+        refreshes.add(key, listener: listener) { [self, hop = hop.withoutBodies()] in
             let options = FetchOptions(maximumBodySize: options.maximumBodySize)
             let fetch = ManagedFetch(self, options, mayUseNetwork: true) { [refreshes] event in
                 if case .finished(let result) = event { refreshes.hasEnded(key, result) }

@@ -79,12 +79,12 @@ final class ResponseCache: Sendable {
     // MARK: - Looking up
 
     /// All that is stored for a URL, newest first. The first that is wanted has its body, unless that is gone; what is
-    /// older than that may be left out.
-    func rows(of url: String, wanting: ((StoredRow) -> Bool)? = nil) -> [StoredRow] {
+    /// older than that may be left out if nobody asks for it.
+    func rows(of url: String, wanting: ((StoredRow) -> Bool)? = nil, withOlder: Bool = false) -> [StoredRow] {
         let urlKey = Digest.of(url)
         let (complete, before) = glance(at: url, urlKey)
         if let complete { return complete }
-        let stored = readRows(of: url, urlKey, before, wanting)
+        let stored = readRows(of: url, urlKey, before, wanting, withOlder: withOlder)
         let rows = before.merge(stored ?? [], of: url)
         // What could not be read is no reason to believe that there is nothing.
         if before.hasMemory, stored != nil || !before.usesDisk {
@@ -164,10 +164,10 @@ final class ResponseCache: Sendable {
 
     /// nil if the disk is not used, or there is nothing that could be read.
     private func readRows(
-        of url: String, _ urlKey: UInt64, _ before: Before, _ wanting: ((StoredRow) -> Bool)?
+        of url: String, _ urlKey: UInt64, _ before: Before, _ wanting: ((StoredRow) -> Bool)?, withOlder: Bool
     ) -> [StoredRow]? {
         guard before.usesDisk else { return nil }
-        let endsThere = !before.hasMemory && before.isSilent
+        let endsThere = !withOlder && !before.hasMemory && before.isSilent
         var missingBefore: Set<Int64>?
         while true {
             let answer = readDisk { connection in

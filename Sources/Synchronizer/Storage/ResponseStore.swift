@@ -26,17 +26,22 @@ package protocol ResponseStore: Sendable {
     func removeAll()
 }
 
-/// One stored response, without its body.
+/// One stored response.
 package struct StoredEntry: Sendable {
     package let response: StoredResponse
     /// What the store finds it by; not negative.
     package let id: Int64
     /// The length of the body, in bytes.
     package let bodySize: Int
+    /// The body as it was then, if it is small and the store had it at hand; else the store is asked for it.
+    package var body: Data?
 
-    package init(response: StoredResponse, id: Int64, bodySize: Int) {
+    package init(response: StoredResponse, id: Int64, bodySize: Int, body: Data? = nil) {
         self.response = response
         self.id = id
         self.bodySize = bodySize
+        self.body = body
     }
+
+    var withoutBody: StoredEntry { StoredEntry(response: response, id: id, bodySize: bodySize) }
 }

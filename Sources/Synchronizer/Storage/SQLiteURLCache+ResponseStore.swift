@@ -5,10 +5,13 @@ extension SQLiteURLCache: ResponseStore {
     package func entries(for url: String) -> [StoredEntry] {
         var newest: Int64?
         var entries: [StoredEntry] = []
-        for row in cache.rows(of: url) where row.record.isHTTP {
+        // The newest is the one that is mostly used. Its body, if it is small, costs less together with the row.
+        let isSmall = { (row: StoredRow) in row.bodySize <= WriteConnection.largestBodyInDatabase }
+        for row in cache.rows(of: url, wanting: isSmall, withOlder: true) where row.record.isHTTP {
             newest = newest ?? row.id
             guard let response = row.record.decoded?.response else { continue }
-            entries.append(StoredEntry(response: response, id: row.id, bodySize: row.bodySize))
+            let body = isSmall(row) ? row.body : nil
+            entries.append(StoredEntry(response: response, id: row.id, bodySize: row.bodySize, body: body))
         }
         if let newest { cache.markUsed(newest) } else { cache.countMiss() }
         return entries
