@@ -4,7 +4,7 @@ extension LoadMachine {
         var lookups: Int
         var network: NetworkQueue.Limits
         var parses: Int
-        /// How many bodies may wait to be parsed before no more are fetched that would have to wait behind them.
+        /// How many bodies may wait to be parsed before only loads of a higher priority begin.
         var waitingParses: Int { max(2, parses) }
     }
 
