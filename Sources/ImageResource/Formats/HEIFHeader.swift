@@ -52,7 +52,7 @@ enum HEIFHeader {
     }
 
     /// The numbers of an item's properties, from 1 (ISO/IEC 23008-12 §9.3).
-    private static func associated(_ box: ByteReader, with item: Int?) -> [Int]? {
+    static func associated(_ box: ByteReader, with item: Int?) -> [Int]? {
         guard let item, let version = box.byte(0), let flags = box.byte(3), let count = box.big32(4) else { return nil }
         let isWide = flags & 1 == 1
         var offset = 8
@@ -89,6 +89,9 @@ struct Boxes: Sequence, IteratorProtocol {
     private let bytes: ByteReader
     private var offset: Int
     private var left = HeaderLimit.parts
+
+    /// Whether there is nothing after the last box that was read.
+    var isAtEnd: Bool { offset >= bytes.count }
 
     init(_ bytes: ByteReader, from offset: Int) {
         self.bytes = bytes

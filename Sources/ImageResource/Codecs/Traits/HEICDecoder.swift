@@ -23,14 +23,17 @@
             heif_context_free(context)
         }
 
-        /// The planes, the same as RGBA, and what they refer to.
         static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
-            let (bytes, overflow) = plan.stored.bytes.multipliedReportingOverflow(by: 4)
-            return overflow ? .max : bytes
+            HEICPictures(bytes)?.workingBytes ?? 0
         }
 
+        /// What libheif and libde265 would allocate for is not in the header alone; a file of which it cannot be told is
+        /// not given to them.
         static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
-            try HEICDecoder(bytes).decode(plan)
+            guard HEICPictures(bytes) != nil else {
+                throw ImageError.damaged(.heic, "its pictures are not stills of HEVC, or a grid of them")
+            }
+            return try HEICDecoder(bytes).decode(plan)
         }
 
         private func decode(_ plan: DecodePlan) throws -> BitmapImage {
