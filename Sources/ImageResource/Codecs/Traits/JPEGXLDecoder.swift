@@ -19,9 +19,12 @@
             JxlDecoderDestroy(decoder)
         }
 
-        /// Four channels of floats.
+        /// Channels beside the colours, such as transparency. Files with more are refused, as each takes a plane.
+        private static let mostExtraChannels = 2
+
+        /// Channels of floats, and the picture.
         static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
-            let (bytes, overflow) = plan.stored.bytes.multipliedReportingOverflow(by: 5)
+            let (bytes, overflow) = plan.stored.bytes.multipliedReportingOverflow(by: 3 + mostExtraChannels + 1)
             return overflow ? .max : bytes
         }
 
@@ -75,6 +78,7 @@
         private func noteInfo(_ size: PixelSize) throws {
             try check(JxlDecoderGetBasicInfo(decoder, &info))
             guard Int(info.xsize) == size.width, Int(info.ysize) == size.height else { throw damaged("two sizes") }
+            guard info.num_extra_channels <= Self.mostExtraChannels else { throw damaged("too many channels") }
         }
 
         /// Asks for sRGB, which the decoder gives where it is free to choose; else it says what it gives.
