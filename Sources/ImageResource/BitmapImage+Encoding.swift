@@ -4,9 +4,11 @@
 
     extension BitmapImage {
         /// The image as a PNG file, lossless but for the rounding of premultiplied colours; nil if there is not enough
-        /// memory for it. An image that is opaque is written without alpha.
+        /// memory for it, or a side has more than 2,147,483,647 pixels. An image that is opaque is written without alpha.
         public func pngData() -> Data? {
-            guard let writer = png_writer_open(UInt32(width), UInt32(height), isOpaque ? 1 : 0) else { return nil }
+            guard let width32 = UInt32(exactly: width), let height32 = UInt32(exactly: height),
+                let writer = png_writer_open(width32, height32, isOpaque ? 1 : 0)
+            else { return nil }
             defer { png_writer_close(writer) }
             var row = [UInt8](repeating: 0, count: bytesPerRow)
             for y in 0..<height {
@@ -38,9 +40,10 @@
         /// a side or there is not enough memory for it.
         /// - Parameter compressionQuality: From 0 (smallest) to 1 (best).
         public func jpegData(compressionQuality: CGFloat) -> Data? {
-            let quality = max(
-                1, min(100, compressionQuality.isFinite ? Int32((compressionQuality * 100).rounded()) : 75))
-            guard let writer = jpeg_writer_open(UInt32(width), UInt32(height), quality) else { return nil }
+            let quality = compressionQuality.isNaN ? 0.75 : min(max(compressionQuality, 0.01), 1)
+            guard let width32 = UInt32(exactly: width), let height32 = UInt32(exactly: height),
+                let writer = jpeg_writer_open(width32, height32, Int32((quality * 100).rounded()))
+            else { return nil }
             defer { jpeg_writer_close(writer) }
             var row = [UInt32](repeating: 0, count: width)
             for y in 0..<height {

@@ -134,6 +134,20 @@
             }
         }
 
+        @Test("an animation of which a part is missing is an error", arguments: SampleAnimation.all)
+        func truncated(_ sample: SampleAnimation) throws {
+            let data = try sample.data()
+            for percent in 0..<100 {
+                let animation = try? AnimatedImage(data: data.prefix(data.count * percent / 100))
+                // The last bytes may be a mark that there is no more.
+                #expect(animation == nil || animation?.frameCount == sample.durations.count, "at \(percent) %")
+                guard let animation else { continue }
+                for (index, expected) in try sample.frames().enumerated() {
+                    #expect(try Pixels.decibels(animation.frame(at: index), expected) >= sample.decibels ?? .infinity)
+                }
+            }
+        }
+
         @Test("a frame outside of the animation is an error")
         func outside() throws {
             let animation = try AnimatedImage(data: Samples.data("gif-disposal-1.gif"))

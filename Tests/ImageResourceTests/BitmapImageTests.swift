@@ -54,6 +54,27 @@
             #expect(again.withUnsafeBytes { $0.allSatisfy { $0 == 255 } })
         }
 
+        @Test(
+            "a quality beyond the best or the worst is that",
+            arguments: [
+                (-.infinity, 0), (-1e300, 0), (-1, 0), (1.01, 1), (1e10, 1), (.greatestFiniteMagnitude, 1),
+                (.infinity, 1),
+            ] as [(CGFloat, CGFloat)])
+        func senselessQuality(_ given: CGFloat, _ meant: CGFloat) throws {
+            let image = try BitmapImage.decode(Samples.data("png-rgb-8.png"))
+            let data = try #require(image.jpegData(compressionQuality: given))
+            #expect(data == image.jpegData(compressionQuality: meant))
+            #expect(image.jpegData(compressionQuality: .nan) != nil)
+        }
+
+        @Test("an image wider than files can be has none")
+        func beyondFiles() {
+            // Its memory is never touched, and not every system lets a program ask for so much.
+            guard let image = BitmapImage(width: 1 << 32 + 1, height: 1, fill: { _ in }) else { return }
+            #expect(image.pngData() == nil)
+            #expect(image.jpegData(compressionQuality: 1) == nil)
+        }
+
         @Test("a JPEG that would be too wide or too high is nil")
         func tooLarge() throws {
             let long = try #require(BitmapImage(width: 65_501, height: 1) { _ in })

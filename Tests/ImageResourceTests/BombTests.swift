@@ -101,6 +101,20 @@
             #expect(try animation.frame(at: 3).width == 10)
         }
 
+        @Test("a GIF of more frames than the limit is refused")
+        func tooManyFrames() {
+            let frames = Array(repeating: frame(1, 1), count: AnimationFrame.most + 1)
+            #expect(throws: ImageError.damaged(.gif, "more than 131072 frames")) {
+                try AnimatedImage(data: gif(10, 10, frames: frames))
+            }
+        }
+
+        @Test("what is noted of frames counts in the memory that an animation takes")
+        func frameCost() throws {
+            let data = gif(10, 10, frames: Array(repeating: frame(1, 1), count: 1000))
+            #expect(try AnimatedImage(data: data).byteCount > data.count + 1000 * MemoryLayout<AnimationFrame>.stride)
+        }
+
         @Test("a GIF without end of blocks, without colours or without frames is an error")
         func senseless() {
             #expect(throws: ImageError.self) { try BitmapImage.decode(gif(10, 10, frames: [])) }

@@ -7,6 +7,8 @@ final class DecodeBudget: Sendable {
     /// What previews hold while their images arrive, which can take long: beside the budget, so that no decode ever
     /// waits for somebody's network.
     static let previews = DecodeBudget { ImageDecoding.memoryBudget / 4 }
+    /// What animations hold between their frames, as long as somebody has them.
+    static let animations = DecodeBudget { ImageDecoding.memoryBudget / 4 }
 
     private struct State {
         var queue = AdmissionQueue()

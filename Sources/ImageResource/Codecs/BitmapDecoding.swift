@@ -44,7 +44,7 @@
                 throw ImageError.tooManyPixels(width: size.width, height: size.height, limit: pixels)
             }
             let plan = DecodePlan(stored: size, orientation: header.orientation, sizing)
-            let working = codec.workingBytes(bytes, plan)
+            let working = PictureAssembler.workingBytes(plan, beside: codec.workingBytes(bytes, plan))
             guard let affordable = plan.limited(toBytes: budget - working) else {
                 throw ImageError.overBudget(bytes: working, limit: budget)
             }

@@ -94,47 +94,4 @@
             return value
         }
     }
-
-    /// The bytes of a chain of sub-blocks (GIF89a §15): a length of 1 to 255 before each, 0 at the end.
-    struct GIFSubBlocks: Sequence, IteratorProtocol {
-        private let bytes: UnsafeRawBufferPointer
-        /// The offset of what comes next; after the last byte that of what follows the chain.
-        private(set) var offset: Int
-        private var left = 0
-        /// Whether the file ended inside of the chain.
-        private(set) var isTruncated = false
-        private var isOver = false
-
-        init(_ bytes: ByteReader, at offset: Int) {
-            self.bytes = bytes.bytes
-            self.offset = offset
-        }
-
-        mutating func next() -> UInt8? {
-            if left == 0, !open() { return nil }
-            left -= 1
-            offset += 1
-            return bytes[offset - 1]
-        }
-
-        /// Passes over what is left of the chain.
-        mutating func skip() {
-            repeat {
-                offset += left
-                left = 0
-            } while open()
-        }
-
-        private mutating func open() -> Bool {
-            guard !isOver else { return false }
-            guard offset < bytes.count, offset + Int(bytes[offset]) < bytes.count else {
-                (isOver, isTruncated) = (true, true)
-                return false
-            }
-            left = Int(bytes[offset])
-            offset += 1
-            isOver = left == 0
-            return !isOver
-        }
-    }
 #endif

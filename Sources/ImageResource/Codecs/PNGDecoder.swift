@@ -24,9 +24,9 @@
 
         /// One that is interlaced is there as a whole before its first row is.
         static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
-            let strips = PixelSize(width: plan.stored.width, height: PictureAssembler.stripHeight + 4).bytes
-            if isAnimated(bytes) { return strips + 2 * plan.stored.bytes }  // a canvas, and a frame to put on it
-            return strips + (bytes.byte(28) == 1 ? plan.stored.bytes : 0)
+            let rows = PixelSize(width: plan.stored.width, height: 4).bytes
+            if isAnimated(bytes) { return rows + 2 * plan.stored.bytes }  // a canvas, and a frame to put on it
+            return rows + (bytes.byte(28) == 1 ? plan.stored.bytes : 0)
         }
 
         static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {

@@ -33,6 +33,9 @@ struct AnimationFrame: Hashable, Sendable {
     /// What decoding it takes, in bytes, beside the canvas.
     var workingBytes = 0
 
+    /// The number of frames that an animation may have. Each is noted, while some bytes of the file can make one.
+    static let most = 1 << 17
+
     /// How long browsers show a frame whose file gives it so many seconds: those of 10 ms or less, which no old
     /// browser could show in time, take 100 ms.
     static func shownDuration(_ seconds: Double) -> Double {

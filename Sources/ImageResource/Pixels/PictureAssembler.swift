@@ -41,6 +41,17 @@
                 : nil
         }
 
+        /// What making a picture takes at most beside it: the bytes that the decoder takes, a strip of rows, and for
+        /// scaling a row of floats of what comes, eight rows of what comes out, and the weights, with what their
+        /// arrays have to spare.
+        static func workingBytes(_ plan: DecodePlan, beside decoder: Int) -> Int {
+            let (stored, output) = (plan.stored, plan.output)
+            let columns = (stripHeight * 4 + 16 + 64) * stored.width + (16 * 9 + 64) * output.width
+            let rows = 64 * stored.height + 64 * output.height
+            let (bytes, overflow) = decoder.addingReportingOverflow(columns + rows)
+            return overflow ? .max : bytes
+        }
+
         private static func strip(_ decoded: PixelSize) throws -> PixelBuffer {
             try PixelBuffer(PixelSize(width: decoded.width, height: min(stripHeight, decoded.height)))
         }

@@ -7,6 +7,7 @@
         private(set) var frames: [AnimationFrame] = []
         private(set) var loopCount = 0
         let orientation: ImageOrientation
+        private(set) var isTruncated = true
         /// Whether the picture that decoders without animation show belongs to it.
         private(set) var showsDefaultImage = false
         private let data: Data
@@ -22,7 +23,7 @@
 
         /// Nil for a PNG that is not animated.
         /// - Parameter limit: The number of frames to look for.
-        init?(_ data: Data, limit: Int = .max) {
+        init?(_ data: Data, limit: Int = AnimationFrame.most + 1) {
             guard let header = data.withUnsafeBytes({ PNGHeader.read(ByteReader($0)) }), data.count >= 29 else {
                 return nil
             }
@@ -44,7 +45,9 @@
         }
 
         private mutating func note(_ chunk: PNGChunks.Chunk) {
-            if chunk.has("acTL") {
+            if chunk.has("IEND") {
+                isTruncated = false
+            } else if chunk.has("acTL") {
                 isAnimated = true
                 loopCount = chunk.content.big32(4) ?? 0
             } else if chunk.has("PLTE") || chunk.has("tRNS") {

@@ -10,6 +10,7 @@
         private let decoder: any AnimationDecoder
         private let canvas: PixelBuffer
         private var current: Int?
+        private var isClear = true
         /// What the current frame has covered, where that has to come back.
         private var covered: (area: PixelArea, pixels: PixelBuffer)?
 
@@ -21,15 +22,15 @@
         /// The canvas with a frame on it, valid until the next call.
         func canvas(showing index: Int) throws -> PixelBuffer {
             if current == index { return canvas }
-            var next = Self.start(of: index, in: decoder.frames, canvas: canvas.size)
-            if let current, current < index, current >= next {
-                next = current + 1
+            let following = current.map { $0 < index ? $0 + 1 : 0 } ?? 0
+            let next = Self.start(of: index, noEarlierThan: following, in: decoder.frames, canvas: canvas.size)
+            if let current, next == current + 1 {
                 dispose(of: current)
-            } else {
+            } else if !isClear {
                 clear(PixelArea(x: 0, y: 0, size: canvas.size))
             }
             // If a frame fails, or is left, the canvas is of no use.
-            current = nil
+            (current, isClear) = (nil, false)
             for frame in next...index {
                 if frame > next { dispose(of: frame - 1) }
                 try cover(frame)
@@ -39,11 +40,14 @@
             return canvas
         }
 
-        /// The last frame up to `index` that looks the same whatever was there before it.
-        static func start(of index: Int, in frames: [AnimationFrame], canvas: PixelSize) -> Int {
+        /// The last frame up to `index` that looks the same whatever was there before it, or the earliest one to look
+        /// at.
+        static func start(
+            of index: Int, noEarlierThan earliest: Int = 0, in frames: [AnimationFrame], canvas: PixelSize
+        ) -> Int {
             let whole = PixelArea(x: 0, y: 0, size: canvas)
             var start = index
-            while start > 0 {
+            while start > earliest {
                 let (frame, before) = (frames[start], frames[start - 1])
                 if frame.replaces, frame.area.inside(canvas) == whole { break }
                 if before.disposal == .clear, before.area.inside(canvas) == whole { break }

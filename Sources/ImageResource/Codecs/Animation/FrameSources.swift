@@ -4,22 +4,34 @@
     /// The animations that are decoded here.
     enum FrameSources {
         static func source(
-            of data: Data, _ sizing: ImageSizing, limit: Int = ImageDecoding.memoryBudget
+            of data: Data, _ sizing: ImageSizing, limit: Int = ImageDecoding.memoryBudget,
+            room: DecodeBudget = .animations
         ) throws -> any FrameSource {
             // Within the limits, or nothing at all is allocated.
             try data.withUnsafeBytes { _ = try Decoding(ByteReader($0), sizing, budget: limit) }
-            guard let decoder = decoder(of: data), decoder.frames.count > 1 else {
+            guard let decoder = try decoder(of: data), decoder.frames.count > 1 else {
                 return StillFrame(data: data, sizing: sizing)
             }
             let plan = DecodePlan(stored: decoder.canvas, orientation: decoder.orientation, sizing)
-            guard let affordable = plan.limited(toBytes: limit - decoder.workingBytes) else {
-                throw ImageError.overBudget(bytes: decoder.workingBytes, limit: limit)
+            let working = PictureAssembler.workingBytes(plan, beside: decoder.workingBytes)
+            guard let affordable = plan.limited(toBytes: limit - working) else {
+                throw ImageError.overBudget(bytes: working, limit: limit)
             }
-            return ComposedFrames(decoder: decoder, plan: affordable, fileSize: data.count)
+            return ComposedFrames(
+                decoder: decoder, plan: affordable, workingBytes: working, room: room, fileSize: data.count)
         }
 
-        private static func decoder(of data: Data) -> (any AnimationDecoder)? {
-            switch ImageFormat(data) {
+        private static func decoder(of data: Data) throws -> (any AnimationDecoder)? {
+            guard let format = ImageFormat(data), let decoder = decoder(of: data, format) else { return nil }
+            guard decoder.frames.count <= AnimationFrame.most else {
+                throw ImageError.damaged(format, "more than \(AnimationFrame.most) frames")
+            }
+            guard !decoder.isTruncated else { throw ImageError.damaged(format, "the data end too early") }
+            return decoder
+        }
+
+        private static func decoder(of data: Data, _ format: ImageFormat) -> (any AnimationDecoder)? {
+            switch format {
             case .gif: return GIFAnimation(data)
             case .png: return APNGAnimation(data)
             case .webp: return WebPAnimation(data)
@@ -32,17 +44,26 @@
     struct ComposedFrames: FrameSource {
         fileprivate let decoder: any AnimationDecoder
         let plan: DecodePlan
+        /// What making a frame takes beside the picture that comes out.
+        fileprivate let workingBytes: Int
+        /// What makers hold between frames is taken of it.
+        fileprivate let room: DecodeBudget
         fileprivate let fileSize: Int
 
         var durations: [TimeInterval] { decoder.frames.map(\.duration) }
         var loopCount: Int { decoder.loopCount }
-        var byteCount: Int { fileSize + decoder.canvasBytes }
+        var byteCount: Int { fileSize + decoder.canvasBytes + decoder.frames.count * Self.bytesPerFrame }
+
+        /// Of what is noted of a frame, about.
+        private static let bytesPerFrame = 256
 
         func maker() throws -> any FrameMaker { Maker(frames: self) }
 
         private final class Maker: FrameMaker {
             private let frames: ComposedFrames
+            /// Kept from frame to frame, as long as there is room for its canvas.
             private var compositor: FrameCompositor?
+            private var reserved: DecodeBudget.Reservation?
             private lazy var colours = frames.decoder.colourTransform()
 
             init(frames: ComposedFrames) {
@@ -51,9 +72,10 @@
 
             func frame(at index: Int) throws -> BitmapImage {
                 let plan = frames.plan
-                return try DecodeBudget.shared.with(frames.decoder.workingBytes + plan.output.bytes) {
+                return try DecodeBudget.shared.with(frames.workingBytes + plan.output.bytes) {
                     let compositor = try self.compositor ?? FrameCompositor(frames.decoder)
-                    self.compositor = compositor
+                    reserved = reserved ?? frames.room.reserve(frames.decoder.canvasBytes)
+                    self.compositor = reserved == nil ? nil : compositor
                     let canvas = try compositor.canvas(showing: index)
                     let isWhole = plan.output == canvas.size && plan.orientation == .up
                     let image = try PictureAssembler.assemble(plan, isWhole ? canvas.copy() : canvas, isOpaque: false)

@@ -6,6 +6,7 @@
         let canvas: PixelSize
         let frames: [AnimationFrame]
         let loopCount: Int
+        let isTruncated: Bool
         private let data: Data
         private let files: [GIFFile.Frame]
 
@@ -13,15 +14,15 @@
             var frames: [GIFFile.Frame] = []
             let file = data.withUnsafeBytes { bytes in
                 var file = GIFFile(ByteReader(bytes))
-                while let frame = file?.nextFrame() { frames.append(frame) }
-                return file.map { (canvas: $0.canvas, loops: $0.loops) }
+                while frames.count <= AnimationFrame.most, let frame = file?.nextFrame() { frames.append(frame) }
+                return file.map { (canvas: $0.canvas, loops: $0.loopCount, isTruncated: $0.isTruncated) }
             }
             guard let file, !frames.isEmpty else { return nil }
             self.data = data
             files = frames
             canvas = file.canvas
-            // Without the extension it plays once; with it, once and then as often as it says, as browsers do.
-            loopCount = file.loops.map { $0 == 0 ? 0 : $0 + 1 } ?? 1
+            isTruncated = file.isTruncated
+            loopCount = file.loops
             self.frames = frames.map { frame in
                 AnimationFrame(
                     area: frame.area, duration: AnimationFrame.shownDuration(Double(frame.delay) / 100),

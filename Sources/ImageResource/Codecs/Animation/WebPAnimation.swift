@@ -7,12 +7,13 @@
         let frames: [AnimationFrame]
         let loopCount: Int
         let orientation: ImageOrientation
+        let isTruncated: Bool
         private let data: Data
         /// Where the chunks of each frame are.
         private let chunks: [Range<Int>]
 
         /// - Parameter limit: The number of frames to look for.
-        init?(_ data: Data, limit: Int = .max) {
+        init?(_ data: Data, limit: Int = AnimationFrame.most + 1) {
             var (frames, chunks, loops): ([AnimationFrame], [Range<Int>], Int) = ([], [], 1)
             let header = data.withUnsafeBytes { buffer -> HeaderFacts? in
                 let bytes = ByteReader(buffer)
@@ -30,6 +31,7 @@
             }
             guard let header, !frames.isEmpty else { return nil }
             self.data = data
+            isTruncated = data.withUnsafeBytes { WebPHeader.isTruncated(ByteReader($0)) }
             self.chunks = chunks
             self.frames = frames
             loopCount = loops

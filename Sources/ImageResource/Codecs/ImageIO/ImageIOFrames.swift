@@ -44,7 +44,7 @@
             // Several pictures are not always an animation: a TIFF has pages, a HEIC thumbnails.
             let isAnimated = file.count > 1 && Self.isAnimated(file.properties(at: 0))
             durations = isAnimated ? (0..<file.count).map { Self.duration(file.properties(at: $0)) } : [0]
-            loopCount = Self.loops(file.fileProperties)
+            loopCount = Self.loops(data) ?? Self.loops(file.fileProperties)
         }
 
         var byteCount: Int { fileSize + file.uprightSize.bytes }
@@ -64,7 +64,16 @@
             return AnimationFrame.shownDuration(0)
         }
 
-        /// ImageIO counts how often it plays in all; a file without that plays once.
+        /// How often a GIF plays: of one that says 2, some versions of ImageIO say 2 and others 3.
+        private static func loops(_ data: Data) -> Int? {
+            data.withUnsafeBytes { bytes in
+                guard ImageFormat(ByteReader(bytes)) == .gif, var file = GIFFile(ByteReader(bytes)) else { return nil }
+                _ = file.nextFrame()
+                return file.loopCount
+            }
+        }
+
+        /// Of others ImageIO counts how often they play in all; one that does not say plays once.
         private static func loops(_ properties: [CFString: Any]) -> Int {
             for (name, _, loops) in dictionaries {
                 guard let values = properties[name] as? [CFString: Any] else { continue }

@@ -1,0 +1,143 @@
+/// The blocks of a GIF file (GIF89a §17–27), without any pixel.
+struct GIFFile {
+    struct Frame {
+        var area = PixelArea(x: 0, y: 0, size: PixelSize(width: 0, height: 0))
+        /// Hundredths of a second.
+        var delay = 0
+        var disposal = FrameDisposal.keep
+        var transparentIndex: UInt8?
+        var isInterlaced = false
+        /// Where its colours are, three bytes each, and how many.
+        var palette: (offset: Int, count: Int)?
+        /// Where the size of its literals is, and its sub-blocks behind that.
+        var dataOffset = 0
+    }
+
+    let canvas: PixelSize
+    /// Loops as the Netscape extension gives them; nil without it. 0 is for ever.
+    private var loops: Int?
+    /// Whether the file ends inside of a block, as far as it was read.
+    private(set) var isTruncated = false
+    private let bytes: ByteReader
+    private let globalPalette: (offset: Int, count: Int)?
+    private var offset: Int
+
+    init?(_ bytes: ByteReader) {
+        guard let header = GIFHeader.read(bytes), let flags = bytes.byte(10) else { return nil }
+        self.bytes = bytes
+        canvas = PixelSize(width: header.width, height: header.height)
+        globalPalette = flags & 0x80 != 0 ? (13, 2 << Int(flags & 7)) : nil
+        offset = 13 + (globalPalette?.count ?? 0) * 3
+    }
+
+    /// How often it plays, as far as it was read; 0 is for ever. Without the extension it plays once; with it, once and
+    /// then as often as it says, as browsers do.
+    var loopCount: Int { loops.map { $0 == 0 ? 0 : $0 + 1 } ?? 1 }
+
+    /// The next frame; nil at the end, or where the blocks end to make sense.
+    mutating func nextFrame() -> Frame? {
+        var frame = Frame()
+        while let mark = bytes.byte(offset) {
+            switch mark {
+            case 0x21: readExtension(&frame)
+            case 0x2C: return readImage(&frame) ? frame : nil
+            case 0x3B: return nil
+            default: offset += 1  // Padding between blocks, which others pass over too.
+            }
+        }
+        return nil
+    }
+
+    private mutating func readExtension(_ frame: inout Frame) {
+        let (label, start) = (bytes.byte(offset + 1), offset + 2)
+        if label == 0xF9, let flags = bytes.byte(start + 1), let delay = bytes.little16(start + 2) {
+            frame.delay = delay
+            frame.disposal = FrameDisposal(gif: flags >> 2 & 7)
+            frame.transparentIndex = flags & 1 == 1 ? bytes.byte(start + 4) : nil
+        } else if label == 0xFF, bytes.has("NETSCAPE2.0", at: start + 1) || bytes.has("ANIMEXTS1.0", at: start + 1) {
+            if bytes.byte(start + 12) == 3, bytes.byte(start + 13) == 1 { loops = bytes.little16(start + 14) }
+        }
+        skipSubBlocks(at: start)
+    }
+
+    private mutating func readImage(_ frame: inout Frame) -> Bool {
+        guard let x = bytes.little16(offset + 1), let y = bytes.little16(offset + 3),
+            let width = bytes.little16(offset + 5), let height = bytes.little16(offset + 7),
+            let flags = bytes.byte(offset + 9)
+        else {
+            isTruncated = true
+            return false
+        }
+        frame.area = PixelArea(x: x, y: y, size: PixelSize(width: width, height: height))
+        frame.isInterlaced = flags & 0x40 != 0
+        offset += 10
+        frame.palette = globalPalette
+        if flags & 0x80 != 0 {
+            frame.palette = (offset, 2 << Int(flags & 7))
+            offset += (2 << Int(flags & 7)) * 3
+        }
+        frame.dataOffset = offset
+        skipSubBlocks(at: offset + 1)
+        return true
+    }
+
+    private mutating func skipSubBlocks(at start: Int) {
+        var blocks = GIFSubBlocks(bytes, at: start)
+        blocks.skip()
+        offset = blocks.offset
+        isTruncated = isTruncated || blocks.isTruncated
+    }
+}
+
+extension FrameDisposal {
+    fileprivate init(gif method: UInt8) {
+        switch method {
+        case 2: self = .clear
+        case 3: self = .restore
+        default: self = .keep
+        }
+    }
+}
+
+/// The bytes of a chain of sub-blocks (GIF89a §15): a length of 1 to 255 before each, 0 at the end.
+struct GIFSubBlocks: Sequence, IteratorProtocol {
+    private let bytes: UnsafeRawBufferPointer
+    /// The offset of what comes next; after the last byte that of what follows the chain.
+    private(set) var offset: Int
+    private var left = 0
+    /// Whether the file ended inside of the chain.
+    private(set) var isTruncated = false
+    private var isOver = false
+
+    init(_ bytes: ByteReader, at offset: Int) {
+        self.bytes = bytes.bytes
+        self.offset = offset
+    }
+
+    mutating func next() -> UInt8? {
+        if left == 0, !open() { return nil }
+        left -= 1
+        offset += 1
+        return bytes[offset - 1]
+    }
+
+    /// Passes over what is left of the chain.
+    mutating func skip() {
+        repeat {
+            offset += left
+            left = 0
+        } while open()
+    }
+
+    private mutating func open() -> Bool {
+        guard !isOver else { return false }
+        guard offset < bytes.count, offset + Int(bytes[offset]) < bytes.count else {
+            (isOver, isTruncated) = (true, true)
+            return false
+        }
+        left = Int(bytes[offset])
+        offset += 1
+        isOver = left == 0
+        return !isOver
+    }
+}
