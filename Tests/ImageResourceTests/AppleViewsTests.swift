@@ -92,6 +92,23 @@
             try await bench.server.wait(for: "the load to end") { $0.connectionsClosedByPeer > 0 }
         }
 
+        @Test("what has arrived of an image is shown until it is there, if that is asked for")
+        func previews() async throws {
+            let photograph = try #require(SamplePhotograph.all().first { $0.file == "chelsea.png" })
+            let gate = Gate()
+            bench.server["/slow"] = Reply(photograph.data).waiting(for: gate, .afterBody(photograph.data.count / 2))
+            let (view, plain) = (PlatformImageView(frame: .zero), PlatformImageView(frame: .zero))
+            let url = bench.server.url("/slow")
+            plain.loadImage(url, sizing: .stored, synchronizer: synchronizer)
+            view.loadImage(url, sizing: .stored, showsPreviews: true, synchronizer: synchronizer)
+            try await wait(for: view) { $0 != nil }
+            #expect(plain.image == nil)
+            let preview = view.image
+            gate.open()
+            try await wait(for: view) { $0 !== preview && $0 === plain.image }
+            #expect(view.image?.size == preview?.size)
+        }
+
         @Test("cancelLoad leaves what is shown")
         func cancelled() async throws {
             let gate = Gate()
@@ -151,6 +168,31 @@
             _ = try await synchronizer.load(ImageResource(url: url))
             draw()
             #expect(shown.phases == ["placeholder", "empty", "none", "image", "success", "none"])
+        }
+
+        @Test("the task of a SwiftUI view is that of one view, though there may be nothing to show, or this or that")
+        func oneView() {
+            let body = ResourceImage(url: nil, synchronizer: synchronizer).body.body
+            #expect("\(type(of: body))".hasPrefix("ModifiedContent<ZStack<"))
+        }
+
+        @Test("a SwiftUI view shows previews, if that is asked for")
+        func modelWithPreviews() async throws {
+            let photograph = try #require(SamplePhotograph.all().first { $0.file == "chelsea.png" })
+            let gate = Gate()
+            bench.server["/slow"] = Reply(photograph.data).waiting(for: gate, .afterBody(photograph.data.count / 2))
+            let resource = ImageResource(url: bench.server.url("/slow"))
+            let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
+            let task = Task { await model.follow(resource, showsPreviews: true) }
+            func phase() -> ResourceBinding<ImageResource>.Phase {
+                model.phase(for: resource, changingBy: Transaction())
+            }
+            try await waitUntil("a preview is shown") { if case .preview = phase() { true } else { false } }
+            #expect(ResourceImagePhase(phase()).image != nil)
+            gate.open()
+            try await waitUntil("the image is shown") { if case .success = phase() { true } else { false } }
+            task.cancel()
+            await task.value
         }
 
         @Test("a SwiftUI view loads as long as its task runs, and shows what is in memory at once")
