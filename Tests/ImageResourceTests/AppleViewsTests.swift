@@ -111,8 +111,8 @@
             let gate = try serveHalf()
             let (view, plain) = (PlatformImageView(frame: .zero), PlatformImageView(frame: .zero))
             let url = bench.server.url("/slow")
-            plain.loadImage(url, sizing: .stored, synchronizer: synchronizer)
             view.loadImage(url, sizing: .stored, showsPreviews: true, synchronizer: synchronizer)
+            plain.loadImage(url, sizing: .stored, synchronizer: synchronizer)
             try await wait(for: view) { $0 != nil }
             #expect(plain.image == nil)
             let preview = view.image

@@ -124,8 +124,8 @@
             let gate = Gate()
             bench.server["/a"] = halting(at: gate)
             let (plain, other) = (Shown<ImageResource>(synchronizer), Shown<ImageResource>(synchronizer))
-            plain.load(image("/a"), showsPreviews: false)
             other.load(image("/a"))
+            plain.load(image("/a"), showsPreviews: false)
             try await other.phases.wait(for: 2)
             gate.open()
             #expect(try await plain.end() == ["loading", "success"])
@@ -172,14 +172,15 @@
             bench.server["/a"] = Reply(try Samples.data("jpeg-420.jpg"), fields: ["Cache-Control": "max-age=10"])
             _ = try await synchronizer.load(image("/a"))
             bench.clock.advance(by: 20)
-            let gate = Gate()
-            bench.server["/a"] = halting(at: gate)
+            let (start, gate) = (Gate(), Gate())
+            bench.server["/a"] = halting(at: gate).waiting(for: start)
             let shown = Shown<ImageResource>(synchronizer)
             shown.load(image("/a"))
             let previewed = Collector<Bool>()
             synchronizer.followResource(image("/a")) { step in
                 if case .success(let update) = step, update.phase == .preview { previewed.append(true) }
             }
+            start.open()
             try await previewed.wait(for: 1)
             gate.open()
             #expect(try await shown.end() == ["preview", "success"])
