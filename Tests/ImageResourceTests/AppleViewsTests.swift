@@ -22,6 +22,12 @@
     struct AppleViewsTests {
         /// A PNG of 31 × 23 pixels.
         private static let file = "png-rgb-8.png"
+        /// A photograph of which something is shown while it arrives; the stubs know PNG only.
+        #if canImport(Darwin)
+            private static let photograph = "rocket.jpg"
+        #else
+            private static let photograph = "chelsea.png"
+        #endif
 
         private let bench: Workbench
         private let synchronizer: Synchronizer
@@ -39,6 +45,14 @@
         }
 
         private func image() throws -> PlatformImage { try ImageDecoding.image(from: Self.sample()) }
+
+        /// Serves the photograph at `/slow`, and stops in the middle until the gate is opened.
+        private func serveHalf() throws -> Gate {
+            let data = try #require(SamplePhotograph.all().first { $0.file == Self.photograph }).data
+            let gate = Gate()
+            bench.server["/slow"] = Reply(data).waiting(for: gate, .afterBody(data.count / 2))
+            return gate
+        }
 
         private func wait(for view: PlatformImageView, until isWanted: (PlatformImage?) -> Bool) async throws {
             try await waitUntil("the view shows what is wanted") { isWanted(view.image) }
@@ -90,6 +104,21 @@
             try await gate.waitForArrivals(1)
             view = nil
             try await bench.server.wait(for: "the load to end") { $0.connectionsClosedByPeer > 0 }
+        }
+
+        @Test("what has arrived of an image is shown until it is there, if that is asked for")
+        func previews() async throws {
+            let gate = try serveHalf()
+            let (view, plain) = (PlatformImageView(frame: .zero), PlatformImageView(frame: .zero))
+            let url = bench.server.url("/slow")
+            view.loadImage(url, sizing: .stored, showsPreviews: true, synchronizer: synchronizer)
+            plain.loadImage(url, sizing: .stored, synchronizer: synchronizer)
+            try await wait(for: view) { $0 != nil }
+            #expect(plain.image == nil)
+            let preview = view.image
+            gate.open()
+            try await wait(for: view) { $0 !== preview && $0 === plain.image }
+            #expect(view.image?.size == preview?.size)
         }
 
         @Test("cancelLoad leaves what is shown")
@@ -151,6 +180,29 @@
             _ = try await synchronizer.load(ImageResource(url: url))
             draw()
             #expect(shown.phases == ["placeholder", "empty", "none", "image", "success", "none"])
+        }
+
+        @Test("the task of a SwiftUI view is that of one view, though there may be nothing to show, or this or that")
+        func oneView() {
+            let body = ResourceImage(url: nil, synchronizer: synchronizer).body.body
+            #expect("\(type(of: body))".contains("ZStack<"))
+        }
+
+        @Test("a SwiftUI view shows previews, if that is asked for")
+        func modelWithPreviews() async throws {
+            let gate = try serveHalf()
+            let resource = ImageResource(url: bench.server.url("/slow"))
+            let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
+            let task = Task { await model.follow(resource, showsPreviews: true) }
+            func phase() -> ResourceBinding<ImageResource>.Phase {
+                model.phase(for: resource, changingBy: Transaction())
+            }
+            try await waitUntil("a preview is shown") { if case .preview = phase() { true } else { false } }
+            #expect(ResourceImagePhase(phase()).image != nil)
+            gate.open()
+            try await waitUntil("the image is shown") { if case .success = phase() { true } else { false } }
+            task.cancel()
+            await task.value
         }
 
         @Test("a SwiftUI view loads as long as its task runs, and shows what is in memory at once")

@@ -153,6 +153,60 @@
             #expect(bench.server.requests.count == 2)
         }
 
+        @Test("previews come between the placeholder and the image, and before the failure image")
+        func previews() async throws {
+            let progressive = try Samples.data("reduced-progressive.jpg")
+            let gates = (Gate(), Gate())
+            bench.server["/slow"] = Reply(progressive).waiting(for: gates.0, .afterBody(10_000))
+            bench.server["/torn"] = Reply(progressive).waiting(for: gates.1, .afterBody(10_000))
+                .failing(.reset(.afterBody(10_000)))
+            let (view, torn) = (Picture(), Picture())
+            view.loadImage(url("/slow"), placeholder: grey, showsPreviews: true, synchronizer: synchronizer)
+            torn.loadImage(
+                url("/torn"), placeholder: grey, failureImage: broken, showsPreviews: true, synchronizer: synchronizer)
+            #expect(try await view.shown.wait(for: 2).map { $0?.width } == [4, 333])
+            gates.0.open()
+            #expect(try await view.shown.wait(for: 3).last == (try image("reduced-progressive.jpg")))
+            #expect(try await torn.shown.wait(for: 2).map { $0?.width } == [4, 333])
+            gates.1.open()
+            #expect(try await torn.shown.wait(for: 3).last == broken)
+        }
+
+        @Test("a cell that was cleared before it is used again shows what there is of the same image")
+        func cleared() async throws {
+            let gate = Gate()
+            bench.server["/slow"] = Reply(try Samples.data("jpeg-444.jpg"), status: 200).waiting(for: gate, .beforeHead)
+            let view = Picture()
+            view.loadImage(url("/slow"), placeholder: grey, synchronizer: synchronizer)
+            view.image = nil
+            view.loadImage(url("/slow"), placeholder: broken, synchronizer: synchronizer)
+            #expect(view.image === broken)
+            gate.open()
+            let loaded = try #require(try await view.shown.wait(for: 4).last)
+            bench.clock.advance(by: 4000)
+            view.image = nil
+            view.loadImage(url("/slow"), placeholder: grey, synchronizer: synchronizer)
+            #expect(view.image === loaded)
+            view.cancelLoad()
+            view.image = nil
+            view.loadImage(url("/slow"), placeholder: grey, synchronizer: synchronizer)
+            #expect(view.image === loaded)
+        }
+
+        @Test("a view whose size changes under way does not have its image sent twice")
+        func resized() async throws {
+            let gate = Gate()
+            bench.server["/2"] = Reply(try Samples.data("reduced-420.jpg"), status: 200).waiting(for: gate, .afterHead)
+            let view = Picture()
+            view.loadImage(url("/2"), sizing: .maxPixelSize(40), synchronizer: synchronizer)
+            try await gate.waitForArrivals()
+            view.loadImage(url("/2"), sizing: .maxPixelSize(80), synchronizer: synchronizer)
+            gate.open()
+            try await waitUntil("the image is shown") { view.image != nil }
+            #expect(view.image?.width == 80)
+            #expect(bench.server.requests.count == 1)
+        }
+
         @Test("ten cells that show two sizes of one image: one request, two decodes")
         func tenCells() async throws {
             let gate = Gate()

@@ -29,18 +29,21 @@ extension ImageDisplay {
     ///   - placeholder: shown until the image is there; nil shows nothing.
     ///   - failureImage: shown if the image cannot be loaded; nil leaves the placeholder.
     ///   - sizing: how large it is decoded; nil takes what the view shows, as far as its layout is known.
+    ///   - showsPreviews: whether to show what there is until the image is there: the stored image at once, though it may
+    ///     be stale; else what has arrived, if its format allows it, which costs decodes.
     ///   - synchronizer: what loads.
     public func loadImage(
         _ url: URL?, placeholder: PlatformImage? = nil, failureImage: PlatformImage? = nil,
-        sizing: ImageSizing? = nil, synchronizer: Synchronizer = .shared
+        sizing: ImageSizing? = nil, showsPreviews: Bool = false, synchronizer: Synchronizer = .shared
     ) {
         imageLoads.load(
             url.map { ImageResource(request: URLRequest(url: $0), sizing: sizing ?? imageSizing) },
-            placeholder: placeholder, failureImage: failureImage, synchronizer: synchronizer, on: self)
+            placeholder: placeholder, failureImage: failureImage, showsPreviews: showsPreviews,
+            synchronizer: synchronizer, on: self)
     }
 
-    /// Loads an image and shows it, as ``loadImage(_:placeholder:failureImage:sizing:synchronizer:)`` with the shared
-    /// synchronizer. A string that is no URL shows the error image.
+    /// Loads an image and shows it, as ``loadImage(_:placeholder:failureImage:sizing:showsPreviews:synchronizer:)`` with
+    /// the shared synchronizer. A string that is no URL shows the error image.
     public func loadImage(urlString: String?, placeholderImage: PlatformImage?, errorImage: PlatformImage?) {
         let url = urlString.flatMap { URL(string: $0) }
         loadImage(
@@ -65,7 +68,7 @@ public final class ImageLoads {
     public nonisolated init() {}
 
     func load(
-        _ resource: ImageResource?, placeholder: PlatformImage?, failureImage: PlatformImage?,
+        _ resource: ImageResource?, placeholder: PlatformImage?, failureImage: PlatformImage?, showsPreviews: Bool,
         synchronizer: Synchronizer, on display: some ImageDisplay
     ) {
         self.placeholder = placeholder
@@ -78,7 +81,16 @@ public final class ImageLoads {
                 display.image = self.image(for: phase)
             }
         }
-        binding?.load(resource)
+        binding?.load(resource, showsPreviews: showsPreviews)
+        showPhase(on: display)
+    }
+
+    /// Where the binding goes on as it was, and did not have to show anything, the view may have been cleared meanwhile,
+    /// as cells are before they are used again, or have got another placeholder.
+    private func showPhase(on display: some ImageDisplay) {
+        guard let binding else { return }
+        let image = image(for: binding.phase)
+        if display.image !== image { display.image = image }
     }
 
     func cancel() {
@@ -87,7 +99,7 @@ public final class ImageLoads {
 
     private func image(for phase: ResourceBinding<ImageResource>.Phase) -> PlatformImage? {
         switch phase {
-        case .success(let image): image
+        case .preview(let image), .success(let image): image
         case .failure: failureImage ?? placeholder
         case .empty, .loading: placeholder
         }

@@ -12,23 +12,29 @@ public import Synchronizer
 /// ```
 ///
 /// A new resource cancels the load of the one before, whose answer is never shown. An object in memory is shown before
-/// ``load(_:)`` returns. When the binding goes away its load is cancelled.
+/// ``load(_:showsPreviews:)`` returns. When the binding goes away its load is cancelled.
 @MainActor
 public final class ResourceBinding<R: Resource> {
     /// What is to be shown.
-    public enum Phase {
-        /// Nothing was asked for, or the load was cancelled.
+    public enum Phase: Sendable {
+        /// Nothing was asked for.
         case empty
         /// The object is on its way.
         case loading
+        /// The object is on its way, and this can be shown meanwhile: the stored one, though it may be stale, or what has
+        /// arrived of an image. Only if previews were asked for.
+        case preview(R.ParsedObject)
         /// The object, as it is now.
         case success(R.ParsedObject)
         /// Why there is none.
         case failure(any Error)
 
-        /// The object, if there is one.
+        /// What there is to be seen: the object, or a preview of it.
         public var object: R.ParsedObject? {
-            if case .success(let object) = self { object } else { nil }
+            switch self {
+            case .preview(let object), .success(let object): object
+            case .empty, .loading, .failure: nil
+            }
         }
     }
 
@@ -36,6 +42,8 @@ public final class ResourceBinding<R: Resource> {
         let request: URLRequest
         let variant: ResourceVariant
     }
+
+    private typealias Token = BindingMachine<Key>.Token
 
     private let synchronizer: Synchronizer
     private let show: @MainActor (Phase) -> Void
@@ -56,37 +64,68 @@ public final class ResourceBinding<R: Resource> {
     ///
     /// Asked for again, a resource whose load is under way is not begun anew; one that is shown is loaded again, which
     /// its freshness may answer, and stays to be seen meanwhile.
-    public func load(_ resource: R?) {
+    ///
+    /// - Parameters:
+    ///   - resource: What to load.
+    ///   - showsPreviews: Whether to show what there is until the answer comes, as ``Phase/preview(_:)``: the stored
+    ///     object at once, though it may be stale; else, of an image whose format allows it, what has arrived so far,
+    ///     which costs decodes. Never in place of an object that is shown already.
+    public func load(_ resource: R?, showsPreviews: Bool = false) {
         switch machine.ask(resource.map { Key(request: $0.request(), variant: $0.variant) }) {
         case .goOn: return
         case .clear:
             current.replace(with: nil)
             change(to: .empty)
-        case .load(let token, let keepsObject):
+        case .load(let token):
             guard let resource else { return }
-            begin(resource, token, keepsObject)
+            begin(resource, token, showsPreviews)
         }
     }
 
-    private func begin(_ resource: R, _ token: BindingMachine<Key>.Token, _ keepsObject: Bool) {
-        current.replace(with: nil)
-        // An object in memory answers at once; the view is told that it loads only if there is none.
-        let cancel = synchronizer.loadResource(resource) { [weak self] result in
-            self?.finish(token, result)
-        }
-        guard machine.isLoading(token) else { return }
+    private func begin(_ resource: R, _ token: Token, _ showsPreviews: Bool) {
+        let cancel = showsPreviews ? follow(resource, token) : load(resource, token)
+        // It may have its answer, or have been replaced by what was shown.
+        guard machine.isLoading(token) else { return cancel() }
+        // Only now the load before is cancelled: it may be the same transfer, for an image of another size.
         current.replace(with: cancel)
-        if !keepsObject { change(to: .loading) }
+        if machine.showsNothing { change(to: .loading) }
     }
 
-    private func finish(_ token: BindingMachine<Key>.Token, _ result: SynchronizerResult<R.ParsedObject>) {
+    private func load(_ resource: R, _ token: Token) -> CancelLoading {
+        synchronizer.loadResource(resource) { [weak self] result in
+            switch result {
+            case .success(let object): self?.finish(token, .success(object))
+            case .error(let error): self?.finish(token, .failure(error))
+            case .noData: self?.finish(token, .failure(ResourceBindingError.noData))
+            }
+        }
+    }
+
+    private func follow(_ resource: R, _ token: Token) -> CancelLoading {
+        synchronizer.followResource(resource) { [weak self] step in
+            switch step {
+            case .success(let update):
+                switch update.phase {
+                case .stored: self?.preview(token, update.object, isPart: false)
+                case .preview: self?.preview(token, update.object, isPart: true)
+                case .fresh, .unchanged: self?.finish(token, .success(update.object))
+                }
+            case .failure(.emptyBody): self?.finish(token, .failure(ResourceBindingError.noData))
+            case .failure(let error): self?.finish(token, .failure(error))
+            }
+        }
+    }
+
+    private func preview(_ token: Token, _ object: R.ParsedObject, isPart: Bool) {
+        if machine.previewed(token, isPart: isPart) { change(to: .preview(object)) }
+    }
+
+    private func finish(_ token: Token, _ result: Result<R.ParsedObject, any Error>) {
         switch result {
         case .success(let object):
             if machine.answered(token, isObject: true) { end(.success(object)) }
-        case .error(let error):
+        case .failure(let error):
             if machine.answered(token, isObject: false) { end(.failure(error)) }
-        case .noData:
-            if machine.answered(token, isObject: false) { end(.failure(ResourceBindingError.noData)) }
         }
     }
 

@@ -16,6 +16,7 @@
         public typealias Phase = ResourceBinding<R>.Phase
 
         private let resource: R?
+        private let showsPreviews: Bool
         private let synchronizer: Synchronizer
         private let transaction: Transaction
         private let content: (Phase) -> Content
@@ -23,14 +24,18 @@
 
         /// - Parameters:
         ///   - resource: nil shows the phase `empty`.
+        ///   - showsPreviews: whether there is a phase `preview` until the object is there, with the stored one at once,
+        ///     though it may be stale, or else what has arrived of an image, which costs decodes.
         ///   - synchronizer: what loads; it is taken when the view first appears.
         ///   - transaction: how the view changes from phase to phase, such as `Transaction(animation: .default)`.
         ///   - content: what is shown in each phase.
         public init(
-            _ resource: R?, synchronizer: Synchronizer = .shared, transaction: Transaction = Transaction(),
+            _ resource: R?, showsPreviews: Bool = false, synchronizer: Synchronizer = .shared,
+            transaction: Transaction = Transaction(),
             @ViewBuilder content: @escaping (Phase) -> Content
         ) {
             self.resource = resource
+            self.showsPreviews = showsPreviews
             self.synchronizer = synchronizer
             self.transaction = transaction
             self.content = content
@@ -39,9 +44,11 @@
 
         /// The content of the present phase.
         public var body: some View {
-            content(model.phase(for: resource, changingBy: transaction))
+            // One view, whatever the content is: the task of an empty one would never begin, that of a conditional one would
+            // begin anew with each of its branches.
+            ZStack { content(model.phase(for: resource, changingBy: transaction)) }
                 .task(id: ResourceModel<R>.Key(resource)) {
-                    await model.follow(resource)
+                    await model.follow(resource, showsPreviews: showsPreviews)
                 }
         }
     }
@@ -84,11 +91,11 @@
         }
 
         /// Loads, and waits until the task is cancelled: when the view disappears, or shows another resource.
-        func follow(_ resource: R?) async {
+        func follow(_ resource: R?, showsPreviews: Bool = false) async {
             followed += 1
             let mine = followed
             key = Key(resource)
-            binding.load(resource)
+            binding.load(resource, showsPreviews: showsPreviews)
             for await _ in AsyncStream(Never.self, { _ in }) {}  // It ends when the task is cancelled.
             // A later task may have begun before this one ends; what is under way then belongs to that.
             if mine == followed { binding.cancel() }

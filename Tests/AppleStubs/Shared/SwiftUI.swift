@@ -58,6 +58,20 @@ extension Optional: View where Wrapped: View {
     public var body: Never { stubBody() }
 }
 
+public struct Alignment: Equatable, Sendable {
+    public static let center = Alignment()
+}
+
+public struct ZStack<Content> {
+    nonisolated public init(alignment: Alignment = .center, @ViewBuilder content: () -> Content) {
+        _ = content()
+    }
+}
+
+extension ZStack: View where Content: View {
+    public var body: Never { stubBody() }
+}
+
 @resultBuilder
 public struct ViewBuilder {
     public static func buildBlock() -> EmptyView { EmptyView() }
@@ -96,17 +110,22 @@ public struct StateObject<ObjectType>: DynamicProperty where ObjectType: Observa
     @MainActor @preconcurrency public var wrappedValue: ObjectType { thunk() }
 }
 
-private struct TaskView: View {
-    nonisolated init() {}
-    var body: Never { stubBody() }
+public struct ModifiedContent<Content, Modifier> {
+    nonisolated fileprivate init() {}
 }
+
+extension ModifiedContent: View where Content: View {
+    public var body: Never { stubBody() }
+}
+
+private struct TaskModifier {}
 
 extension View {
     nonisolated public func task<T>(
         id value: T, priority: TaskPriority = .userInitiated,
         @_inheritActorContext _ action: @escaping @Sendable () async -> Void
     ) -> some View where T: Equatable {
-        TaskView()
+        ModifiedContent<Self, TaskModifier>()
     }
 }
 
