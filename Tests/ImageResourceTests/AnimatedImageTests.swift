@@ -148,6 +148,16 @@
             }
         }
 
+        @Test("a frame whose control makes no sense is an error, and its pixels are no other frame's")
+        func senselessControl() throws {
+            var data = try Samples.data("apng-soft-keep-blend.png")
+            let first = try #require(data.range(of: Data("fcTL".utf8)))
+            let second = try #require(data.range(of: Data("fcTL".utf8), in: first.upperBound..<data.endIndex))
+            let width = second.upperBound + 4
+            data.replaceSubrange(width..<width + 4, with: [0, 0, 0, 0])
+            #expect(throws: ImageError.damaged(.png, "frames are missing")) { try AnimatedImage(data: data) }
+        }
+
         @Test("a frame outside of the animation is an error")
         func outside() throws {
             let animation = try AnimatedImage(data: Samples.data("gif-disposal-1.gif"))

@@ -115,6 +115,24 @@
             #expect(try AnimatedImage(data: data).byteCount > data.count + 1000 * MemoryLayout<AnimationFrame>.stride)
         }
 
+        @Test("a decode that only clears its table ends when nobody waits for it")
+        func clears() {
+            // Codes of three bits, all of them 4: to clear the table.
+            let codes = Array(repeating: [UInt8]([0x24, 0x49, 0x92]), count: 85).flatMap { $0 }
+            let blocks = Array(repeating: [255] + codes, count: 100).flatMap { $0 }
+            let image = gif(10, 10, frames: [[0x2C, 0, 0, 0, 0, 10, 0, 10, 0, 0, 2] + blocks + [0]])
+            let asked = Locked(0)
+            #expect(throws: CancellationError.self) {
+                try ParseCancellation.with({
+                    asked.withLock {
+                        $0 += 1; return $0 > 5
+                    }
+                }) {
+                    try BitmapImage.decode(image)
+                }
+            }
+        }
+
         @Test("a GIF without end of blocks, without colours or without frames is an error")
         func senseless() {
             #expect(throws: ImageError.self) { try BitmapImage.decode(gif(10, 10, frames: [])) }

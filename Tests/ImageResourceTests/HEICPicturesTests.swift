@@ -106,6 +106,10 @@
             "transparency of its own transparency": {
                 $0.references += [.init(type: "auxl", from: 2, to: [1]), .init(type: "auxl", from: 1, to: [2])]
             },
+            "units of nothing": { $0.items[1].data += [0, 0, 0, 0] },
+            "units without number": { file in
+                file.items[1].data += Array(repeating: [0, 0, 0, 2, 0x4E, 0x01], count: 4096).flatMap { $0 }
+            },
             "no tile of that number": { $0.references = [.init(type: "dimg", from: 1, to: [2, 3])] },
         ]
 

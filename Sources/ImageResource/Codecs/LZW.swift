@@ -8,6 +8,8 @@
     struct LZW {
         private static let maximumCodes = 4096
         private static let bytesBetweenChecks = 1 << 16
+        /// Codes that write nothing.
+        private static let clearsBetweenChecks = 1 << 12
 
         private let output: UnsafeMutableBufferPointer<UInt8>
         private var starts = [Int32](repeating: 0, count: maximumCodes)
@@ -35,6 +37,7 @@
             var previous: (start: Int, length: Int)?
             var written = 0
             var nextCheck = 0
+            var clears = 0
             while written < output.count {
                 if written >= nextCheck {
                     try ParseCancellation.check()
@@ -42,6 +45,8 @@
                 }
                 guard let code = bits.read(size, from: &blocks) else { return nil }
                 if code == clear {
+                    clears += 1
+                    if clears % Self.clearsBetweenChecks == 0 { try ParseCancellation.check() }
                     (size, next, previous) = (minimumSize + 1, clear + 2, nil)
                     continue
                 }

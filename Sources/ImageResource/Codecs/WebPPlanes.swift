@@ -9,32 +9,33 @@
         private let stored: PixelSize
         /// What the planes are scaled to.
         let size: PixelSize
-        private let memory: UnsafeMutablePointer<UInt8>
+        private let memory: UnsafeMutableRawPointer
         private let stream: WebPStream
         private var luma, blue, red: SamplePlane
         /// The number of rows that have been made.
         private(set) var made = 0
 
         init(_ stored: PixelSize, scaledTo size: PixelSize) throws {
-            guard let memory = malloc(Self.bytes(stored))?.assumingMemoryBound(to: UInt8.self) else {
+            guard let memory = PictureMemory.allocate(Self.bytes(stored), cleared: false) else {
                 throw ImageError.outOfMemory
             }
+            let samples = memory.assumingMemoryBound(to: UInt8.self)
             let half = Self.halved(stored)
-            func plane(_ offset: Int, _ inputs: PixelSize, _ share: Double) -> SamplePlane {
+            func plane(_ offset: Int, _ inputs: PixelSize, _ share: Double) throws -> SamplePlane {
                 let extent = (Double(stored.width) * share, Double(stored.height) * share)
-                return SamplePlane(memory + offset, inputs, extent: extent, scaledTo: size)
+                return try SamplePlane(samples + offset, inputs, extent: extent, scaledTo: size)
             }
-            let luma = plane(0, stored, 1)
-            let blue = plane(stored.area, half, 0.5)
-            let red = plane(stored.area + half.area, half, 0.5)
             do {
+                let luma = try plane(0, stored, 1)
+                let blue = try plane(stored.area, half, 0.5)
+                let red = try plane(stored.area + half.area, half, 0.5)
                 stream = try WebPStream { Self.configure(&$0, luma, blue, red) }
+                (self.luma, self.blue, self.red) = (luma, blue, red)
             } catch {
-                free(memory)
+                PictureMemory.free(memory, Self.bytes(stored))
                 throw error
             }
             (self.stored, self.size, self.memory) = (stored, size, memory)
-            (self.luma, self.blue, self.red) = (luma, blue, red)
         }
 
         private static func configure(
@@ -55,7 +56,7 @@
         }
 
         deinit {
-            free(memory)
+            PictureMemory.free(memory, Self.bytes(stored))
         }
 
         /// The picture; nil if it has to be made in another way.

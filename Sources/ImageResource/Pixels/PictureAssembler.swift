@@ -26,16 +26,16 @@
             canvas = try UprightCanvas(stored: plan.output, orientation: plan.orientation, cleared: startsCleared)
             strip = isScaled || plan.orientation != .up ? try Self.strip(decoded) : nil
             scaledRow = isScaled ? try PixelBuffer(PixelSize(width: plan.output.width, height: 1)) : nil
-            func kernel(_ stored: Int, _ inputs: Int, _ outputs: Int) -> ScalingKernel {
+            func kernel(_ stored: Int, _ inputs: Int, _ outputs: Int) throws -> ScalingKernel {
                 let extent = reduction.map { min(Double(stored) * $0, Double(inputs)) } ?? Double(inputs)
-                return .make(
+                return try .make(
                     ScalingKernel.Recipe(
                         filter: plan.filter, extent: extent, inputs: inputs, outputs: outputs,
                         isReduced: inputs < stored))
             }
             scaler =
                 isScaled
-                ? Scaler(
+                ? try Scaler(
                     columns: kernel(plan.stored.width, decoded.width, plan.output.width),
                     rows: kernel(plan.stored.height, decoded.height, plan.output.height), width: decoded.width)
                 : nil

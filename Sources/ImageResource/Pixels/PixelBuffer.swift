@@ -11,13 +11,13 @@
         /// Memory whose contents are not yet defined, unless `cleared`.
         init(_ size: PixelSize, cleared: Bool = false) throws {
             guard size.width > 0, size.height > 0, size.bytes < .max / 2 else { throw ImageError.outOfMemory }
-            guard let base = cleared ? calloc(size.area, 4) : malloc(size.bytes) else { throw ImageError.outOfMemory }
+            guard let base = PictureMemory.allocate(size.bytes, cleared: cleared) else { throw ImageError.outOfMemory }
             self.size = size
             self.base = base
         }
 
         deinit {
-            free(base)
+            PictureMemory.free(base, size.bytes)
         }
 
         var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: size.bytes) }

@@ -16,17 +16,17 @@
         init(
             _ samples: UnsafeMutablePointer<UInt8>, _ size: PixelSize, extent: (Double, Double),
             scaledTo result: PixelSize
-        ) {
+        ) throws {
             self.samples = samples
             self.size = size
-            columns = Self.kernel(extent.0, size.width, result.width)
-            rows = Self.kernel(extent.1, size.height, result.height)
+            columns = try Self.kernel(extent.0, size.width, result.width)
+            rows = try Self.kernel(extent.1, size.height, result.height)
             sums = [Float](repeating: 0, count: size.width)
             row = [Float](repeating: 0, count: result.width)
         }
 
-        private static func kernel(_ extent: Double, _ inputs: Int, _ outputs: Int) -> ScalingKernel {
-            .make(
+        private static func kernel(_ extent: Double, _ inputs: Int, _ outputs: Int) throws -> ScalingKernel {
+            try .make(
                 ScalingKernel.Recipe(filter: .area, extent: extent, inputs: inputs, outputs: outputs, isReduced: false))
         }
 

@@ -19,15 +19,19 @@
         /// The last ones, as the images of a list are often all of the same sizes.
         private static let recent = Locked([(recipe: Recipe, kernel: ScalingKernel)]())
 
-        static func make(_ recipe: Recipe) -> ScalingKernel {
+        ///
+        /// Throws `CancellationError` if nobody waits for it any more, as the rows of a hostile file can be very long.
+        static func make(_ recipe: Recipe) throws -> ScalingKernel {
             if let known = recent.withLock({ $0.first { $0.recipe == recipe }?.kernel }) { return known }
-            let made = ScalingKernel(recipe)
+            let made = try ScalingKernel(recipe)
             recent.withLock { recent in
                 // Small ones only, and few.
                 if made.weights.count < 1 << 16 { recent = [(recipe, made)] + recent.prefix(7) }
             }
             return made
         }
+
+        private static let weightsBetweenChecks = 1 << 16
 
         private(set) var spans: [scaling_span] = []
         private(set) var weights: [Float] = []
@@ -49,11 +53,16 @@
             }
         }
 
-        private init(_ recipe: Recipe) {
+        private init(_ recipe: Recipe) throws {
             let (filter, extent, inputs) = (recipe.filter, recipe.extent, recipe.inputs)
             let (outputs, isReduced) = (recipe.outputs, recipe.isReduced)
             let step = extent / Double(outputs)
+            var nextCheck = Self.weightsBetweenChecks
             for output in 0..<outputs {
+                if weights.count >= nextCheck {
+                    try ParseCancellation.check()
+                    nextCheck = weights.count + Self.weightsBetweenChecks
+                }
                 switch filter {
                 case .area:
                     appendArea(Double(output) * step, min(Double(output + 1) * step, extent), inputs, smooth: isReduced)

@@ -17,7 +17,7 @@ public import Synchronizer
 public final class ResourceBinding<R: Resource> {
     /// What is to be shown.
     public enum Phase: Sendable {
-        /// Nothing was asked for.
+        /// Nothing was asked for, or it was given up before anything came.
         case empty
         /// The object is on its way.
         case loading
@@ -49,7 +49,7 @@ public final class ResourceBinding<R: Resource> {
     private let show: @MainActor (Phase) -> Void
     private var machine = BindingMachine<Key>()
     private let current = CurrentLoad()
-    /// What was given to be shown last.
+    /// What was given to be shown last; `empty`, too, where it was to load and that was given up.
     public private(set) var phase = Phase.empty
 
     /// - Parameters:
@@ -62,7 +62,7 @@ public final class ResourceBinding<R: Resource> {
 
     /// Loads a resource and shows it; nil shows nothing.
     ///
-    /// Asked for again, a resource whose load is under way is not begun anew; one that is shown is loaded again, which
+    /// Asked for again, a resource whose load is under way is not begun anew, with or without previews; one that is shown is loaded again, which
     /// its freshness may answer, and stays to be seen meanwhile.
     ///
     /// - Parameters:
@@ -136,7 +136,9 @@ public final class ResourceBinding<R: Resource> {
 
     /// Gives up the load under way. What is shown stays as it is.
     public func cancel() {
-        if machine.cancel() { current.replace(with: nil) }
+        guard machine.cancel() else { return }
+        current.replace(with: nil)
+        if case .loading = phase { phase = .empty }
     }
 
     private func change(to phase: Phase) {

@@ -13,7 +13,8 @@
     /// }
     /// ```
     ///
-    /// An image that is in memory is there in the first frame. The load is cancelled when the view disappears.
+    /// Say how large it is shown: without `sizing` the image is decoded as large as it is stored, which for a photograph is
+    /// some fifty megabytes. An image that is in memory is there in the first frame. The load is cancelled when the view disappears.
     public struct ResourceImage<Content: View>: View {
         private let resource: ImageResource?
         private let showsPreviews: Bool

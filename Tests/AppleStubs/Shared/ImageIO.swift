@@ -42,6 +42,8 @@ public func CGImageSourceUpdateData(_ isrc: CGImageSource, _ data: CFData, _ fin
 
 public func CGImageSourceGetCount(_ isrc: CGImageSource) -> Int { isrc.size == nil ? 0 : 1 }
 
+public func CGImageSourceGetPrimaryImageIndex(_ isrc: CGImageSource) -> Int { 0 }
+
 public func CGImageSourceGetStatusAtIndex(_ isrc: CGImageSource, _ index: Int) -> CGImageSourceStatus {
     isrc.isComplete ? .statusComplete : .statusIncomplete
 }

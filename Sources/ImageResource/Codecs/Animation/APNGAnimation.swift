@@ -7,7 +7,7 @@
         private(set) var frames: [AnimationFrame] = []
         private(set) var loopCount = 0
         let orientation: ImageOrientation
-        private(set) var isTruncated = true
+        private(set) var isComplete = false
         /// Whether the picture that decoders without animation show belongs to it.
         private(set) var showsDefaultImage = false
         private let data: Data
@@ -18,6 +18,7 @@
         /// The compressed pixels of each frame.
         private var pixels: [[Range<Int>]] = []
         private var isAnimated = false
+        private var isBroken = false
         /// Set from the control chunk of a frame to the next.
         private var isInFrame = false
 
@@ -46,16 +47,20 @@
 
         private mutating func note(_ chunk: PNGChunks.Chunk) {
             if chunk.has("IEND") {
-                isTruncated = false
+                isComplete = !isBroken
             } else if chunk.has("acTL") {
                 isAnimated = true
                 loopCount = chunk.content.big32(4) ?? 0
             } else if chunk.has("PLTE") || chunk.has("tRNS") {
                 colours.append(chunk.whole)
-            } else if chunk.has("fcTL"), let frame = frame(chunk.content) {
+            } else if chunk.has("fcTL") {
+                // What comes after one that makes no sense belongs to no frame.
+                let frame = frame(chunk.content)
+                isInFrame = frame != nil
+                isBroken = isBroken || frame == nil
+                guard let frame else { return }
                 frames.append(frame)
                 pixels.append([])
-                isInFrame = true
             } else if chunk.has("IDAT"), isInFrame {
                 showsDefaultImage = true
                 pixels[pixels.count - 1].append(chunk.range)

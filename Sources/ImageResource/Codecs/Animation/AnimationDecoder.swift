@@ -8,8 +8,8 @@
         /// How often it plays; 0 is for ever.
         var loopCount: Int { get }
         var orientation: ImageOrientation { get }
-        /// Whether bytes are missing at the end.
-        var isTruncated: Bool { get }
+        /// Whether all frames are there that the file is to have.
+        var isComplete: Bool { get }
 
         /// How its colours become sRGB; nil if they are, or nothing is known of them.
         func colourTransform() -> ColorTransform?

@@ -26,7 +26,7 @@
             guard decoder.frames.count <= AnimationFrame.most else {
                 throw ImageError.damaged(format, "more than \(AnimationFrame.most) frames")
             }
-            guard !decoder.isTruncated else { throw ImageError.damaged(format, "the data end too early") }
+            guard decoder.isComplete else { throw ImageError.damaged(format, "frames are missing") }
             return decoder
         }
 

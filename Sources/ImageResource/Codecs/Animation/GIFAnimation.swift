@@ -6,7 +6,7 @@
         let canvas: PixelSize
         let frames: [AnimationFrame]
         let loopCount: Int
-        let isTruncated: Bool
+        let isComplete: Bool
         private let data: Data
         private let files: [GIFFile.Frame]
 
@@ -21,7 +21,7 @@
             self.data = data
             files = frames
             canvas = file.canvas
-            isTruncated = file.isTruncated
+            isComplete = !file.isTruncated
             loopCount = file.loops
             self.frames = frames.map { frame in
                 AnimationFrame(

@@ -7,7 +7,7 @@
         let frames: [AnimationFrame]
         let loopCount: Int
         let orientation: ImageOrientation
-        let isTruncated: Bool
+        let isComplete: Bool
         private let data: Data
         /// Where the chunks of each frame are.
         private let chunks: [Range<Int>]
@@ -31,7 +31,7 @@
             }
             guard let header, !frames.isEmpty else { return nil }
             self.data = data
-            isTruncated = data.withUnsafeBytes { WebPHeader.isTruncated(ByteReader($0)) }
+            isComplete = data.withUnsafeBytes { !WebPHeader.isTruncated(ByteReader($0)) }
             self.chunks = chunks
             self.frames = frames
             loopCount = loops

@@ -49,7 +49,9 @@
 
         var byteCount: Int { fileSize + file.uprightSize.bytes }
 
-        func maker() throws -> any FrameMaker { Maker(file: file, sizing: sizing) }
+        func maker() throws -> any FrameMaker {
+            Maker(file: file, first: durations.count > 1 ? 0 : file.primary, sizing: sizing)
+        }
 
         private static func isAnimated(_ properties: [CFString: Any]) -> Bool {
             dictionaries.contains { properties[$0.name] != nil }
@@ -84,10 +86,11 @@
 
         private struct Maker: FrameMaker {
             let file: ImageIOSource
+            let first: Int
             let sizing: ImageSizing
 
             func frame(at index: Int) throws -> PlatformImage {
-                PlatformImage.make(try file.picture(at: index, sizing), scale: sizing.scale)
+                PlatformImage.make(try file.picture(at: first + index, sizing), scale: sizing.scale)
             }
         }
     }

@@ -20,7 +20,7 @@
                 let file = try? ImageIOSource(source, format: nil)
             else { return nil }
             reservation = reservation ?? DecodeBudget.previews.reserve(file.bytes(sizing))
-            guard reservation != nil, let picture = try? file.picture(at: 0, sizing) else { return nil }
+            guard reservation != nil, let picture = try? file.picture(at: file.primary, sizing) else { return nil }
             return PlatformImage.make(picture, scale: sizing.scale)
         }
     }

@@ -11,7 +11,9 @@
         private let source: CGImageSource
         /// What errors name.
         private let format: ImageFormat?
-        /// The size as it is shown, upright.
+        /// The picture that stands for the file: some have several, and the first need not be it.
+        let primary: Int
+        /// The size of that as it is shown, upright.
         let uprightSize: PixelSize
 
         init(_ data: Data) throws {
@@ -20,7 +22,7 @@
                 throw ImageError.unknownFormat
             }
             try self.init(source, format: ImageFormat(data))
-            if CGImageSourceGetStatusAtIndex(source, 0) != .statusComplete {
+            if CGImageSourceGetStatusAtIndex(source, primary) != .statusComplete {
                 throw damaged("the data end too early")
             }
         }
@@ -30,7 +32,8 @@
             guard CGImageSourceGetCount(source) > 0 else {
                 throw format.map { ImageError.damaged($0, "there is no picture") } ?? ImageError.unknownFormat
             }
-            guard let size = Self.size(of: source) else {
+            let primary = CGImageSourceGetPrimaryImageIndex(source)
+            guard let size = Self.size(of: source, at: primary) else {
                 throw format.map { ImageError.damaged($0, "no size in its header") } ?? ImageError.unknownFormat
             }
             let limit = ImageDecoding.maximumPixelCount
@@ -39,6 +42,7 @@
             }
             self.source = source
             self.format = format
+            self.primary = primary
             uprightSize = size
         }
 
@@ -46,8 +50,8 @@
             format.map { .damaged($0, reason) } ?? .unknownFormat
         }
 
-        private static func size(of source: CGImageSource) -> PixelSize? {
-            let properties = values(CGImageSourceCopyPropertiesAtIndex(source, 0, nil))
+        private static func size(of source: CGImageSource, at index: Int) -> PixelSize? {
+            let properties = values(CGImageSourceCopyPropertiesAtIndex(source, index, nil))
             guard let width = properties[kCGImagePropertyPixelWidth] as? Int, width > 0,
                 let height = properties[kCGImagePropertyPixelHeight] as? Int, height > 0
             else { return nil }

@@ -6,7 +6,8 @@
         /// Decodes an image, upright, on this thread. Of an animation it gives the first frame.
         static func decode(_ data: Data, sizing: ImageSizing) throws -> PlatformImage {
             if data.isEmpty { throw ImageError.unknownFormat }
-            return make(try ImageIOSource(data).picture(at: 0, sizing), scale: sizing.scale)
+            let file = try ImageIOSource(data)
+            return make(try file.picture(at: file.primary, sizing), scale: sizing.scale)
         }
     }
 #endif

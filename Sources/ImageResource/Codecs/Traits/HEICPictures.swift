@@ -54,8 +54,10 @@
             canvasBytes = max(canvasBytes, 16 * size.area)
             let tiles = items.parts(of: item)
             var areas: [Int: Int] = [:]
-            for tile in Set(tiles) { areas[tile] = addPicture(tile, of: items) }
-            guard areas.count == Set(tiles).count else { return false }
+            for tile in tiles where areas[tile] == nil {
+                guard let area = addPicture(tile, of: items) else { return false }
+                areas[tile] = area
+            }
             return tiles.reduce(0) { $0 + (areas[$1] ?? 0) } <= 4 * size.area + 1 << 22
         }
 

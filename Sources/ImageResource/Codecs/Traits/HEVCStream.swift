@@ -27,9 +27,10 @@
 
         /// Reads the units of an item, each after its length in four bytes, as libheif does.
         mutating func add(item bytes: ByteReader) -> Bool {
-            var offset = 0
+            var (offset, left) = (0, HeaderLimit.parts)
             while offset < bytes.count {
-                guard let length = bytes.big32(offset), bytes.has(length, at: offset + 4),
+                left -= 1
+                guard left >= 0, let length = bytes.big32(offset), bytes.has(length, at: offset + 4),
                     let unit = bytes.part(from: offset + 4, count: length), add(unit)
                 else { return false }
                 offset += 4 + length
@@ -39,7 +40,7 @@
 
         /// Whether the unit belongs to a still picture: §7.4.2.2, table 7-1.
         private mutating func add(_ unit: ByteReader) -> Bool {
-            guard let first = unit.byte(0) else { return true }
+            guard let first = unit.byte(0) else { return false }
             switch first >> 1 & 63 {
             case 19, 20: addSlice(unit)  // of an IDR picture
             case 16...18, 21:  // BLA and CRA pictures
