@@ -189,6 +189,102 @@
             #expect(room.used == bytes)
         }
 
+        /// How much of a budget is taken whenever `body` asks whether anybody waits for it.
+        private func taken<T>(of budget: DecodeBudget, _ body: () throws -> T) rethrows -> Set<Int> {
+            let seen = Locked(Set<Int>())
+            let probe: @Sendable () -> Bool = {
+                let used = budget.used
+                seen.withLock { _ = $0.insert(used) }
+                return false
+            }
+            _ = try ParseCancellation.with(probe, body)
+            return seen.withLock { $0 }
+        }
+
+        @Test("while an image is decoded its cost is taken of the budget", arguments: Sample.files + TraitTests.decoded)
+        func takenByImages(_ sample: Sample) throws {
+            let budget = DecodeBudget { 1 << 30 }
+            try sample.data().withUnsafeBytes { bytes in
+                let decoding = try Decoding(ByteReader(bytes), .stored)
+                #expect(try taken(of: budget) { try decoding.picture(budget) } == [decoding.cost])
+            }
+            #expect(budget.used == 0)
+        }
+
+        @Test("while a frame is made its cost is taken of the budget", arguments: SampleAnimation.all)
+        func takenByFrames(_ sample: SampleAnimation) throws {
+            let budget = DecodeBudget { 1 << 30 }
+            let source = try #require(
+                FrameSources.source(of: sample.data(), .stored, budget: budget) as? ComposedFrames)
+            let maker = try source.maker()
+            for index in source.durations.indices {
+                #expect(try taken(of: budget) { try maker.frame(at: index) } == [source.cost])
+            }
+            #expect(budget.used == 0)
+        }
+
+        @Test("an image that does not move takes its cost of the budget as an animation, too")
+        func takenByStills() throws {
+            let budget = DecodeBudget { 1 << 30 }
+            let data = try Samples.data("png-rgb-8.png")
+            let maker = try FrameSources.source(of: data, .stored, budget: budget).maker()
+            let cost = try data.withUnsafeBytes { try Decoding(ByteReader($0), .stored).cost }
+            #expect(try taken(of: budget) { try maker.frame(at: 0) }.contains(cost))
+        }
+
+        @Test(
+            "all that is there at the same time is counted, in bytes for each pixel that is stored",
+            arguments: [
+                ("large-baseline.jpg", .stored, 4),
+                ("large-progressive.jpg", .stored, 4 + 3),  // coefficients of two bytes, of 4:2:0
+                ("large-progressive.jpg", .maxPixelSize(300), 3),
+                ("large-rows.png", .stored, 4),
+                ("large-interlaced.png", .stored, 4 + 4),
+                ("large-interlaced.png", .maxPixelSize(100), 4),
+                ("large-lossy.webp", .stored, 4),
+                ("large-lossy.webp", .maxPixelSize(100), 1.5),  // luma and chroma
+                ("large-lossless.webp", .stored, 4 + 4),
+                ("large-lossless.webp", .maxPixelSize(100), 4),
+                ("detailed-lossy-alpha.webp", .stored, 4 + 1),
+                ("large-frame.gif", .stored, 4 + 1),  // indices
+                ("large-frame.gif", .maxPixelSize(100), 4 + 1),
+                ("gif-disposal-1.gif", .stored, 4 + 1),
+                ("apng-soft-keep-blend.png", .stored, 4 + 4),  // the canvas, and a frame to put on it
+                ("webp-animated-lossy.webp", .stored, 4 + 4),
+            ] as [(String, ImageSizing, Double)])
+        func leastCost(_ file: String, _ sizing: ImageSizing, _ bytesPerPixel: Double) throws {
+            try Samples.data(file).withUnsafeBytes { bytes in
+                let decoding = try Decoding(ByteReader(bytes), sizing)
+                let plan = decoding.plan
+                let bytes = decoding.codec.workingBytes(ByteReader(bytes), plan) + plan.output.bytes
+                #expect(bytes >= Int(bytesPerPixel * Double(plan.stored.area)))
+                #expect(decoding.cost >= bytes)
+            }
+        }
+
+        @Test("limits that a program sets hold for all that is decoded in it")
+        func settings() async {
+            // In a process of its own, as they are the whole process's.
+            await #expect(processExitsWith: .success) {
+                let (png, jpeg) = try (Samples.data("png-rgb-8.png"), Samples.data("reduced-420.jpg"))
+                ImageDecoding.maximumPixelCount = 31 * 23 - 1
+                let error = ImageError.tooManyPixels(width: 31, height: 23, limit: 31 * 23 - 1)
+                #expect(throws: error) { try ImageDecoding.image(from: png) }
+                #expect(throws: error) { try AnimatedImage(data: png) }
+                ImageDecoding.maximumPixelCount = 333 * 251
+                #expect(try ImageDecoding.image(from: jpeg).width == 333)
+                ImageDecoding.memoryBudget = 300_000
+                #expect(try ImageDecoding.image(from: jpeg).width < 230)
+                #expect(try AnimatedImage(data: jpeg).firstFrame.width < 230)
+                let shares: [(DecodeBudget, Int)] = [(.shared, 300_000), (.previews, 75_000), (.animations, 75_000)]
+                for (budget, share) in shares {
+                    #expect(budget.used == 0)
+                    #expect(budget.reserve(share + 1) == nil)
+                    #expect(budget.reserve(share) != nil)
+                }
+            }
+        }
+
         @Test("rows and weights of a picture that is wide beyond all measure are counted")
         func wide() throws {
             var png = try Samples.data("png-rgb-8.png")

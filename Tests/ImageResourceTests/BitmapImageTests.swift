@@ -104,6 +104,7 @@
                 part.withUnsafeBytes { part in (0..<16).allSatisfy { part[$0] == whole[24 + $0] } }
             }
             #expect(same)
+            #expect(image.withScale(3).cropped(x: 6, y: 0, width: 2, height: 2)?.scale == 3)
             #expect(image.cropped(x: 10, y: 0, width: 1, height: 1) == nil)
             #expect(image.cropped(x: 0, y: 0, width: 0, height: 5) == nil)
             #expect(image.cropped(x: .max, y: 0, width: .max, height: 5) == nil)
@@ -118,6 +119,12 @@
             #expect(try image.resized(.maxPixelSize(500)) == image)
             let filled = try image.resized(.space(CGSize(width: 10, height: 10), contentMode: .aspectFill, scale: 2))
             #expect(filled.width == 40 && filled.height == 20 && filled.scale == 2)
+        }
+
+        @Test("an image weighs the bytes of its pixels where memory is counted, whatever its file has")
+        func cost() throws {
+            let resource = ImageResource(url: URL(fileURLWithPath: "/a.png"), maxPixelSize: 20)
+            #expect(resource.cost(of: try Self.sample(20, 10), size: 1 << 20) == 20 * 10 * 4)
         }
 
         @Test("an image filled by a caller is clear where nothing was written, and nil without pixels")

@@ -58,6 +58,15 @@
         }
 
         @Test(
+            "the larger a JPEG is the fewer scans it may have",
+            arguments: [(1, 1, 100), (4000, 3000, 100), (8000, 8000, 62), (10_000, 10_000, 40), (65_500, 65_500, 0)])
+        func scanLimit(_ width: Int, _ height: Int, _ most: Int) throws {
+            let limit = JPEGScanLimit(PixelSize(width: width, height: height))
+            try limit.check(most)
+            #expect(throws: ImageError.damaged(.jpeg, "more than \(most) scans")) { try limit.check(most + 1) }
+        }
+
+        @Test(
             "what is packed into a PNG beside its pixels is not unpacked",
             arguments: ["bomb-text.png", "bomb-profile.png"])
         func packed(_ file: String) throws {

@@ -35,7 +35,7 @@
         }
 
         /// All that is made of an image, within small limits.
-        private func decode(_ bytes: [UInt8], _ sizing: ImageSizing) {
+        static func decode(_ bytes: [UInt8], _ sizing: ImageSizing) {
             bytes.withUnsafeBytes { buffer in
                 let reader = ByteReader(buffer)
                 _ = ImageHeader(reader)
@@ -46,15 +46,17 @@
             }
         }
 
-        private func animate(_ bytes: [UInt8]) {
-            bytes.withUnsafeBytes { buffer in
-                guard (try? Decoding(ByteReader(buffer), .stored, pixels: 40_000, budget: 1 << 20)) != nil else {
-                    return
-                }
-                guard let animation = try? AnimatedImage(data: Data(bytes)) else { return }
-                for index in 0..<min(animation.frameCount, 3) { _ = try? animation.frame(at: index) }
-                _ = animation.frameIndex(at: 1)
+        /// The first frames, forwards and back again, within small limits.
+        private func animate(_ bytes: [UInt8], _ sizing: ImageSizing) {
+            let budget = DecodeBudget { 1 << 20 }
+            let source = try? FrameSources.source(
+                of: Data(bytes), sizing, limit: 1 << 20, budget: budget, room: DecodeBudget { 1 << 18 })
+            guard let source, let maker = try? source.maker() else { return }
+            for index in [0, 1, 2, 1] where index < source.durations.count {
+                guard let image = try? maker.frame(at: index) else { continue }
+                #expect(image.decodedByteCount <= 1 << 20)
             }
+            #expect(budget.used == 0)
         }
 
         @Test("fifty thousand damaged images of each format are decoded or refused", arguments: Kind.allCases)
@@ -63,10 +65,11 @@
             var mutator = Mutator(seed: 0x5EED)
             for turn in 0..<50_000 {
                 let bytes = mutator.damage(samples[turn % samples.count])
-                if kind == .animation, turn % 4 == 0 {
-                    animate(bytes)
+                let sizing = turn % 3 == 0 ? ImageSizing.maxPixelSize(1 + mutator.number(below: 12)) : .stored
+                if kind == .animation, turn % 4 > 0 {
+                    animate(bytes, sizing)
                 } else {
-                    decode(bytes, turn % 3 == 0 ? .maxPixelSize(1 + mutator.number(below: 12)) : .stored)
+                    Self.decode(bytes, sizing)
                 }
             }
         }
@@ -91,7 +94,7 @@
             let samples = try ["icc-rgb.png", "icc-rgb.jpg", "icc-grey.jpg", "icc-cmyk.jpg", "icc-rgb.webp"]
                 .map { [UInt8](try Samples.data($0)) }
             var mutator = Mutator(seed: 0x1CC)
-            for turn in 0..<2_000 { decode(mutator.damage(samples[turn % samples.count]), .maxPixelSize(4)) }
+            for turn in 0..<2_000 { Self.decode(mutator.damage(samples[turn % samples.count]), .maxPixelSize(4)) }
         }
 
         @Test("damaged images have previews, or none", arguments: [Kind.jpeg, .progressiveJPEG, .webp])

@@ -20,6 +20,17 @@
             if let opaque = sample.opaque { #expect(image.isOpaque == opaque) }
         }
 
+        @Test("a picture that is turned goes into a space as it is shown", arguments: ImageOrientation.allCases)
+        func turned(_ orientation: ImageOrientation) throws {
+            let data = try Samples.data("jpeg-orientation-\(orientation.rawValue).jpg")
+            let whole = try BitmapImage.decode(data)
+            for mode in [ImageSizing.ContentMode.aspectFit, .aspectFill] {
+                let sizing = ImageSizing.space(CGSize(width: 15, height: 6), contentMode: mode, scale: 2)
+                let image = try BitmapImage.decode(data, sizing: sizing)
+                #expect(try Pixels.decibels(image, whole.resized(sizing)) >= 50, "\(mode)")
+            }
+        }
+
         @Test("a header tells size and orientation without decoding", arguments: Sample.files)
         func header(_ sample: Sample) throws {
             let header = try #require(ImageHeader(sample.data()))

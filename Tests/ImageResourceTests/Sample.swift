@@ -30,6 +30,8 @@
 
         var sizing: ImageSizing { maxPixelSize.map { .maxPixelSize($0) } ?? .stored }
 
+        var format: ImageFormat? { ImageFormat.named(byExtension: file) }
+
         func data() throws -> Data { try Samples.data(file) }
 
         func picture() throws -> BitmapImage {

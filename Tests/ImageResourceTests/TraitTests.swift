@@ -13,6 +13,9 @@
             return list ?? []
         }()
 
+        /// Those that this build decodes.
+        static let decoded = samples.filter { $0.format.map(enabled.contains) ?? false }
+
         static var enabled: Set<ImageFormat> {
             Set(ImageFormat.allCases.filter { OptionalCodecs.codec($0) != nil })
         }
@@ -40,6 +43,17 @@
         }
 
         @Test(
+            "a header tells how a picture is turned and mirrored in HEIF, by each of its twelve ways",
+            arguments: samples.filter { $0.file.hasPrefix("avif-turned") })
+        func turned(_ sample: Sample) throws {
+            let plain = try #require(Self.samples.first { $0.file == "avif-turned-0.avif" }).picture().buffer
+            let orientation = try #require(ImageHeader(sample.data())).orientation
+            let canvas = try UprightCanvas(stored: plain.size, orientation: orientation, cleared: false)
+            canvas.put(plain.base, stride: plain.bytesPerRow, first: 0, count: plain.size.height)
+            #expect(try canvas.buffer.hasSameBytes(as: sample.picture().buffer))
+        }
+
+        @Test(
             "an image decodes to what other decoders make of it, or says that this build does not", arguments: samples)
         func pixels(_ sample: Sample) throws {
             let format = try #require(ImageFormat.named(byExtension: sample.file))
@@ -58,6 +72,18 @@
             let image = try BitmapImage.decode(sample.data(), sizing: .maxPixelSize(16))
             let expected = try BitmapImage.decode(sample.data()).resized(.maxPixelSize(16))
             #expect(Pixels.decibels(image, expected) >= (format == .svg ? 30 : 50))
+        }
+
+        @Test(
+            "two thousand damaged images of each format are decoded or refused",
+            arguments: ImageFormat.allCases.filter(enabled.contains))
+        func mutations(_ format: ImageFormat) throws {
+            let samples = try Self.decoded.filter { $0.format == format }.map { [UInt8](try $0.data()) }
+            var mutator = Mutator(seed: 0x7A17)
+            for turn in 0..<2_000 {
+                let bytes = mutator.damage(samples[turn % samples.count])
+                HostileBytesTests.decode(bytes, turn % 3 == 0 ? .maxPixelSize(1 + mutator.number(below: 12)) : .stored)
+            }
         }
 
         @Test("cut off anywhere they are errors, and do no harm", arguments: samples)

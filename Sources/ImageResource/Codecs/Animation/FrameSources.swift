@@ -5,12 +5,12 @@
     enum FrameSources {
         static func source(
             of data: Data, _ sizing: ImageSizing, limit: Int = ImageDecoding.memoryBudget,
-            room: DecodeBudget = .animations
+            budget: DecodeBudget = .shared, room: DecodeBudget = .animations
         ) throws -> any FrameSource {
             // Within the limits, or nothing at all is allocated.
             try data.withUnsafeBytes { _ = try Decoding(ByteReader($0), sizing, budget: limit) }
             guard let decoder = try decoder(of: data), decoder.frames.count > 1 else {
-                return StillFrame(data: data, sizing: sizing)
+                return StillFrame(data: data, sizing: sizing, budget: budget)
             }
             let plan = DecodePlan(stored: decoder.canvas, orientation: decoder.orientation, sizing)
             let working = PictureAssembler.workingBytes(plan, beside: decoder.workingBytes)
@@ -18,7 +18,8 @@
                 throw ImageError.overBudget(bytes: working, limit: limit)
             }
             return ComposedFrames(
-                decoder: decoder, plan: affordable, workingBytes: working, room: room, fileSize: data.count)
+                decoder: decoder, plan: affordable, cost: working + affordable.output.bytes, budget: budget, room: room,
+                fileSize: data.count)
         }
 
         private static func decoder(of data: Data) throws -> (any AnimationDecoder)? {
@@ -44,8 +45,9 @@
     struct ComposedFrames: FrameSource {
         fileprivate let decoder: any AnimationDecoder
         let plan: DecodePlan
-        /// What making a frame takes beside the picture that comes out.
-        fileprivate let workingBytes: Int
+        /// What making a frame takes of the budget.
+        let cost: Int
+        fileprivate let budget: DecodeBudget
         /// What makers hold between frames is taken of it.
         fileprivate let room: DecodeBudget
         fileprivate let fileSize: Int
@@ -72,7 +74,7 @@
 
             func frame(at index: Int) throws -> BitmapImage {
                 let plan = frames.plan
-                return try DecodeBudget.shared.with(frames.workingBytes + plan.output.bytes) {
+                return try frames.budget.with(frames.cost) {
                     let compositor = try self.compositor ?? FrameCompositor(frames.decoder)
                     reserved = reserved ?? frames.room.reserve(frames.decoder.canvasBytes)
                     self.compositor = reserved == nil ? nil : compositor
@@ -90,6 +92,7 @@
     private struct StillFrame: FrameSource, FrameMaker {
         let data: Data
         let sizing: ImageSizing
+        let budget: DecodeBudget
 
         var durations: [TimeInterval] { [0] }
         var loopCount: Int { 1 }
@@ -98,7 +101,7 @@
         func maker() throws -> any FrameMaker { self }
 
         func frame(at index: Int) throws -> BitmapImage {
-            try BitmapImage.decode(data, sizing: sizing)
+            try data.withUnsafeBytes { try Decoding(ByteReader($0), sizing).picture(budget) }
         }
     }
 #endif
