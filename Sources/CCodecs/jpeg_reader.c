@@ -100,7 +100,7 @@ jpeg_reader *jpeg_reader_open(void) {
     reader->errors.emit_message = note;
     reader->errors.output_message = print_nothing;
     if (setjmp(reader->escape)) {
-        free(reader);
+        jpeg_reader_close(reader);
         return NULL;
     }
     jpeg_create_decompress(&reader->info);

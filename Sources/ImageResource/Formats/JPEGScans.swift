@@ -3,11 +3,7 @@
 
     /// The scans of a progressive JPEG (ITU-T T.81 annex G), each of which refines what the ones before it have given.
     enum JPEGScans {
-        private struct Component {
-            let id: UInt8
-            /// Across and down.
-            let factors: (Int, Int)
-        }
+        private typealias Component = (id: UInt8, factors: (Int, Int))
 
         /// The file without the scans that say little of a picture at a quarter of its size; nil if the file does not go
         /// on to its end.
@@ -49,9 +45,8 @@
 
         /// T.81 §B.2.2.
         private static func components(_ frame: ByteReader) -> [Component] {
-            (0..<Int(frame.byte(5) ?? 0)).compactMap { index in
-                guard let id = frame.byte(6 + index * 3), let factors = frame.byte(7 + index * 3) else { return nil }
-                return Component(id: id, factors: (Int(factors >> 4), Int(factors & 15)))
+            JPEGSampling.factors(frame).enumerated().compactMap { index, factors in
+                frame.byte(6 + index * 3).map { (id: $0, factors: factors) }
             }
         }
 

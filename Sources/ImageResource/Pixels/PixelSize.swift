@@ -18,7 +18,7 @@ struct PixelSize: Hashable, Sendable {
     /// This size times a factor of at most 1: aspect kept, each side whole and at least 1.
     func scaled(by factor: Double) -> PixelSize {
         guard factor < 1 else { return self }
-        func side(_ length: Int) -> Int { Swift.max(1, Swift.min(length, Int((Double(length) * factor).rounded()))) }
+        func side(_ length: Int) -> Int { max(1, min(length, Int((Double(length) * factor).rounded()))) }
         return PixelSize(width: side(width), height: side(height))
     }
 }

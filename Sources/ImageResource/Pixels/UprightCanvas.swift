@@ -12,11 +12,6 @@
             buffer = try PixelBuffer(orientation.upright(stored), cleared: cleared)
         }
 
-        /// Where a row can be written in place; nil if it has to be turned.
-        func place(ofRow row: Int) -> UnsafeMutableRawPointer? {
-            orientation == .up ? buffer.row(row) : nil
-        }
-
         /// Puts `count` rows, from number `first` on. A few at a time are better than one: they fill cache lines.
         func put(_ rows: UnsafeRawPointer, stride: Int, first: Int, count: Int) {
             let rightward = orientation.swapsAxes ? buffer.size.width : 1

@@ -23,7 +23,7 @@ open class UIImage: @unchecked Sendable {  // as in the SDK: immutable
 
 @MainActor
 open class UITraitCollection {
-    public var displayScale: CGFloat = 3
+    public var displayScale: CGFloat { 3 }
 }
 
 @MainActor
@@ -40,7 +40,7 @@ open class UIView {
     }
 
     open var bounds: CGRect
-    public var window: UIWindow?
+    public var window: UIWindow? { nil }
     open var contentMode = ContentMode.scaleToFill
     public let traitCollection = UITraitCollection()
     nonisolated(unsafe) package var associatedObjects: [UnsafeRawPointer: Any] = [:]  // touched on the main actor only

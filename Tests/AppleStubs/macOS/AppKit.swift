@@ -56,7 +56,7 @@ open class NSWindow {
 @MainActor
 open class NSView {
     open var bounds: CGRect
-    public var window: NSWindow?
+    public var window: NSWindow? { nil }
     nonisolated(unsafe) package var associatedObjects: [UnsafeRawPointer: Any] = [:]  // touched on the main actor only
 
     public init(frame frameRect: CGRect) {

@@ -72,15 +72,23 @@
         private func frame(_ control: ByteReader) -> AnimationFrame? {
             guard let width = control.big32(4), let height = control.big32(8), let x = control.big32(12),
                 let y = control.big32(16), let delay = control.big16(20), let unit = control.big16(22),
-                let disposal = control.byte(24), let blending = control.byte(25)
+                let dispose = control.byte(24), let blend = control.byte(25)
             else { return nil }
             let size = PixelSize(width: width, height: height)
             guard width > 0, height > 0, x <= canvas.width - width, y <= canvas.height - height else { return nil }
             return AnimationFrame(
                 area: PixelArea(x: x, y: y, size: size),
                 duration: AnimationFrame.shownDuration(Double(delay) / Double(unit == 0 ? 100 : unit)),
-                disposal: disposal == 1 || disposal == 2 && frames.isEmpty ? .clear : disposal == 2 ? .restore : .keep,
-                replaces: blending == 0, workingBytes: size.bytes)
+                disposal: disposal(dispose), replaces: blend == 0, workingBytes: size.bytes)
+        }
+
+        /// What the first frame is to be taken away to is nothing (W3C PNG §11.3.6.2).
+        private func disposal(_ operation: UInt8) -> FrameDisposal {
+            switch operation {
+            case 1: return .clear
+            case 2: return frames.isEmpty ? .clear : .restore
+            default: return .keep
+            }
         }
 
         func colourTransform() -> ColorTransform? {
