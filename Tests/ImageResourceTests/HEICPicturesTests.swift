@@ -78,7 +78,9 @@
             }
             let bytes = try #require(workingBytes(file))
             #expect(bytes >= 16 * width * height)
-            #expect(throws: ImageError.overBudget(bytes: bytes, limit: 1 << 30)) {
+            let plan = DecodePlan(stored: PixelSize(width: side, height: side), orientation: .up, .stored)
+            let working = PictureAssembler.workingBytes(plan, beside: bytes)
+            #expect(throws: ImageError.overBudget(bytes: working, limit: 1 << 30)) {
                 try file.data.withUnsafeBytes { try Decoding(ByteReader($0), .stored, budget: 1 << 30).picture() }
             }
         }
