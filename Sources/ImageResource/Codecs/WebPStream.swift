@@ -8,15 +8,20 @@
         /// bytes.
         private static let pixelsAtOnce = 250_000
 
-        /// Some parts of a picture are detailed and some flat: of a lossless file a kilobyte can be a megapixel and more,
-        /// of a lossy one four.
-        private static let (losslessBytesAtOnce, lossyBytesAtOnce) = (1024, 4096)
+        /// Some parts of a picture are detailed and some flat, so that a few kilobytes can be a megapixel and more.
+        private static let lossyBytesAtOnce = 4096
+
+        /// Of a lossless file libwebp decodes up to eight rows anew with each piece, which makes small pieces dear: they
+        /// are only as small as that where a lot of pixels come of them. It waits for the first eighth of the file, whose
+        /// pixels come at once.
+        private static let losslessBytesAtOnce = 1024...8192
 
         /// The decoder keeps pointers into it.
         private let config: UnsafeMutablePointer<WebPDecoderConfig>
         private let decoder: OpaquePointer
         /// How many bytes it has been given.
         private var fed = 0
+        private var losslessBytes = losslessBytesAtOnce.lowerBound
         /// Whether all of the picture is there.
         private(set) var isComplete = false
 
@@ -41,9 +46,14 @@
         }
 
         /// The number of rows that are there, from the top.
-        var rowsDone: Int {
+        var rowsDone: Int { sizeDone.height }
+
+        private var pixelsDone: Int { sizeDone.area }
+
+        private var sizeDone: PixelSize {
             var (left, top, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
-            return WebPIDecodedArea(decoder, &left, &top, &width, &height) == nil ? 0 : Int(height)
+            let isBegun = WebPIDecodedArea(decoder, &left, &top, &width, &height) != nil
+            return isBegun ? PixelSize(width: Int(width), height: Int(height)) : PixelSize(width: 0, height: 0)
         }
 
         /// Decodes a piece more, given all bytes so far, which need not stay in place; false when there is none. Throws
@@ -53,9 +63,15 @@
             guard !isComplete, fed < bytes.count else { return false }
             try ParseCancellation.check()
             let share = max(1, bytes.count / max(1, pixels / Self.pixelsAtOnce))
-            let most = WebPHeader.isLossless(bytes) ? Self.losslessBytesAtOnce : Self.lossyBytesAtOnce
-            fed = min(fed + min(share, most), bytes.count)
+            let isLossless = WebPHeader.isLossless(bytes)
+            fed = min(fed + min(share, isLossless ? losslessBytes : Self.lossyBytesAtOnce), bytes.count)
+            let before = pixelsDone
             if let part = bytes.part(from: 0, count: fed) { isComplete = try update(part) }
+            if isLossless {
+                let sizes = Self.losslessBytesAtOnce
+                let isFlat = pixelsDone - before > Self.pixelsAtOnce / 2
+                losslessBytes = isFlat ? sizes.lowerBound : min(losslessBytes * 2, sizes.upperBound)
+            }
             return true
         }
 
