@@ -82,7 +82,7 @@ struct ReceivedBodyTests {
                 for _ in 0..<2 { body.append(Data(repeating: 1, count: 5_000), of: 16 << 20) }
                 #expect(body.data.count == 10_000)
                 var data = Data.inOwnPages(count: 16 << 20)
-                data.count = 10
+                data.count = 100_000
             }
             // Of thirty-two gigabytes; what other tests do meanwhile is less.
             #expect(try addressSpace() - before < 8 << 30)
