@@ -41,14 +41,17 @@ enum SynchronizerRows {
         print(Usage.peak)
     }
 
+    /// What a process takes differs from run to run, as its threads happen to take turns.
+    private static let processes = 15
+
     static func peakMemory() throws -> Row {
         let server = try PictureServer()
-        let peaks = try (0..<7).map { _ in
+        let peaks = try (0..<processes).map { _ in
             Double(try Shell.output(Pictures.ours("--load", server.port)).dropLast()) ?? .nan
         }
         return Row(
-            "peak memory of 200 photographs through a Synchronizer → 256 px, the whole process",
-            median(peaks) / 1e6, unit: "MB", atMost: 150)
+            "peak memory of 200 photographs through a Synchronizer → 256 px, the worst of \(processes) processes",
+            peaks.contains { $0.isNaN } ? .nan : (peaks.max() ?? .nan) / 1e6, unit: "MB", atMost: 150)
     }
 }
 

@@ -45,7 +45,7 @@ struct Reception: Sendable {
     private(set) var status = 0
     private(set) var fields = HTTPFields()
     private(set) var responseTime = Date.distantPast
-    private(set) var body = Data()
+    private var received = ReceivedBody()
     /// Whether the body is larger than is accepted: what is over is not kept.
     private(set) var isTooLarge = false
 
@@ -54,7 +54,8 @@ struct Reception: Sendable {
     }
 
     mutating func receive(_ response: URLResponse, at moment: Date) {
-        if self.response != nil { body = Data() }  // another one comes in place of the first, as after a challenge
+        // Another one comes in place of the first, as after a challenge.
+        if self.response != nil { received = ReceivedBody() }
         self.response = response
         responseTime = moment
         guard let response = response as? HTTPURLResponse else {
@@ -68,26 +69,15 @@ struct Reception: Sendable {
 
     mutating func receive(_ data: Data) {
         guard !isTooLarge else { return }
-        guard data.count <= maximumBodySize - body.count else {
+        guard data.count <= maximumBodySize - received.count else {
             isTooLarge = true
-            body = Data()
+            received = ReceivedBody()
             return
         }
-        if body.isEmpty {
-            body = data  // mostly all there is: no copy
-            return
-        }
-        reserveCapacity(for: data.count)
-        body.append(data)
+        received.append(data, of: bodyLength)
     }
 
-    /// Makes room for the whole body where its length is known; a length is no reason to take much memory at once.
-    private mutating func reserveCapacity(for count: Int) {
-        guard let length = bodyLength, length > body.count, body.count < Self.largestReservation else { return }
-        body.reserveCapacity(min(length, Self.largestReservation))
-    }
-
-    private static let largestReservation = 16 << 20
+    var body: Data { received.data }
 
     /// The length that the body must have, where the answer says so and the bytes are counted as they are sent.
     var bodyLength: Int? {

@@ -16,6 +16,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
 
     /// The transfers by their tasks, which they keep alive. (Task identifiers are unique within one session only.)
     let transfers = Locked<[ObjectIdentifier: URLSessionTransfer]>([:])
+    /// Where it is dealt with what has ended. Storing it and sending the next request may wait for the disk, and for the
+    /// session, which meanwhile reads the bodies of others; those are for the delegate's queue to take in.
+    private let completions = DispatchQueue(label: "Synchronizer.completions", qos: .userInitiated)
     /// Whether the session stores by itself: set once, by the transport.
     let sessionStores = Locked(false)
 
@@ -90,7 +93,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     /// Ends the load of the task: whole if there is no error, and only then.
     open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         let transfer = transfers.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
-        transfer?.report(.finished(error))
+        transfer?.end(error, on: completions)
     }
 
     /// Follows no redirect by itself in managed mode: the synchronizer looks each target up in the cache first.

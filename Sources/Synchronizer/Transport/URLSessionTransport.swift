@@ -89,6 +89,8 @@ final class URLSessionTransfer: Transfer {
         var request: URLRequest
         var hasResponse = false
         var wasHeard = false
+        /// Whether the session is done with it, and its end only remains to be reported.
+        var hasEnded = false
     }
 
     init(
@@ -118,6 +120,12 @@ final class URLSessionTransfer: Transfer {
         if case .response(let response) = event { cookies.keep(from: response) }
         receive?(event)
         if case .finished = event { idleTimer?.timer.end(self) }
+    }
+
+    /// The session is done with it, which is reported on another queue.
+    func end(_ error: (any Error)?, on queue: DispatchQueue) {
+        state.withLock { $0.hasEnded = true }
+        queue.async { self.report(.finished(error)) }
     }
 
     func cancel() {
@@ -171,7 +179,7 @@ extension URLSessionTransfer: IdleTimer.Transfer {
                 idleTimer?.timer.begin(self)
                 return
             }
-            guard let receive = takeReceiver() else { return }
+            guard !state.withLock({ $0.hasEnded }), let receive = takeReceiver() else { return }
             task.cancel()
             receive(.finished(URLError(.timedOut)))
         }

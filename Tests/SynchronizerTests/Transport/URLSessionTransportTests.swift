@@ -106,6 +106,35 @@ struct URLSessionTransportTests {
         }
     }
 
+    @Test("what follows from an answer holds up no other's body; and who waits for its turn is not idle meanwhile")
+    func ends() async throws {
+        let (clock, delegate) = (ManualClock(), CountingDelegate())
+        let transport = URLSessionTransport(
+            configuration: .ephemeral, delegate: delegate, redirects: .reported, time: clock)
+        for path in ["/a", "/b", "/c"] { server[path] = Reply("hello") }
+        func send(_ path: String, _ receive: @escaping @Sendable (TransferEvent) -> Void) {
+            _ = transport.send(URLRequest(url: server.url(path)), receive: receive)
+        }
+        let (heard, turn) = (Collector<String>(), DispatchSemaphore(value: 0))
+        send("/a") { event in
+            if case .finished = event { turn.wait() }
+        }
+        try await waitUntil("the end of the first") { delegate.count.withLock { $0 } == 1 }
+        defer { turn.signal() }
+        send("/b") { event in
+            if case .finished(let error) = event { heard.append(error.map { "\($0)" } ?? "the end") }
+        }
+        try await waitUntil("the end of the second") { delegate.count.withLock { $0 } == 2 }
+        clock.advance(by: 600)
+        send("/c") { event in
+            if case .data = event { heard.append("the third") }
+        }
+        try await waitUntil("the third's body") { heard.elements == ["the third"] }
+        turn.signal()
+        try await waitUntil("the second's end") { heard.elements.count == 2 }
+        #expect(heard.elements == ["the third", "the end"])
+    }
+
     @Test("a cancelled transfer reports nothing more, and the server sees the connection close")
     func cancel() async throws {
         let gate = Gate()
@@ -147,5 +176,15 @@ extension [TransferEvent] {
     var status: Int? {
         for case .response(let response) in self { return (response as? HTTPURLResponse)?.statusCode }
         return nil
+    }
+}
+
+/// Counts the tasks that the session is done with.
+private final class CountingDelegate: SessionDelegate, @unchecked Sendable {  // its own state is Locked
+    let count = Locked(0)
+
+    override func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        super.urlSession(session, task: task, didCompleteWithError: error)
+        count.withLock { $0 += 1 }
     }
 }
