@@ -4,6 +4,7 @@ photographs/000.jpg to 199.jpg   4000 × 3000, quality 85, 4:2:0; twelve distinc
                                  side in mirror image, so that it has detail everywhere and no seams
 progressive.jpg  photograph.webp  the first of them, as progressive JPEG and as WebP
 large.png  lossless.webp  flat.webp  the first of them without loss, and one half of which is of one colour
+one-colour.webp                    nothing to be seen
 rgb.png  rgba.png                2400 × 1667, with an alpha channel that is not trivial
 animation.gif                    20 frames of 500 × 500
 """
@@ -55,6 +56,7 @@ first.save(FOLDER / "progressive.jpg", quality=85, subsampling="4:2:0", progress
 first.save(FOLDER / "photograph.webp", quality=80, method=4)
 first.save(FOLDER / "large.png", compress_level=1)
 first.save(FOLDER / "lossless.webp", lossless=True, method=0, quality=0)
+Image.new("RGB", SIZE, (90, 120, 150)).save(FOLDER / "one-colour.webp", quality=80)
 flat = first.copy()
 flat.paste((90, 120, 150), (0, 0, SIZE[0], SIZE[1] // 2))
 flat.save(FOLDER / "flat.webp", lossless=True, method=0, quality=0)

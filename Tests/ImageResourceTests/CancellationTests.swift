@@ -32,6 +32,27 @@
             return asked.withLock { $0 }
         }
 
+        @Test("who waits for what cannot be left leaves, and the work ends by itself")
+        func aside() {
+            let (mayEnd, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            #expect(throws: CancellationError.self) {
+                try ParseCancellation.with({ true }) {
+                    try WorkAside.run {
+                        mayEnd.wait()
+                        hasEnded.signal()
+                    }
+                }
+            }
+            mayEnd.signal()
+            hasEnded.wait()
+        }
+
+        @Test("what another thread returns or throws is the answer")
+        func asideAnswers() throws {
+            #expect(try WorkAside.run { 7 } == 7)
+            #expect(throws: ImageError.outOfMemory) { try WorkAside.run { throw ImageError.outOfMemory } }
+        }
+
         @Test("it is asked often whether anybody waits, and a cancelled decode ends there", arguments: files)
         func steps(_ file: String) throws {
             let data = try Samples.data(file)

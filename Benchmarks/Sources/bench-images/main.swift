@@ -56,6 +56,7 @@ if report.isWanted("cancelled decode") {
     report.add(try rows.row("progressive JPEG", "progressive.jpg"))
     report.add(try rows.row("PNG", "large.png"))
     report.add(try rows.row("WebP", "photograph.webp"))
+    report.add(try rows.row("WebP of one colour", "one-colour.webp"))
     report.add(try rows.row("lossless WebP", "lossless.webp"))
     report.add(try rows.row("lossless WebP, half of it of one colour", "flat.webp"))
 }

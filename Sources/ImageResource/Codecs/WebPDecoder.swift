@@ -31,20 +31,20 @@
         /// Decodes what there is, given all bytes so far; true when that is all.
         @discardableResult
         func feed(_ bytes: ByteReader, pixels: Int) throws -> Bool {
-            while try stream.step(bytes, pixels: pixels) {}
+            while try stream.step(bytes, pixels: pixels, owner: self) {}
             return stream.isComplete
         }
     }
 
     extension WebPDecoder {
-        /// Lossless pictures are there as a whole, and the alpha of lossy ones.
+        /// Lossless pictures are there as a whole, with a copy of their bytes, and the alpha of lossy ones.
         static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
             let strips = PixelSize(width: plan.stored.width, height: 64).bytes
             if WebPHeader.isAnimated(bytes) { return strips + 3 * plan.stored.bytes }
             let isLossless = WebPHeader.isLossless(bytes)
             let planes =
                 (isLossless || WebPHeader.hasAlpha(bytes) ? plan.stored.bytes : 0)
-                + (isLossless ? 0 : plan.stored.area)
+                + (isLossless ? bytes.count : plan.stored.area)
             if WebPPlanes.suffices(bytes, plan) { return strips + planes + WebPPlanes.bytes(plan.stored) }
             let intermediate = intermediateSize(plan)
             return strips + planes + (intermediate == plan.output ? 0 : intermediate.bytes)

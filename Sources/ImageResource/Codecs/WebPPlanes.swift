@@ -65,7 +65,7 @@
             let planes = try WebPPlanes(plan.stored, scaledTo: WebPDecoder.intermediateSize(plan))
             let picture = try PictureAssembler(plan, decoded: planes.size)
             try planes.decode(bytes, into: picture)
-            while try planes.stream.step(bytes, pixels: plan.stored.area) {}
+            while try planes.stream.step(bytes, pixels: plan.stored.area, owner: planes) {}
             guard picture.isComplete, planes.stream.isComplete else { throw WebPDecoder.truncated }
             return picture.finish(scale: plan.scale, isOpaque: true)
         }
@@ -74,7 +74,7 @@
         func decode(_ bytes: ByteReader, into picture: PictureAssembler) throws {
             while !picture.isComplete {
                 guard isReady(made) else {
-                    guard try stream.step(bytes, pixels: stored.area) else { return }
+                    guard try stream.step(bytes, pixels: stored.area, owner: self) else { return }
                     continue
                 }
                 try picture.nextRows { rows, stride, capacity in

@@ -1,5 +1,6 @@
 #if !canImport(ImageIO)
     internal import CWebP
+    import Foundation
     import Synchronizer
 
     /// libwebp's incremental decoder, fed in pieces, so that it can be left in between.
@@ -8,20 +9,21 @@
         /// bytes.
         private static let pixelsAtOnce = 250_000
 
-        /// Some parts of a picture are detailed and some flat, so that a few kilobytes can be a megapixel and more.
+        /// Some parts of a lossy picture are detailed and some flat, so that a few kilobytes can be a megapixel.
         private static let lossyBytesAtOnce = 4096
 
-        /// Of a lossless file libwebp decodes up to eight rows anew with each piece, which makes small pieces dear: they
-        /// are only as small as that where a lot of pixels come of them. It waits for the first eighth of the file, whose
-        /// pixels come at once.
-        private static let losslessBytesAtOnce = 1024...8192
+        /// Pictures of up to so many are decoded in less than ten milliseconds where they are decoded at once.
+        private static let pixelsOfPatience = 2_000_000
 
         /// The decoder keeps pointers into it.
         private let config: UnsafeMutablePointer<WebPDecoderConfig>
         private let decoder: OpaquePointer
         /// How many bytes it has been given.
         private var fed = 0
-        private var losslessBytes = losslessBytesAtOnce.lowerBound
+        /// The bytes that another thread reads.
+        private var copy = Data()
+        /// Whether another thread was left to end what nobody waits for.
+        private var isLeft = false
         /// Whether all of the picture is there.
         private(set) var isComplete = false
 
@@ -46,33 +48,50 @@
         }
 
         /// The number of rows that are there, from the top.
-        var rowsDone: Int { sizeDone.height }
-
-        private var pixelsDone: Int { sizeDone.area }
-
-        private var sizeDone: PixelSize {
+        var rowsDone: Int {
             var (left, top, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
-            let isBegun = WebPIDecodedArea(decoder, &left, &top, &width, &height) != nil
-            return isBegun ? PixelSize(width: Int(width), height: Int(height)) : PixelSize(width: 0, height: 0)
+            return WebPIDecodedArea(decoder, &left, &top, &width, &height) == nil ? 0 : Int(height)
         }
 
         /// Decodes a piece more, given all bytes so far, which need not stay in place; false when there is none. Throws
         /// `CancellationError` if nobody waits for the picture any more.
-        /// - Parameter pixels: The number of them in the whole picture.
-        func step(_ bytes: ByteReader, pixels: Int) throws -> Bool {
+        /// - Parameters:
+        ///   - pixels: The number of them in the whole picture.
+        ///   - owner: What holds the memory that is decoded to.
+        func step(_ bytes: ByteReader, pixels: Int, owner: AnyObject) throws -> Bool {
             guard !isComplete, fed < bytes.count else { return false }
             try ParseCancellation.check()
-            let share = max(1, bytes.count / max(1, pixels / Self.pixelsAtOnce))
+            if isLeft { throw CancellationError() }
             let isLossless = WebPHeader.isLossless(bytes)
-            fed = min(fed + min(share, isLossless ? losslessBytes : Self.lossyBytesAtOnce), bytes.count)
-            let before = pixelsDone
-            if let part = bytes.part(from: 0, count: fed) { isComplete = try update(part) }
-            if isLossless {
-                let sizes = Self.losslessBytesAtOnce
-                let isFlat = pixelsDone - before > Self.pixelsAtOnce / 2
-                losslessBytes = isFlat ? sizes.lowerBound : min(losslessBytes * 2, sizes.upperBound)
+            let share = max(1, bytes.count / max(1, pixels / Self.pixelsAtOnce))
+            fed = min(fed + (isLossless ? share : min(share, Self.lossyBytesAtOnce)), bytes.count)
+            let canTakeLong = pixels > Self.pixelsOfPatience && (isLossless || bytes.count < pixels / 32)
+            if canTakeLong {
+                isComplete = try updateAside(bytes, owner)
+            } else if let part = bytes.part(from: 0, count: fed) {
+                isComplete = try update(part)
             }
             return true
+        }
+
+        /// libwebp waits for an eighth of a lossless file, and then decodes that at once; and it does so with all of a lossy
+        /// one that is of one colour. That may take fifty milliseconds.
+        private func updateAside(_ bytes: ByteReader, _ owner: AnyObject) throws -> Bool {
+            if copy.count < bytes.count { copy = Data(bytes.bytes) }
+            let work = Handed(stream: self, bytes: copy.prefix(fed), owner: owner)
+            isLeft = true
+            let isComplete = try WorkAside.run {
+                try work.bytes.withUnsafeBytes { try work.stream.update(ByteReader($0)) }
+            }
+            isLeft = false
+            return isComplete
+        }
+
+        /// What another thread works on: whoever hands it over waits for the end, or does not touch it again.
+        private struct Handed: @unchecked Sendable {
+            let stream: WebPStream
+            let bytes: Data
+            let owner: AnyObject
         }
 
         private func update(_ bytes: ByteReader) throws -> Bool {
