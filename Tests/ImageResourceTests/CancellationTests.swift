@@ -47,6 +47,28 @@
             hasEnded.wait()
         }
 
+        @Test("pictures that are made by another thread are right")
+        func madeAside() throws {
+            let data = try Samples.data("patient-lossless.webp")
+            try expectPixels(of: data, within: 0) { x, y in [(x / 40 + y / 40) % 7 * 30, y / 8, x / 8, 255] }
+            try expectPixels(of: Samples.data("patient-lossy.webp"), within: 2) { _, _ in [150, 120, 90, 255] }
+            #expect(throws: ImageError.self) { try BitmapImage.decode(data.prefix(data.count / 2)) }
+        }
+
+        /// Looks at some thousand pixels.
+        private func expectPixels(of data: Data, within tolerance: Int, _ expected: (Int, Int) -> [Int]) throws {
+            let image = try BitmapImage.decode(data)
+            #expect(image.width == 1600 && image.height == 1300)
+            let isRight = image.withUnsafeBytes { bytes in
+                stride(from: 0, to: 1600 * 1300, by: 331).allSatisfy { index in
+                    zip(bytes[index * 4..<index * 4 + 4], expected(index % 1600, index / 1600)).allSatisfy {
+                        abs(Int($0) - $1) <= tolerance
+                    }
+                }
+            }
+            #expect(isRight)
+        }
+
         @Test("what another thread returns or throws is the answer")
         func asideAnswers() throws {
             #expect(try WorkAside.run { 7 } == 7)

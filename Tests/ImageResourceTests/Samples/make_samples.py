@@ -716,6 +716,14 @@ def large():
         gif((1500, 1000), np.array([[0, 0, 0], [255, 255, 255]]), [(noise, 0, 0, 0, 0, None, False, None)]))
 
 
+def patient():
+    """Above two megapixels libwebp's long steps are taken on another thread."""
+    y, x = np.mgrid[0:1300, 0:1600]
+    Image.fromarray(np.dstack([x // 8, y // 8, (x // 40 + y // 40) % 7 * 30]).astype(np.uint8)).save(
+        HERE / "patient-lossless.webp", lossless=True)
+    Image.new("RGB", (1600, 1300), (90, 120, 150)).save(HERE / "patient-lossy.webp", quality=80)
+
+
 # Formats behind traits. Their headers are read in any build.
 
 optional = []
@@ -778,7 +786,7 @@ def optionals():
 
 
 MAKERS = {"jpeg": jpegs, "reduced": reduced, "detailed": detailed, "png": pngs, "reduced_png": reduced_pngs, "webp": webps, "gif": gifs, "apng": apngs,
-          "webp_animation": webp_animations, "coloured": coloured, "tiny": tiny, "bombs": bombs, "large": large, "optional": optionals}
+          "webp_animation": webp_animations, "coloured": coloured, "tiny": tiny, "bombs": bombs, "large": large, "patient": patient, "optional": optionals}
 
 if __name__ == "__main__":
     for make in MAKERS.values():
