@@ -41,7 +41,7 @@ let package = Package(
         .trait(name: "AVIF", description: "Decode AVIF on Linux, with libavif."),
         .trait(name: "HEIC", description: "Decode HEIC on Linux, with libheif."),
         .trait(name: "JXL", description: "Decode JPEG XL on Linux, with libjxl."),
-        .trait(name: "SVG", description: "Draw SVG on Linux, with librsvg."),
+        .trait(name: "SVG", description: "Draw SVG on Linux, with librsvg: for files that you trust."),
     ],
     targets: [
         .target(name: "HTTPCaching", swiftSettings: settings),
