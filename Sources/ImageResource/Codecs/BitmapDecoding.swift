@@ -45,9 +45,7 @@
             }
             let plan = DecodePlan(stored: size, orientation: header.orientation, sizing)
             let working = PictureAssembler.workingBytes(plan, beside: codec.workingBytes(bytes, plan))
-            guard let affordable = plan.limited(toBytes: budget - working) else {
-                throw ImageError.overBudget(bytes: working, limit: budget)
-            }
+            let affordable = try plan.limited(to: budget, beside: working)
             self.bytes = bytes
             self.codec = codec
             self.plan = affordable

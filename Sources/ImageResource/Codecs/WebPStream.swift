@@ -87,8 +87,8 @@
             return isComplete
         }
 
-        /// What another thread works on: whoever hands it over waits for the end, or does not touch it again.
-        private struct Handed: @unchecked Sendable {
+        /// What another thread works on.
+        private struct Handed: @unchecked Sendable {  // Who hands it over waits for the end, or never touches it again.
             let stream: WebPStream
             let bytes: Data
             let owner: AnyObject

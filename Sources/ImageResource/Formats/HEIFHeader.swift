@@ -20,8 +20,12 @@ enum HEIFHeader {
     }
 
     private static func primaryItem(_ meta: ByteReader) -> Int? {
-        guard let box = box("pitm", in: meta, from: 4), let version = box.byte(0) else { return nil }
-        return version == 0 ? box.big16(4) : box.big32(4)
+        box("pitm", in: meta, from: 4).flatMap(itemNumber)
+    }
+
+    /// The item that a `pitm` box names (ISO/IEC 14496-12 §8.11.4).
+    static func itemNumber(_ box: ByteReader) -> Int? {
+        box.byte(0) == 0 ? box.big16(4) : box.big32(4)
     }
 
     /// The size and the turns among the properties with these numbers, or among all.

@@ -20,8 +20,16 @@
             scale = sizing.scale
         }
 
+        /// The same with a picture that stays within a budget together with what is there beside it.
+        func limited(to budget: Int, beside working: Int) throws -> DecodePlan {
+            guard let plan = limited(toBytes: budget - working) else {
+                throw ImageError.overBudget(bytes: working, limit: budget)
+            }
+            return plan
+        }
+
         /// The same with a picture of at most that many bytes; nil if that is less than a picture of 16 pixels a side.
-        func limited(toBytes bytes: Int) -> DecodePlan? {
+        private func limited(toBytes bytes: Int) -> DecodePlan? {
             guard output.bytes > bytes else { return self }
             guard bytes >= 16 * 16 * 4 else { return nil }
             var limited = self

@@ -14,9 +14,7 @@
             }
             let plan = DecodePlan(stored: decoder.canvas, orientation: decoder.orientation, sizing)
             let working = PictureAssembler.workingBytes(plan, beside: decoder.workingBytes)
-            guard let affordable = plan.limited(toBytes: limit - working) else {
-                throw ImageError.overBudget(bytes: working, limit: limit)
-            }
+            let affordable = try plan.limited(to: limit, beside: working)
             return ComposedFrames(
                 decoder: decoder, plan: affordable, cost: working + affordable.output.bytes, budget: budget, room: room,
                 fileSize: data.count)

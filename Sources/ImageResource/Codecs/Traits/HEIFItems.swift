@@ -18,7 +18,8 @@
         }
 
         init?(_ file: ByteReader) {
-            guard let meta = Self.only("meta", in: file, from: 0), let primary = Self.id(Self.only("pitm", in: meta)),
+            guard let meta = Self.only("meta", in: file, from: 0),
+                let primary = Self.only("pitm", in: meta).flatMap(HEIFHeader.itemNumber),
                 let types = Self.only("iinf", in: meta).flatMap(Self.types),
                 let places = Self.only("iloc", in: meta).flatMap(ItemPlaces.init),
                 let itemData = Self.all(in: meta)?.first(where: { $0.has("idat") })?.content
@@ -69,10 +70,6 @@
         private static func only(_ name: StaticString, in bytes: ByteReader, from offset: Int = 4) -> ByteReader? {
             let found = all(in: bytes, from: offset)?.filter { $0.has(name) }
             return found?.count == 1 ? found?[0].content : nil
-        }
-
-        private static func id(_ box: ByteReader?) -> Int? {
-            box?.byte(0) == 0 ? box?.big16(4) : box?.big32(4)
         }
 
         /// The types of items by their numbers; older entries have none.
