@@ -16,6 +16,8 @@ public struct ResourceIdentity: Sendable {
 
     /// The identity of a request, which is the one that is sent.
     public init(_ request: URLRequest) {
+        var request = request
+        if let url = request.url, !url.isPlainHTTP { request.url = url.withLowercaseScheme }
         self.request = request
         sharing = RequestIdentity(request)
     }

@@ -39,7 +39,11 @@ extension ManagedFetch {
             guard let decided, isOpen, let stored = judged(decided, proposed, response, exchange) else {
                 return done(nil)
             }
-            let isKept = keep(of: exchange, bytes: decided.data.count) { $0.store(stored, decided) }
+            let superseded = superseded(by: stored, exchange)
+            let isKept = keep(of: exchange, bytes: decided.data.count) { store in
+                superseded.forEach(store.remove)
+                store.store(stored, decided)
+            }
             done(isKept ? stored : nil)
         }
     }
@@ -83,15 +87,23 @@ extension ManagedFetch {
         stored.apply(decided, insteadOf: proposed)
         let request = exchange.hop.cacheRequest
         guard Storing.objection(to: stored.status, stored.fields, answering: request) == nil else { return nil }
-        stored.selectingFields = SelectingFields.of(request, for: stored.fields, among: siblings(exchange))
+        let siblings = siblings(exchange).map(\.response)
+        stored.selectingFields = SelectingFields.of(request, for: stored.fields, among: siblings)
         stored.fields = Storing.storedFields(of: stored.fields, receivedAt: stored.responseTime)
         return stored
     }
 
-    private func siblings(_ exchange: Exchange) -> [StoredResponse] {
+    private func siblings(_ exchange: Exchange) -> [StoredEntry] {
         let request = exchange.hop.cacheRequest
-        let entries = request.policy.looksUp ? exchange.hop.entries : fetcher.store.entries(for: request.url)
-        return entries.map(\.response)
+        return request.policy.looksUp ? exchange.hop.entries : fetcher.store.entries(for: request.url)
+    }
+
+    private func superseded(by stored: StoredResponse, _ exchange: Exchange) -> [StoredEntry] {
+        guard stored.fields.contains("Vary") else { return [] }
+        let siblings = siblings(exchange)
+        let superseded = SelectingFields.superseded(
+            by: stored.fields, answering: exchange.hop.cacheRequest, among: siblings.map(\.response))
+        return superseded.map { siblings[$0] }
     }
 
     /// Keeps a stored response that the server has confirmed, with its new fields.
@@ -110,8 +122,13 @@ extension ManagedFetch {
                 fetcher.store.remove(entry)
                 return done(nil)
             }
+            if !SelectingFields.select(stored.fields, likeThoseOf: entry.response) {
+                stored.selectingFields = SelectingFields.of(exchange.hop.cacheRequest, for: stored.fields)
+            }
             let isKept = keep(of: exchange, bytes: decided.data.count) { [stored] store in
-                if decided.data == body { store.update(entry, to: stored) } else { store.store(stored, decided) }
+                if decided.data == body { return store.update(entry, to: stored) }
+                if stored.selectingFields != entry.response.selectingFields { store.remove(entry) }
+                store.store(stored, decided)
             }
             done(isKept ? stored : nil)
         }
@@ -158,9 +175,13 @@ extension ManagedFetch {
         }
     }
 
-    /// Updates a stored response that is not the answer itself. An injected lifetime begins anew.
+    /// Updates a stored response that is not the answer itself. An injected lifetime begins anew. If more request fields
+    /// select it by now, it is dropped: what they were in the request that it was stored for is not known.
     func freshen(_ entry: StoredEntry, by exchange: Exchange) {
         var freshened = exchange.freshened(entry.response)
+        guard SelectingFields.select(freshened.fields, likeThoseOf: entry.response) else {
+            return fetcher.store.remove(entry)
+        }
         if let injected = entry.response.injectedCacheControl, !freshened.fields.contains("Cache-Control"),
             !freshened.fields.contains("Expires")
         {

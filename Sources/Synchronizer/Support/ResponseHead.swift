@@ -1,6 +1,14 @@
 import Foundation
 import HTTPCaching
 
+extension URLResponse {
+    /// Whether it is an interim head (RFC 9110 §15.2): the answer is still to come. After a 101 none would.
+    package var isInterim: Bool {
+        guard let status = (self as? HTTPURLResponse)?.statusCode else { return false }
+        return (100..<200).contains(status) && status != 101
+    }
+}
+
 /// A response without its body, made into a `URLResponse` only when somebody looks: on Linux that costs as much as
 /// reading 20 KB from the disk.
 package struct ResponseHead: Sendable {

@@ -3,7 +3,7 @@ import Foundation
 /// Sends requests and reports what comes back. It does not cache and does not follow redirects.
 package protocol Transport: Sendable {
     /// Sends a request. `receive` is called serially, on a background thread: with any number of `.data` after one
-    /// `.response`, and with one `.finished` at the end, unless the transfer was cancelled before.
+    /// `.response`, which is final (interim heads are not reported), and with one `.finished` at the end, unless the transfer was cancelled before.
     func send(_ request: URLRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer
 
     /// The fields that are sent with a request besides its own (cookies, languages, …), as far as they are known.

@@ -108,12 +108,14 @@ final class URLSessionTransfer: Transfer {
     }
 
     func report(_ event: TransferEvent) {
+        // Nothing of the answer has come yet: a server could go on like that for ever.
+        if case .response(let response) = event, response.isInterim { return }
         let (receive, isHeadMissing) = state.withLock { state in
             defer { state.note(event) }
             return (state.receive, event.isSuccess && !state.hasResponse)
         }
         // On Linux the session keeps the head of a redirect that leads nowhere to itself.
-        if isHeadMissing, let response = task.response {
+        if isHeadMissing, let response = task.response, !response.isInterim {
             cookies.keep(from: response)
             receive?(.response(response))
         }

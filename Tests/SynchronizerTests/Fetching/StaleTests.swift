@@ -69,6 +69,17 @@ struct StaleTests {
         #expect(harness.load().transportError == .notConnectedToInternet)
     }
 
+    @Test("does not serve a request that is to be answered if the server confirms, however long it may be stale")
+    func revalidating() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "hello"))
+        harness.load()
+        harness.clock.advance(by: 100)
+        harness.transport.serve { _ in .failure(.notConnectedToInternet) }
+        #expect(
+            harness.load { $0.cachePolicy = .reloadRevalidatingCacheData }.transportError == .notConnectedToInternet)
+        #expect(harness.load().source == .stale, "it is still there for others")
+    }
+
     @Test(
         "does not serve those who reload",
         arguments: URLRequest.CachePolicy.all.filter {
