@@ -228,7 +228,8 @@ struct NativeTask {
     var transfer: (any Transfer)?
 
     init(
-        number: Int, request: URLRequest, cacheRequest: CacheRequest?, sent: Date, mark: InvalidationLog.Mark, limit: Int
+        number: Int, request: URLRequest, cacheRequest: CacheRequest?, sent: Date, mark: InvalidationLog.Mark,
+        limit: Int
     ) {
         self.number = number
         self.request = request
