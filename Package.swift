@@ -94,7 +94,9 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings),
         .testTarget(name: "HTTPCachingTests", dependencies: ["HTTPCaching"], swiftSettings: settings),
-        .testTarget(name: "ScriptedServerTests", dependencies: ["ScriptedServer"], swiftSettings: settings),
+        // Apart from TestSupport, which StorageChild uses without Swift Testing.
+        .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: settings),
+        .testTarget(name: "ScriptedServerTests", dependencies: ["ScriptedServer", "TestTraits"], swiftSettings: settings),
         // What the storage tests kill, and share directories with.
         .executableTarget(
             name: "StorageChild", dependencies: ["Synchronizer", "TestSupport"], path: "Tests/StorageChild",
@@ -102,13 +104,13 @@ let package = Package(
         .testTarget(
             name: "SynchronizerTests",
             dependencies: [
-                "Synchronizer", "HTTPCaching", "TestSupport",
+                "Synchronizer", "HTTPCaching", "TestSupport", "TestTraits",
                 .target(name: "StorageChild", condition: whereProcessesAre),
                 .target(name: "CacheTool", condition: whereProcessesAre),
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "ImageResourceTests", dependencies: ["ImageResource", "TestSupport"],
+            name: "ImageResourceTests", dependencies: ["ImageResource", "TestSupport", "TestTraits"],
             exclude: ["Samples/make_samples.py"], resources: [.copy("Samples")], swiftSettings: settings),
 
         page("LoadingImages", "Loading Images"),

@@ -1,8 +1,9 @@
 import Foundation
 import ScriptedServer
+import TestTraits
 import Testing
 
-@Suite("Faults")
+@Suite("Faults", .bounded)
 struct FaultTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
 

@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("A recycled list", .timeLimit(.minutes(10)))
+@Suite("A recycled list", .bounded)
 @MainActor struct RecycledCellTests {
     /// A cell as applications write it: it cancels when it is bound anew, and shows whatever it is given.
     @MainActor final class Cell {

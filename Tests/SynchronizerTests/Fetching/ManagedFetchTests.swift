@@ -2,9 +2,10 @@ import Foundation
 import HTTPCaching
 import Synchronizer
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("A managed fetch")
+@Suite("A managed fetch", .bounded)
 struct ManagedFetchTests {
     @Test("asks the network once, and answers from the store until the lifetime has passed")
     func hit() {

@@ -1,11 +1,12 @@
 import Foundation
 import HTTPCaching
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Scripts/cache", .enabled(if: ChildProcess.isAvailable))
+@Suite("Scripts/cache", .bounded, .enabled(if: ChildProcess.isAvailable))
 struct CacheToolTests {
     private static let day: TimeInterval = 86_400
     private let directory = TemporaryDirectory()
