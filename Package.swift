@@ -61,19 +61,19 @@ let package = Package(
             ],
             exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
 
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CTurboJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
-        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
-        .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
-        .systemLibrary(name: "CLCMS", pkgConfig: "lcms2", providers: [.apt(["liblcms2-dev"])]),
-        .systemLibrary(name: "CAVIF", pkgConfig: "libavif", providers: [.apt(["libavif-dev"])]),
-        .systemLibrary(name: "CHEIF", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
-        .systemLibrary(name: "CJXL", pkgConfig: "libjxl", providers: [.apt(["libjxl-dev"])]),
-        .systemLibrary(name: "CRSVG", pkgConfig: "librsvg-2.0", providers: [.apt(["librsvg2-dev"])]),
+        // Without `pkgConfig`: SwiftPM would look for all of them, and warn every client of what is not installed. The module
+        // maps name what is linked, and `Scripts/lib.sh` what Debian calls the packages.
+        .systemLibrary(name: "CSQLite"),
+        .systemLibrary(name: "CWebP"),
+        .systemLibrary(name: "CLCMS"),
+        .systemLibrary(name: "CAVIF"),
+        .systemLibrary(name: "CHEIF"),
+        .systemLibrary(name: "CJXL"),
+        .systemLibrary(name: "CRSVG"),
         .target(
             name: "CCodecs",
-            dependencies: [
-                .target(name: "CTurboJPEG", condition: linuxOnly), .target(name: "CPNG", condition: linuxOnly),
+            linkerSettings: [
+                .linkedLibrary("jpeg", .when(platforms: [.linux])), .linkedLibrary("png16", .when(platforms: [.linux])),
             ]),
 
         .executableTarget(
