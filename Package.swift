@@ -96,7 +96,8 @@ let package = Package(
         .testTarget(name: "HTTPCachingTests", dependencies: ["HTTPCaching"], swiftSettings: settings),
         // Apart from TestSupport, which StorageChild uses without Swift Testing.
         .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: settings),
-        .testTarget(name: "ScriptedServerTests", dependencies: ["ScriptedServer", "TestTraits"], swiftSettings: settings),
+        .testTarget(
+            name: "ScriptedServerTests", dependencies: ["ScriptedServer", "TestTraits"], swiftSettings: settings),
         // What the storage tests kill, and share directories with.
         .executableTarget(
             name: "StorageChild", dependencies: ["Synchronizer", "TestSupport"], path: "Tests/StorageChild",

@@ -29,7 +29,8 @@ enum CacheSearch {
     }
 
     private static func caches(below directory: URL, depth: Int) -> [URL] {
-        guard depth > 0, let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else { return [] }
+        guard depth > 0 else { return [] }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
         return names.sorted().flatMap { name in
             let folder = directory.appendingPathComponent(name, isDirectory: true)
             return isCache(folder) ? [folder] : caches(below: folder, depth: depth - 1)

@@ -57,7 +57,9 @@ package final class Observed<Value: Sendable>: Sendable {
             return state.nextID
         }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { add(Waiter(what: what, condition: condition, continuation: $0), id) }
+            try await withCheckedThrowingContinuation {
+                add(Waiter(what: what, condition: condition, continuation: $0), id)
+            }
         } onCancel: {
             cancel(id)
         }
