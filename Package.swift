@@ -61,19 +61,19 @@ let package = Package(
             ],
             exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
 
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CTurboJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
-        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
-        .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
-        .systemLibrary(name: "CLCMS", pkgConfig: "lcms2", providers: [.apt(["liblcms2-dev"])]),
-        .systemLibrary(name: "CAVIF", pkgConfig: "libavif", providers: [.apt(["libavif-dev"])]),
-        .systemLibrary(name: "CHEIF", pkgConfig: "libheif", providers: [.apt(["libheif-dev"])]),
-        .systemLibrary(name: "CJXL", pkgConfig: "libjxl", providers: [.apt(["libjxl-dev"])]),
-        .systemLibrary(name: "CRSVG", pkgConfig: "librsvg-2.0", providers: [.apt(["librsvg2-dev"])]),
+        // Without `pkgConfig`: SwiftPM would look for all of them, and warn every client of what is not installed. The module
+        // maps name what is linked, and `Scripts/lib.sh` what Debian calls the packages.
+        .systemLibrary(name: "CSQLite"),
+        .systemLibrary(name: "CWebP"),
+        .systemLibrary(name: "CLCMS"),
+        .systemLibrary(name: "CAVIF"),
+        .systemLibrary(name: "CHEIF"),
+        .systemLibrary(name: "CJXL"),
+        .systemLibrary(name: "CRSVG"),
         .target(
             name: "CCodecs",
-            dependencies: [
-                .target(name: "CTurboJPEG", condition: linuxOnly), .target(name: "CPNG", condition: linuxOnly),
+            linkerSettings: [
+                .linkedLibrary("jpeg", .when(platforms: [.linux])), .linkedLibrary("png16", .when(platforms: [.linux])),
             ]),
 
         .executableTarget(
@@ -94,7 +94,10 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings),
         .testTarget(name: "HTTPCachingTests", dependencies: ["HTTPCaching"], swiftSettings: settings),
-        .testTarget(name: "ScriptedServerTests", dependencies: ["ScriptedServer"], swiftSettings: settings),
+        // Apart from TestSupport, which StorageChild uses without Swift Testing.
+        .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: settings),
+        .testTarget(
+            name: "ScriptedServerTests", dependencies: ["ScriptedServer", "TestTraits"], swiftSettings: settings),
         // What the storage tests kill, and share directories with.
         .executableTarget(
             name: "StorageChild", dependencies: ["Synchronizer", "TestSupport"], path: "Tests/StorageChild",
@@ -102,13 +105,13 @@ let package = Package(
         .testTarget(
             name: "SynchronizerTests",
             dependencies: [
-                "Synchronizer", "HTTPCaching", "TestSupport",
+                "Synchronizer", "HTTPCaching", "TestSupport", "TestTraits",
                 .target(name: "StorageChild", condition: whereProcessesAre),
                 .target(name: "CacheTool", condition: whereProcessesAre),
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "ImageResourceTests", dependencies: ["ImageResource", "TestSupport"],
+            name: "ImageResourceTests", dependencies: ["ImageResource", "TestSupport", "TestTraits"],
             exclude: ["Samples/make_samples.py"], resources: [.copy("Samples")], swiftSettings: settings),
 
         page("LoadingImages", "Loading Images"),

@@ -17,10 +17,11 @@ let package = Package(
         .executableTarget(
             name: "bench-images",
             dependencies: [
-                "Measuring", "ScriptedServer", synchronizer,
+                "Measuring", "ImageYardsticks", "ScriptedServer", synchronizer,
                 .product(name: "ImageResource", package: "Synchronizer"),
             ]),
         .target(name: "Yardsticks", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .target(name: "ImageYardsticks", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "Counting"),
         // A link to the server of the tests, which is no product.
         .target(name: "ScriptedServer", resources: [.copy("Photographs")]),

@@ -23,10 +23,50 @@ quietly() {
     }
 }
 
-# The tests of a log that began and did not end: what hung, where a run was cut off.
-unfinished_tests() {
-    comm -23 <(sed -nE 's/^◇ Test (.*) started\.$/\1/p' "$1" | grep -vE '^(case |run$)' | sort -u) \
-        <(sed -nE 's/^[✔✘] Test ("[^"]*"|[^ ]+) (with .*)?(passed|failed) after.*/\1/p' "$1" | sort -u)
+# The processes of a session, one a line. SwiftPM gives each of its children a process group of its own.
+session_processes() {
+    if [[ -d /proc/self ]]; then
+        # The fields after the name, which is in parentheses: state, parent, group, session.
+        local stat line fields
+        for stat in /proc/[0-9]*/stat; do
+            read -r line 2>/dev/null <"$stat" || continue
+            read -r -a fields <<<"${line##*) }"
+            [[ ${fields[3]} != "$1" || ${fields[0]} == Z ]] || echo "${line%% *}"
+        done
+    else
+        # Without sessions: the process, and all that descend from it.
+        ps -axo pid=,ppid= | awk -v root="$1" '
+            { parent[$1] = $2 }
+            END { for (pid in parent) { p = pid; while (p > 1 && p != root) p = parent[p]; if (p == root) print pid } }'
+    fi
+}
+
+# Kills all processes of a session.
+end_session() {
+    local left
+    # Again, for a process may have started another one meanwhile.
+    while left=$(session_processes "$1") && [[ -n $left ]]; do
+        # shellcheck disable=SC2086 # one argument a process
+        kill -KILL $left 2>/dev/null || true
+    done
+}
+
+# Runs a command, for at most so many seconds (124 is returned then), and leaves none of its processes behind: neither
+# when the limit passes, nor when it ends by itself, nor when this script is interrupted.
+limited() {
+    local limit=$1 session code=0 new_session=(setsid)
+    shift
+    command -v setsid >/dev/null || new_session=()
+    "${new_session[@]}" timeout --kill-after 10 "$limit" "$@" &
+    session=$!
+    # shellcheck disable=SC2064 # the session of now
+    trap "end_session $session; trap - EXIT; exit 130" INT TERM HUP
+    # shellcheck disable=SC2064
+    trap "end_session $session" EXIT
+    wait "$session" || code=$?
+    end_session "$session"
+    trap - INT TERM HUP EXIT
+    return "$code"
 }
 
 # The C libraries of the package as pkg-config and as Debian call them.

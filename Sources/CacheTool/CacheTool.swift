@@ -19,8 +19,8 @@ struct CacheTool {
         case .help:
             print(Arguments.usage)
             return 0
-        case .list(let directory): return try list(directory)
-        case .verify(let directory): return try verify(directory)
+        case .list(let directory): return try list(CacheSearch.find(directory))
+        case .verify(let directory): return try verify(CacheSearch.find(directory))
         case .purge(let directory): return try purge(directory)
         }
     }
@@ -80,9 +80,9 @@ private struct Arguments {
     }
 
     static let usage = """
-        Scripts/cache DIR             lists the responses that a SQLiteURLCache keeps in a directory
+        Scripts/cache DIR             lists the responses that a SQLiteURLCache keeps in DIR, or in a folder below it
         Scripts/cache DIR --verify    checks the database and every body; exits with 1 if anything is damaged
-        Scripts/cache DIR --purge     removes them all, for every program that uses the directory
+        Scripts/cache DIR --purge     removes all of DIR itself, for every program that uses the directory
         """
 
     let task: Task

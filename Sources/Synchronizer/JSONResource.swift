@@ -10,23 +10,27 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
     public let identity: ResourceIdentity
     private let decoder: JSONDecoder?
 
-    /// The value at a URL, asked for as `application/json`.
+    /// The value at a URL, requested with `Accept: application/json`.
     ///
     /// - Parameter decoder: what decodes it; by default one without options. Do not change it afterwards: it is used
     ///   on background threads. Resources share a parse only if they have the very same decoder, or the default.
     public init(url: URL, decoder: JSONDecoder? = nil) {
-        var request = URLRequest(url: url)
-        request.setValue("application/json", forHTTPHeaderField: "Accept")
-        self.init(request: request, decoder: decoder)
+        self.init(request: URLRequest(url: url), decoder: decoder)
     }
 
-    /// The value that a request is answered with. The request is sent as it is.
+    /// The value in the response to a request, which gets `Accept: application/json` if it has no `Accept` of its own.
+    ///
+    /// - Parameter decoder: see ``init(url:decoder:)``.
     public init(request: URLRequest, decoder: JSONDecoder? = nil) {
+        var request = request
+        if request.value(forHTTPHeaderField: "Accept") == nil {
+            request.setValue("application/json", forHTTPHeaderField: "Accept")
+        }
         identity = ResourceIdentity(request)
         self.decoder = decoder
     }
 
-    /// The request that it was made with.
+    /// The request that it was made with, with an `Accept`.
     public func request() -> URLRequest { identity.request }
 
     /// Decodes, on a background thread; throws what the decoder throws, most often a `DecodingError`.

@@ -105,7 +105,7 @@ extension SynchronizerError: CustomStringConvertible, LocalizedError {
     public var description: String {
         let subject = url?.absoluteString ?? "a request without URL"
         switch self {
-        case .invalidRequest: return "\(subject): cannot be loaded"
+        case .invalidRequest: return "\(subject): \(Self.whyInvalid(url))"
         case .transport(let error, _): return "\(subject): \(Self.words(for: error))"
         case .status(let response, _): return "\(subject): the server answered \(response.statusCode)"
         case .emptyBody: return "\(subject): the body is empty"
@@ -117,6 +117,13 @@ extension SynchronizerError: CustomStringConvertible, LocalizedError {
 
     /// The same as ``description``.
     public var errorDescription: String? { description }
+
+    private static func whyInvalid(_ url: URL?) -> String {
+        guard let url else { return "cannot be loaded" }
+        guard let scheme = url.scheme, !scheme.isEmpty else { return "cannot be loaded: the URL has no scheme" }
+        guard !["http", "https", "file", "data"].contains(scheme.lowercased()) else { return "cannot be loaded" }
+        return "cannot be loaded: the scheme \"\(scheme)\" is not supported (http, https, file and data are)"
+    }
 
     private static func words(for error: any Error) -> String {
         (error as? URLError).map { "\($0.localizedDescription) (URLError \($0.errorCode))" } ?? "\(error)"

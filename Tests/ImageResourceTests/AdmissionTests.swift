@@ -1,11 +1,12 @@
 #if !canImport(ImageIO)
     import Foundation
     import Synchronizer
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
-    @Suite("Admission")
+    @Suite("Admission", .bounded)
     struct AdmissionTests {
         @Test("who comes first is admitted first, even where a later one would fit")
         func order() {

@@ -3,11 +3,12 @@
     import ScriptedServer
     import Synchronizer
     import TestSupport
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
-    @Suite("AnimatedImageResource", .timeLimit(.minutes(10)))
+    @Suite("AnimatedImageResource", .bounded)
     struct AnimatedImageResourceTests {
         @Test("sizes of one animation share the request, and not the frames")
         func sizes() async throws {

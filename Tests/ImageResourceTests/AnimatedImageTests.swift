@@ -1,5 +1,6 @@
 #if !canImport(ImageIO)
     import Foundation
+    import TestTraits
     import Testing
 
     @testable import ImageResource
@@ -32,7 +33,7 @@
         }
     }
 
-    @Suite("AnimatedImage")
+    @Suite("AnimatedImage", .bounded)
     struct AnimatedImageTests {
         @Test("the samples are there")
         func samples() {

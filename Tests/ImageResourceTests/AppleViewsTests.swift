@@ -4,6 +4,7 @@
     import SwiftUI
     import Synchronizer
     import TestSupport
+    import TestTraits
     import Testing
 
     @testable import ImageResource
@@ -17,7 +18,7 @@
     #endif
 
     /// On Apple's systems with the real modules, on Linux with stubs of them: `Scripts/check-apple`.
-    @Suite("The platform's image view", .timeLimit(.minutes(10)))
+    @Suite("The platform's image view", .bounded)
     @MainActor
     struct AppleViewsTests {
         /// A PNG of 31 × 23 pixels.

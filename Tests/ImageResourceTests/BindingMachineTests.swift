@@ -1,9 +1,10 @@
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import ImageResource
 
-@Suite("BindingMachine")
+@Suite("BindingMachine", .bounded)
 struct BindingMachineTests {
     private typealias Machine = BindingMachine<String>
 

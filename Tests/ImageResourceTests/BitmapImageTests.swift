@@ -1,10 +1,11 @@
 #if !canImport(ImageIO)
     import Foundation
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
-    @Suite("BitmapImage")
+    @Suite("BitmapImage", .bounded)
     struct BitmapImageTests {
         /// Pixels that differ from one another, premultiplied.
         static func sample(_ width: Int, _ height: Int, isOpaque: Bool = true) throws -> BitmapImage {

@@ -1,12 +1,13 @@
 #if !canImport(ImageIO)
     import Foundation
     import Synchronizer
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
     /// Small files that ask for much.
-    @Suite("Bombs")
+    @Suite("Bombs", .bounded)
     struct BombTests {
         private func big16(_ value: Int) -> [UInt8] { [UInt8(value >> 8 & 255), UInt8(value & 255)] }
         private func little16(_ value: Int) -> [UInt8] { big16(value).reversed() }

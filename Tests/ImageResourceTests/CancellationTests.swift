@@ -2,11 +2,12 @@
     import Foundation
     import Synchronizer
     import TestSupport
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
-    @Suite("Cancelled decodes")
+    @Suite("Cancelled decodes", .bounded)
     struct CancellationTests {
         /// Images of 1,500 × 1,000 pixels, in each format that is decoded in steps.
         static let files = [

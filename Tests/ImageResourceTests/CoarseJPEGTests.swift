@@ -1,11 +1,12 @@
 #if !canImport(ImageIO)
     import Foundation
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
     /// Small pictures of JPEGs, for which most of the file is passed over.
-    @Suite("Coarse JPEGs")
+    @Suite("Coarse JPEGs", .bounded)
     struct CoarseJPEGTests {
         /// All rows that come by the short way, and whether that was the whole picture; nil if the file is not for it.
         private func quarter(_ data: Data) throws -> (rows: [UInt8], size: PixelSize, isComplete: Bool)? {

@@ -1,10 +1,11 @@
 #if HEIC && !canImport(ImageIO)
     import Foundation
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
-    @Suite("What a HEIC file makes its decoder allocate")
+    @Suite("What a HEIC file makes its decoder allocate", .bounded)
     struct HEICPicturesTests {
         /// The only tile of the sample, which is a grid: how its decoder is set up, and its stream.
         private let configuration: [UInt8]

@@ -1,11 +1,12 @@
 #if !canImport(ImageIO)
     import Foundation
     import Synchronizer
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
-    @Suite("Hostile bytes")
+    @Suite("Hostile bytes", .bounded)
     struct HostileBytesTests {
         /// The formats that are always decoded, with samples small enough to be decoded very often.
         enum Kind: String, CaseIterable, Sendable, CustomTestStringConvertible {

@@ -3,6 +3,7 @@
     import ScriptedServer
     import Synchronizer
     import TestSupport
+    import TestTraits
     import Testing
 
     @testable import ImageResource
@@ -18,7 +19,7 @@
         }
     }
 
-    @Suite("Views that load images", .timeLimit(.minutes(10)))
+    @Suite("Views that load images", .bounded)
     @MainActor
     struct ImageDisplayTests {
         private let bench: Workbench

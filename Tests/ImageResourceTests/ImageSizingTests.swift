@@ -1,11 +1,12 @@
 import Foundation
+import TestTraits
 import Testing
 
 import Synchronizer
 
 @testable import ImageResource
 
-@Suite("ImageSizing")
+@Suite("ImageSizing", .bounded)
 struct ImageSizingTests {
     @Test(
         "the size of what is decoded",

@@ -1,10 +1,11 @@
 #if JXL && !canImport(ImageIO)
     import Foundation
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
-    @Suite("Channels of a JPEG XL file")
+    @Suite("Channels of a JPEG XL file", .bounded)
     struct JPEGXLChannelsTests {
         @Test("a file with more of them than are reckoned with is refused at its header", arguments: [0, 1, 2, 3, 17])
         func extraChannels(_ count: Int) {

@@ -1,11 +1,12 @@
 #if !canImport(ImageIO)
     import Foundation
     import Synchronizer
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
-    @Suite("Previews")
+    @Suite("Previews", .bounded)
     struct PreviewTests {
         /// All previews of a file that arrives in pieces, each in memory of its own.
         private func previews(_ data: Data, pieces: Int, sizing: ImageSizing = .stored) -> [BitmapImage] {

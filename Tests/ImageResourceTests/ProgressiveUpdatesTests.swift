@@ -3,9 +3,10 @@ import ImageResource
 import ScriptedServer
 import Synchronizer
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Previews of an image that arrives slowly", .timeLimit(.minutes(10)))
+@Suite("Previews of an image that arrives slowly", .bounded)
 struct ProgressiveUpdatesTests {
     @Test("updates give previews while the bytes arrive, and the whole image last")
     func previews() async throws {

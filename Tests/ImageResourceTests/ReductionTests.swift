@@ -1,12 +1,13 @@
 #if !canImport(ImageIO)
     import Foundation
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
     /// Smaller pictures of fine detail and grain, at reductions between the whole and a twenty-second, whatever way they
     /// are made in.
-    @Suite("Reductions")
+    @Suite("Reductions", .bounded)
     struct ReductionTests {
         private static let reductions = [
             1.3, 1.6, 2, 2.4, 2.7, 3.1, 3.5, 4, 4.6, 5, 5.3, 5.8, 6.3, 7.1, 7.5, 7.9, 8.6, 9.4, 10.5, 11.7, 12.8, 13.7,

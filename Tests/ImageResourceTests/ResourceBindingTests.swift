@@ -3,6 +3,7 @@
     import ScriptedServer
     import Synchronizer
     import TestSupport
+    import TestTraits
     import Testing
 
     @testable import ImageResource
@@ -61,7 +62,7 @@
         }
     }
 
-    @Suite("A binding that shows previews", .timeLimit(.minutes(10)))
+    @Suite("A binding that shows previews", .bounded)
     @MainActor
     struct ResourceBindingTests {
         private let bench: Workbench

@@ -1,10 +1,11 @@
 #if !canImport(ImageIO)
     import Foundation
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
-    @Suite("The right pixels")
+    @Suite("The right pixels", .bounded)
     struct RightPixelsTests {
         @Test("the samples are there")
         func samples() {

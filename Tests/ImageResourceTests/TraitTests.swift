@@ -1,12 +1,13 @@
 #if !canImport(ImageIO)
     import Foundation
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
     /// Formats behind package traits: their headers in every build, their pixels where the trait is on
     /// (`Scripts/check-traits`).
-    @Suite("Formats behind traits")
+    @Suite("Formats behind traits", .bounded)
     struct TraitTests {
         static let samples: [Sample] = {
             let list = try? JSONDecoder().decode([Sample].self, from: Samples.data("optional.json"))

@@ -36,9 +36,9 @@ public final class Gate: Sendable {
         waiting.forEach { $0() }
     }
 
-    /// Returns once so many replies have reached the gate; throws ``WaitError`` after `timeout` seconds.
-    public func waitForArrivals(_ count: Int = 1, timeout: TimeInterval = 60) async throws {
-        _ = try await state.wait(upTo: timeout, for: "\(count) replies at a gate") { $0.arrivals >= count }
+    /// Returns once so many replies have reached the gate.
+    public func waitForArrivals(_ count: Int = 1) async throws {
+        _ = try await state.wait(for: "\(count) replies at a gate") { $0.arrivals >= count }
     }
 
     /// Whether a reply that has just reached the gate may go on. If not, `resume` is called when it may.

@@ -103,33 +103,31 @@ public final class ScriptedServer: Sendable {
 
     /// Returns the first `count` requests once they have been received.
     @discardableResult
-    public func waitForRequests(_ count: Int, timeout: TimeInterval = 60) async throws -> [RecordedRequest] {
-        let journal = try await journal.wait(upTo: timeout, for: "\(count) requests") { $0.counts.requests >= count }
+    public func waitForRequests(_ count: Int) async throws -> [RecordedRequest] {
+        let journal = try await journal.wait(for: "\(count) requests") { $0.counts.requests >= count }
         return Array(journal.requests.prefix(count))
     }
 
     /// Returns the request with that number, from 0, once it has been received.
     @discardableResult
-    public func waitForRequest(_ number: Int = 0, timeout: TimeInterval = 60) async throws -> RecordedRequest {
-        let what = "request number \(number)"
-        let seen = try await journal.wait(upTo: timeout, for: what) { $0.counts.requests > number }
+    public func waitForRequest(_ number: Int = 0) async throws -> RecordedRequest {
+        let seen = try await journal.wait(for: "request number \(number)") { $0.counts.requests > number }
         guard let request = seen.requests.first(where: { $0.number == number }) else {
-            throw WaitError.timedOut("\(what) is not kept any more")
+            throw WaitError.discarded(number: number)
         }
         return request
     }
 
     /// Returns when no connection is open any more.
-    public func waitUntilConnectionsClosed(timeout: TimeInterval = 60) async throws {
-        try await wait(for: "all connections to close", timeout: timeout) { $0.connectionsOpen == 0 }
+    public func waitUntilConnectionsClosed() async throws {
+        try await wait(for: "all connections to close") { $0.connectionsOpen == 0 }
     }
 
     /// Returns the counts as soon as they meet a condition, which must only look at them.
     @discardableResult
     public func wait(
-        for what: String = "a condition", timeout: TimeInterval = 60,
-        until condition: @escaping @Sendable (ServerCounts) -> Bool
+        for what: String = "a condition", until condition: @escaping @Sendable (ServerCounts) -> Bool
     ) async throws -> ServerCounts {
-        try await journal.wait(upTo: timeout, for: what) { condition($0.counts) }.counts
+        try await journal.wait(for: what) { condition($0.counts) }.counts
     }
 }

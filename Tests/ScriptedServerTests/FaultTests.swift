@@ -1,8 +1,9 @@
 import Foundation
 import ScriptedServer
+import TestTraits
 import Testing
 
-@Suite("Faults")
+@Suite("Faults", .bounded)
 struct FaultTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
 
@@ -108,6 +109,29 @@ struct FaultTests {
         }
         try await server.waitUntilConnectionsClosed()
         #expect(server.counts.repliesAbandoned == 1)
+    }
+
+    @Test("an endless body ends, too, when the server writes before it hears that the client has reset the connection")
+    func endlessToNobody() async throws {
+        let server = try ScriptedServer()
+        let (gate, isHeld, mayGoOn) = (Gate(), Observed(false), DispatchSemaphore(value: 0))
+        server["/endless"] = Reply("ab").waiting(for: gate, .afterBody(2)).failing(.endlessBody)
+        server.handle("/hold") { _ in
+            isHeld.update { $0 = true }
+            mayGoOn.wait()
+            return Reply()
+        }
+        var client: RawClient? = try RawClient(server, get: "/endless")
+        try client?.resetsWhenGone()
+        try await gate.waitForArrivals()
+        let holder = try RawClient(server, get: "/hold")
+        _ = try await isHeld.wait(for: "the server's thread to be held") { $0 }
+        client = nil
+        gate.open()
+        // The reply now goes on before the reset is read: jobs come before sockets.
+        mayGoOn.signal()
+        try await server.wait(for: "the endless reply to be given up") { $0.connectionsResetByPeer == 1 }
+        withExtendedLifetime(holder) {}
     }
 }
 

@@ -28,13 +28,23 @@ final class RawClient: Sendable {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, size) }
         }
         guard failed == 0 else { throw SocketError("connect") }
-        try Socket(descriptor: descriptor).set(SO_RCVTIMEO, timeval(tv_sec: 60, tv_usec: 0))
     }
 
     /// Connects, and asks for a target.
     convenience init(_ server: ScriptedServer, get target: String, _ fields: String...) throws {
         try self.init(server)
         send("GET \(target) HTTP/1.1\r\nHost: here\r\n" + fields.map { $0 + "\r\n" }.joined() + "\r\n")
+    }
+
+    /// How many descriptors the process may have open.
+    static var descriptorLimit: Int {
+        var limit = rlimit()
+        #if canImport(Darwin)
+            getrlimit(RLIMIT_NOFILE, &limit)
+        #else
+            getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        #endif
+        return Int(clamping: limit.rlim_cur)
     }
 
     deinit {

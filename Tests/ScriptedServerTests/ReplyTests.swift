@@ -1,8 +1,9 @@
 import Foundation
 import ScriptedServer
+import TestTraits
 import Testing
 
-@Suite("Honest replies")
+@Suite("Honest replies", .bounded)
 struct ReplyTests {
     let server: ScriptedServer
 

@@ -1,9 +1,10 @@
 import Foundation
+import TestTraits
 import Testing
 
 @testable import ScriptedServer
 
-@Suite("Requests, byte for byte")
+@Suite("Requests, byte for byte", .bounded)
 struct RequestParserTests {
     private static let text = """
         GET /1 HTTP/1.1\r\nA: b\r\n\r\nPUT /2 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n\

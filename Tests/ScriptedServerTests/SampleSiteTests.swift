@@ -1,8 +1,9 @@
 import Foundation
 import ScriptedServer
+import TestTraits
 import Testing
 
-@Suite("The sample site")
+@Suite("The sample site", .bounded)
 struct SampleSiteTests {
     private func get(_ target: String, _ site: SampleSite, _ fields: String...) async throws -> (String, Data) {
         let client = try RawClient(site.server)

@@ -1,8 +1,9 @@
 import Foundation
 import ScriptedServer
+import TestTraits
 import Testing
 
-@Suite("Stopping, and many clients")
+@Suite("Stopping, and many clients", .bounded)
 struct StopTests {
     @Test("a server is stopped in the midst of an endless body, twice, and its port is free again")
     func stopAndReturn() async throws {
@@ -42,19 +43,21 @@ struct StopTests {
         #expect(ending == .reset)
     }
 
-    @Test("500 connections are open at once, and each gets its own answer")
+    @Test("500 connections are open at once (fewer if the process may open few files), and each gets its own answer")
     func manyConnections() async throws {
         let gate = Gate()
         let server = try ScriptedServer { Reply($0.target).waiting(for: gate) }
-        let clients = try (0..<500).map { try RawClient(server, get: "/\($0)") }
-        try await gate.waitForArrivals(500)
-        #expect(server.counts.connectionsOpen == 500)
+        // Each has two ends here, and other tests need descriptors too.
+        let count = min(500, RawClient.descriptorLimit / 4)
+        let clients = try (0..<count).map { try RawClient(server, get: "/\($0)") }
+        try await gate.waitForArrivals(count)
+        #expect(server.counts.connectionsOpen == count)
         gate.open()
         for (number, client) in clients.enumerated() {
             _ = try await client.read(through: "\r\n\r\n/\(number)")
         }
-        #expect(server.counts.repliesCompleted <= 500)
-        try await server.wait { $0.repliesCompleted == 500 }
+        #expect(server.counts.repliesCompleted <= count)
+        try await server.wait { $0.repliesCompleted == count }
     }
 
     @Test(

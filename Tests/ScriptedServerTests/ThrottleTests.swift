@@ -1,9 +1,10 @@
 import Foundation
+import TestTraits
 import Testing
 
 @testable import ScriptedServer
 
-@Suite("Bandwidth")
+@Suite("Bandwidth", .bounded)
 struct ThrottleTests {
     @Test("so many bytes a second are let through, and no more", arguments: [1_000, 50_000, 10_000_000])
     func rate(bytesPerSecond: Int) {

@@ -1,9 +1,10 @@
 import Foundation
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("ParseCancellation")
+@Suite("ParseCancellation", .bounded)
 struct ParseCancellationTests {
     /// Runs `body` on a thread that belongs to no task.
     private func onPlainThread<T: Sendable>(_ body: @escaping @Sendable () -> T) async -> T {

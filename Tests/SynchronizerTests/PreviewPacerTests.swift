@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("PreviewPacer")
+@Suite("PreviewPacer", .bounded)
 struct PreviewPacerTests {
     @Test("the first bytes are shown at once")
     func first() {

@@ -32,6 +32,9 @@ public final class Workbench: Sendable {
         configuration.time = clock
         configuration.retry = .none
         change(&configuration)
+        let session = configuration.sessionConfiguration
+        // The session's time-outs count real seconds, however little of them a busy machine gives a test.
+        if session.timeoutIntervalForRequest == 60 { session.timeoutIntervalForRequest = 1e9 }
         return Synchronizer(configuration: configuration)
     }
 }

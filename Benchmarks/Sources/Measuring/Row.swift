@@ -39,44 +39,35 @@ public struct Row: Codable, Sendable {
     public let met: Bool
 
     /// A value beside another one.
-    /// - Parameter limit: what the value has to stay under as well, in `unit`.
-    public init(
-        _ name: String, _ comparison: Comparison, unit: String, against: String, _ goal: Goal, limit: Double? = nil
-    ) {
+    public init(_ name: String, _ comparison: Comparison, unit: String, against: String, _ goal: Goal) {
         self.name = name
         self.unit = unit
         self.against = against
         value = comparison.value
         yardstick = comparison.yardstick
-        let isWithinLimit = limit.map { comparison.value <= $0 } ?? true
-        let extra = limit.map { ", under \(Row.number($0)) \(unit)" } ?? ""
         switch goal {
         case .atMost(let most):
             ratio = comparison.ratio
-            met = comparison.ratio <= most && isWithinLimit
-            self.goal = "≤ \(Row.number(most))×\(extra)"
+            met = comparison.ratio <= most
+            self.goal = "≤ \(Row.number(most))×"
         case .atLeast(let least):
             ratio = comparison.ratio
-            met = comparison.ratio >= least && isWithinLimit
-            self.goal = "≥ \(Row.number(least))×\(extra)"
+            met = comparison.ratio >= least
+            self.goal = "≥ \(Row.number(least))×"
         case .faster(let least):
             ratio = 1 / comparison.ratio
-            met = 1 / comparison.ratio >= least && isWithinLimit
-            self.goal = "≥ \(Row.number(least))× faster\(extra)"
+            met = 1 / comparison.ratio >= least
+            self.goal = "≥ \(Row.number(least))× faster"
         }
     }
 
     /// Times beside others, which were measured in nanoseconds.
-    /// - Parameter limit: what the value has to stay under as well, in nanoseconds.
-    public init(
-        _ name: String, _ comparison: Comparison, unit: Unit, against: String, _ goal: Goal, limit: Double? = nil
-    ) {
+    public init(_ name: String, _ comparison: Comparison, unit: Unit, against: String, _ goal: Goal) {
         self.init(
-            name, comparison.scaled(by: 1 / unit.nanoseconds), unit: unit.rawValue, against: against, goal,
-            limit: limit.map { $0 / unit.nanoseconds })
+            name, comparison.scaled(by: 1 / unit.nanoseconds), unit: unit.rawValue, against: against, goal)
     }
 
-    /// A value that has to stay under a limit.
+    /// A value that has to stay under a limit: bytes or a count, but no time, which depends on the machine.
     public init(_ name: String, _ value: Double, unit: String, atMost limit: Double) {
         self.name = name
         self.value = value

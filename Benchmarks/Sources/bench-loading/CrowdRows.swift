@@ -6,35 +6,54 @@ import Synchronizer
 
 /// Very many at once.
 struct CrowdRows {
-    /// Microseconds for each of 10,000 subscribers of one load: to join, and to be answered.
-    func subscribers() async throws -> Double {
-        var rounds: [Double] = []
-        for _ in 0..<8 {
-            let gate = Gate()
-            let server = try ScriptedServer { _ in Reply("answer").waiting(for: gate) }
-            let synchronizer = Synchronizer(configuration: .init(urlCache: nil))
-            let resource = DataResource(url: server.url("/"))
-            let queue = DispatchQueue(label: "answers")
-            let done = DispatchSemaphore(value: 0)
-            var time = nanoseconds {
-                for number in 0..<10_000 {
-                    synchronizer.loadResource(resource, on: queue) { _ in if number == 0 { done.signal() } }
-                }
-            }
-            try await gate.waitForArrivals()
-            let last = Task.detached {
-                await withCheckedContinuation { continuation in
-                    synchronizer.loadResource(resource, on: queue) { _ in continuation.resume() }
-                }
-            }
-            _ = await Task { await Task.yield() }.value
-            let start = DispatchTime.now().uptimeNanoseconds
-            gate.open()
-            await last.value
-            time += Double(DispatchTime.now().uptimeNanoseconds - start)
-            rounds.append(time / 10_000 / 1_000)
+    private static let count = 10_000
+
+    /// For each of 10,000 subscribers of one load: to join, and to be answered.
+    func subscribers() async throws -> Comparison {
+        var (ours, theirs): ([Double], [Double]) = ([], [])
+        for _ in 0..<10 {
+            ours.append(try await round())
+            theirs.append(Self.roundByHand())
         }
-        return median(rounds)
+        return Comparison(ours, theirs)
+    }
+
+    /// What one would do by hand: all join a list under a lock, and each is answered on the queue.
+    private static func roundByHand() -> Double {
+        let (lock, queue, done) = (NSLock(), DispatchQueue(label: "answers"), DispatchSemaphore(value: 0))
+        var waiting: [@Sendable (Data) -> Void] = []
+        let answer = Data("answer".utf8)
+        let time = nanoseconds {
+            for number in 0..<count {
+                lock.withLock { waiting.append { _ in if number == count - 1 { done.signal() } } }
+            }
+            let all = lock.withLock { waiting }
+            for subscriber in all { queue.async { subscriber(answer) } }
+            done.wait()
+        }
+        return time / Double(count)
+    }
+
+    private func round() async throws -> Double {
+        let gate = Gate()
+        let server = try ScriptedServer { _ in Reply("answer").waiting(for: gate) }
+        let synchronizer = Synchronizer(configuration: .init(urlCache: nil))
+        let resource = DataResource(url: server.url("/"))
+        let queue = DispatchQueue(label: "answers")
+        let joining = nanoseconds {
+            for _ in 0..<Self.count { synchronizer.loadResource(resource, on: queue) { _ in } }
+        }
+        try await gate.waitForArrivals()
+        let last = Task.detached {
+            await withCheckedContinuation { continuation in
+                synchronizer.loadResource(resource, on: queue) { _ in continuation.resume() }
+            }
+        }
+        _ = await Task { await Task.yield() }.value
+        let start = DispatchTime.now().uptimeNanoseconds
+        gate.open()
+        await last.value
+        return (joining + Double(DispatchTime.now().uptimeNanoseconds - start)) / Double(Self.count)
     }
 
     /// Bytes in use, when they do not change any more: the loads have looked into the cache, and wait for the network.

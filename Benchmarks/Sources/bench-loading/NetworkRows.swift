@@ -59,8 +59,8 @@ struct NetworkRows {
         ]
     }
 
-    /// Nanoseconds of a load, and of a look-up in the cache alone, by round.
-    func disk() async throws -> [(Double, Double)] {
+    /// Nanoseconds of a load, of a look-up in the cache alone, and of a peer's pass, by round; all in turns.
+    func disk(_ peer: Peer?) async throws -> (ours: [Double], cache: [Double], peer: [Double]) {
         let scratch = try Scratch()
         let cache = SQLiteURLCache(
             memoryCapacity: 0, diskCapacity: 1 << 30, directory: URL(fileURLWithPath: try scratch.path("cache")))
@@ -73,12 +73,13 @@ struct NetworkRows {
         for resource in resources { _ = try await synchronizer.load(resource) }
         cache.flush()
         let requests = resources.map { $0.request() }
-        var (ours, theirs): ([Double], [Double]) = ([], [])
+        var rounds = (ours: [Double](), cache: [Double](), peer: [Double]())
         for _ in 0..<20 {
-            ours.append(try await Self.whole(synchronizer, resources))
-            theirs.append(try Self.lookUps(cache, requests))
+            rounds.ours.append(try await Self.whole(synchronizer, resources))
+            rounds.cache.append(try Self.lookUps(cache, requests))
+            if let peer { rounds.peer.append(try peer.pass()) }
         }
-        return ours.indices.map { (ours[$0], theirs[$0]) }
+        return rounds
     }
 
     private static func whole(_ synchronizer: Synchronizer, _ resources: [DataResource]) async throws -> Double {

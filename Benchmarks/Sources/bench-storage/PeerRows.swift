@@ -9,11 +9,11 @@ struct PeerRows {
         .appendingPathComponent("../../Peers").standardizedFileURL.path
     private static let python = folder + "/../.build/peers/caches/bin/python"
 
-    private static let peers: [(name: String, command: [String])] = [
-        ("hishel, SQLite", [python, "-B", folder + "/caches.py", "hishel"]),
-        ("requests-cache, SQLite", [python, "-B", folder + "/caches.py", "requests-cache"]),
+    private static let peers: [(name: String, rounds: Int, command: [String])] = [
+        ("hishel, SQLite", 3, [python, "-B", folder + "/caches.py", "hishel"]),
+        ("requests-cache, SQLite", 3, [python, "-B", folder + "/caches.py", "requests-cache"]),
         (
-            "OkHttp, DiskLruCache",
+            "OkHttp, DiskLruCache", 15,
             [
                 "/usr/bin/java", "-cp", "/usr/share/java/okhttp.jar:/usr/share/java/okio.jar",
                 folder + "/OkHttpCache.java",
@@ -31,36 +31,18 @@ struct PeerRows {
         for peer in peers {
             let name = "look-up on disk, response made"
             do {
-                let passes = try run(peer.command, origin, scratch.path(peer.name))
-                let ours = try passes.map { _ in try Fixture.lookUpWhole(cache, requests) }
-                let comparison = Comparison(ours, passes)
+                let process = try Peer(peer.command + [origin.url, "\(entries)", try scratch.path(peer.name)])
+                let comparison = try Comparison(rounds: peer.rounds) {
+                    try Fixture.lookUpWhole(cache, requests)
+                } against: {
+                    try process.pass()
+                }
                 rows.append(Row(name, comparison, unit: .microseconds, against: peer.name, .faster(1)))
             } catch {
                 report.skip("\(name), against \(peer.name)", because: "\(error) (Benchmarks/Peers/prepare-caches)")
             }
         }
         return rows
-    }
-
-    /// Nanoseconds of one GET, a value a pass.
-    private static func run(_ command: [String], _ origin: Origin, _ directory: String) throws -> [Double] {
-        for file in command where file.hasPrefix("/") {
-            for path in file.split(separator: ":") where !FileManager.default.fileExists(atPath: String(path)) {
-                throw BenchmarkError("there is no \(path)")
-            }
-        }
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: command[0])
-        process.arguments = command.dropFirst() + [origin.url, "\(entries)", directory]
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        let passes = text.split(separator: "\n").compactMap { Double($0) }
-        guard process.terminationStatus == 0, passes.count > 1 else { throw BenchmarkError("it failed") }
-        return passes.map { $0 * 1000 }
     }
 }
 

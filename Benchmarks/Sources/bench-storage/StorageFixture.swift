@@ -100,6 +100,20 @@ enum Fixture {
         return time / Double(requests.count)
     }
 
+    /// Makes a response to each of them, and nothing else; nanoseconds for one.
+    static func makeResponses(_ requests: [URLRequest]) throws -> Double {
+        var made = 0
+        let time = nanoseconds {
+            for case let url? in requests.lazy.map(\.url) {
+                let response = HTTPURLResponse(
+                    url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields)
+                if response?.statusCode == 200 { made += 1 }
+            }
+        }
+        guard made == requests.count else { throw BenchmarkError("made \(made) of \(requests.count)") }
+        return time / Double(requests.count)
+    }
+
     /// Of all that a yardstick of C has done, one.
     static func each(_ total: Int64, _ count: Int) throws -> Double {
         guard total >= 0 else { throw BenchmarkError("a yardstick failed") }

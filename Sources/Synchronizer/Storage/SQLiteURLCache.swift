@@ -3,8 +3,14 @@ import HTTPCaching
 
 /// A `URLCache` that keeps responses in one SQLite database, the same on every platform.
 ///
-///     let cache = SQLiteURLCache(memoryCapacity: 20 << 20, diskCapacity: 200 << 20)
-///     let session = URLSession(configuration: configuration)   // configuration.urlCache = cache
+/// ```swift
+/// let cache = SQLiteURLCache(memoryCapacity: 20 << 20, diskCapacity: 200 << 20)
+/// let synchronizer = Synchronizer(cacheTime: 24 * 60 * 60, urlCache: cache)
+/// ```
+///
+/// On Apple's systems a plain `URLSession` uses it too, as `URLSessionConfiguration.urlCache`. On Linux do not give it to one:
+/// Foundation's `URLSession` (Swift 6.3.1) stores nothing there, and a session with a cache can end the process when a
+/// task is cancelled (`Documentation/Linux.md`).
 ///
 /// A response is found by its full URL without fragment, the method, and the request's fields that its `Vary` names
 /// (RFC 9111 §4.1); all that differ are kept. Answers to requests with a body, parts (status 206) and `Vary: *` are not
@@ -25,8 +31,8 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
     ///     responses. 0 for a cache of its own in memory: of what is in the directory it reads and writes nothing, and only
     ///     what is removed here is removed there, too.
     ///   - directory: where the files are, open to their owner alone. nil for a directory of this user and program:
-    ///     `$XDG_CACHE_HOME` or `~/.cache` on Linux, Caches on Apple's systems, then the program's name. A directory
-    ///     that somebody else owns or can write is refused.
+    ///     `$XDG_CACHE_HOME` or `~/.cache` on Linux, Caches on Apple's systems, then the program's name and
+    ///     `SQLiteURLCache`. A directory that somebody else owns or can write is refused.
     ///   - time: the clock by which responses are stored and used.
     public init(
         memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil, time: any TimeSource = SystemTime()

@@ -7,6 +7,24 @@ import HTTPCaching
 /// On Apple's systems `URLSession` asks it in `willCacheResponse` before it stores a response in its `URLCache`; in
 /// managed mode, and on Linux always, the synchronizer asks the same method. Subclass it to decide otherwise: give
 /// another response or `nil` to the completion handler. A delegate serves one session.
+///
+/// A subclass restates `@unchecked Sendable`, as Swift requires of each subclass, so its own state must be constant or
+/// behind a lock:
+///
+/// ```swift
+/// final class SmallResponsesOnly: SessionDelegate, @unchecked Sendable {  // its state is constant
+///     private let limit = 100_000
+///
+///     override func urlSession(
+///         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+///         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+///     ) {
+///         guard proposedResponse.data.count <= limit else { return completionHandler(nil) }
+///         super.urlSession(
+///             session, dataTask: dataTask, willCacheResponse: proposedResponse, completionHandler: completionHandler)
+///     }
+/// }
+/// ```
 open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // its state is `let` or Locked
     /// The lifetime, in seconds, for successful responses without `Cache-Control` and `Expires`; nil injects nothing.
     public let cacheTime: TimeInterval?

@@ -129,7 +129,9 @@ final class Connection {
         case .send(let bytes, let content): return send(bytes, content)
         case .repeatForever(let bytes, let content):
             // A piece at a time: a client that reads as fast as this writes must not keep the loop from others.
-            if case .done = send(bytes, content) { waitsForRoom = true }
+            let progress = send(bytes, content)
+            guard case .done = progress else { return progress }
+            waitsForRoom = true
             return .blocked
         case .wait(let gate): return wait(at: gate)
         case .delay(let seconds):

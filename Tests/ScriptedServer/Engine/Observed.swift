@@ -3,6 +3,7 @@ import Foundation
 /// A value that tests can wait on: each change resumes those whose condition has come true. Nobody polls.
 package final class Observed<Value: Sendable>: Sendable {
     private struct Waiter {
+        let what: String
         let condition: @Sendable (Value) -> Bool
         let continuation: CheckedContinuation<Value, any Error>
     }
@@ -43,33 +44,31 @@ package final class Observed<Value: Sendable>: Sendable {
             defer { state.waiters = [:] }
             return state.waiters
         }
-        waiters.values.forEach { $0.continuation.resume(throwing: WaitError.stopped) }
+        waiters.values.forEach { $0.continuation.resume(throwing: WaitError.stopped(before: $0.what)) }
     }
 
-    /// Returns the value as soon as the condition holds, which is judged under the lock: it must only look.
+    /// Returns the value as soon as the condition holds, which is judged under the lock: it must only look. There is no
+    /// time limit, which a busy machine would exceed; `Scripts/test` ends a run that hangs, and says what it was doing.
     package func wait(
-        upTo timeout: TimeInterval = 60, for what: String, until condition: @escaping @Sendable (Value) -> Bool
+        for what: String, until condition: @escaping @Sendable (Value) -> Bool
     ) async throws -> Value {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID
         }
-        let expiry = DispatchWorkItem { [weak self] in
-            self?.fail(id) { .timedOut("waited \(timeout) s for \(what); seen: \($0)") }
-        }
-        DispatchQueue.global().asyncAfter(deadline: .now() + timeout, execute: expiry)
-        defer { expiry.cancel() }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { add(Waiter(condition: condition, continuation: $0), id) }
+            try await withCheckedThrowingContinuation {
+                add(Waiter(what: what, condition: condition, continuation: $0), id)
+            }
         } onCancel: {
-            fail(id) { _ in nil }
+            cancel(id)
         }
     }
 
     private func add(_ waiter: Waiter, _ id: Int) {
         let outcome: Result<Value, any Error>? = state.withLock { state in
             if waiter.condition(state.value) { return .success(state.value) }
-            if state.ended { return .failure(WaitError.stopped) }
+            if state.ended { return .failure(WaitError.stopped(before: waiter.what)) }
             if Task.isCancelled { return .failure(CancellationError()) }
             state.waiters[id] = waiter
             return nil
@@ -77,24 +76,24 @@ package final class Observed<Value: Sendable>: Sendable {
         if let outcome { waiter.continuation.resume(with: outcome) }
     }
 
-    private func fail(_ id: Int, _ error: (Value) -> WaitError?) {
-        let (waiter, value) = state.withLock { ($0.waiters.removeValue(forKey: id), $0.value) }
-        waiter?.continuation.resume(throwing: error(value) ?? CancellationError())
+    private func cancel(_ id: Int) {
+        let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
+        waiter?.continuation.resume(throwing: CancellationError())
     }
 }
 
 /// Why waiting came to nothing.
 public enum WaitError: Error, CustomStringConvertible {
-    /// It did not happen in the time given: what was waited for, and what was seen instead.
-    case timedOut(String)
+    /// The request has arrived, but the server does not keep it any more.
+    case discarded(number: Int)
     /// The server was stopped before it happened.
-    case stopped
+    case stopped(before: String)
 
     /// What went wrong, in words.
     public var description: String {
         switch self {
-        case .timedOut(let words): return words
-        case .stopped: return "the server was stopped before what was waited for happened"
+        case .discarded(let number): return "request number \(number) is not kept any more"
+        case .stopped(let what): return "the server was stopped before this happened: \(what)"
         }
     }
 }

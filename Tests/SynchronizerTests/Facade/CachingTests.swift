@@ -2,11 +2,12 @@ import Foundation
 import HTTPCaching
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Caching, from end to end", .timeLimit(.minutes(10)))
+@Suite("Caching, from end to end", .bounded)
 struct CachingTests {
     let bench: Workbench
 

@@ -1,10 +1,11 @@
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Credentials")
+@Suite("Credentials", .bounded)
 struct CredentialTests {
     @Test("of the session go to the origin that is asked, and not where that redirects to")
     func redirectedElsewhere() async throws {

@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Grace", .timeLimit(.minutes(10)))
+@Suite("Grace", .bounded)
 struct GraceTests {
     let bench: Workbench
     let synchronizer: Synchronizer

@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("An answer to an unsafe method", .timeLimit(.minutes(10)))
+@Suite("An answer to an unsafe method", .bounded)
 struct InvalidatingTests {
     let bench: Workbench
     let synchronizer: Synchronizer

@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("What lives for how long", .timeLimit(.minutes(10)))
+@Suite("What lives for how long", .bounded)
 struct LifetimeTests {
     let bench: Workbench
 
@@ -23,7 +24,7 @@ struct LifetimeTests {
             (leaked, leakedLoader) = (synchronizer, synchronizer.loader)
             _ = try await synchronizer.load(DataResource(url: bench.server.url("/a")))
         }
-        while leaked != nil || leakedLoader != nil { await Task.yield() }
+        try await waitUntil("both are gone") { leaked == nil && leakedLoader == nil }
     }
 
     /// Ends another load when it goes away, which takes the loader's lock.
@@ -57,6 +58,6 @@ struct LifetimeTests {
             if isCancelled { cancel() } else { try await done.wait(for: 1) }
         }
         gate.open()
-        while !synchronizer.loader.update({ $0.machine.isIdle }) { await Task.yield() }
+        try await waitUntil("all loads are over") { synchronizer.loader.update { $0.machine.isIdle } }
     }
 }

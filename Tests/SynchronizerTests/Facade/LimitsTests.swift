@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Limits", .timeLimit(.minutes(10)))
+@Suite("Limits", .bounded)
 struct LimitsTests {
     let bench: Workbench
 

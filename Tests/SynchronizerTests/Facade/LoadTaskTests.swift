@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("A load task", .timeLimit(.minutes(10)))
+@Suite("A load task", .bounded)
 @MainActor struct LoadTaskTests {
     let bench: Workbench
     let synchronizer: Synchronizer

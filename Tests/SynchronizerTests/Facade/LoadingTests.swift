@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Loading", .timeLimit(.minutes(10)))
+@Suite("Loading", .bounded)
 struct LoadingTests {
     let bench: Workbench
     let synchronizer: Synchronizer

@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("What an observer hears", .timeLimit(.minutes(10)))
+@Suite("What an observer hears", .bounded)
 struct ObservingTests {
     final class Recorder: SynchronizerObserver {
         let events = Collector<SynchronizerEvent>()
@@ -69,26 +70,32 @@ struct ObservingTests {
         #expect(recorder.names.last == "failed")
     }
 
-    /// Parses that say that they have begun, and go on until they are cancelled.
-    private struct Endless: Resource {
+    /// Its parse says that it has begun, and waits until it may look whether it was cancelled.
+    private struct Patient: Resource {
         let url: URL
-        let begun: AsyncStream<Void>.Continuation
+        let begun = Collector<Bool>()
+        let mayLook = DispatchSemaphore(value: 0)
+        let ended = Collector<Bool>()
         func request() -> URLRequest { URLRequest(url: url) }
         var parse: @Sendable (Data) throws -> Int {
-            { [begun] _ in
-                begun.yield()
-                while true { try ParseCancellation.check() }
+            { [begun, mayLook, ended] in
+                begun.append(true)
+                mayLook.wait()
+                ended.append(ParseCancellation.isCancelled)
+                return $0.count
             }
         }
     }
 
     @Test("a load that everybody leaves while it is parsed ends too")
     func leftInParse() async throws {
-        let (stream, begun) = AsyncStream.makeStream(of: Void.self)
-        let cancel = synchronizer.loadResource(Endless(url: bench.server.url("/a"), begun: begun)) { _ in }
-        for await _ in stream { break }
+        let patient = Patient(url: bench.server.url("/a"))
+        let cancel = synchronizer.loadResource(patient) { _ in }
+        try await patient.begun.wait(for: 1)
         cancel()
         #expect(recorder.names.last == "cancelled")
+        patient.mayLook.signal()
+        #expect(try await patient.ended.wait(for: 1) == [true])
     }
 
     @Test("an answer from memory is heard the same, however it is asked for")

@@ -4,9 +4,10 @@
     import ScriptedServer
     import Synchronizer
     import TestSupport
+    import TestTraits
     import Testing
 
-    @Suite("Parses that give way", .timeLimit(.minutes(10)))
+    @Suite("Parses that give way", .bounded)
     struct ParsePriorityTests {
         /// Parses to the niceness of the thread that it is parsed on.
         private struct Niceness: Resource {

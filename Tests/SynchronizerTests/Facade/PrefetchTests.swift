@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Prefetching", .timeLimit(.minutes(10)))
+@Suite("Prefetching", .bounded)
 struct PrefetchTests {
     let bench: Workbench
     let synchronizer: Synchronizer

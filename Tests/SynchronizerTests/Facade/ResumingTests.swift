@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Transfers that died midway", .timeLimit(.minutes(10)))
+@Suite("Transfers that died midway", .bounded)
 struct ResumingTests {
     let bench: Workbench
     let whole = Data((0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })

@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Trying again", .timeLimit(.minutes(10)))
+@Suite("Trying again", .bounded)
 struct RetryTests {
     let bench: Workbench
     let url: URL

@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The order of loads, as the server sees it", .timeLimit(.minutes(10)))
+@Suite("The order of loads, as the server sees it", .bounded)
 struct SchedulingTests {
     let bench: Workbench
     let answers = Collector<String>()

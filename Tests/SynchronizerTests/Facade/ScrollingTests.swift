@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Scrolling", .timeLimit(.minutes(10)))
+@Suite("Scrolling", .bounded)
 @MainActor struct ScrollingTests {
     static let visible = 12
     static let cells = 1_000

@@ -1,6 +1,7 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
@@ -9,7 +10,7 @@ import Testing
 ///
 /// A connection that ends in the middle of the head is left out: Foundation's own HTTP code ends the process then, see
 /// `Documentation/Linux.md`.
-@Suite("Faults of the server", .timeLimit(.minutes(10)))
+@Suite("Faults of the server", .bounded)
 struct ServerFaultTests {
     /// How the body of the faulty reply is framed.
     enum Framing: CaseIterable { case length, chunks }

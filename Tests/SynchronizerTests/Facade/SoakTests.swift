@@ -1,14 +1,17 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
 /// `Scripts/test --soak SECONDS`, with `--sanitize thread` too, lets it go on for longer.
-@Suite("A soak", .timeLimit(.minutes(10)))
+@Suite("A soak", .bounded)
 struct SoakTests {
-    static let seconds = ProcessInfo.processInfo.environment["SYNCHRONIZER_SOAK"].flatMap(Double.init) ?? 2
+    static let seconds = ProcessInfo.processInfo.environment["SYNCHRONIZER_SOAK"].flatMap(Double.init) ?? 0
+    /// What each thread does at least, however long it takes.
+    static let steps = 2_000
 
     struct Shared: Sendable {
         let bench: Workbench
@@ -67,7 +70,11 @@ struct SoakTests {
                         Thread {
                             var walker = Walker(shared: shared, seed: number)
                             let end = Date() + seconds
-                            while Date() < end || shared.answers.withLock({ $0 }) <= 100 { walker.step() }
+                            var steps = 0
+                            while steps < Self.steps || Date() < end || shared.answers.withLock({ $0 }) <= 100 {
+                                walker.step()
+                                steps += 1
+                            }
                             walker.leave()
                             done.resume()
                         }.start()

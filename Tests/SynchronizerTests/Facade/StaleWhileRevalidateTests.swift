@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Stale while it is revalidated, through the façade", .timeLimit(.minutes(10)))
+@Suite("Stale while it is revalidated, through the façade", .bounded)
 struct StaleWhileRevalidateTests {
     let bench: Workbench
     let synchronizer: Synchronizer

@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Steps of updates")
+@Suite("Steps of updates", .bounded)
 struct UpdateStepsTests {
     @Test("come one at a time, none twice, and none after the last one, from whatever threads they are reported")
     func order() async throws {

@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Updates of a resource", .timeLimit(.minutes(10)))
+@Suite("Updates of a resource", .bounded)
 struct UpdatesTests {
     let bench: Workbench
     let synchronizer: Synchronizer

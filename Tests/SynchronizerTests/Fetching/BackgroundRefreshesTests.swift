@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Validations in the background")
+@Suite("Validations in the background", .bounded)
 struct BackgroundRefreshesTests {
     let refreshes = BackgroundRefreshes(limit: 2)
     let begun = Collector<Int64>()

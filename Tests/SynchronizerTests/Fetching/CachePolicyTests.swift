@@ -2,10 +2,11 @@ import Foundation
 import HTTPCaching
 import Synchronizer
 import TestSupport
+import TestTraits
 import Testing
 
 /// `URLRequest.CachePolicy`, as Apple documents it.
-@Suite("A cache policy")
+@Suite("A cache policy", .bounded)
 struct CachePolicyTests {
     /// A response is stored and 10 s or 100 s old; it is fresh for 60 s.
     struct Case: Sendable, CustomTestStringConvertible {

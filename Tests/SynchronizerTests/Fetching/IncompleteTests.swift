@@ -2,9 +2,10 @@ import Foundation
 import HTTPCaching
 import Synchronizer
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("What is not whole")
+@Suite("What is not whole", .bounded)
 struct IncompleteTests {
     @Test("is an error and leaves the store as it was", arguments: [URLError.Code.networkConnectionLost, .unknown])
     func reset(code: URLError.Code) {

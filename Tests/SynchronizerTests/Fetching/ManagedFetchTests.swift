@@ -2,9 +2,10 @@ import Foundation
 import HTTPCaching
 import Synchronizer
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("A managed fetch")
+@Suite("A managed fetch", .bounded)
 struct ManagedFetchTests {
     @Test("asks the network once, and answers from the store until the lifetime has passed")
     func hit() {
@@ -162,10 +163,13 @@ struct ManagedFetchTests {
     @Test("does not take what has no HTTP scheme for HTTP", arguments: ["ftp://a.example/x", "mailto:a@b.example"])
     func otherSchemes(url: String) {
         let harness = FetchHarness(FakeReply(200, [:], "hello"))
-        guard case .invalidRequest? = harness.load(url).error else {
+        let error = harness.load(url).error
+        guard case .invalidRequest? = error else {
             Issue.record("\(url) was asked for")
             return
         }
+        let scheme = url.prefix { $0 != ":" }
+        #expect(error?.description.contains("the scheme \"\(scheme)\" is not supported") == true)
         #expect(harness.transport.requests.isEmpty)
     }
 

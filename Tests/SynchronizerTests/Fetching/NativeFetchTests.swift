@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCaching
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
@@ -68,7 +69,7 @@ struct NativeHarness {
     }
 }
 
-@Suite("In native mode")
+@Suite("In native mode", .bounded)
 struct NativeFetchTests {
     static let lifetime = ["Cache-Control": "max-age=100"]
 

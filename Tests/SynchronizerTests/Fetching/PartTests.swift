@@ -2,9 +2,10 @@ import Foundation
 import HTTPCaching
 import Synchronizer
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("A part")
+@Suite("A part", .bounded)
 struct PartTests {
     static func part(_ range: String, _ body: String, etag: String = "\"1\"") -> FakeReply {
         FakeReply(206, ["Cache-Control": "max-age=60", "ETag": etag, "Content-Range": "bytes \(range)"], body)

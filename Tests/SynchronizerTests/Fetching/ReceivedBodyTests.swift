@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("A body that arrives")
+@Suite("A body that arrives", .bounded)
 struct ReceivedBodyTests {
     /// Pieces of random sizes, and what they are together.
     func pieces(_ total: Int, largest: Int, seed: UInt64) -> (pieces: [Data], whole: Data) {

@@ -1,9 +1,10 @@
 import Foundation
 import Synchronizer
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("A redirect")
+@Suite("A redirect", .bounded)
 struct RedirectTests {
     static func step(
         _ location: String?, status: Int = 302, from url: String = "http://a.example/b/c?d=e",

@@ -2,9 +2,10 @@ import Foundation
 import HTTPCaching
 import Synchronizer
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("Other methods and conditions")
+@Suite("Other methods and conditions", .bounded)
 struct SideEffectTests {
     @Test("a non-error answer to an unsafe method drops what is stored", arguments: ["POST", "PUT", "DELETE", "FOO"])
     func invalidation(method: String) {

@@ -2,9 +2,10 @@ import Foundation
 import HTTPCaching
 import Synchronizer
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("A stale response")
+@Suite("A stale response", .bounded)
 struct StaleTests {
     @Test("serves when the server cannot be reached, and says so")
     func offline() {

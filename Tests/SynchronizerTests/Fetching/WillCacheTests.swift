@@ -2,9 +2,10 @@ import Foundation
 import HTTPCaching
 import Synchronizer
 import TestSupport
+import TestTraits
 import Testing
 
-@Suite("What the delegate returns from willCacheResponse")
+@Suite("What the delegate returns from willCacheResponse", .bounded)
 struct WillCacheTests {
     static func changed(
         _ proposed: CachedURLResponse, fields: [String: String] = [:], data: Data? = nil, injected: String? = nil,

@@ -1,11 +1,12 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
 /// With one turn on the network, and nothing stored.
-@Suite("Fetches that are dropped while their loads wait", .timeLimit(.minutes(10)))
+@Suite("Fetches that are dropped while their loads wait", .bounded)
 struct DroppedFetchTests {
     let fetcher = FakeFetcher(nothingStored: true, remembers: true)
     let clock = ManualClock()

@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The load machine, in every order of events")
+@Suite("The load machine, in every order of events", .bounded)
 struct LoadMachineOrders {
     typealias Machine = LoadMachineHarness.Machine
 

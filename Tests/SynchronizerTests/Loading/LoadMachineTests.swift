@@ -1,9 +1,10 @@
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The load machine")
+@Suite("The load machine", .bounded)
 struct LoadMachineTests {
     typealias Machine = LoadMachineHarness.Machine
     static let narrow = Machine.Limits(lookups: 1, network: .init(total: 1, perHost: 1), parses: 1)

@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The load machine, walked at random")
+@Suite("The load machine, walked at random", .bounded)
 struct LoadMachineWalks {
     typealias Machine = LoadMachineHarness.Machine
 

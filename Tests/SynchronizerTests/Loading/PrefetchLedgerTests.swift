@@ -1,9 +1,10 @@
 import Foundation
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The ledger of prefetches")
+@Suite("The ledger of prefetches", .bounded)
 struct PrefetchLedgerTests {
     func identity(_ number: Int) throws -> RequestIdentity {
         let url = try #require(URL(string: "http://a.example/\(number)"))

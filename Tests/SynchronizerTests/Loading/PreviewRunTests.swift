@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Previews of one body")
+@Suite("Previews of one body", .bounded)
 struct PreviewRunTests {
     /// Shows the bytes; counts its previewers.
     struct Watched: ProgressiveResource {

@@ -1,11 +1,12 @@
 import Foundation
 import HTTPCaching
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The retry policy")
+@Suite("The retry policy", .bounded)
 struct RetryPolicyTests {
     let now = Date(timeIntervalSince1970: 1_800_000_000)
     let url = URL(string: "http://a.example/") ?? URL(fileURLWithPath: "/")

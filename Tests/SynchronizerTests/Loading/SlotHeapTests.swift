@@ -1,9 +1,10 @@
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The heap of slots")
+@Suite("The heap of slots", .bounded)
 struct SlotHeapTests {
     @Test("gives the same as a sorted list, whatever is added, moved and removed", arguments: 0..<20)
     func model(seed: Int) {

@@ -1,9 +1,10 @@
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The table of slots, and its lists")
+@Suite("The table of slots, and its lists", .bounded)
 struct SlotTableTests {
     struct Item: SlotLinked {
         let value: Int

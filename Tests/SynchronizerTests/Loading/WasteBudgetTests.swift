@@ -1,8 +1,9 @@
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The budget of requests sent in vain")
+@Suite("The budget of requests sent in vain", .bounded)
 struct WasteBudgetTests {
     typealias Machine = LoadMachineHarness.Machine
 

@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The memory cache")
+@Suite("The memory cache", .bounded)
 struct MemoryCacheTests {
     let now = Date(timeIntervalSince1970: 1_800_000_000)
     var later: Date { now.addingTimeInterval(100) }
@@ -89,7 +90,7 @@ struct MemoryCacheTests {
         deinit { look() }
     }
 
-    @Test("a value that is dropped may use the cache", .timeLimit(.minutes(10)))
+    @Test("a value that is dropped may use the cache", .bounded)
     func deinits() {
         let cache = MemoryCache<Int, Curious>(limits: .init(cost: 2, preferredCost: 1))
         let looks = Locked(0)

@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("When memory is short")
+@Suite("When memory is short", .bounded)
 struct MemoryPressureTests {
     @Test("listeners are told, until they stop listening")
     func listening() {
@@ -57,7 +58,7 @@ struct MemoryPressureTests {
 
         /// A socket whose peer sends a byte out of band is as urgent for `poll` as a pressure file whose trigger fires.
         @Test(
-            "what watches a file is told each time that it is urgent, until the file is gone", .timeLimit(.minutes(10)))
+            "what watches a file is told each time that it is urgent, until the file is gone", .bounded)
         func watching() async throws {
             let (watched, peer) = try #require(Self.connectedSockets())
             let (told, ended) = (Collector<Bool>(), Collector<Bool>())

@@ -1,11 +1,12 @@
 import Foundation
 import HTTPCaching
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Scripts/cache", .enabled(if: ChildProcess.isAvailable))
+@Suite("Scripts/cache", .bounded, .enabled(if: ChildProcess.isAvailable))
 struct CacheToolTests {
     private static let day: TimeInterval = 86_400
     private let directory = TemporaryDirectory()
@@ -103,6 +104,39 @@ struct CacheToolTests {
         #expect(inUse.entries(for: "https://example.com/plain").isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.files.bodies).isEmpty)
         #expect(try run().lines == ["0 responses, 0 B of bodies."])
+    }
+
+    @Test("the cache is found in the directory that the initialiser was given, and in a folder above it")
+    func found() throws {
+        let cache = directory.url.appendingPathComponent("a program/SQLiteURLCache", isDirectory: true)
+        for number in 1...2 {
+            let opened = SQLiteURLCache(
+                memoryCapacity: 0, diskCapacity: 8 << 20, directory: number == 1 ? cache : directory.url)
+            let url = "https://example.com/\(number)"
+            opened.storeCachedResponse(try Sample.cached(url, Data([1])), for: try Sample.request(url))
+            opened.flush()
+            for directory in [cache, cache.deletingLastPathComponent(), directory.url] {
+                let tool = try ChildProcess(program: "CacheTool", [directory.path])
+                let expected = number == 2 && directory == self.directory.url ? "/2" : "/1"
+                #expect(tool.rest().dropFirst().first?.hasSuffix(expected) == true, "\(directory.path)")
+                #expect(tool.status == 0)
+            }
+        }
+    }
+
+    @Test("of several caches it shows none, and it removes none that was not named: it exits with 2")
+    func several() throws {
+        for name in ["one", "other"] {
+            let opened = SQLiteURLCache(
+                memoryCapacity: 0, diskCapacity: 8 << 20, directory: directory.url.appendingPathComponent(name))
+            opened.storeCachedResponse(
+                try Sample.cached("https://example.com/", Data([1])), for: try Sample.request("https://example.com/"))
+            opened.flush()
+        }
+        for options in [[], ["--verify"], ["--purge"]] {
+            let tool = try ChildProcess(program: "CacheTool", [directory.url.path] + options)
+            #expect(tool.rest().isEmpty && tool.status == 2)
+        }
     }
 
     @Test("where there is no cache it says so, exits with 2, and makes none")

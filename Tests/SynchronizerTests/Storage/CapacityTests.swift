@@ -1,11 +1,12 @@
 import Foundation
 import HTTPCaching
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Capacity of the cache")
+@Suite("Capacity of the cache", .bounded)
 struct CapacityTests {
     @Test("the disk is never more than a tenth over its capacity, and the usage is what du says", arguments: 0..<4)
     func diskCapacity(_ seed: Int) throws {
@@ -40,13 +41,10 @@ struct CapacityTests {
         var random = SeededGenerator(seed: UInt64(capacity))
         var largest = 0
         let stopped = Locked(false)
-        let readers = DispatchGroup()
-        for reader in 0..<2 {
-            DispatchQueue.global().async(group: readers) {
-                var random = SeededGenerator(seed: UInt64(reader))
-                while !stopped.withLock({ $0 }) {
-                    _ = cache.entries(for: "https://example.com/\(Int.random(in: 0..<3000, using: &random))")
-                }
+        let readers = onThreads(2) { reader in
+            var random = SeededGenerator(seed: UInt64(reader))
+            while !stopped.withLock({ $0 }) {
+                _ = cache.entries(for: "https://example.com/\(Int.random(in: 0..<3000, using: &random))")
             }
         }
         var total = 0

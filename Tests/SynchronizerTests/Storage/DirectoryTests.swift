@@ -1,11 +1,12 @@
 import Foundation
 import HTTPCaching
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The directory of the cache")
+@Suite("The directory of the cache", .bounded)
 struct DirectoryTests {
     private let url = "https://example.com/x"
 

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCaching
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
@@ -68,7 +69,7 @@ private struct Victim {
     }
 }
 
-@Suite("The cache on damaged files")
+@Suite("The cache on damaged files", .bounded)
 struct DamageTests {
     @Test("flipped bits in the database give the right answer or none", arguments: UInt64(0)..<40)
     func flippedBits(_ seed: UInt64) throws {

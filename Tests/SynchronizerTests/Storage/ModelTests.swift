@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The cache against a model")
+@Suite("The cache against a model", .bounded)
 struct ModelTests {
     /// Memory that holds everything, some, nothing; with and without a disk.
     private static let kinds: [(memory: Int, disk: Int)] = [

@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Several processes, and processes that are killed", .enabled(if: ChildProcess.isAvailable))
+@Suite("Several processes, and processes that are killed", .bounded, .enabled(if: ChildProcess.isAvailable))
 struct ProcessTests {
     /// What a key may hold after a kill: what it held at the last flush, or what a later step made of it.
     private struct Expectation {

@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Reading from the disk")
+@Suite("Reading from the disk", .bounded)
 struct ReadingTests {
     let directory = TemporaryDirectory()
 
@@ -196,7 +197,9 @@ struct ReadingTests {
             let file = open(path, O_RDWR | O_CLOEXEC)
             defer { close(file) }
             let events = FileEvents()
-            try #require(events.watch(file))
+            guard events.watch(file) else {
+                try Test.cancel("the user has no inotify instance left; the cache looks at the files instead")
+            }
             let happenings: [(name: String, counts: Bool, happen: () -> Bool)] = [
                 ("nothing", false, { true }), ("cut off", true, { truncate(path, 5000) == 0 }),
                 ("read", false, { (try? Data(contentsOf: URL(fileURLWithPath: path)))?.count == 5000 }),
@@ -230,13 +233,10 @@ struct ReadingTests {
         let cache = try busyCache()
         let other = directory.cache()
         let isDone = Locked(false)
-        let reading = DispatchGroup()
-        for thread in 0..<2 {
-            DispatchQueue.global().async(group: reading) {
-                while !isDone.withLock({ $0 }) {
-                    for number in 0..<100 {
-                        #expect(found(cache, number * 2 + thread) == body(number * 2 + thread, 5000))
-                    }
+        let reading = onThreads(2) { thread in
+            while !isDone.withLock({ $0 }) {
+                for number in 0..<100 {
+                    #expect(found(cache, number * 2 + thread) == body(number * 2 + thread, 5000))
                 }
             }
         }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCaching
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
@@ -8,7 +9,7 @@ import Testing
 /// Both layers alone and together; each cache is asked again by a second one on the same directory.
 private let layers: [(memory: Int, disk: Int)] = [(1 << 20, 0), (0, 8 << 20), (1 << 20, 8 << 20)]
 
-@Suite("SQLiteURLCache as a URLCache")
+@Suite("SQLiteURLCache as a URLCache", .bounded)
 struct SQLiteURLCacheTests {
     @Test("what was stored is found at once, with its status, fields and body", arguments: layers)
     func storesAndFinds(_ layer: (memory: Int, disk: Int)) throws {
@@ -214,7 +215,7 @@ struct SQLiteURLCacheTests {
     }
 }
 
-@Suite("SQLiteURLCache as a response store")
+@Suite("SQLiteURLCache as a response store", .bounded)
 struct ResponseStoreTests {
     @Test("everything of a stored response survives the disk")
     func roundTrip() throws {

@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
@@ -41,7 +42,7 @@ private final class History: Sendable {
     }
 }
 
-@Suite("The cache on many threads")
+@Suite("The cache on many threads", .bounded)
 struct ThreadTests {
     private static let keys = 6
     private static let threads = 8

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import TestTraits
 import Testing
 
 @testable import Synchronizer
@@ -7,7 +8,7 @@ import Testing
 /// In memory, and on the disk alone.
 private let capacities: [(memory: Int, disk: Int)] = [(1 << 20, 0), (0, 1 << 20)]
 
-@Suite("A stock URLCache behind its shield")
+@Suite("A stock URLCache behind its shield", .bounded)
 struct URLCacheStoreTests {
     private func stock(_ directory: TemporaryDirectory, _ capacity: (memory: Int, disk: Int)) -> URLCache {
         URLCache(memoryCapacity: capacity.memory, diskCapacity: capacity.disk, diskPath: directory.url.path)

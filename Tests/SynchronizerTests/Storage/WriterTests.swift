@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCaching
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
@@ -45,7 +46,7 @@ private final class OneStore: WriteSource {
     func giveBack(used: [Int64: Int64]) {}
 }
 
-@Suite("Writing behind the caller's back")
+@Suite("Writing behind the caller's back", .bounded)
 struct WriterTests {
     @Test("a flush that finds another process writing ends when it has written, and not before")
     func busy() throws {

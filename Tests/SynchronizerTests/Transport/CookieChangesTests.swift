@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Cookies that are being changed")
+@Suite("Cookies that are being changed", .bounded)
 struct CookieChangesTests {
     @Test("are not waited for: whoever reads is told that they are being changed")
     func reading() {

@@ -1,10 +1,11 @@
 #if canImport(FoundationNetworking)
     import Foundation
+    import TestTraits
     import Testing
 
     @testable import Synchronizer
 
-    @Suite("The queue of a session's delegate", .timeLimit(.minutes(10)))
+    @Suite("The queue of a session's delegate", .bounded)
     struct DelegateQueueTests {
         /// Adds a hundred blocks while the first of them runs until it is told to end, and says how many were added by
         /// then.

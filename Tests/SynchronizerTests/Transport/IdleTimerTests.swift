@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The timer of idle transfers")
+@Suite("The timer of idle transfers", .bounded)
 struct IdleTimerTests {
     final class FakeTransfer: IdleTimer.Transfer {
         let idleLimit: TimeInterval

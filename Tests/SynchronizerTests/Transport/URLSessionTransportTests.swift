@@ -2,11 +2,12 @@ import Foundation
 import HTTPCaching
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The transport over URLSession")
+@Suite("The transport over URLSession", .bounded)
 struct URLSessionTransportTests {
     let server: ScriptedServer
     let transport: URLSessionTransport

@@ -1,4 +1,4 @@
-#if AVIF && !canImport(ImageIO)
+#if AVIF && canImport(CAVIF) && !canImport(ImageIO)
     internal import CAVIF
     import Foundation
     import Synchronizer

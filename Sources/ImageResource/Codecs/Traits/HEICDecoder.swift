@@ -1,4 +1,4 @@
-#if HEIC && !canImport(ImageIO)
+#if HEIC && canImport(CHEIF) && !canImport(ImageIO)
     internal import CHEIF
     import Foundation
     import Synchronizer

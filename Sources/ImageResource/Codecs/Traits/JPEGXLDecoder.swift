@@ -1,4 +1,4 @@
-#if JXL && !canImport(ImageIO)
+#if JXL && canImport(CJXL) && !canImport(ImageIO)
     internal import CJXL
     import Foundation
     import Synchronizer

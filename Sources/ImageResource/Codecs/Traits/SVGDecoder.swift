@@ -1,4 +1,4 @@
-#if SVG && !canImport(ImageIO)
+#if SVG && canImport(CRSVG) && !canImport(ImageIO)
     internal import CRSVG
     import Foundation
     import Synchronizer

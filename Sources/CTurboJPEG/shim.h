@@ -1,3 +1,0 @@
-// jpeglib.h needs FILE and size_t to be known.
-#include <stdio.h>
-#include <jpeglib.h>

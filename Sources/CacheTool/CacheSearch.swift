@@ -1,0 +1,39 @@
+import Foundation
+import Synchronizer
+
+/// Finds the cache that a directory on the command line stands for.
+enum CacheSearch {
+    struct Ambiguous: Error, CustomStringConvertible {
+        let directories: [URL]
+        var description: String {
+            "There are several caches; name one of them:\n" + directories.map { "  \($0.path)" }.joined(separator: "\n")
+        }
+    }
+
+    /// How deep to search: the default cache of a program is in `~/.cache/PROGRAM/SQLiteURLCache`.
+    private static let depth = 2
+
+    /// The directory itself if a cache is there, else the only cache below it, which is printed to standard error. The
+    /// directory, too, if there is none at all.
+    static func find(_ directory: URL) throws -> URL {
+        guard !isCache(directory) else { return directory }
+        let found = caches(below: directory, depth: depth)
+        guard found.count <= 1 else { throw Ambiguous(directories: found) }
+        guard let only = found.first else { return directory }
+        FileHandle.standardError.write(Data("The cache is in \(only.path).\n".utf8))
+        return only
+    }
+
+    private static func isCache(_ directory: URL) -> Bool {
+        (try? CacheInspection(directory)) != nil
+    }
+
+    private static func caches(below directory: URL, depth: Int) -> [URL] {
+        guard depth > 0 else { return [] }
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
+        return names.sorted().flatMap { name in
+            let folder = directory.appendingPathComponent(name, isDirectory: true)
+            return isCache(folder) ? [folder] : caches(below: folder, depth: depth - 1)
+        }
+    }
+}
