@@ -32,7 +32,7 @@
                 throw ImageError.tooManyPixels(
                     width: size.width, height: size.height, limit: ImageDecoding.maximumPixelCount)
             }
-            guard let palette = palette(frame, bytes) else { throw ImageError.damaged(.gif, "there are no colours") }
+            let palette = palette(frame, bytes)
             guard let indices = malloc(size.area) else { throw ImageError.outOfMemory }
             defer { free(indices) }
             let output = UnsafeMutableBufferPointer(
@@ -47,18 +47,26 @@
             try rows.draw(onto: canvas)
         }
 
-        /// The colours as pixels, always 256; transparent ones are 0, and so are those that the file does not have.
-        private static func palette(_ frame: GIFFile.Frame, _ bytes: ByteReader) -> [UInt32]? {
-            guard let palette = frame.palette,
-                let colours = bytes.part(from: palette.offset, count: palette.count * 3)
-            else { return nil }
-            var pixels = [UInt32](repeating: 0, count: 256)
-            for index in 0..<min(colours.count / 3, 256) {
-                guard let red = colours.byte(index * 3), let rest = colours.big16(index * 3 + 1) else { break }
-                pixels[index] = 0xFF00_0000 | UInt32(red) << 16 | UInt32(rest)
+        /// The colours as pixels, always 256. The transparent one is 0; those beyond the end of the table are black, as in
+        /// browsers.
+        private static func palette(_ frame: GIFFile.Frame, _ bytes: ByteReader) -> [UInt32] {
+            var pixels = [UInt32](repeating: 0xFF00_0000, count: 256)
+            if let palette = frame.palette {
+                for index in 0..<min(palette.count, 256) {
+                    let offset = palette.offset + index * 3
+                    guard let red = bytes.byte(offset), let rest = bytes.big16(offset + 1) else { break }
+                    pixels[index] = 0xFF00_0000 | UInt32(red) << 16 | UInt32(rest)
+                }
+            } else {
+                pixels = standardPalette
             }
             if let clear = frame.transparentIndex { pixels[Int(clear)] = 0 }
             return pixels
+        }
+
+        /// For a frame without colours of any kind: black and white first, as GIF89a §18 recommends, and then greys.
+        private static let standardPalette = (0..<256).map { (index: UInt32) -> UInt32 in
+            0xFF00_0000 | (index == 1 ? 255 : index) * 0x01_0101
         }
     }
 

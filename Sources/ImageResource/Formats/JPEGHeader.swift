@@ -110,21 +110,27 @@ enum JPEGHeader {
         }
     }
 
-    /// The colour profile: its parts, each in a segment with its number (ICC.1 §B.4), put together.
+    /// The colour profile, which comes in parts (ICC.1 §B.4): each in a segment of its own, with its number from 1 and
+    /// the number of all parts. A profile is ignored if parts are missing, come twice or disagree about their number, as
+    /// libjpeg and browsers do.
     static func profile(_ bytes: ByteReader) -> Data? {
-        var parts: [UInt8: ByteReader] = [:]
+        var parts: [Int: ByteReader] = [:]
+        var (count, isConsistent) = (Int?.none, true)
         walk(bytes) { marker, segment in
-            if marker == 0xE2, segment.has("ICC_PROFILE\0", at: 0), let number = segment.byte(12) {
-                parts[number] = segment.part(from: 14, count: .max)
-            }
-            return true
+            guard marker == 0xE2, segment.has("ICC_PROFILE\0", at: 0), let number = segment.byte(12).map(Int.init),
+                let all = segment.byte(13).map(Int.init)
+            else { return true }
+            isConsistent = all == count ?? all && (1...max(all, 1)).contains(number) && parts[number] == nil
+            count = all
+            parts[number] = segment.part(from: 14, count: .max)
+            return isConsistent
         }
-        guard !parts.isEmpty else { return nil }
-        return parts.sorted { $0.key < $1.key }.reduce(into: Data()) { $0.append(contentsOf: $1.value.bytes) }
+        guard isConsistent, let count, count > 0, parts.count == count else { return nil }
+        return (1...count).reduce(into: Data()) { data, number in parts[number].map { data.append(contentsOf: $0.bytes) } }
     }
 
     private static func exif(_ segment: ByteReader) -> ImageOrientation? {
         guard segment.has("Exif\0\0", at: 0) else { return nil }
-        return segment.part(from: 6, count: .max).flatMap(Exif.orientation)
+        return Exif.orientation(segment)
     }
 }

@@ -17,7 +17,7 @@
         /// Nil for what cannot be shown in part: animations, and pictures whose orientation comes at the end.
         init?(_ bytes: ByteReader, _ plan: DecodePlan) throws {
             guard !WebPHeader.isAnimated(bytes), !WebPHeader.hasExif(bytes) else { return nil }
-            let size = WebPDecoder.intermediateSize(plan)
+            let size = WebPDecoder.intermediateSize(bytes, plan)
             self.plan = plan
             isOpaque = !WebPHeader.hasAlpha(bytes)
             if WebPPlanes.suffices(bytes, plan) {

@@ -26,22 +26,22 @@
 
         /// Planes of up to two bytes a sample, and what it refers to while it decodes.
         static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
-            let (bytes, overflow) = plan.stored.bytes.multipliedReportingOverflow(by: 4)
+            let (bytes, overflow) = plan.coded.bytes.multipliedReportingOverflow(by: 4)
             return overflow ? .max : bytes
         }
 
         static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
-            try AVIFDecoder(bytes, plan.stored.area).decode(plan)
+            try AVIFDecoder(bytes, plan.coded.area).decode(plan)
         }
 
         private func decode(_ plan: DecodePlan) throws -> BitmapImage {
             try ParseCancellation.check()
             try check(avifDecoderNextImage(decoder))
             try ParseCancellation.check()
-            guard let image = decoder.pointee.image, Int(image.pointee.width) == plan.stored.width,
-                Int(image.pointee.height) == plan.stored.height
+            guard let image = decoder.pointee.image, Int(image.pointee.width) == plan.coded.width,
+                Int(image.pointee.height) == plan.coded.height
             else { throw ImageError.damaged(.avif, "two sizes") }
-            let picture = try pixels(image, plan.stored)
+            let picture = try pixels(image, plan.coded)
             let isOpaque = decoder.pointee.alphaPresent == 0
             let result = try PictureAssembler.assemble(plan, picture, isOpaque: isOpaque)
             let profile = ByteReader(

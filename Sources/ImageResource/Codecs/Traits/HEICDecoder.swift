@@ -41,7 +41,7 @@
             try decodeImage()
             try ParseCancellation.check()
             let isOpaque = heif_image_handle_has_alpha_channel(handle) == 0
-            let picture = try pixels(plan.stored)
+            let picture = try pixels(plan.coded)
             if !isOpaque, heif_image_handle_is_premultiplied_alpha(handle) == 0 {
                 try Premultiplication.multiply(picture)
             }
@@ -52,7 +52,7 @@
             return result
         }
 
-        /// Pictures are turned here, like those of every other format.
+        /// Pictures are cropped and turned here, like those of every other format.
         private func decodeImage() throws {
             let options = heif_decoding_options_alloc()
             defer { heif_decoding_options_free(options) }
