@@ -27,7 +27,7 @@
         /// Draws a frame over what is there: its transparent pixels, and those that are missing, leave it as it is.
         static func draw(_ frame: GIFFile.Frame, _ bytes: ByteReader, onto canvas: PixelBuffer) throws {
             let size = frame.area.size
-            guard size.area > 0 else { return }
+            guard size.area > 0 else { return try checkEnd(frame, bytes) }
             guard size.area <= min(ImageDecoding.maximumPixelCount, Int(Int32.max)) else {
                 throw ImageError.tooManyPixels(
                     width: size.width, height: size.height, limit: ImageDecoding.maximumPixelCount)
@@ -45,6 +45,13 @@
             }
             let rows = GIFRows(frame: frame, palette: palette, indices: output, count: count)
             try rows.draw(onto: canvas)
+        }
+
+        /// A frame without pixels has data all the same, and may be cut short like any other.
+        private static func checkEnd(_ frame: GIFFile.Frame, _ bytes: ByteReader) throws {
+            var blocks = GIFSubBlocks(bytes, at: frame.dataOffset + 1)
+            blocks.skip()
+            if blocks.isTruncated { throw ImageError.damaged(.gif, "the data end too early") }
         }
 
         /// The colours as pixels, always 256. The transparent one is 0; those beyond the end of the table are black, as in

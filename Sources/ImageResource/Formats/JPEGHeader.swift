@@ -82,18 +82,21 @@ enum JPEGHeader {
         return isProgressive || isScattered ? all : 0
     }
 
-    /// How many times as many samples as a component has, across or down, another one has; 1 if that is not told.
-    static func largestSubsampling(_ bytes: ByteReader) -> Int {
-        var largest = 1
+    /// How many times as many samples as a component has, across and down, another one has; 1 if that is not told.
+    static func subsampling(_ bytes: ByteReader) -> (across: Int, down: Int) {
+        var largest = (across: 1, down: 1)
         walk(bytes) { marker, segment in
             guard isFrame(marker) else { return true }
             let factors = JPEGSampling.factors(segment)
-            for side in [factors.map(\.0), factors.map(\.1)] {
-                if let most = side.max(), let least = side.min(), least > 0 { largest = max(largest, most / least) }
-            }
+            largest = (ratio(factors.map(\.0)), ratio(factors.map(\.1)))
             return false
         }
         return largest
+    }
+
+    private static func ratio(_ factors: [Int]) -> Int {
+        guard let most = factors.max(), let least = factors.min(), least > 0 else { return 1 }
+        return most / least
     }
 
     /// T.81 §B.2.2: lines, samples a line, and the components.

@@ -86,7 +86,11 @@
 
         /// Makes the picture of one that is there as a whole, premultiplied: of its stored size, with what is to be cropped,
         /// or smaller.
-        static func assemble(_ plan: DecodePlan, _ whole: PixelBuffer, isOpaque: Bool) throws -> BitmapImage {
+        /// - Parameter convert: Changes so many pixels before the picture is made smaller, or turned.
+        static func assemble(
+            _ plan: DecodePlan, _ whole: PixelBuffer, isOpaque: Bool,
+            convert: (UnsafeMutableRawPointer, _ count: Int) -> Void = { _, _ in }
+        ) throws -> BitmapImage {
             if whole.size == plan.output, plan.orientation == .up {
                 return BitmapImage(whole, scale: plan.scale, isOpaque: isOpaque)
             }
@@ -98,6 +102,7 @@
                         let source = whole.row(area.y + picture.row + row) + area.x * 4
                         (rows + row * stride).copyMemory(from: source, byteCount: stride)
                     }
+                    convert(rows, count * area.size.width)
                     return count
                 }
             }

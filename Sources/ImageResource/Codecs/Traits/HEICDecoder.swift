@@ -45,11 +45,8 @@
             if !isOpaque, heif_image_handle_is_premultiplied_alpha(handle) == 0 {
                 try Premultiplication.multiply(picture)
             }
-            let result = try PictureAssembler.assemble(plan, picture, isOpaque: isOpaque)
-            try profile().withUnsafeBytes {
-                try ColorTransform(ByteReader($0), .rgb)?.apply(to: result.buffer, isOpaque: isOpaque)
-            }
-            return result
+            let colours = profile().withUnsafeBytes { ColorTransform(ByteReader($0), .rgb) }
+            return try PictureAssembler.assemble(plan, picture, colours, isOpaque: isOpaque)
         }
 
         /// Pictures are cropped and turned here, like those of every other format.
