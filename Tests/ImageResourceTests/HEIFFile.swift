@@ -57,7 +57,9 @@ struct HEIFFile {
         var content: Bytes = [1, 0, 0, 0, 0x44, 0] + Self.big16(items.count)
         var offset = start
         for (index, item) in items.enumerated() {
-            content += Self.big16(index + 1) + [0, isOpenEnded ? 1 : 0, 0, 0, 0, 1] + Self.big32(offset) + Self.big32(item.data.count)
+            content +=
+                Self.big16(index + 1) + [0, isOpenEnded ? 1 : 0, 0, 0, 0, 1] + Self.big32(offset)
+                + Self.big32(item.data.count)
             offset += item.data.count
         }
         return Self.box("iloc", content)

@@ -88,7 +88,8 @@
             return image
         }
 
-        private func decodeRows(_ plan: DecodePlan, _ colours: ColorTransform?, _ isOpaque: Bool) throws -> BitmapImage {
+        private func decodeRows(_ plan: DecodePlan, _ colours: ColorTransform?, _ isOpaque: Bool) throws -> BitmapImage
+        {
             let picture = try PictureAssembler(plan, decoded: plan.stored)
             while !picture.isComplete {
                 try picture.nextRows { rows, stride, count in

@@ -29,7 +29,8 @@ struct HEIFTransform {
     private func part(_ shown: PixelArea) -> PixelArea {
         var part = shown
         if orientation.swapsAxes {
-            part = PixelArea(x: shown.y, y: shown.x, size: PixelSize(width: shown.size.height, height: shown.size.width))
+            part = PixelArea(
+                x: shown.y, y: shown.x, size: PixelSize(width: shown.size.height, height: shown.size.width))
         }
         if orientation.reversesX { part.x = area.size.width - part.x - part.size.width }
         if orientation.reversesY { part.y = area.size.height - part.y - part.size.height }
@@ -47,7 +48,9 @@ struct HEIFTransform {
             let low = min(max(start, 0), Double(whole))
             return (Int(low), Int(max(min(start + length.rounded(.down), Double(whole)) - low, 0)))
         }
-        let (across, down) = (side(fractions[0], fractions[2], size.width), side(fractions[1], fractions[3], size.height))
+        let (across, down) = (
+            side(fractions[0], fractions[2], size.width), side(fractions[1], fractions[3], size.height)
+        )
         guard across.length > 0, down.length > 0 else { return nil }
         return PixelArea(x: across.start, y: down.start, size: PixelSize(width: across.length, height: down.length))
     }

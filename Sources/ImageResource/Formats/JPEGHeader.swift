@@ -129,7 +129,9 @@ enum JPEGHeader {
             return isConsistent
         }
         guard isConsistent, let count, count > 0, parts.count == count else { return nil }
-        return (1...count).reduce(into: Data()) { data, number in parts[number].map { data.append(contentsOf: $0.bytes) } }
+        return (1...count).reduce(into: Data()) { data, number in
+            parts[number].map { data.append(contentsOf: $0.bytes) }
+        }
     }
 
     private static func exif(_ segment: ByteReader) -> ImageOrientation? {
