@@ -28,6 +28,14 @@ warnings.simplefilter("ignore")
 SRGB = ImageCms.createProfile("sRGB")
 
 
+def may_be_ours(path):
+    """Whether a file begins like one of the formats that are built with; these are all that is decoded."""
+    with open(path, "rb") as file:
+        head = file.read(12)
+    return (head.startswith((b"\xFF\xD8", b"\x89PNG", b"GIF8", b"\xFF\x0A", b"\0\0\0\x0CJXL "))
+            or head[:4] == b"RIFF" and head[8:] == b"WEBP" or head[4:8] == b"ftyp")
+
+
 class Ours:
     """One run of `Decode`: a line for each size, and what became of the process."""
 
@@ -147,7 +155,7 @@ class Report:
             self.note("memory", path, f"{ours.memory >> 20} MB")
         unknown = any(word in ours.reason("0") for word in ("not an image of a known", "is not decoded by this build"))
         if unknown:
-            return
+            return self.note("files of formats that we do not decode", path)
         kind = Path(path).suffix.lower()
         if not theirs and reason == "unknown":
             reason = "not known to Pillow"
@@ -219,7 +227,8 @@ class Report:
 def main():
     program, folders = sys.argv[1], sys.argv[2:]
     report = Report()
-    for path in sorted(path for folder in folders for path in Path(folder).rglob("*") if path.is_file()):
+    paths = sorted(path for folder in folders for path in Path(folder).rglob("*") if path.is_file())
+    for path in filter(may_be_ours, paths):
         with tempfile.TemporaryDirectory() as scratch:
             report.judge(path, program, scratch)
     sys.exit(report.show())

@@ -53,12 +53,12 @@
             #expect(ImageHeader(data.prefix(22))?.pixelWidth == 5)
         }
 
-        @Test("a frame without colours of any kind is black and white")
+        @Test("a frame without colours of any kind is grey")
         func noColours() throws {
             let data = gif(2, 1, frame(), colours: [])
-            #expect(try pixels(BitmapImage.decode(data)) == [0xFF00_0000, 0xFFFF_FFFF])
+            #expect(try pixels(BitmapImage.decode(data)) == [0xFF00_0000, 0xFF01_0101])
             let two = gif(2, 1, frame(), frame(), colours: [])
-            #expect(try pixels(AnimatedImage(data: two).frame(at: 1)) == [0xFF00_0000, 0xFFFF_FFFF])
+            #expect(try pixels(AnimatedImage(data: two).frame(at: 1)) == [0xFF00_0000, 0xFF01_0101])
         }
 
         @Test("a colour beyond the end of its table is black")

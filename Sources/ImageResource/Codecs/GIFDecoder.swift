@@ -71,10 +71,8 @@
             return pixels
         }
 
-        /// For a frame without colours of any kind: black and white first, as GIF89a §18 recommends, and then greys.
-        private static let standardPalette = (0..<256).map { (index: UInt32) -> UInt32 in
-            0xFF00_0000 | (index == 1 ? 255 : index) * 0x01_0101
-        }
+        /// For a frame without colours of any kind: greys, as in Pillow, which leaves out such a table when it writes.
+        private static let standardPalette = (0..<256).map { 0xFF00_0000 | UInt32($0) * 0x01_0101 }
     }
 
     /// The indices of a frame, on their way to the canvas.

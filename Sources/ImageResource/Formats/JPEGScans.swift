@@ -37,7 +37,9 @@
                     var end = offset + 2 + length
                     switch marker {
                     case 0xC2: components = Self.components(segment)
-                    case 0xCA: (components, tables) = (Self.components(segment), Set(0...15))  // Arithmetic codes have none.
+                    case 0xCA:
+                        components = Self.components(segment)
+                        tables = Set(0...15)  // Arithmetic codes need none.
                     case 0xC4: tables.formUnion(Self.tables(segment))
                     case 0xDA:
                         end = Self.endOfData(bytes, from: end)
