@@ -115,17 +115,33 @@
             "irot": HEIFFile.box("irot", [1]), "imir": HEIFFile.box("imir", [1]), "flip": HEIFFile.box("imir", [0]),
         ]
 
+        struct Transforms: Sendable {
+            let names: [String]
+            let crop: PixelArea?
+            let orientation: ImageOrientation
+
+            init(_ names: [String], _ crop: (x: Int, y: Int, width: Int, height: Int)?, _ orientation: ImageOrientation)
+            {
+                self.names = names
+                self.orientation = orientation
+                self.crop = crop.map {
+                    PixelArea(x: $0.x, y: $0.y, size: PixelSize(width: $0.width, height: $0.height))
+                }
+            }
+        }
+
         @Test(
             "a HEIF picture is cropped, turned and mirrored in the order of the file",
             arguments: [
-                (["clap"], PixelArea(x: 20, y: 6, size: PixelSize(width: 30, height: 20)), ImageOrientation.up),
-                (["clap", "irot"], PixelArea(x: 20, y: 6, size: PixelSize(width: 30, height: 20)), .left),
-                (["irot", "clap"], PixelArea(x: 24, y: 10, size: PixelSize(width: 20, height: 30)), .left),
-                (["imir", "clap"], PixelArea(x: 10, y: 6, size: PixelSize(width: 30, height: 20)), .upMirrored),
-                (["imir", "irot"], nil, .leftMirrored), (["irot", "imir"], nil, .rightMirrored),
-                (["flip", "irot"], nil, .rightMirrored), (["irot", "irot", "irot", "irot"], nil, .up),
+                Transforms(["clap"], (20, 6, 30, 20), .up), Transforms(["clap", "irot"], (20, 6, 30, 20), .left),
+                Transforms(["irot", "clap"], (24, 10, 20, 30), .left),
+                Transforms(["imir", "clap"], (10, 6, 30, 20), .upMirrored),
+                Transforms(["imir", "irot"], nil, .leftMirrored), Transforms(["irot", "imir"], nil, .rightMirrored),
+                Transforms(["flip", "irot"], nil, .rightMirrored),
+                Transforms(["irot", "irot", "irot", "irot"], nil, .up),
             ])
-        func transforms(_ names: [String], _ crop: PixelArea?, _ orientation: ImageOrientation) throws {
+        func transforms(_ transforms: Transforms) throws {
+            let (names, crop, orientation) = (transforms.names, transforms.crop, transforms.orientation)
             let boxes = try names.map { try #require(Self.properties[$0]) }
             let file = HEIFFile(
                 items: [.init(properties: (1...UInt8(boxes.count + 1)).map { $0 })],
