@@ -91,10 +91,10 @@
         @Test(
             "a refining scan that makes no sense is an error at every size",
             arguments: [(2, 0x03), (3, 0x40), (4, 0x40), (5, 0x3E), (5, 0x31)])
-        func brokenRefinement(_ change: (byte: Int, value: UInt8)) throws {
+        func brokenRefinement(_ byte: Int, _ value: Int) throws {
             var data = try Samples.data("detailed-444-progressive.jpg")
             let scan = try #require(data.range(of: Data([0xFF, 0xDA]), options: .backwards)).upperBound + 2
-            data[scan + change.byte] = change.value
+            data[scan + byte] = UInt8(value)
             #expect(verdicts(data).allSatisfy { !$0 })
         }
 
