@@ -7,6 +7,7 @@ large.png  lossless.webp  flat.webp  the first of them without loss, and one hal
 one-colour.webp                    nothing to be seen
 rgb.png  rgba.png                2400 × 1667, with an alpha channel that is not trivial
 animation.gif                    20 frames of 500 × 500
+modest/00.jpg to 11.jpg          1 to 4 megapixels, of several qualities and subsamplings, a third of them progressive
 """
 import math
 import os
@@ -41,12 +42,23 @@ def animation(picture):
     return frames
 
 
+def modest(picture, number):
+    """A part of a photograph, made smaller by half and so as sharp as photographs of that size are."""
+    width, height = [(1200, 900), (1600, 1200), (1920, 1280), (2300, 1700)][number % 4]
+    part = picture.crop((100, 100, 100 + min(width * 2, 3800), 100 + min(height * 2, 2800)))
+    return part.resize((width, height), Image.LANCZOS)
+
+
 originals = sorted(path for path in SOURCES.iterdir() if path.suffix in (".jpg", ".png"))
 lot = FOLDER / "photographs"
 lot.mkdir(parents=True)
+(FOLDER / "modest").mkdir()
 for number in range(DISTINCT):
     picture = photograph(originals, number)
     picture.save(lot / f"{number:03}.jpg", quality=85, subsampling="4:2:0")
+    modest(picture, number).save(
+        FOLDER / "modest" / f"{number:02}.jpg", quality=(75, 85, 95)[number % 3], progressive=number % 3 == 1,
+        subsampling=("4:2:0", "4:4:4", "4:2:0", "4:2:2", "4:2:0")[number % 5])
     if number == 0:
         first = picture
 for number in range(DISTINCT, COUNT):

@@ -56,6 +56,37 @@
             #expect(workingBytes(file) == side * side * 17)
         }
 
+        @Test(
+            "a picture is cropped, turned and mirrored in the order of the file",
+            arguments: [
+                ["clap"], ["clap", "irot"], ["irot", "clap"], ["imir", "irot", "clap"], ["clap", "irot", "imir"],
+            ])
+        func transforms(_ names: [String]) throws {
+            let boxes = [
+                "clap": HEIFFile.box("clap", [32, 1, 20, 1, 4, 1, -2, 1].flatMap { HEIFFile.big32($0) }),
+                "irot": HEIFFile.box("irot", [1]), "imir": HEIFFile.box("imir", [1]),
+            ]
+            var file = picture(configuration, stream)
+            var expected = try BitmapImage.decode(file.data)
+            for name in names {
+                try file.properties.append(#require(boxes[name]))
+                file.items[0].properties.append(UInt8(file.properties.count))
+                switch name {
+                case "clap":
+                    let (x, y) = ((expected.width - 32) / 2 + 4, (expected.height - 20) / 2 - 2)
+                    expected = try #require(expected.cropped(x: x, y: y, width: 32, height: 20))
+                default: expected = try turned(expected, name == "irot" ? .left : .upMirrored)
+                }
+            }
+            #expect(try BitmapImage.decode(file.data) == expected)
+        }
+
+        private func turned(_ image: BitmapImage, _ orientation: ImageOrientation) throws -> BitmapImage {
+            let canvas = try UprightCanvas(stored: image.buffer.size, orientation: orientation, cleared: false)
+            canvas.put(image.buffer.base, stride: image.bytesPerRow, first: 0, count: image.height)
+            return BitmapImage(canvas.buffer, scale: 1, isOpaque: image.isOpaque)
+        }
+
         @Test("tiles of a grid are set side by side, and taken into account with it")
         func tiles() throws {
             let file = grid(columns: 2, width: 2 * side, height: side)

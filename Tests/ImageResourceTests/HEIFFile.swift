@@ -22,9 +22,13 @@ struct HEIFFile {
     /// Whole boxes.
     var properties: [Bytes] = []
     var references: [Reference] = []
+    var brand = "heic"
+    /// Whether the items lie in the box that describes them, which then goes on to the end of the file without a length.
+    var isOpenEnded = false
 
     var data: Data {
-        let start = Self.box("ftyp", Bytes("heic\0\0\0\0mif1heic".utf8))
+        let start = Self.box("ftyp", Bytes("\(brand)\0\0\0\0mif1\(brand)".utf8))
+        if isOpenEnded { return Data(start + [0, 0, 0, 0] + meta(from: 0).dropFirst(4)) }
         let length = start.count + meta(from: 0).count + 8
         return Data(start + meta(from: length) + Self.box("mdat", Bytes(items.map(\.data).joined())))
     }
@@ -37,6 +41,7 @@ struct HEIFFile {
         content += places(from: offset)
         if !references.isEmpty { content += links }
         content += Self.box("iprp", Self.box("ipco", Bytes(properties.joined())) + associations)
+        if isOpenEnded { content += Self.box("idat", Bytes(items.map(\.data).joined())) }
         return Self.box("meta", content)
     }
 
@@ -49,10 +54,12 @@ struct HEIFFile {
     }
 
     private func places(from start: Int) -> Bytes {
-        var content: Bytes = [0, 0, 0, 0, 0x44, 0] + Self.big16(items.count)
+        var content: Bytes = [1, 0, 0, 0, 0x44, 0] + Self.big16(items.count)
         var offset = start
         for (index, item) in items.enumerated() {
-            content += Self.big16(index + 1) + [0, 0, 0, 1] + Self.big32(offset) + Self.big32(item.data.count)
+            content +=
+                Self.big16(index + 1) + [0, isOpenEnded ? 1 : 0, 0, 0, 0, 1] + Self.big32(offset)
+                + Self.big32(item.data.count)
             offset += item.data.count
         }
         return Self.box("iloc", content)

@@ -20,7 +20,8 @@
                 "detailed-420.jpg", "detailed-422.jpg", "detailed-444-progressive.jpg", "detailed-422-progressive.jpg",
                 "detailed-440-progressive.jpg", "detailed-411-progressive.jpg", "detailed-lossy.webp",
                 "detailed-lossy-alpha.webp", "reduced-lossless.webp", "reduced-rgba.png", "reduced-interlaced.png",
-                "large-frame.gif",
+                "large-frame.gif", "detailed-bleeding.webp", "detailed-prophoto.jpg",
+                "detailed-prophoto-progressive.jpg", "detailed-prophoto.webp", "detailed-prophoto.png",
             ])
         func means(_ file: String) throws {
             let data = try Samples.data(file)
@@ -30,6 +31,28 @@
                 let sizing = ImageSizing.maxPixelSize(side)
                 let decibels = try Pixels.decibels(BitmapImage.decode(data, sizing: sizing), whole.resized(sizing))
                 #expect(decibels >= 45, "at 1/\(reduction)")
+            }
+        }
+
+        @Test("a profile with the tones of sRGB costs no larger decode, and 3 dB at most")
+        func tonesOfSRGB() throws {
+            let data = try Samples.data("detailed-p3.jpg")
+            let whole = try BitmapImage.decode(data)
+            for reduction in Self.reductions {
+                let sizing = ImageSizing.maxPixelSize(Int((Double(whole.width) / reduction).rounded()))
+                let decibels = try Pixels.decibels(BitmapImage.decode(data, sizing: sizing), whole.resized(sizing))
+                #expect(decibels >= 42, "at 1/\(reduction)")
+            }
+            #expect(try self.reduction("detailed-p3.jpg", side: 17).isCoarse)
+            #expect(try self.reduction("icc-rgb.jpg", side: 2).isCoarse == false)
+            #expect(try self.reduction("detailed-prophoto.jpg", side: 17).eighths == 4)
+        }
+
+        private func reduction(_ file: String, side: Int) throws -> JPEGReduction {
+            try Samples.data(file).withUnsafeBytes { buffer in
+                let bytes = ByteReader(buffer)
+                let header = try #require(ImageHeader(bytes))
+                return JPEGReduction(bytes, DecodePlan(header, .maxPixelSize(side)))
             }
         }
 

@@ -23,6 +23,9 @@ enum DecodingProcess {
             let animation = try AnimatedImage(data: data)
             for index in 0..<animation.frameCount - 1 { _ = try animation.frame(at: index) }
             return try animation.frame(at: animation.frameCount - 1)
+        case let operation where operation.hasPrefix("default-"):
+            let side = Int(operation.dropFirst("default-".count)) ?? 0
+            return try ImageDecoding.image(from: data, sizing: .maxPixelSize(side))
         case "thumbnail": return try ImageDecoding.image(from: data, sizing: Pictures.thumbnail)
         default: return try ImageDecoding.image(from: data)
         }

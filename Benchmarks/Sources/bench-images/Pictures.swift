@@ -19,6 +19,9 @@ enum Pictures {
 
     static let lot = (0..<200).map(photograph)
 
+    /// Of one to four megapixels, in the ways in which photographs are stored.
+    static let modest = (0..<12).map { file("modest/" + String(format: "%02d.jpg", $0)) }
+
     static func script(_ name: String) -> [String] {
         [
             peers.appendingPathComponent("venv/bin/python").path, "-B",

@@ -46,6 +46,9 @@ let decoding = [
 for entry in decoding where report.isWanted(entry.name) {
     for row in try entry.rows() { report.add(row) }
 }
+if report.isWanted("JPEGs of 1 to 4 MP, default filter") {
+    for side in [128, 256, 400, 640] { report.add(try DefaultFilterRow.row(side)) }
+}
 if report.isWanted("200 photographs, two cores") { for row in try LotRows.rows() { report.add(row) } }
 if report.isWanted("header dimensions") { report.add(try HeaderRows.row()) }
 if report.isWanted("peak memory of 200 photographs") { report.add(try SynchronizerRows.peakMemory()) }

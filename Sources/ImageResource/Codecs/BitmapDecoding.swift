@@ -38,12 +38,12 @@
             guard let format = ImageFormat(bytes) else { throw ImageError.unknownFormat }
             guard let codec = Self.codec(format) else { throw ImageError.unsupportedFormat(format) }
             guard let header = ImageHeader(bytes) else { throw ImageError.damaged(format, "no size in its header") }
-            let size = PixelSize(width: header.pixelWidth, height: header.pixelHeight)
+            let size = header.coded
             let (pixels, budget) = (ImageDecoding.bounded(pixels: pixels), ImageDecoding.bounded(bytes: budget))
             guard size.area <= pixels else {
                 throw ImageError.tooManyPixels(width: size.width, height: size.height, limit: pixels)
             }
-            let plan = DecodePlan(stored: size, orientation: header.orientation, sizing)
+            let plan = DecodePlan(header, sizing)
             let working = PictureAssembler.workingBytes(plan, beside: codec.workingBytes(bytes, plan))
             let affordable = try plan.limited(to: budget, beside: working)
             self.bytes = bytes

@@ -18,6 +18,11 @@
         private let context: cmsContext
         private let transform: cmsHTRANSFORM
         private let model: Model
+        /// What each grey becomes, without alpha; empty if it is not of greys.
+        private let greys: [UInt32]
+        /// Whether its tones are spread unlike those of sRGB, as by a gamma of 1.8. The mean of converted colours is then far
+        /// from the converted mean, and it has to be applied before a picture is made smaller, which takes longer.
+        private(set) var isDemanding = false
 
         /// Nil if the profile is damaged, is of another model, or makes no difference.
         init?(_ profile: ByteReader?, _ model: Model) {
@@ -32,7 +37,9 @@
             self.context = context
             self.transform = transform
             self.model = model
+            greys = model == .grey ? Self.greys(transform) : []
             if model == .rgb, isIdentity { return nil }
+            isDemanding = !keepsTones
         }
 
         deinit {
@@ -70,25 +77,39 @@
             return zip(before, after).allSatisfy { abs(Int($0) - Int($1)) <= 1 }
         }
 
+        /// Whether it changes no grey by more than two steps.
+        private var keepsTones: Bool {
+            var tones = (0...255).map { UInt32($0) * 0x01_0101 }
+            if case .cmyk = model { return true }
+            tones.withUnsafeMutableBytes { convert($0.baseAddress, count: 256) }
+            return tones.enumerated().allSatisfy { grey, tone in
+                [0, 8, 16].allSatisfy { abs(Int(tone >> $0 & 0xFF) - grey) <= 2 }
+            }
+        }
+
         private func transform(_ pixels: UnsafeMutableRawPointer?, count: Int) {
             cmsDoTransform(transform, pixels, pixels, UInt32(clamping: count))
         }
 
         /// Changes a picture of premultiplied BGRA in place.
         func apply(to picture: PixelBuffer, isOpaque: Bool) throws {
-            let width = picture.size.width
-            let greys = model == .grey ? self.greys : []
             for row in 0..<picture.size.height {
                 try ParseCancellation.check()
-                let pixels = picture.row(row)
-                if !isOpaque { Premultiplication.divide(pixels, into: pixels, count: width) }
-                if model == .grey {
-                    Self.look(up: greys, for: pixels.assumingMemoryBound(to: UInt32.self), width)
-                } else {
-                    transform(pixels, count: width)
-                }
-                if !isOpaque { Premultiplication.multiply(pixels, count: width) }
+                convertPremultiplied(picture.row(row), count: picture.size.width, isOpaque: isOpaque)
             }
+        }
+
+        /// Changes pixels of premultiplied BGRA in place.
+        func convertPremultiplied(_ pixels: UnsafeMutableRawPointer, count: Int, isOpaque: Bool) {
+            if !isOpaque { Premultiplication.divide(pixels, into: pixels, count: count) }
+            convert(pixels, count: count)
+            if !isOpaque { Premultiplication.multiply(pixels, count: count) }
+        }
+
+        /// Changes pixels of straight BGRA in place.
+        func convert(_ pixels: UnsafeMutableRawPointer?, count: Int) {
+            guard model == .grey, let pixels else { return transform(pixels, count: count) }
+            Self.look(up: greys, for: pixels.assumingMemoryBound(to: UInt32.self), count)
         }
 
         /// Makes BGRA of inks, in place.
@@ -98,8 +119,7 @@
             for index in 0..<count { alpha[index * 4] = 255 }
         }
 
-        /// What each grey becomes, without alpha.
-        private var greys: [UInt32] {
+        private static func greys(_ transform: cmsHTRANSFORM) -> [UInt32] {
             let before = (0...255).map { UInt8($0) }
             var after = [UInt32](repeating: 0, count: 256)
             cmsDoTransform(transform, before, &after, 256)
@@ -108,6 +128,37 @@
 
         private static func look(up greys: [UInt32], for pixels: UnsafeMutablePointer<UInt32>, _ count: Int) {
             for x in 0..<count { pixels[x] = greys[Int(pixels[x] & 0xFF)] | pixels[x] & 0xFF00_0000 }
+        }
+    }
+
+    extension ColorTransform {
+        /// The last profiles that were looked at, as the images of a list often have the same one.
+        private static let known = Locked([(profile: Data, isDemanding: Bool)]())
+
+        /// Whether the profile of a picture that is not of inks is demanding; false if it is damaged.
+        static func isDemanding(_ profile: ByteReader) -> Bool {
+            guard (128...largestProfile).contains(profile.count) else { return false }
+            let data = Data(profile.bytes)
+            if let known = known.withLock({ $0.first { $0.profile == data } }) { return known.isDemanding }
+            let isDemanding = ColorTransform(profile, profile.has("GRAY", at: 16) ? .grey : .rgb)?.isDemanding ?? false
+            known.withLock { $0 = [(data, isDemanding)] + $0.prefix(7) }
+            return isDemanding
+        }
+    }
+
+    extension PictureAssembler {
+        /// Makes the picture of one that is there as a whole, premultiplied, with its colours as sRGB: converted before it is
+        /// made smaller if they demand that, and else afterwards, when there are fewer.
+        static func assemble(
+            _ plan: DecodePlan, _ whole: PixelBuffer, _ colours: ColorTransform?, isOpaque: Bool
+        ) throws -> BitmapImage {
+            guard let colours else { return try assemble(plan, whole, isOpaque: isOpaque) }
+            let isEarly = colours.isDemanding && whole.size != plan.output
+            let image = try assemble(plan, whole, isOpaque: isOpaque) { rows, count in
+                if isEarly { colours.convertPremultiplied(rows, count: count, isOpaque: isOpaque) }
+            }
+            if !isEarly { try colours.apply(to: image.buffer, isOpaque: isOpaque) }
+            return image
         }
     }
 

@@ -27,12 +27,12 @@
         /// Draws a frame over what is there: its transparent pixels, and those that are missing, leave it as it is.
         static func draw(_ frame: GIFFile.Frame, _ bytes: ByteReader, onto canvas: PixelBuffer) throws {
             let size = frame.area.size
-            guard size.area > 0 else { return }
+            guard size.area > 0 else { return try checkEnd(frame, bytes) }
             guard size.area <= min(ImageDecoding.maximumPixelCount, Int(Int32.max)) else {
                 throw ImageError.tooManyPixels(
                     width: size.width, height: size.height, limit: ImageDecoding.maximumPixelCount)
             }
-            guard let palette = palette(frame, bytes) else { throw ImageError.damaged(.gif, "there are no colours") }
+            let palette = palette(frame, bytes)
             guard let indices = malloc(size.area) else { throw ImageError.outOfMemory }
             defer { free(indices) }
             let output = UnsafeMutableBufferPointer(
@@ -47,19 +47,32 @@
             try rows.draw(onto: canvas)
         }
 
-        /// The colours as pixels, always 256; transparent ones are 0, and so are those that the file does not have.
-        private static func palette(_ frame: GIFFile.Frame, _ bytes: ByteReader) -> [UInt32]? {
-            guard let palette = frame.palette,
-                let colours = bytes.part(from: palette.offset, count: palette.count * 3)
-            else { return nil }
-            var pixels = [UInt32](repeating: 0, count: 256)
-            for index in 0..<min(colours.count / 3, 256) {
-                guard let red = colours.byte(index * 3), let rest = colours.big16(index * 3 + 1) else { break }
-                pixels[index] = 0xFF00_0000 | UInt32(red) << 16 | UInt32(rest)
+        /// A frame without pixels has data all the same, and may be cut short like any other.
+        private static func checkEnd(_ frame: GIFFile.Frame, _ bytes: ByteReader) throws {
+            var blocks = GIFSubBlocks(bytes, at: frame.dataOffset + 1)
+            blocks.skip()
+            if blocks.isTruncated { throw ImageError.damaged(.gif, "the data end too early") }
+        }
+
+        /// The colours as pixels, always 256. The transparent one is 0; those beyond the end of the table are black, as in
+        /// browsers.
+        private static func palette(_ frame: GIFFile.Frame, _ bytes: ByteReader) -> [UInt32] {
+            var pixels = [UInt32](repeating: 0xFF00_0000, count: 256)
+            if let palette = frame.palette {
+                for index in 0..<min(palette.count, 256) {
+                    let offset = palette.offset + index * 3
+                    guard let red = bytes.byte(offset), let rest = bytes.big16(offset + 1) else { break }
+                    pixels[index] = 0xFF00_0000 | UInt32(red) << 16 | UInt32(rest)
+                }
+            } else {
+                pixels = standardPalette
             }
             if let clear = frame.transparentIndex { pixels[Int(clear)] = 0 }
             return pixels
         }
+
+        /// For a frame without colours of any kind: greys, as in Pillow, which leaves out such a table when it writes.
+        private static let standardPalette = (0..<256).map { 0xFF00_0000 | UInt32($0) * 0x01_0101 }
     }
 
     /// The indices of a frame, on their way to the canvas.

@@ -15,8 +15,9 @@
             guard reduction.isCoarse, JPEGHeader.isProgressive(bytes) else {
                 return try decode(bytes, bytes, plan, reduction)
             }
-            guard let scans = JPEGScans.forQuarter(bytes) else { throw truncated }
-            return try scans.withUnsafeBytes { try decode(ByteReader($0), bytes, plan, reduction) }
+            guard let scans = JPEGScans(bytes) else { throw truncated }
+            try JPEGScanLimit(plan.stored).check(scans.count)
+            return try scans.essential.withUnsafeBytes { try decode(ByteReader($0), bytes, plan, reduction) }
         }
 
         /// - Parameter scans: The file as it is given to libjpeg; all of it, or what it needs of it.
@@ -35,6 +36,7 @@
             }
             if reader.hasScans {
                 try absorb(reader, JPEGScanLimit(stored))
+                if reader.isTruncated, JPEGScans(bytes)?.endsInRefinement != true { throw truncated }
                 try reader.startPicture(scan: reader.scan)
             }
             let picture = try PictureAssembler(plan, decoded: size, reduction: Double(reduction.eighths) / 8)
@@ -42,7 +44,7 @@
                 try picture.nextRows { rows, stride, capacity in
                     let count = try reader.rows(rows, stride, capacity)
                     // What is missing is filled with grey, and there may be no end of that.
-                    if count == 0 || reader.isTruncated { throw truncated }
+                    if count == 0 || reader.isTruncated && !reader.hasScans { throw truncated }
                     return count
                 }
             }
@@ -58,9 +60,7 @@
             while true {
                 try ParseCancellation.check()
                 switch try reader.absorb() {
-                case .done:
-                    if reader.isTruncated { throw truncated }
-                    return
+                case .done: return
                 case .needsData: throw truncated
                 case .more, .scanEnd: try limit.check(reader.scan)
                 }
@@ -68,15 +68,21 @@
         }
     }
 
-    /// The profile of a JPEG, if it has one that matters: inks need it while they are decoded, the rest afterwards, when
-    /// the picture is smaller.
+    /// The profile of a JPEG, if it has one that matters. Inks need it while they are decoded, and so do tones unlike those
+    /// of sRGB; the rest afterwards, when the picture is smaller.
     struct JPEGColours {
         private var transform: ColorTransform?
 
         init(_ bytes: ByteReader, _ reader: JPEGReader) {
             guard let profile = JPEGHeader.profile(bytes) else { return }
             let transform = profile.withUnsafeBytes { ColorTransform(ByteReader($0), reader.colourModel) }
-            if case .cmyk = reader.colourModel { reader.inks = transform } else { self.transform = transform }
+            if case .cmyk = reader.colourModel {
+                reader.inks = transform
+            } else if transform?.isDemanding == true {
+                reader.tones = transform
+            } else {
+                self.transform = transform
+            }
         }
 
         func apply(to image: BitmapImage) throws {

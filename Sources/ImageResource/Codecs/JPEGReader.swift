@@ -53,6 +53,8 @@
         }
         /// How inks look, if there is a profile that says so.
         var inks: ColorTransform?
+        /// How tones look, if that is to be applied to each row.
+        var tones: ColorTransform?
         /// The number of the scan that is being absorbed, from 1.
         var scan: Int { Int(jpeg_reader_scan(reader)) }
         /// Whether something was missing at the end of the data, and grey stands in its place.
@@ -100,7 +102,9 @@
             let bytes = rows.assumingMemoryBound(to: UInt8.self)
             guard try step(jpeg_reader_rows(reader, bytes, stride, Int32(capacity), &count)) == .done else { return 0 }
             let pixels = Int(count) * stride / 4
-            if let inks {
+            if let tones {
+                tones.convert(rows, count: pixels)
+            } else if let inks {
                 inks.mix(rows, count: pixels)
             } else if isInks {
                 Inks.mix(rows, count: pixels, inverted: header.adobe_marker != 0)

@@ -8,21 +8,36 @@
 
         /// How many times as large as the picture what is decoded has to be: at half the scale, at a quarter, and at a
         /// quarter made of means and slopes.
-        ///
+        private typealias Enough = (half: Double, quarter: Double, coarse: Double)
+
         /// Measured on detailed and grainy parts of photographs, at all reductions and subsamplings: from these on the mean
         /// of areas comes within 45 dB of that over the full picture. Lanczos's filter comes within 40 dB where libjpeg
         /// scales, and within 46 dB where slopes are all there is.
-        private static func enough(_ filter: ImageSizing.Filter) -> (half: Double, quarter: Double, coarse: Double) {
-            filter == .area ? (3.5, 4.5, 4.5) : (1.9, 1.9, 2.5)
+        ///
+        /// Where chroma has fewer samples across than down, or the other way round, libjpeg repeats them, and the mean
+        /// of areas needs more.
+        private static func enough(_ filter: ImageSizing.Filter, isEven: Bool) -> Enough {
+            switch filter {
+            case .area: isEven ? (2.7, 3.6, 4.5) : (3.5, 4.5, 4.5)
+            case .lanczos: (1.9, 1.9, 2.5)
+            }
         }
+
+        /// Where a demanding profile is applied to what is decoded: 45 dB against the full picture need half the scale at
+        /// least.
+        private static let enoughToConvert = Enough(half: 6, quarter: .infinity, coarse: .infinity)
 
         init(_ bytes: ByteReader, _ plan: DecodePlan) {
             let across = Double(plan.stored.width) / Double(plan.output.width)
             let down = Double(plan.stored.height) / Double(plan.output.height)
             // Chroma may have half the samples of luma across and down, which is foreseen; some have a quarter.
-            let excess = max(1, Double(JPEGHeader.largestSubsampling(bytes)) / 2)
+            let sampling = JPEGHeader.subsampling(bytes)
+            let excess = max(1, Double(max(sampling.across, sampling.down)) / 2)
             let reduction = min(across, down) / excess
-            let enough = Self.enough(plan.filter)
+            let isDemanding =
+                JPEGHeader.profile(bytes)?.withUnsafeBytes { ColorTransform.isDemanding(ByteReader($0)) } ?? false
+            let isEven = sampling.across == sampling.down
+            let enough = isDemanding ? Self.enoughToConvert : Self.enough(plan.filter, isEven: isEven)
             isCoarse = reduction / 4 >= enough.coarse
             if isCoarse || reduction / 4 >= enough.quarter {
                 eighths = 2

@@ -76,19 +76,25 @@
                 throw ImageError.damaged(.png, "two sizes")
             }
             let isOpaque = header.transparent == 0
-            let image =
-                header.interlaced != 0
-                ? try PictureAssembler.assemble(plan, decodeWhole(plan.stored, isOpaque), isOpaque: isOpaque)
-                : try decodeRows(plan, isOpaque)
-            try Self.colours(header)?.apply(to: image.buffer, isOpaque: isOpaque)
+            let colours = Self.colours(header)
+            if header.interlaced != 0 {
+                return try PictureAssembler.assemble(
+                    plan, decodeWhole(plan.stored, isOpaque), colours, isOpaque: isOpaque)
+            }
+            guard let colours else { return try decodeRows(plan, nil, isOpaque) }
+            if colours.isDemanding { return try decodeRows(plan, colours, isOpaque) }
+            let image = try decodeRows(plan, nil, isOpaque)
+            try colours.apply(to: image.buffer, isOpaque: isOpaque)
             return image
         }
 
-        private func decodeRows(_ plan: DecodePlan, _ isOpaque: Bool) throws -> BitmapImage {
+        private func decodeRows(_ plan: DecodePlan, _ colours: ColorTransform?, _ isOpaque: Bool) throws -> BitmapImage
+        {
             let picture = try PictureAssembler(plan, decoded: plan.stored)
             while !picture.isComplete {
                 try picture.nextRows { rows, stride, count in
                     try self.rows(rows, stride, count)
+                    colours?.convert(rows, count: count * stride / 4)
                     if !isOpaque { Premultiplication.multiply(rows, count: count * stride / 4) }
                     return count
                 }

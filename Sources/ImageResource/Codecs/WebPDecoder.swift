@@ -18,7 +18,8 @@
                 config.options.use_scaling = isScaled ? 1 : 0
                 config.options.scaled_width = Int32(clamping: size.width)
                 config.options.scaled_height = Int32(clamping: size.height)
-                // Colours have to be multiplied before they are scaled; otherwise it is done here, and rounded.
+                // Of lossless pictures libwebp multiplies colours with their alpha before it scales them; where it does not
+                // scale it is done here, and rounded.
                 config.output.colorspace = isScaled && !isOpaque ? MODE_bgrA : MODE_BGRA
                 config.output.u.RGBA.rgba = picture.base.assumingMemoryBound(to: UInt8.self)
                 config.output.u.RGBA.stride = Int32(clamping: picture.bytesPerRow)
@@ -46,7 +47,7 @@
                 (isLossless || WebPHeader.hasAlpha(bytes) ? plan.stored.bytes : 0)
                 + (isLossless ? bytes.count : plan.stored.area)
             if WebPPlanes.suffices(bytes, plan) { return strips + planes + WebPPlanes.bytes(plan.stored) }
-            let intermediate = intermediateSize(plan)
+            let intermediate = intermediateSize(bytes, plan)
             return strips + planes + (intermediate == plan.output ? 0 : intermediate.bytes)
         }
 
@@ -59,15 +60,13 @@
                 }
                 return try animation.firstFrame(plan)
             }
-            let isOpaque = !WebPHeader.hasAlpha(bytes)
-            let image = try WebPPlanes.decode(bytes, plan) ?? assemble(bytes, plan, isOpaque: isOpaque)
-            try ColorTransform(WebPHeader.profile(bytes), .rgb)?.apply(to: image.buffer, isOpaque: isOpaque)
-            return image
-        }
-
-        private static func assemble(_ bytes: ByteReader, _ plan: DecodePlan, isOpaque: Bool) throws -> BitmapImage {
-            let picture = try picture(bytes, plan.stored, scaledTo: intermediateSize(plan))
-            return try PictureAssembler.assemble(plan, picture, isOpaque: isOpaque)
+            let colours = ColorTransform(WebPHeader.profile(bytes), .rgb)
+            if let image = try WebPPlanes.decode(bytes, plan) {
+                try colours?.apply(to: image.buffer, isOpaque: true)
+                return image
+            }
+            let picture = try picture(bytes, plan.stored, scaledTo: intermediateSize(bytes, plan))
+            return try PictureAssembler.assemble(plan, picture, colours, isOpaque: !WebPHeader.hasAlpha(bytes))
         }
 
         /// A picture that is not animated, premultiplied.
@@ -85,8 +84,11 @@
         static let truncated = ImageError.damaged(.webp, "the data end too early")
 
         /// libwebp scales luma and chroma each by itself, which shows in coloured detail where it scales by little: so it
-        /// only does where the picture becomes much smaller, and to twice its size.
-        static func intermediateSize(_ plan: DecodePlan) -> PixelSize {
+        /// only does where the picture becomes much smaller, and to twice its size. Nor does it multiply the colours of a
+        /// lossy picture with their alpha before, so that colours that are not seen would come to be: these it decodes whole.
+        static func intermediateSize(_ bytes: ByteReader, _ plan: DecodePlan) -> PixelSize {
+            if WebPHeader.hasAlpha(bytes), !WebPHeader.isLossless(bytes) { return plan.stored }
+            if WebPHeader.profile(bytes).map(ColorTransform.isDemanding) ?? false { return plan.stored }
             let size = PixelSize(width: plan.output.width * 2, height: plan.output.height * 2)
             return size.width * 5 <= plan.stored.width * 2 && size.height * 5 <= plan.stored.height * 2
                 ? size : plan.stored

@@ -62,7 +62,7 @@
         /// The picture; nil if it has to be made in another way.
         static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage? {
             guard suffices(bytes, plan) else { return nil }
-            let planes = try WebPPlanes(plan.stored, scaledTo: WebPDecoder.intermediateSize(plan))
+            let planes = try WebPPlanes(plan.stored, scaledTo: WebPDecoder.intermediateSize(bytes, plan))
             let picture = try PictureAssembler(plan, decoded: planes.size)
             try planes.decode(bytes, into: picture)
             while try planes.stream.step(bytes, pixels: plan.stored.area, owner: planes) {}
@@ -106,7 +106,7 @@
     extension WebPPlanes {
         /// Whether it is lossy without alpha, and becomes much smaller.
         static func suffices(_ bytes: ByteReader, _ plan: DecodePlan) -> Bool {
-            WebPDecoder.intermediateSize(plan) != plan.stored && !WebPHeader.isAnimated(bytes)
+            WebPDecoder.intermediateSize(bytes, plan) != plan.stored && !WebPHeader.isAnimated(bytes)
                 && !WebPHeader.hasAlpha(bytes) && !WebPHeader.isLossless(bytes)
         }
 

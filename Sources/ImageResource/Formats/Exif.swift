@@ -1,6 +1,9 @@
 /// Finds the orientation in Exif, which is a TIFF file without pictures (TIFF 6.0 §2; CIPA DC-008 §4.6).
 enum Exif {
-    static func orientation(_ bytes: ByteReader) -> ImageOrientation? {
+    /// The orientation in an Exif block. JPEG puts `Exif\0\0` before the TIFF header; most writers of WebP, and some of
+    /// PNG, do so too, although their formats do not ask for it.
+    static func orientation(_ block: ByteReader) -> ImageOrientation? {
+        guard let bytes = block.part(from: block.has("Exif\0\0", at: 0) ? 6 : 0, count: .max) else { return nil }
         let isLittle = bytes.has("II", at: 0)
         guard isLittle || bytes.has("MM", at: 0) else { return nil }
         let read16 = isLittle ? bytes.little16 : bytes.big16

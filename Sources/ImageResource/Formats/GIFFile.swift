@@ -7,12 +7,13 @@ struct GIFFile {
         var disposal = FrameDisposal.keep
         var transparentIndex: UInt8?
         var isInterlaced = false
-        /// Where its colours are, three bytes each, and how many.
+        /// Where its colours are, three bytes each, and how many; nil if the file has none for it.
         var palette: (offset: Int, count: Int)?
         /// Where the size of its literals is, and its sub-blocks behind that.
         var dataOffset = 0
     }
 
+    /// The logical screen, enlarged to hold the first frame, as browsers do.
     let canvas: PixelSize
     /// Loops as the Netscape extension gives them; nil without it. 0 is for ever.
     private var loops: Int?
@@ -27,7 +28,7 @@ struct GIFFile {
         self.bytes = bytes
         canvas = PixelSize(width: header.width, height: header.height)
         globalPalette = flags & 0x80 != 0 ? (13, 2 << Int(flags & 7)) : nil
-        offset = 13 + (globalPalette?.count ?? 0) * 3
+        offset = GIFHeader.firstBlock(flags)
     }
 
     /// How often it plays, as far as it was read; 0 is for ever. Without the extension it plays once; with it, once and
@@ -61,14 +62,11 @@ struct GIFFile {
     }
 
     private mutating func readImage(_ frame: inout Frame) -> Bool {
-        guard let x = bytes.little16(offset + 1), let y = bytes.little16(offset + 3),
-            let width = bytes.little16(offset + 5), let height = bytes.little16(offset + 7),
-            let flags = bytes.byte(offset + 9)
-        else {
+        guard let area = GIFHeader.area(bytes, at: offset), let flags = bytes.byte(offset + 9) else {
             isTruncated = true
             return false
         }
-        frame.area = PixelArea(x: x, y: y, size: PixelSize(width: width, height: height))
+        frame.area = area
         frame.isInterlaced = flags & 0x40 != 0
         offset += 10
         frame.palette = globalPalette

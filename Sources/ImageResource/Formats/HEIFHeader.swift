@@ -28,31 +28,17 @@ enum HEIFHeader {
         box.byte(0) == 0 ? box.big16(4) : box.big32(4)
     }
 
-    /// The size and the turns among the properties with these numbers, or among all.
+    /// The size among the properties with these numbers, or among all, and how they crop, turn and mirror it, one after the
+    /// other.
     private static func facts(of properties: ByteReader, _ wanted: [Int]?) -> HeaderFacts? {
-        var size: (width: Int, height: Int)?
-        var (turns, mirror) = (0, UInt8?.none)
-        for (index, property) in Boxes(properties, from: 0).enumerated() where wanted?.contains(index + 1) ?? true {
-            let content = property.content
-            if property.has("ispe"), let width = content.big32(4), let height = content.big32(8), size == nil {
-                size = (width, height)
-            } else if property.has("irot"), let angle = content.byte(0) {
-                turns = Int(angle & 3)
-            } else if property.has("imir"), let axis = content.byte(0) {
-                mirror = axis & 1
-            }
-        }
-        return size.map { HeaderFacts(width: $0.width, height: $0.height, orientation: orientation(turns, mirror)) }
-    }
-
-    /// Turned counterclockwise first, then mirrored: 0 exchanges top and bottom, 1 left and right
-    /// (ISO/IEC 23008-12 §6.5.10, §6.5.12, 23000-22 §7.3.6.7).
-    private static func orientation(_ turns: Int, _ mirror: UInt8?) -> ImageOrientation {
-        switch mirror {
-        case nil: return [.up, .left, .down, .right][turns]
-        case 0: return [.downMirrored, .leftMirrored, .upMirrored, .rightMirrored][turns]
-        default: return [.upMirrored, .rightMirrored, .downMirrored, .leftMirrored][turns]
-        }
+        let all = Array(Boxes(properties, from: 0))
+        let chosen = wanted.map { $0.compactMap { all.indices.contains($0 - 1) ? all[$0 - 1] : nil } } ?? all
+        guard let size = chosen.first(where: { $0.has("ispe") })?.content, let width = size.big32(4),
+            let height = size.big32(8)
+        else { return nil }
+        var transform = HEIFTransform(PixelSize(width: width, height: height))
+        for property in chosen { transform.apply(property) }
+        return HeaderFacts(width: width, height: height, orientation: transform.orientation, crop: transform.crop)
     }
 
     /// The numbers of an item's properties, from 1 (ISO/IEC 23008-12 §9.3).

@@ -4,12 +4,17 @@ import Foundation
 public struct ImageHeader: Sendable, Hashable {
     /// Its format, by its bytes.
     public let format: ImageFormat
-    /// The size as stored, in pixels; for an animation that of its canvas, for SVG its size in CSS pixels.
+    /// The size as stored, in pixels; for an animation that of its canvas, for SVG its size in CSS pixels. Of a HEIF picture
+    /// that is cropped when it is shown it is the size of what is shown.
     public let pixelWidth: Int
     /// See ``pixelWidth``.
     public let pixelHeight: Int
     /// How the stored pixels are to be turned to stand upright.
     public let orientation: ImageOrientation
+    /// The size that is decoded, of which the picture is a part.
+    let coded: PixelSize
+    /// The part of it that is shown, where that is not all.
+    let crop: PixelArea?
 
     /// Reads the header of an image; nil if it is of no known format, or its size is not in the bytes given, which may be
     /// only the first of a file, or lies behind thousands of its parts. Nothing is decoded, and nothing allocated in
@@ -23,8 +28,10 @@ public struct ImageHeader: Sendable, Hashable {
         guard let format = ImageFormat(bytes), let facts = Self.facts(format, bytes) else { return nil }
         guard facts.width > 0, facts.height > 0 else { return nil }
         self.format = format
-        pixelWidth = facts.width
-        pixelHeight = facts.height
+        pixelWidth = facts.crop?.size.width ?? facts.width
+        pixelHeight = facts.crop?.size.height ?? facts.height
+        coded = PixelSize(width: facts.width, height: facts.height)
+        crop = facts.crop
         orientation = facts.orientation
     }
 
@@ -58,4 +65,6 @@ struct HeaderFacts: Equatable {
     var width: Int
     var height: Int
     var orientation = ImageOrientation.up
+    /// The part that is shown, where that is not all.
+    var crop: PixelArea?
 }

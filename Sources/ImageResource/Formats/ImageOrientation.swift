@@ -27,6 +27,34 @@ public enum ImageOrientation: Int, Sendable, Hashable, CaseIterable {
     /// Where the stored picture's top edge comes to lie at the bottom, or on the right.
     var reversesY: Bool { self == .down || self == .downMirrored || self == .right || self == .rightMirrored }
 
+    /// Turned, beyond that, by a quarter counterclockwise.
+    var turnedLeft: ImageOrientation {
+        switch self {
+        case .up: return .left
+        case .left: return .down
+        case .down: return .right
+        case .right: return .up
+        case .upMirrored: return .leftMirrored
+        case .leftMirrored: return .downMirrored
+        case .downMirrored: return .rightMirrored
+        case .rightMirrored: return .upMirrored
+        }
+    }
+
+    /// Mirrored, beyond that, left to right.
+    var mirrored: ImageOrientation {
+        switch self {
+        case .up: return .upMirrored
+        case .upMirrored: return .up
+        case .down: return .downMirrored
+        case .downMirrored: return .down
+        case .left: return .rightMirrored
+        case .rightMirrored: return .left
+        case .right: return .leftMirrored
+        case .leftMirrored: return .right
+        }
+    }
+
     /// The size that a stored one has when it is upright; and, as well, the other way round.
     func upright(_ size: PixelSize) -> PixelSize {
         swapsAxes ? PixelSize(width: size.height, height: size.width) : size

@@ -82,18 +82,21 @@ enum JPEGHeader {
         return isProgressive || isScattered ? all : 0
     }
 
-    /// How many times as many samples as a component has, across or down, another one has; 1 if that is not told.
-    static func largestSubsampling(_ bytes: ByteReader) -> Int {
-        var largest = 1
+    /// How many times as many samples as a component has, across and down, another one has; 1 if that is not told.
+    static func subsampling(_ bytes: ByteReader) -> (across: Int, down: Int) {
+        var largest = (across: 1, down: 1)
         walk(bytes) { marker, segment in
             guard isFrame(marker) else { return true }
             let factors = JPEGSampling.factors(segment)
-            for side in [factors.map(\.0), factors.map(\.1)] {
-                if let most = side.max(), let least = side.min(), least > 0 { largest = max(largest, most / least) }
-            }
+            largest = (ratio(factors.map(\.0)), ratio(factors.map(\.1)))
             return false
         }
         return largest
+    }
+
+    private static func ratio(_ factors: [Int]) -> Int {
+        guard let most = factors.max(), let least = factors.min(), least > 0 else { return 1 }
+        return most / least
     }
 
     /// T.81 §B.2.2: lines, samples a line, and the components.
@@ -110,21 +113,29 @@ enum JPEGHeader {
         }
     }
 
-    /// The colour profile: its parts, each in a segment with its number (ICC.1 §B.4), put together.
+    /// The colour profile, which comes in parts (ICC.1 §B.4): each in a segment of its own, with its number from 1 and
+    /// the number of all parts. A profile is ignored if parts are missing, come twice or disagree about their number, as
+    /// libjpeg and browsers do.
     static func profile(_ bytes: ByteReader) -> Data? {
-        var parts: [UInt8: ByteReader] = [:]
+        var parts: [Int: ByteReader] = [:]
+        var (count, isConsistent) = (Int?.none, true)
         walk(bytes) { marker, segment in
-            if marker == 0xE2, segment.has("ICC_PROFILE\0", at: 0), let number = segment.byte(12) {
-                parts[number] = segment.part(from: 14, count: .max)
-            }
-            return true
+            guard marker == 0xE2, segment.has("ICC_PROFILE\0", at: 0), let number = segment.byte(12).map(Int.init),
+                let all = segment.byte(13).map(Int.init)
+            else { return true }
+            isConsistent = all == count ?? all && (1...max(all, 1)).contains(number) && parts[number] == nil
+            count = all
+            parts[number] = segment.part(from: 14, count: .max)
+            return isConsistent
         }
-        guard !parts.isEmpty else { return nil }
-        return parts.sorted { $0.key < $1.key }.reduce(into: Data()) { $0.append(contentsOf: $1.value.bytes) }
+        guard isConsistent, let count, count > 0, parts.count == count else { return nil }
+        return (1...count).reduce(into: Data()) { data, number in
+            parts[number].map { data.append(contentsOf: $0.bytes) }
+        }
     }
 
     private static func exif(_ segment: ByteReader) -> ImageOrientation? {
         guard segment.has("Exif\0\0", at: 0) else { return nil }
-        return segment.part(from: 6, count: .max).flatMap(Exif.orientation)
+        return Exif.orientation(segment)
     }
 }

@@ -2,40 +2,54 @@
     import Foundation
 
     /// The scans of a progressive JPEG (ITU-T T.81 annex G), each of which refines what the ones before it have given.
-    enum JPEGScans {
+    ///
+    /// At a quarter of the size a block of 8 × 8 becomes four pixels, of its mean, which has scans of its own, and its slopes.
+    /// Of these the first scan, which encoders cut off at two bits, is enough where the picture is made a good deal smaller
+    /// still. The others are refinement, except those of components that are stored at half the size. They are most of a
+    /// file, and of the time.
+    struct JPEGScans {
         private typealias Component = (id: UInt8, factors: (Int, Int))
 
-        /// The file without the scans that say little of a picture at a quarter of its size; nil if the file does not go
-        /// on to its end.
-        ///
-        /// There a block of 8 × 8 becomes four pixels, of its mean, which has scans of its own, and its slopes. Of these
-        /// the first scan, which encoders cut off at two bits, is enough where the picture is made a good deal smaller
-        /// still. Only of components that are stored at half the size all is taken. What is left out is most of a file,
-        /// and of the time.
-        static func forQuarter(_ bytes: ByteReader) -> Data? {
-            var components: [Component] = []
-            var (kept, start, offset) = (Data(), 0, 2)
+        /// The file without its refinement.
+        private(set) var essential = Data()
+        /// The number of scans.
+        private(set) var count = 0
+        /// Whether the last scan is refinement. If that is cut short, no size of the picture misses a pixel, and it is
+        /// accepted at every size.
+        private(set) var endsInRefinement = false
+
+        /// Nil if the file does not go on to its end.
+        init?(_ bytes: ByteReader) {
+            var (components, tables): ([Component], Set<UInt8>) = ([], [])
+            var (start, offset) = (0, 2)
             while let lead = bytes.byte(offset), let marker = bytes.byte(offset + 1) {
                 if lead != 0xFF || marker == 0xFF {
                     offset += 1
                 } else if marker == 0x00 || marker == 0x01 || (0xD0...0xD8).contains(marker) {
                     offset += 2
                 } else if marker == 0xD9 {
-                    kept.append(contentsOf: bytes.bytes[start..<offset + 2])
-                    return kept
+                    essential.append(contentsOf: bytes.bytes[start..<offset + 2])
+                    return
                 } else {
                     guard let length = bytes.big16(offset + 2).map({ max($0, 2) }),
                         let segment = bytes.part(from: offset + 4, count: length - 2)
                     else { return nil }
                     var end = offset + 2 + length
-                    if marker == 0xC2 || marker == 0xCA {
-                        components = self.components(segment)
-                    } else if marker == 0xDA {
-                        end = endOfData(bytes, from: end)
-                        if isFine(segment, components) {
-                            kept.append(contentsOf: bytes.bytes[start..<offset])
+                    switch marker {
+                    case 0xC2: components = Self.components(segment)
+                    case 0xCA:
+                        components = Self.components(segment)
+                        tables = Set(0...15)  // Arithmetic codes need none.
+                    case 0xC4: tables.formUnion(Self.tables(segment))
+                    case 0xDA:
+                        end = Self.endOfData(bytes, from: end)
+                        count += 1
+                        endsInRefinement = Self.isRefinement(segment, components, tables)
+                        if endsInRefinement {
+                            essential.append(contentsOf: bytes.bytes[start..<offset])
                             start = min(end, bytes.count)
                         }
+                    default: break
                     }
                     offset = end
                 }
@@ -50,15 +64,29 @@
             }
         }
 
-        /// Whether a scan is neither of the mean nor the first of the slopes, for a component of which only those are
-        /// wanted (T.81 §B.2.3).
-        private static func isFine(_ scan: ByteReader, _ components: [Component]) -> Bool {
-            guard scan.byte(0) == 1, let id = scan.byte(1), let first = scan.byte(3), first > 0,
-                let bits = scan.byte(5)
+        /// The numbers of the Huffman tables of slopes that a segment defines (T.81 §B.2.4.2).
+        private static func tables(_ segment: ByteReader) -> [UInt8] {
+            var (numbers, offset): ([UInt8], Int) = ([], 0)
+            while let name = segment.byte(offset), segment.has(17, at: offset) {
+                if name >> 4 == 1 { numbers.append(name & 15) }
+                offset += 17 + segment.bytes[offset + 1..<offset + 17].reduce(0) { $0 + Int($1) }
+            }
+            return numbers
+        }
+
+        /// Whether a scan (T.81 §B.2.3) is neither of the mean nor the first of the slopes, for a component of which only
+        /// those are wanted. One that makes no sense is not, so that libjpeg sees it and refuses the file at every size.
+        private static func isRefinement(_ scan: ByteReader, _ components: [Component], _ tables: Set<UInt8>) -> Bool {
+            guard scan.count == 6, scan.byte(0) == 1, let id = scan.byte(1), let table = scan.byte(2),
+                let first = scan.byte(3), let last = scan.byte(4), let bits = scan.byte(5),
+                let component = components.first(where: { $0.id == id })
+            else { return false }
+            let (high, low) = (bits >> 4, bits & 15)
+            guard first > 0, first <= last, last < 64, low <= 13, high == 0 || high == low + 1,
+                tables.contains(table & 15)
             else { return false }
             // The second coefficient in the order of the zigzag is the slope across, the third that down.
-            if first <= 2, bits >> 4 == 0 { return false }
-            guard let component = components.first(where: { $0.id == id }) else { return false }
+            if first <= 2, high == 0 { return false }
             let largest = (components.map(\.factors.0).max() ?? 1, components.map(\.factors.1).max() ?? 1)
             return !JPEGSampling.isHalved(component.factors, of: largest)
         }

@@ -3,8 +3,11 @@
 
     /// What a decoder is to make of an image.
     struct DecodePlan {
-        /// The size as stored.
+        /// The size as stored, of the part that is shown.
         let stored: PixelSize
+        /// The size that is decoded, and the part of it that is shown where that is not all.
+        let coded: PixelSize
+        let crop: PixelArea?
         /// The size to come out with, before the picture is turned.
         private(set) var output: PixelSize
         let orientation: ImageOrientation
@@ -12,8 +15,19 @@
         /// Pixels a point of the image that is made.
         let scale: CGFloat
 
-        init(stored: PixelSize, orientation: ImageOrientation, _ sizing: ImageSizing) {
+        init(_ header: ImageHeader, _ sizing: ImageSizing) {
+            let size = PixelSize(width: header.pixelWidth, height: header.pixelHeight)
+            self.init(
+                stored: size, orientation: header.orientation, sizing, coded: header.coded, crop: header.crop)
+        }
+
+        init(
+            stored: PixelSize, orientation: ImageOrientation, _ sizing: ImageSizing, coded: PixelSize? = nil,
+            crop: PixelArea? = nil
+        ) {
             self.stored = stored
+            self.coded = coded ?? stored
+            self.crop = crop
             self.orientation = orientation
             output = orientation.upright(sizing.size(for: orientation.upright(stored)))
             filter = sizing.filter

@@ -84,15 +84,25 @@
             }
         }
 
-        /// Makes the picture of one that is there as a whole, premultiplied; of its stored size or smaller.
-        static func assemble(_ plan: DecodePlan, _ whole: PixelBuffer, isOpaque: Bool) throws -> BitmapImage {
+        /// Makes the picture of one that is there as a whole, premultiplied: of its stored size, with what is to be cropped,
+        /// or smaller.
+        /// - Parameter convert: Changes so many pixels before the picture is made smaller, or turned.
+        static func assemble(
+            _ plan: DecodePlan, _ whole: PixelBuffer, isOpaque: Bool,
+            convert: (UnsafeMutableRawPointer, _ count: Int) -> Void = { _, _ in }
+        ) throws -> BitmapImage {
             if whole.size == plan.output, plan.orientation == .up {
                 return BitmapImage(whole, scale: plan.scale, isOpaque: isOpaque)
             }
-            let picture = try PictureAssembler(plan, decoded: whole.size)
+            let area = plan.crop ?? PixelArea(x: 0, y: 0, size: whole.size)
+            let picture = try PictureAssembler(plan, decoded: area.size)
             while !picture.isComplete {
                 try picture.nextRows { rows, stride, count in
-                    rows.copyMemory(from: whole.row(picture.row), byteCount: stride * count)
+                    for row in 0..<count {
+                        let source = whole.row(area.y + picture.row + row) + area.x * 4
+                        (rows + row * stride).copyMemory(from: source, byteCount: stride)
+                    }
+                    convert(rows, count * area.size.width)
                     return count
                 }
             }

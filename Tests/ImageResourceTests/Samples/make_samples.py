@@ -178,6 +178,40 @@ def detailed():
         (HERE / name).write_bytes(data)
 
 
+def foreign():
+    """What writers of other kinds make of the same detail, for ReductionTests and ForeignFilesTests."""
+    part = np.asarray(Image.open(PHOTOGRAPHS / "astronaut.png").convert("RGB").crop((190, 270, 510, 510))).astype(float)
+    grain = np.random.default_rng(6).normal(0, 12, part.shape[:2])[..., None]
+    image = Image.fromarray(np.clip(np.round(part + grain), 0, 255).astype(np.uint8))
+    y, x = np.mgrid[0:240, 0:320]
+    disc = np.dstack([np.asarray(image), np.full((240, 320), 255, np.uint8)])
+    disc[np.hypot(x - 160, y - 120) > 90] = (255, 0, 0, 0)
+    wide = {"rXYZ": (0.7977, 0.2880, 0), "gXYZ": (0.1352, 0.7119, 0), "bXYZ": (0.0313, 0.0001, 0.8249)}
+    p3 = {"rXYZ": (0.5151, 0.2412, -0.0011), "gXYZ": (0.2919, 0.6922, 0.0419), "bXYZ": (0.1572, 0.0666, 0.7841)}
+    curve = b"para" + struct.pack(">IHH5i", 0, 3, 0, *(
+        round(value * 65536) for value in (2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045)))
+
+    def profile(primaries, tones):
+        tags = {name.encode(): xyz(*values) for name, values in primaries.items()}
+        return described(b"RGB ", tags | {b"rTRC": tones, b"gTRC": tones, b"bTRC": tones})
+
+    prophoto, like_srgb = profile(wide, gamma(1.8)), profile(p3, curve)
+    for name, data in {
+        "detailed-bleeding.webp": saved(Image.fromarray(disc), "WEBP", quality=80, exact=True),
+        "detailed-prophoto.jpg": saved(image, "JPEG", quality=85, icc_profile=prophoto),
+        "detailed-prophoto-progressive.jpg": saved(
+            image, "JPEG", quality=85, subsampling="4:4:4", progressive=True, icc_profile=prophoto),
+        "detailed-prophoto.webp": saved(image, "WEBP", quality=80, icc_profile=prophoto),
+        "detailed-prophoto.png": saved(image.crop((0, 0, 160, 120)).quantize(64), "PNG", icc_profile=prophoto),
+        "detailed-p3.jpg": saved(image, "JPEG", quality=85, icc_profile=like_srgb),
+    }.items():
+        (HERE / name).write_bytes(data)
+    with tempfile.TemporaryDirectory() as folder:
+        for number, colour in ((1, (200, 30, 30)), (2, (30, 180, 40))):
+            Image.new("RGB", (64, 64), colour).save(Path(folder) / "tile.png")
+            run("avifenc", "-l", "-s", 10, Path(folder) / "tile.png", HERE / f"avif-tile-{number}.avif")
+
+
 # PNG, written here, so that every type and depth is there
 
 def chunk(name, content):
@@ -785,7 +819,7 @@ def optionals():
     optional_sample("svg-rectangles.svg", svg, premultiplied_bgra(drawn), 45)
 
 
-MAKERS = {"jpeg": jpegs, "reduced": reduced, "detailed": detailed, "png": pngs, "reduced_png": reduced_pngs, "webp": webps, "gif": gifs, "apng": apngs,
+MAKERS = {"jpeg": jpegs, "reduced": reduced, "detailed": detailed, "foreign": foreign, "png": pngs, "reduced_png": reduced_pngs, "webp": webps, "gif": gifs, "apng": apngs,
           "webp_animation": webp_animations, "coloured": coloured, "tiny": tiny, "bombs": bombs, "large": large, "patient": patient, "optional": optionals}
 
 if __name__ == "__main__":

@@ -17,7 +17,10 @@
         private var colours: [Range<Int>] = []
         /// The compressed pixels of each frame.
         private var pixels: [[Range<Int>]] = []
-        private var isAnimated = false
+        /// How many frames the file announces; 0 if it is not animated.
+        private var announced = 0
+        /// Frame and data chunks are numbered together, from 0.
+        private var nextNumber = 0
         private var isBroken = false
         /// Set from the control chunk of a frame to the next.
         private var isInFrame = false
@@ -36,37 +39,48 @@
                 for chunk in PNGChunks(ByteReader(buffer)) {
                     guard frames.count < limit || !chunk.has("fcTL") else { break }
                     note(chunk)
-                    if !isAnimated, chunk.has("IDAT") { break }
+                    if isBroken || announced == 0 && chunk.has("IDAT") { break }
                 }
             }
             // A frame without pixels is none.
             frames = zip(frames, pixels).filter { !$0.1.isEmpty }.map(\.0)
             pixels = pixels.filter { !$0.isEmpty }
-            if !isAnimated || frames.isEmpty { return nil }
+            if frames.isEmpty { return nil }
         }
 
         private mutating func note(_ chunk: PNGChunks.Chunk) {
             if chunk.has("IEND") {
                 isComplete = !isBroken
             } else if chunk.has("acTL") {
-                isAnimated = true
+                announced = chunk.content.big32(0) ?? 0
                 loopCount = chunk.content.big32(4) ?? 0
             } else if chunk.has("PLTE") || chunk.has("tRNS") {
                 colours.append(chunk.whole)
-            } else if chunk.has("fcTL") {
-                // What comes after one that makes no sense belongs to no frame.
-                let frame = frame(chunk.content)
-                isInFrame = frame != nil
-                isBroken = isBroken || frame == nil
-                guard let frame else { return }
-                frames.append(frame)
-                pixels.append([])
+            } else if chunk.has("fcTL") || chunk.has("fdAT") {
+                // From the first number on that is out of order, and the first frame that makes no sense, all is damage.
+                isBroken = chunk.content.big32(0) != nextNumber
+                nextNumber += 1
+                if !isBroken { noteFrame(chunk) }
             } else if chunk.has("IDAT"), isInFrame {
                 showsDefaultImage = true
                 pixels[pixels.count - 1].append(chunk.range)
-            } else if chunk.has("fdAT"), isInFrame, chunk.range.count > 4 {
-                pixels[pixels.count - 1].append(chunk.range.dropFirst(4))
             }
+        }
+
+        /// What comes after the last frame that the file announces belongs to none.
+        private mutating func noteFrame(_ chunk: PNGChunks.Chunk) {
+            if chunk.has("fdAT") {
+                if isInFrame { pixels[pixels.count - 1].append(chunk.range.dropFirst(4)) }
+                return
+            }
+            isInFrame = frames.count < announced
+            guard isInFrame else { return }
+            guard let frame = frame(chunk.content) else {
+                (isInFrame, isBroken) = (false, true)
+                return
+            }
+            frames.append(frame)
+            pixels.append([])
         }
 
         private func frame(_ control: ByteReader) -> AnimationFrame? {

@@ -36,9 +36,7 @@
         func firstFrame(_ plan: DecodePlan) throws -> BitmapImage {
             let picture = try PixelBuffer(canvas, cleared: true)
             try draw(0, onto: picture)
-            let image = try PictureAssembler.assemble(plan, picture, isOpaque: false)
-            try colourTransform()?.apply(to: image.buffer, isOpaque: false)
-            return image
+            return try PictureAssembler.assemble(plan, picture, colourTransform(), isOpaque: false)
         }
     }
 

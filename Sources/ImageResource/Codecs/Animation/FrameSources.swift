@@ -78,9 +78,8 @@
                     self.compositor = reserved == nil ? nil : compositor
                     let canvas = try compositor.canvas(showing: index)
                     let isWhole = plan.output == canvas.size && plan.orientation == .up
-                    let image = try PictureAssembler.assemble(plan, isWhole ? canvas.copy() : canvas, isOpaque: false)
-                    try colours?.apply(to: image.buffer, isOpaque: false)
-                    return image
+                    return try PictureAssembler.assemble(
+                        plan, isWhole ? canvas.copy() : canvas, colours, isOpaque: false)
                 }
             }
         }

@@ -17,7 +17,7 @@
         /// Nil for what cannot be shown in part: animations, and pictures whose orientation comes at the end.
         init?(_ bytes: ByteReader, _ plan: DecodePlan) throws {
             guard !WebPHeader.isAnimated(bytes), !WebPHeader.hasExif(bytes) else { return nil }
-            let size = WebPDecoder.intermediateSize(plan)
+            let size = WebPDecoder.intermediateSize(bytes, plan)
             self.plan = plan
             isOpaque = !WebPHeader.hasAlpha(bytes)
             if WebPPlanes.suffices(bytes, plan) {
@@ -32,25 +32,22 @@
         }
 
         func preview(of bytes: ByteReader) throws -> BitmapImage? {
-            guard let image = try picture(of: bytes) else { return nil }
-            try ColorTransform(WebPHeader.profile(bytes), .rgb)?.apply(to: image.buffer, isOpaque: isOpaque)
-            return image
-        }
-
-        private func picture(of bytes: ByteReader) throws -> BitmapImage? {
+            let colours = ColorTransform(WebPHeader.profile(bytes), .rgb)
             switch way {
             case .planes(let planes, let picture):
                 try planes.decode(bytes, into: picture)
                 guard planes.made > shownRows else { return nil }
                 shownRows = planes.made
-                return try picture.snapshot(scale: plan.scale)
+                let image = try picture.snapshot(scale: plan.scale)
+                try colours?.apply(to: image.buffer, isOpaque: true)
+                return image
             case .picture(let decoder, let isMultiplied):
                 try decoder.feed(bytes, pixels: plan.stored.area)
                 guard decoder.rowsDone > shownRows else { return nil }
                 shownRows = decoder.rowsDone
                 let picture = try decoder.picture.copy()
                 if !isMultiplied { try Premultiplication.multiply(picture) }
-                return try PictureAssembler.assemble(plan, picture, isOpaque: false)
+                return try PictureAssembler.assemble(plan, picture, colours, isOpaque: false)
             }
         }
     }

@@ -11,6 +11,8 @@
             guard let decoder = avifDecoderCreate() else { throw ImageError.outOfMemory }
             self.decoder = decoder
             decoder.pointee.maxThreads = 1
+            // The header is that of the still picture, too; a sequence may have other tracks, of sound for example.
+            decoder.pointee.requestedSource = AVIF_DECODER_SOURCE_PRIMARY_ITEM
             decoder.pointee.ignoreExif = 1
             decoder.pointee.ignoreXMP = 1
             decoder.pointee.imageSizeLimit = UInt32(clamping: min(limit, 16384 * 16384))
@@ -26,28 +28,43 @@
 
         /// Planes of up to two bytes a sample, and what it refers to while it decodes.
         static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
-            let (bytes, overflow) = plan.stored.bytes.multipliedReportingOverflow(by: 4)
+            let (bytes, overflow) = plan.coded.bytes.multipliedReportingOverflow(by: 4)
             return overflow ? .max : bytes
         }
 
         static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
-            try AVIFDecoder(bytes, plan.stored.area).decode(plan)
+            if let items = HEIFItems(bytes), !isInOrder(items) {
+                throw ImageError.damaged(.avif, "libavif would mix up or leave out tiles of its grid")
+            }
+            guard let complete = HEIFMeta.withExplicitLength(bytes) else {
+                return try AVIFDecoder(bytes, plan.coded.area).decode(plan)
+            }
+            return try complete.withUnsafeBytes { try AVIFDecoder(ByteReader($0), plan.coded.area).decode(plan) }
+        }
+
+        /// libavif 0.11 sets the tiles of a grid side by side in the order in which the file lists them, not in that in which the
+        /// grid names them, and leaves out alpha that belongs to tiles.
+        private static func isInOrder(_ items: HEIFItems) -> Bool {
+            let auxiliaries = items.auxiliaries.values.joined()
+            return items.grids.allSatisfy { grid in
+                let parts = items.parts(of: grid)
+                let isListed = items.listings.allSatisfy { list in list.filter(Set(parts).contains) == parts }
+                return isListed && (auxiliaries.contains(grid) || !auxiliaries.contains(where: parts.contains))
+            }
         }
 
         private func decode(_ plan: DecodePlan) throws -> BitmapImage {
             try ParseCancellation.check()
             try check(avifDecoderNextImage(decoder))
             try ParseCancellation.check()
-            guard let image = decoder.pointee.image, Int(image.pointee.width) == plan.stored.width,
-                Int(image.pointee.height) == plan.stored.height
+            guard let image = decoder.pointee.image, Int(image.pointee.width) == plan.coded.width,
+                Int(image.pointee.height) == plan.coded.height
             else { throw ImageError.damaged(.avif, "two sizes") }
-            let picture = try pixels(image, plan.stored)
+            let picture = try pixels(image, plan.coded)
             let isOpaque = decoder.pointee.alphaPresent == 0
-            let result = try PictureAssembler.assemble(plan, picture, isOpaque: isOpaque)
             let profile = ByteReader(
                 UnsafeRawBufferPointer(start: image.pointee.icc.data, count: image.pointee.icc.size))
-            try ColorTransform(profile, .rgb)?.apply(to: result.buffer, isOpaque: isOpaque)
-            return result
+            return try PictureAssembler.assemble(plan, picture, ColorTransform(profile, .rgb), isOpaque: isOpaque)
         }
 
         private func pixels(_ image: UnsafeMutablePointer<avifImage>, _ size: PixelSize) throws -> PixelBuffer {

@@ -41,18 +41,15 @@
             try decodeImage()
             try ParseCancellation.check()
             let isOpaque = heif_image_handle_has_alpha_channel(handle) == 0
-            let picture = try pixels(plan.stored)
+            let picture = try pixels(plan.coded)
             if !isOpaque, heif_image_handle_is_premultiplied_alpha(handle) == 0 {
                 try Premultiplication.multiply(picture)
             }
-            let result = try PictureAssembler.assemble(plan, picture, isOpaque: isOpaque)
-            try profile().withUnsafeBytes {
-                try ColorTransform(ByteReader($0), .rgb)?.apply(to: result.buffer, isOpaque: isOpaque)
-            }
-            return result
+            let colours = profile().withUnsafeBytes { ColorTransform(ByteReader($0), .rgb) }
+            return try PictureAssembler.assemble(plan, picture, colours, isOpaque: isOpaque)
         }
 
-        /// Pictures are turned here, like those of every other format.
+        /// Pictures are cropped and turned here, like those of every other format.
         private func decodeImage() throws {
             let options = heif_decoding_options_alloc()
             defer { heif_decoding_options_free(options) }

@@ -1,5 +1,5 @@
-#if HEIC && !canImport(ImageIO)
-    /// The items of a HEIF file and what they refer to (ISO/IEC 14496-12 §8.11), read as libheif does.
+#if (HEIC || AVIF) && !canImport(ImageIO)
+    /// The items of a HEIF file, HEIC or AVIF, and what they refer to (ISO/IEC 14496-12 §8.11), read as libheif does.
     ///
     /// What two readers could take for different things, such as a box that should be there once and is there twice, is
     /// taken for damage: otherwise what is looked at here would not be what is decoded there.
@@ -10,6 +10,8 @@
         private let types: [Int: ByteReader]
         private let contents: [Int: ByteReader]
         private let references: [Reference]
+        /// The numbers of all items in the orders in which the file lists them: with their types, and with their places.
+        let listings: [[Int]]
 
         private struct Reference {
             let type: ByteReader
@@ -20,7 +22,7 @@
         init?(_ file: ByteReader) {
             guard let meta = Self.only("meta", in: file, from: 0),
                 let primary = Self.only("pitm", in: meta).flatMap(HEIFHeader.itemNumber),
-                let types = Self.only("iinf", in: meta).flatMap(Self.types),
+                let entries = Self.only("iinf", in: meta).flatMap(Self.entries), let types = Self.types(entries),
                 let places = Self.only("iloc", in: meta).flatMap(ItemPlaces.init),
                 let itemData = Self.all(in: meta)?.first(where: { $0.has("idat") })?.content
                     ?? meta.part(from: 0, count: 0),
@@ -30,6 +32,7 @@
             else { return nil }
             self.primary = primary
             self.types = types
+            listings = [entries.map(\.id), places.order]
             self.contents = places.contents(file, itemData)
             self.references = references
             self.properties = properties
@@ -52,6 +55,9 @@
             references.first { $0.from == item && $0.type.has("dimg", at: 0) }?.to ?? []
         }
 
+        /// The items that are grids of others.
+        var grids: [Int] { types.keys.filter { type(of: $0, is: "grid") } }
+
         /// Items that say more of others, such as how transparent they are, with what they say it of.
         var auxiliaries: [Int: [Int]] {
             let all = references.filter { $0.type.has("auxl", at: 0) }
@@ -72,19 +78,25 @@
             return found?.count == 1 ? found?[0].content : nil
         }
 
-        /// The types of items by their numbers; older entries have none.
-        private static func types(_ box: ByteReader) -> [Int: ByteReader]? {
-            guard let version = box.byte(0), let entries = all(in: box, from: version == 0 ? 6 : 8) else { return nil }
-            var types: [Int: ByteReader] = [:]
-            for entry in entries.filter({ $0.has("infe") }).map(\.content) {
+        /// The numbers and types of items; older entries have no type.
+        private static func entries(_ box: ByteReader) -> [(id: Int, type: ByteReader)]? {
+            guard let version = box.byte(0), let boxes = all(in: box, from: version == 0 ? 6 : 8) else { return nil }
+            let contents = boxes.filter { $0.has("infe") }.map(\.content)
+            let entries = contents.compactMap { entry -> (id: Int, type: ByteReader)? in
                 guard let version = entry.byte(0) else { return nil }
                 let isWide = version > 2
-                guard let id = isWide ? entry.big32(4) : entry.big16(4), types[id] == nil,
+                guard let id = isWide ? entry.big32(4) : entry.big16(4),
                     let type = version < 2 ? entry.part(from: 0, count: 0) : entry.part(from: isWide ? 10 : 8, count: 4)
                 else { return nil }
-                types[id] = type
+                return (id, type)
             }
-            return types
+            return entries.count == contents.count ? entries : nil
+        }
+
+        /// The types of items by their numbers; nil if one has two.
+        private static func types(_ entries: [(id: Int, type: ByteReader)]) -> [Int: ByteReader]? {
+            let types = Dictionary(entries.map { ($0.id, $0.type) }) { first, _ in first }
+            return types.count == entries.count ? types : nil
         }
 
         private static func references(_ meta: ByteReader) -> [Reference]? {
@@ -115,6 +127,8 @@
         }
 
         private var places: [Int: Place] = [:]
+        /// The numbers of the items, as they come.
+        private(set) var order: [Int] = []
 
         init?(_ box: ByteReader) {
             guard let version = box.byte(0), version <= 2, let sizes = box.big16(4) else { return nil }
@@ -125,6 +139,7 @@
                     let method = version == 0 ? 0 : fields.number(2).map({ $0 & 15 }), fields.number(2) != nil,
                     let base = fields.number(sizes >> 4 & 15), let pieces = fields.number(2)
                 else { return nil }
+                order.append(id)
                 for _ in 0..<pieces {
                     guard version < 2 || fields.number(sizes & 15) != nil, let offset = fields.number(sizes >> 12),
                         let length = fields.number(sizes >> 8 & 15)

@@ -45,12 +45,10 @@
                 PixelOrder.swapRedAndBlue(picture.row(row), into: picture.row(row), count: picture.size.width)
             }
             if !isOpaque, info.alpha_premultiplied == 0 { try Premultiplication.multiply(picture) }
-            let result = try PictureAssembler.assemble(plan, picture, isOpaque: isOpaque)
-            try profile.withUnsafeBytes {
-                try ColorTransform(ByteReader($0), info.num_color_channels == 1 ? .grey : .rgb)?
-                    .apply(to: result.buffer, isOpaque: isOpaque)
+            let colours = profile.withUnsafeBytes {
+                ColorTransform(ByteReader($0), info.num_color_channels == 1 ? .grey : .rgb)
             }
-            return result
+            return try PictureAssembler.assemble(plan, picture, colours, isOpaque: isOpaque)
         }
 
         private func run(_ bytes: ByteReader, _ size: PixelSize) throws {

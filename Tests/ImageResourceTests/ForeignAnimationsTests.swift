@@ -1,0 +1,133 @@
+#if !canImport(ImageIO)
+    import Foundation
+    import Testing
+
+    @testable import ImageResource
+
+    /// GIF and APNG beside the rules; browsers and Pillow say what is right.
+    @Suite("Foreign animations")
+    struct ForeignAnimationsTests {
+        // GIF
+
+        /// A frame of two pixels, of the colours 0 and 1, or of none.
+        private func frame(x: Int = 0, y: Int = 0, width: Int = 2, data: [UInt8] = [2, 2, 0x44, 0x0A, 0]) -> [UInt8] {
+            [0x2C] + [x, y, width, 1].flatMap { [UInt8($0), 0] } + [0] + data
+        }
+
+        private func gif(_ width: Int, _ height: Int, _ frames: [UInt8]..., colours: [UInt8] = [9, 8, 7, 1, 2, 3])
+            -> Data
+        {
+            let screen = Array("GIF89a".utf8) + [UInt8(width), 0, UInt8(height), 0, colours.isEmpty ? 0 : 0x80, 0, 0]
+            return Data(screen + colours + frames.joined() + [0x3B])
+        }
+
+        /// The pixels as BGRA, one number each.
+        private func pixels(_ image: BitmapImage) -> [UInt32] {
+            image.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
+        }
+
+        private static let (first, second): (UInt32, UInt32) = (0xFF09_0807, 0xFF01_0203)
+
+        @Test("a first frame beyond the screen enlarges the canvas")
+        func largeFirstFrame() throws {
+            let data = gif(1, 1, frame(x: 1, y: 1), frame())
+            let header = try #require(ImageHeader(data))
+            #expect((header.pixelWidth, header.pixelHeight) == (3, 2))
+            #expect(try pixels(BitmapImage.decode(data)) == [0, 0, 0, 0, Self.first, Self.second])
+            let animation = try AnimatedImage(data: data)
+            #expect(
+                try pixels(animation.frame(at: 1)) == [Self.first, Self.second, 0, 0, Self.first, Self.second])
+        }
+
+        @Test("a later frame beyond the screen is cut")
+        func largeLaterFrame() throws {
+            let data = gif(1, 1, frame(width: 1, data: [2, 2, 0x44, 0x01, 0]), frame())
+            #expect(ImageHeader(data)?.pixelWidth == 1)
+            #expect(try pixels(AnimatedImage(data: data).frame(at: 1)) == [Self.first])
+        }
+
+        @Test("the size of a GIF is that of its screen where its first frame is not there yet")
+        func headerOfPart() throws {
+            let data = gif(5, 4, [0x21, 0xFE, 3, 1, 2, 3, 0], frame(x: 9))
+            #expect(ImageHeader(data)?.pixelWidth == 11)
+            #expect(ImageHeader(data.prefix(22))?.pixelWidth == 5)
+        }
+
+        @Test("a frame without colours of any kind is grey")
+        func noColours() throws {
+            let data = gif(2, 1, frame(), colours: [])
+            #expect(try pixels(BitmapImage.decode(data)) == [0xFF00_0000, 0xFF01_0101])
+            let two = gif(2, 1, frame(), frame(), colours: [])
+            #expect(try pixels(AnimatedImage(data: two).frame(at: 1)) == [0xFF00_0000, 0xFF01_0101])
+        }
+
+        @Test("a colour beyond the end of its table is black")
+        func missingColour() throws {
+            // The codes clear, 2, 3, end.
+            let data = gif(2, 1, frame(data: [2, 2, 0xD4, 0x0A, 0]))
+            #expect(try pixels(BitmapImage.decode(data)) == [0xFF00_0000, 0xFF00_0000])
+        }
+
+        @Test("a first frame of no size is an empty picture, alone and in an animation")
+        func emptyFrame() throws {
+            let empty = frame(width: 0)
+            #expect(try pixels(BitmapImage.decode(gif(2, 1, empty))) == [0, 0])
+            let two = gif(2, 1, empty, frame())
+            #expect(try pixels(BitmapImage.decode(two)) == [0, 0])
+            #expect(try pixels(AnimatedImage(data: two).frame(at: 0)) == [0, 0])
+            #expect(try pixels(AnimatedImage(data: two).frame(at: 1)) == [Self.first, Self.second])
+        }
+
+        @Test("a frame of no size that is cut short is an error, alone and in an animation")
+        func cutEmptyFrame() {
+            let data = gif(2, 1, frame(width: 0, data: [2, 200, 1]))
+            #expect(throws: ImageError.damaged(.gif, "the data end too early")) { try BitmapImage.decode(data) }
+            #expect(throws: ImageError.self) { try AnimatedImage(data: data) }
+        }
+
+        // APNG
+
+        /// A sample with the number at an offset inside of the n-th chunk of a name changed.
+        private func changed(_ file: String, _ chunk: String, _ index: Int = 0, to number: UInt8) throws -> Data {
+            var data = try Samples.data(file)
+            var start = data.startIndex
+            for _ in 0...index {
+                start = try #require(data[start...].range(of: Data(chunk.utf8))).upperBound
+            }
+            data[start + 3] = number
+            return data
+        }
+
+        @Test("an APNG of no frames is the picture that decoders without animation show")
+        func noFrames() throws {
+            let data = try changed("apng-hidden.png", "acTL", to: 0)
+            #expect(try AnimatedImage(data: data).frameCount == 1)
+            let shown = try BitmapImage.decode(data)
+            #expect(try shown != BitmapImage.decode(Samples.data("apng-hidden.png")))
+            // The same without any control chunk.
+            var plain = try Samples.data("apng-hidden.png")
+            let control = try #require(plain.range(of: Data("acTL".utf8)))
+            plain.replaceSubrange(control, with: Data("abTL".utf8))
+            #expect(try shown == BitmapImage.decode(plain))
+        }
+
+        @Test("frames beyond the number that an APNG announces are ignored")
+        func surplusFrames() throws {
+            let whole = try AnimatedImage(data: Samples.data("apng-soft-keep-blend.png"))
+            #expect(whole.frameCount > 2)
+            let cut = try AnimatedImage(data: changed("apng-soft-keep-blend.png", "acTL", to: 2))
+            #expect(cut.frameCount == 2)
+            #expect(try cut.frame(at: 1) == whole.frame(at: 1))
+        }
+
+        @Test(
+            "chunks of an APNG that are not in order are an error; its first frame is shown",
+            arguments: ["fcTL", "fdAT"])
+        func disorder(_ chunk: String) throws {
+            let file = "apng-soft-keep-blend.png"
+            let data = try changed(file, chunk, 1, to: 77)
+            #expect(throws: ImageError.damaged(.png, "frames are missing")) { try AnimatedImage(data: data) }
+            #expect(try BitmapImage.decode(data) == BitmapImage.decode(Samples.data(file)))
+        }
+    }
+#endif
