@@ -23,8 +23,9 @@ extension Synchronizer {
         /// The session's delegate, which decides what is stored. It must not be used by another synchronizer.
         public var sessionDelegate: SessionDelegate
 
-        /// What the session is made with: time-outs, cookies, additional fields. The synchronizer sets its `urlCache`, its
-        /// `httpMaximumConnectionsPerHost` (see ``maximumLoadsPerHost``) and, in managed mode, its `requestCachePolicy`.
+        /// What the session is made with: time-outs, cookies, additional fields. The synchronizer sets its `urlCache` and its
+        /// `httpMaximumConnectionsPerHost` (see ``maximumLoadsPerHost``). Its `requestCachePolicy` is the policy of requests
+        /// that set none, which are those with `.useProtocolCachePolicy`.
         /// Credentials among its additional fields (`Authorization`, `Cookie`, `X-Api-Key`, …: whatever has a word like
         /// `auth`, `token` or `key` in its name) are sent to the origin that
         /// is asked, and not to another one that it redirects to.
@@ -43,7 +44,8 @@ extension Synchronizer {
 
         /// Seconds after its lifetime for which a response may be used when the server cannot be reached, where it does
         /// not forbid it (RFC 9111 §4.2.4). It goes before a second try (``retry``). Not when TLS fails, nor for an error in
-        /// the request: `Documentation/Loading.md` lists what counts. Managed mode only.
+        /// the request, nor for a request whose cache policy asks the server, such as `.reloadRevalidatingCacheData`:
+        /// `Documentation/Loading.md` lists what counts. Managed mode only.
         public var staleIfUnreachable: TimeInterval = .infinity
 
         /// Bytes of parsed objects that are kept in memory; over it the least recently used are dropped.

@@ -58,7 +58,7 @@ extension ManagedFetch {
             hop,
             Answer(
                 status: head.status, head: ResponseHead(url: hop.url, status: head.status, fields: head.fields),
-                location: head.fields["Location"], body: body, freshUntil: freshUntil))
+                location: head.fields.reference("Location"), body: body, freshUntil: freshUntil))
     }
 
     // MARK: - To the caller, or on to the next hop

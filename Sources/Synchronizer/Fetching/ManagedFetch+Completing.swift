@@ -23,6 +23,8 @@ extension ManagedFetch {
 
     private func sendUnconditionally(_ exchange: Exchange) {
         var hop = exchange.hop
+        // A part that could not be completed is of no use: it would be asked about each time.
+        if case .complete(let selection, _, _) = hop.verdict { fetcher.store.remove(hop.entries[selection.index]) }
         hop.verdict = .forward(HTTPFields(), fallback: nil, .mismatch)
         send(hop)
     }
@@ -85,6 +87,7 @@ extension ManagedFetch {
         var hop = exchange.hop
         let reception = exchange.reception
         if case .forward(_, _, let reason) = hop.verdict { hop.trace.explain(reason) }
+        if case .complete(let selection, _, _) = hop.verdict { hop.trace.explain(selection.explanation) }
         if case .validate(let selection, _) = hop.verdict {
             hop.trace.describe(selection, source: .network)
             hop.trace.reason += "; the server sent another"
@@ -99,7 +102,7 @@ extension ManagedFetch {
         }
         var exchange = exchange
         applySideEffects(of: &exchange)
-        let location = reception.fields["Location"]
+        let location = reception.fields.reference("Location")
         keepReceived(exchange) { [self, hop] kept in
             let now = fetcher.time.now
             let freshUntil = kept.map { fetcher.rules.expiration(of: $0, at: now) } ?? .distantPast

@@ -30,7 +30,11 @@ extension ManagedFetch {
         ask(exchange, head, body) { [self] decision in
             guard isOpen, let stored = judged(decision, response, exchange) else { return done(nil) }
             let content = decision.content(of: exchange.hop.url, body)
-            let isKept = keep(of: exchange, bytes: content.data.count) { $0.store(stored, content) }
+            let superseded = superseded(by: stored, exchange)
+            let isKept = keep(of: exchange, bytes: content.data.count) { store in
+                superseded.forEach(store.remove)
+                store.store(stored, content)
+            }
             done(isKept ? stored : nil)
         }
     }
@@ -73,15 +77,23 @@ extension ManagedFetch {
         guard var stored = response.decided(decision) else { return nil }
         let request = exchange.hop.cacheRequest
         guard Storing.objection(to: stored.status, stored.fields, answering: request) == nil else { return nil }
-        stored.selectingFields = SelectingFields.of(request, for: stored.fields, among: siblings(exchange))
+        let siblings = siblings(exchange).map(\.response)
+        stored.selectingFields = SelectingFields.of(request, for: stored.fields, among: siblings)
         stored.fields = Storing.storedFields(of: stored.fields, receivedAt: stored.responseTime)
         return stored
     }
 
-    private func siblings(_ exchange: Exchange) -> [StoredResponse] {
+    private func siblings(_ exchange: Exchange) -> [StoredEntry] {
         let request = exchange.hop.cacheRequest
-        let entries = request.policy.looksUp ? exchange.hop.entries : fetcher.store.entries(for: request.url)
-        return entries.map(\.response)
+        return request.policy.looksUp ? exchange.hop.entries : fetcher.store.entries(for: request.url)
+    }
+
+    private func superseded(by stored: StoredResponse, _ exchange: Exchange) -> [StoredEntry] {
+        guard stored.fields.contains("Vary") else { return [] }
+        let siblings = siblings(exchange)
+        let superseded = SelectingFields.superseded(
+            by: stored.fields, answering: exchange.hop.cacheRequest, among: siblings.map(\.response))
+        return superseded.map { siblings[$0] }
     }
 
     /// Keeps a stored response that the server has confirmed, with its new fields.
@@ -91,15 +103,20 @@ extension ManagedFetch {
         let head = ResponseHead(url: exchange.hop.url, status: freshened.status, fields: freshened.fields)
         ask(exchange, head, body) { [self] decision in
             guard isOpen else { return done(nil) }
-            guard let stored = freshened.decided(decision),
+            guard var stored = freshened.decided(decision),
                 Storing.objection(to: stored.status, stored.fields, answering: exchange.hop.cacheRequest) == nil
             else {
                 fetcher.store.remove(entry)
                 return done(nil)
             }
+            if !SelectingFields.select(stored.fields, likeThoseOf: entry.response) {
+                stored.selectingFields = SelectingFields.of(exchange.hop.cacheRequest, for: stored.fields)
+            }
             let content = decision.content(of: exchange.hop.url, body)
-            let isKept = keep(of: exchange, bytes: content.data.count) { store in
-                if content.data == body { store.update(entry, to: stored) } else { store.store(stored, content) }
+            let isKept = keep(of: exchange, bytes: content.data.count) { [stored] store in
+                if content.data == body { return store.update(entry, to: stored) }
+                if stored.selectingFields != entry.response.selectingFields { store.remove(entry) }
+                store.store(stored, content)
             }
             done(isKept ? stored : nil)
         }
@@ -144,9 +161,13 @@ extension ManagedFetch {
         }
     }
 
-    /// Updates a stored response that is not the answer itself. An injected lifetime begins anew.
+    /// Updates a stored response that is not the answer itself. An injected lifetime begins anew. If more request fields
+    /// select it by now, it is dropped: what they were in the request that it was stored for is not known.
     func freshen(_ entry: StoredEntry, by exchange: Exchange) {
         var freshened = exchange.freshened(entry.response)
+        guard SelectingFields.select(freshened.fields, likeThoseOf: entry.response) else {
+            return fetcher.store.remove(entry)
+        }
         if let injected = entry.response.injectedCacheControl, !freshened.fields.contains("Cache-Control"),
             !freshened.fields.contains("Expires")
         {

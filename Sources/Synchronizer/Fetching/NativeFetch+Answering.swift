@@ -70,11 +70,8 @@ extension NativeFetch {
             trace.describe(Freshness(of: stored, rules: fetcher.rules, at: fetcher.time.now))
         }
         var fetched = Fetched(body: reception.body, response: head, freshUntil: freshUntil, trace: trace)
-        if let url = task.hop.url {
-            let isBound = fetcher.cacheRequest(task.hop, url)
-                .isBoundToSession(by: head, maySendCookies: task.hop.httpShouldHandleCookies)
-            fetched.isForThisLoadOnly = isBound || task.isAuthorized
-        }
+        let isBound = task.cacheRequest?.isBoundToSession(by: head, maySendCookies: task.hop.httpShouldHandleCookies)
+        fetched.isForThisLoadOnly = isBound ?? false || task.isAuthorized
         return .success(fetched)
     }
 
@@ -97,8 +94,8 @@ extension NativeFetch {
     /// The response with its mark; nil if it must not be stored: since it was made invalid when it was in flight, or
     /// because the session obtained it with a credential, which later requests do not show.
     func marked(_ proposed: CachedURLResponse, _ task: NativeTask) -> CachedURLResponse? {
-        guard let head = proposed.response as? HTTPURLResponse, let url = task.hop.url else { return proposed }
-        let request = fetcher.cacheRequest(task.hop, url)
+        guard let head = proposed.response as? HTTPURLResponse, let url = task.hop.url, let request = task.cacheRequest
+        else { return proposed }
         guard !task.isAuthorized, !fetcher.invalidations.isInvalid(request.url, since: task.mark) else { return nil }
         // What a 304 has confirmed has the mark that it was stored with.
         var (old, fields) = StoredMark.taken(outOf: HTTPFields(of: head))

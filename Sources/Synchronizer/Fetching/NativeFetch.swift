@@ -71,6 +71,9 @@ final class NativeFetch: Fetch {
 
     private func lookUp() {
         guard let url = request.url else { return }
+        guard fetcher.cacheRequest(request, url).isWellFormed else {
+            return finish(.failure(.invalidRequest(.init(url: url, trace: LoadTrace()))))
+        }
         let found = lookedUp(url)
         if case .refuse(let reason) = found.verdict {
             var trace = LoadTrace()
@@ -91,12 +94,13 @@ final class NativeFetch: Fetch {
     }
 
     private func send(_ request: URLRequest) {
+        let cacheRequest = fetcher.cacheRequest(of: request)
         let number = state.withLock { state -> Int? in
             guard state.receive != nil else { return nil }
             state.tasks += 1
             state.task = NativeTask(
-                number: state.tasks, request: request, sent: fetcher.time.now, mark: fetcher.invalidations.now,
-                limit: options.maximumBodySize)
+                number: state.tasks, request: request, cacheRequest: cacheRequest, sent: fetcher.time.now,
+                mark: fetcher.invalidations.now, limit: options.maximumBodySize)
             return state.tasks
         }
         guard let number else { return }
@@ -131,7 +135,8 @@ final class NativeFetch: Fetch {
         switch event {
         case .transfer(let event): receive(event, task)
         case .redirected(let next):
-            update { $0.follow(next) }
+            let cacheRequest = fetcher.cacheRequest(of: next)
+            update { $0.follow(next, cacheRequest) }
             if let url = next.url { report(.redirected(to: url)) }
         case .storing(let decision):
             decision.decided = marked(decision.proposed, task)
@@ -142,6 +147,7 @@ final class NativeFetch: Fetch {
 
     private func receive(_ event: TransferEvent, _ task: NativeTask) {
         switch event {
+        case .response(let head) where head.isInterim: break
         case .response(let head): receive(head, task)
         case .data(let data):
             update { $0.reception.receive(data) }
@@ -162,7 +168,7 @@ final class NativeFetch: Fetch {
         if head.isHTTP, let url = head.url, task.request.cachePolicy.mayFindStored {
             let (mark, fields) = StoredMark.taken(outOf: head.fields)
             if let mark {
-                guard mark.isFor(fetcher.cacheRequest(task.hop, task.hop.url ?? url), fields) else {
+                guard let request = task.cacheRequest, mark.isFor(request, fields) else {
                     return sendAgain(.reloadIgnoringLocalCacheData)
                 }
                 update { $0.storedMark = mark }
@@ -220,6 +226,8 @@ struct NativeTask {
     let mark: InvalidationLog.Mark
     /// The request of the hop under way: the session follows redirects by itself.
     private(set) var hop: URLRequest
+    /// The same as it was sent, with the cookies of that moment: the answer may bring others. Nil without a URL.
+    private(set) var cacheRequest: CacheRequest?
     private(set) var redirects: [URL] = []
     /// Whether the session did not use the network: it says so, or was not to.
     var isFromCache: Bool
@@ -233,12 +241,15 @@ struct NativeTask {
     /// Known once `send` has returned; a task can be over before.
     var transfer: (any Cancellable)?
 
-    init(number: Int, request: URLRequest, sent: Date, mark: InvalidationLog.Mark, limit: Int) {
+    init(
+        number: Int, request: URLRequest, cacheRequest: CacheRequest?, sent: Date, mark: InvalidationLog.Mark, limit: Int
+    ) {
         self.number = number
         self.request = request
         self.sent = sent
         self.mark = mark
         hop = request
+        self.cacheRequest = cacheRequest
         reception = Reception(maximumBodySize: limit)
         isFromCache = request.cachePolicy == .returnCacheDataDontLoad
     }
@@ -247,8 +258,9 @@ struct NativeTask {
 
     var isOfHTTP: Bool { request.url?.scheme?.lowercased().hasPrefix("http") ?? false }
 
-    mutating func follow(_ next: URLRequest) {
+    mutating func follow(_ next: URLRequest, _ cacheRequest: CacheRequest?) {
         hop = next
+        self.cacheRequest = cacheRequest
         if let url = next.url { redirects.append(url) }
     }
 }

@@ -92,6 +92,8 @@ package final class NativeFetcher: Fetching {
     func cacheRequest(_ request: URLRequest, _ url: URL) -> CacheRequest {
         CacheRequest(request, url: url, impliedFields: transport.impliedFields(for: request))
     }
+
+    func cacheRequest(of request: URLRequest) -> CacheRequest? { request.url.map { cacheRequest(request, $0) } }
 }
 
 /// What the session's cache has for a request.

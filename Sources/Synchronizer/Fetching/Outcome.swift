@@ -20,6 +20,7 @@ extension Exchange {
     func outcome(_ rules: CacheRules, at now: Date) -> Outcome {
         switch end {
         case .failure(let error): return failure(error, rules, at: now)
+        case .success where reception.head == nil: return failure(URLError(.networkConnectionLost), rules, at: now)
         case .success where reception.isCutShort(method: hop.cacheRequest.method):
             return failure(URLError(.networkConnectionLost), rules, at: now)
         default: break

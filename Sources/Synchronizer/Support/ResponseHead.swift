@@ -37,6 +37,9 @@ package struct ResponseHead: Sendable {
         original = nil
     }
 
+    /// Whether the final response is still to come (RFC 9110 §15.2). After a 101 none would.
+    package var isInterim: Bool { (100..<200).contains(status) && status != 101 }
+
     /// The value of a field; nil if there is none.
     package func value(of field: String) -> String? { fields[field] }
 

@@ -3,8 +3,8 @@ import HTTPCaching
 
 /// Sends requests and reports what comes back. It neither caches nor follows redirects.
 package protocol Transport: SessionFields {
-    /// Sends a request. `receive` is called serially, on a background thread: with one `.response`, any number of
-    /// `.data`, and one `.finished` as the last event, unless the transfer was cancelled before.
+    /// Sends a request. `receive` is called serially, on a background thread: with one `.response`, which is never an
+    /// interim one, any number of `.data`, and one `.finished` as the last event, unless the transfer was cancelled before.
     func send(_ request: URLRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer
 }
 

@@ -4,6 +4,8 @@ import Synchronizer
 /// What a server says to one request.
 struct FakeReply: Sendable {
     var status = 200
+    /// Heads that come before the final one, with these fields.
+    var interim: [(status: Int, fields: [String: String])] = []
     var fields: [String: String] = [:]
     /// Whether the body has no end: it is for the client to give up.
     var isEndless = false
@@ -94,6 +96,9 @@ final class FakeTransfer: Transfer {
     }
 
     func deliver(_ reply: FakeReply) {
+        for interim in reply.interim {
+            report(.response(ResponseHead(response(FakeReply(interim.status, interim.fields)))))
+        }
         if reply.status != 0 { report(.response(ResponseHead(response(reply)))) }
         for chunk in reply.chunks { report(.data(chunk)) }
         if reply.isEndless { return }
