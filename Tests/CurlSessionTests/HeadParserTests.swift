@@ -105,7 +105,7 @@ import Testing
     @Test func `a head is complete after its empty line`() throws {
         var parser = try HeadParser(url: #require(URL(string: "http://a.test/")))
         for (line, complete) in [("HTTP/1.1 200 OK\r\n", false), ("A: 1\r\n", false), ("\r\n", true)] {
-            _ = try Array(line.utf8).withUnsafeBytes { bytes throws(HeadError) in try parser.append(bytes) }
+            _ = try Array(line.utf8).withUnsafeBytes { try parser.append($0) }
             #expect(parser.isComplete == complete)
         }
     }
@@ -119,13 +119,13 @@ import Testing
 
     private func outcome(_ bytes: [UInt8]) -> String {
         var parts: [String] = []
-        do throws(HeadError) {
+        do {
             var parser = HeadParser(url: URL(fileURLWithPath: "/"))
             for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast(
                 bytes.last == UInt8(ascii: "\n") ? 1 : 0)
             {
                 let line = Array(line) + [UInt8(ascii: "\n")]
-                let event = try line.withUnsafeBytes { bytes throws(HeadError) in try parser.append(bytes) }
+                let event = try line.withUnsafeBytes { try parser.append($0) }
                 switch event {
                 case .interim(let head), .final(let head):
                     parts.append(text("\(head.version) \(head.status)", head.fields))

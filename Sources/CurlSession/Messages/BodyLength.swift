@@ -30,6 +30,7 @@ enum BodyLength {
     }
 
     private static func isNamed(_ name: String, _ lowercased: String) -> Bool {
-        name.utf8.count == lowercased.utf8.count && zip(name.utf8, lowercased.utf8).allSatisfy { $0 | 0x20 == $1 | 0x20 }
+        name.utf8.count == lowercased.utf8.count
+            && zip(name.utf8, lowercased.utf8).allSatisfy { $0 | 0x20 == $1 | 0x20 }
     }
 }
