@@ -129,7 +129,8 @@ let package = Package(
         .systemLibrary(name: "CContentCodings"),
         .target(name: "CurlSession", dependencies: ["CCurl", "CContentCodings"], swiftSettings: settings),
         .testTarget(
-            name: "CurlSessionTests", dependencies: ["CurlSession", "ScriptedServer"], swiftSettings: settings),
+            name: "CurlSessionTests", dependencies: ["CurlSession", "ScriptedServer", "TestSupport"],
+            swiftSettings: settings),
     ]
     package.targets.first { $0.name == "Synchronizer" }?.dependencies.append("CurlSession")
 #endif
