@@ -13,7 +13,7 @@ import Testing
         var testDescription: String { "\(failure.code.rawValue) \(failure.verifyResult) \(failure.message)" }
 
         init(
-            _ code: CURLcode, verify: Int = 0, _ message: String = "", client: Bool = false, connect: Int = 0,
+            _ code: CURLcode, verify: Int = 0, says message: String = "", client: Bool = false, connect: Int = 0,
             _ error: URLError.Code, _ tls: TLSFailure? = nil
         ) {
             failure = TransferFailure(
@@ -33,35 +33,36 @@ import Testing
         Case(CURLE_PEER_FAILED_VERIFICATION, verify: 23, .serverCertificateUntrusted, .untrusted),
         Case(
             CURLE_PEER_FAILED_VERIFICATION, verify: 1,
-            "SSL: no alternative certificate subject name matches target host name 'localhost'",
+            says: "SSL: no alternative certificate subject name matches target host name 'localhost'",
             .serverCertificateUntrusted, .wrongHost),
         Case(CURLE_PEER_FAILED_VERIFICATION, verify: 62, .serverCertificateUntrusted, .wrongHost),
         Case(CURLE_SSL_PINNEDPUBKEYNOTMATCH, .secureConnectionFailed, .pinnedKey),
         Case(CURLE_SSL_CACERT_BADFILE, .secureConnectionFailed, .authoritiesUnusable),
         Case(CURLE_SSL_CERTPROBLEM, client: true, .clientCertificateRejected, .clientCertificateUnusable),
         Case(
-            CURLE_SSL_CONNECT_ERROR, verify: 1, "error:0A00010B:SSL routines::wrong version number",
+            CURLE_SSL_CONNECT_ERROR, verify: 1, says: "error:0A00010B:SSL routines::wrong version number",
             .secureConnectionFailed, .handshake),
         Case(
-            CURLE_SSL_CONNECT_ERROR, verify: 1, "error:0A00042E:SSL routines::tlsv1 alert protocol version",
+            CURLE_SSL_CONNECT_ERROR, verify: 1, says: "error:0A00042E:SSL routines::tlsv1 alert protocol version",
             client: true,
             .secureConnectionFailed, .handshake),
         Case(
             CURLE_RECV_ERROR,
-            "OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required, errno 0",
+            says: "OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required, errno 0",
             .clientCertificateRequired, .clientCertificateRequired),
         Case(
-            CURLE_RECV_ERROR, "OpenSSL SSL_read: error:0A000418:SSL routines::tlsv1 alert unknown ca, errno 0",
+            CURLE_RECV_ERROR, says: "OpenSSL SSL_read: error:0A000418:SSL routines::tlsv1 alert unknown ca, errno 0",
             client: true, .clientCertificateRejected, .clientCertificateRejected),
         Case(CURLE_SSL_CLIENTCERT, .clientCertificateRequired, .clientCertificateRequired),
         Case(CURLE_SSL_CLIENTCERT, client: true, .clientCertificateRejected, .clientCertificateRejected),
-        Case(CURLE_RECV_ERROR, "Recv failure: Connection reset by peer", .networkConnectionLost),
+        Case(CURLE_RECV_ERROR, says: "Recv failure: Connection reset by peer", .networkConnectionLost),
         Case(CURLE_RECV_ERROR, connect: 407, .userAuthenticationRequired),
         Case(CURLE_RECV_ERROR, connect: 503, .cannotConnectToHost),
-        Case(CURLE_RECV_ERROR, "Too large response headers: 307201 > 307200", .dataLengthExceedsMaximum),
-        Case(CURLE_UNSUPPORTED_PROTOCOL, "Unsupported response code in HTTP response", .badServerResponse),
-        Case(CURLE_UNSUPPORTED_PROTOCOL, "Received HTTP/0.9 when not allowed", .badServerResponse),
-        Case(CURLE_UNSUPPORTED_PROTOCOL, "Protocol \"ftp\" not supported or disabled in libcurl", .unsupportedURL),
+        Case(CURLE_RECV_ERROR, says: "Too large response headers: 307201 > 307200", .dataLengthExceedsMaximum),
+        Case(CURLE_UNSUPPORTED_PROTOCOL, says: "Unsupported response code in HTTP response", .badServerResponse),
+        Case(CURLE_UNSUPPORTED_PROTOCOL, says: "Received HTTP/0.9 when not allowed", .badServerResponse),
+        Case(
+            CURLE_UNSUPPORTED_PROTOCOL, says: "Protocol \"ftp\" not supported or disabled in libcurl", .unsupportedURL),
         Case(CURLE_COULDNT_RESOLVE_HOST, .cannotFindHost), Case(CURLE_COULDNT_RESOLVE_PROXY, .cannotConnectToHost),
         Case(CURLE_COULDNT_CONNECT, .cannotConnectToHost), Case(CURLE_OPERATION_TIMEDOUT, .timedOut),
         Case(CURLE_PARTIAL_FILE, .networkConnectionLost), Case(CURLE_GOT_NOTHING, .networkConnectionLost),

@@ -20,6 +20,18 @@ struct ProxyRules: Sendable, Hashable {
         var url: String
         var user: String?
         var password: String?
+
+        /// The credential that the configuration has for it.
+        var credential: AuthenticationFlow.Credential? {
+            user.map { .init(user: $0, password: password ?? "") }
+        }
+
+        /// The same proxy with another credential.
+        func with(_ credential: AuthenticationFlow.Credential) -> Self {
+            var proxy = self
+            (proxy.user, proxy.password) = (credential.user, credential.password)
+            return proxy
+        }
     }
 
     private var http: Proxy?

@@ -42,6 +42,9 @@ struct TLSSettings: Sendable {
         }
     }
 
+    /// Whether the session presents a certificate.
+    var hasCertificate: Bool { certificate != nil }
+
     /// Sets what all connections of a session have in common.
     func apply(to easy: UnsafeMutableRawPointer) {
         _ = synchronizer_setopt_string(easy, CURLOPT_CAPATH, directory)
