@@ -13,7 +13,6 @@ final class TransferRouter: PolicyHolder, URLSessionDataDelegate, @unchecked Sen
     private let completions = DispatchQueue(label: "Synchronizer.completions", qos: .userInitiated)
 
     init(_ policy: SessionDelegate, tls: TLSConfiguration) {
-        self.policy = policy
         trust = ServerTrust(tls)
         isWatched = policy.isSubclass
         super.init(policy)

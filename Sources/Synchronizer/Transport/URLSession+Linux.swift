@@ -11,8 +11,20 @@
         ) -> URLSession {
             var options = CurlSession.Options()
             options.reportsRedirects = !delegate.isWatched
+            options.tls = TLSOptions(tls)
             return CurlSession(
                 configuration: configuration, delegate: delegate, delegateQueue: queue, options: options)
+        }
+    }
+
+    extension TLSOptions {
+        fileprivate init(_ tls: TLSConfiguration) {
+            self.init()
+            additionalAuthorities = tls.additionalAuthorities
+            trustsSystemAuthorities = tls.trustsSystemAuthorities
+            clientCertificate = tls.clientCertificate.map { .pkcs12($0.data, password: $0.password) }
+            pinnedPublicKeys = tls.pinnedPublicKeys
+            minimumVersion = tls.minimumVersion == .tls13 ? .tls13 : .tls12
         }
     }
 
@@ -39,6 +51,18 @@
                 completionHandler(.allow)
             }
         }
+    }
+
+    /// The cookies that a session adds to requests.
+    struct SessionCookies: Sendable {
+        private let session: CurlSession?
+
+        init(of session: URLSession, _ configuration: URLSessionConfiguration) {
+            self.session = session as? CurlSession
+        }
+
+        /// The value of `Cookie`; nil if none are added. Never waits for the disk.
+        func header(for request: URLRequest) -> String? { session?.cookieHeader(for: request) }
     }
 
     extension ResponseHead {
