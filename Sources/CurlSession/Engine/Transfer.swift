@@ -246,7 +246,7 @@ final class Transfer {
     /// What libcurl's result means; nil if the response is complete.
     func meaning(of code: CURLcode) -> URLError? {
         if let failure { return failure }
-        if code == CURLE_OK { return parser.isComplete ? nil : URLError(.badServerResponse) }
+        if code == CURLE_OK { return parser.isComplete ? nil : URLError(.networkConnectionLost) }
         return CurlCode.error(for: code)
     }
 
