@@ -77,7 +77,9 @@
             guard SecPKCS12Import(certificate.data as CFData, options, &items) == errSecSuccess,
                 let item = (items as? [[String: Any]])?.first, let found = item[kSecImportItemIdentity as String]
             else { return .refuse(.clientCertificateRejected) }
-            let identity = found as! SecIdentity  // Swift has no conditional cast to types of Core Foundation
+            // Swift has no conditional cast to types of Core Foundation.
+            // swift-format-ignore: NeverForceUnwrap
+            let identity = found as! SecIdentity
             let chain = item[kSecImportItemCertChain as String] as? [Any]
             return .use(
                 URLCredential(

@@ -40,7 +40,7 @@
         ) -> any Cancellable {
             let transfer = URLSessionTransfer(
                 session.dataTask(with: request), of: session, policy: router.policy,
-                native: NativeTask(request, receive)
+                native: NativeSessionTask(request, receive)
             ) { receive(.transfer($0)) }
             begin(transfer)
             return transfer
@@ -48,7 +48,7 @@
     }
 
     /// What a session that caches by itself reports of a task.
-    private final class NativeTask: NativeReports {
+    private final class NativeSessionTask: NativeReports {
         private struct State {
             /// Nil once the transfer was cancelled.
             var receive: (@Sendable (NativeEvent) -> Void)?

@@ -22,12 +22,13 @@ struct StaleTests {
     }
 
     /// What the URL begins with, how the connection fails, whether what is stale may serve.
-    static let failures: [(String, URLError.Code, Bool)] = [
-        ("https", .notConnectedToInternet, true), ("https", .cannotFindHost, true), ("https", .timedOut, true),
-        ("https", .dnsLookupFailed, true), ("https", .cannotConnectToHost, true), ("https", .dataNotAllowed, true),
-        ("https", .networkConnectionLost, true), ("https", .badServerResponse, false), ("http", .unknown, false),
-        ("https", .badURL, false), ("https", .userAuthenticationRequired, false), ("https", .cancelled, false),
-    ] + URLError.Code.tlsFailures.map { ("https", $0, false) }
+    static let failures: [(String, URLError.Code, Bool)] =
+        [
+            ("https", .notConnectedToInternet, true), ("https", .cannotFindHost, true), ("https", .timedOut, true),
+            ("https", .dnsLookupFailed, true), ("https", .cannotConnectToHost, true), ("https", .dataNotAllowed, true),
+            ("https", .networkConnectionLost, true), ("https", .badServerResponse, false), ("http", .unknown, false),
+            ("https", .badURL, false), ("https", .userAuthenticationRequired, false), ("https", .cancelled, false),
+        ] + URLError.Code.tlsFailures.map { ("https", $0, false) }
 
     @Test("serves when the server is out of reach, and not when something is wrong with it", arguments: failures)
     func unreachable(scheme: String, code: URLError.Code, isServed: Bool) {
