@@ -122,3 +122,18 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// `CurlSession` and what it links exist on Linux only. The manifest asks for the host, because conditions of dependencies
+// would still build the target on a Mac.
+#if os(Linux)
+    package.products.append(.library(name: "CurlSession", targets: ["CurlSession"]))
+    package.targets += [
+        .systemLibrary(name: "CCurl"),
+        .systemLibrary(name: "CContentCodings"),
+        .target(name: "CurlSession", dependencies: ["CCurl", "CContentCodings"], swiftSettings: settings),
+        .testTarget(
+            name: "CurlSessionTests", dependencies: ["CurlSession", "ScriptedServer", "TestSupport"],
+            swiftSettings: settings),
+    ]
+    package.targets.first { $0.name == "Synchronizer" }?.dependencies.append("CurlSession")
+#endif

@@ -70,7 +70,8 @@ limited() {
 }
 
 # The C libraries of the package as pkg-config and as Debian call them.
-libraries='sqlite3:libsqlite3-dev libjpeg:libjpeg-dev libpng:libpng-dev libwebp:libwebp-dev lcms2:liblcms2-dev'
+libraries='sqlite3:libsqlite3-dev libjpeg:libjpeg-dev libpng:libpng-dev libwebp:libwebp-dev lcms2:liblcms2-dev
+    libcurl:libcurl4-openssl-dev zlib:zlib1g-dev libbrotlidec:libbrotli-dev libzstd:libzstd-dev'
 
 # What the Swift toolchain itself needs of the system, to run and to link.
 toolchain_packages='binutils ca-certificates g++ git libc6-dev libcurl4-openssl-dev libncurses-dev libsqlite3-dev

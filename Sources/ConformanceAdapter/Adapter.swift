@@ -5,8 +5,10 @@ import Synchronizer
 /// on standard input; answers go the same way to standard output, in any order. Nothing but the public API of
 /// Synchronizer stands between the two.
 ///
-///     ConformanceAdapter [--store sqlite|stock|none] [--memory]
+///     ConformanceAdapter [--store sqlite|stock|none] [--memory] [--errors-as-504]
 ///
+/// `--errors-as-504` answers with a 504 where a load fails without a response, as a proxy does (RFC 9110 §15.6.5): some
+/// tests of the suite want a response where a client only has an error.
 /// `--memory` keeps parsed objects in memory, as an app does; without it every answer comes through the HTTP cache.
 @main
 struct Adapter {
@@ -20,7 +22,10 @@ struct Adapter {
         await withTaskGroup(of: Void.self) { answers in
             while let line = readLine() {
                 guard let call = Call(line) else { continue }
-                answers.addTask { Output.write(await call.answer(from: synchronizer)) }
+                answers.addTask {
+                    Output.write(
+                        await call.answer(from: synchronizer, errorsAs504: arguments.contains("--errors-as-504")))
+                }
             }
         }
     }

@@ -17,12 +17,14 @@ struct Call: Sendable, Decodable {
 
     /// What the synchronizer answers, as the protocol wants it. Statuses outside 200–299 and empty bodies are errors
     /// to callers of a synchronizer; their answers are in the error.
-    func answer(from synchronizer: Synchronizer) async -> [String: any Sendable] {
+    func answer(from synchronizer: Synchronizer, errorsAs504: Bool) async -> [String: any Sendable] {
         do {
             let loaded = try await synchronizer.loaded(DataResource(request: request))
             return answer(loaded.response, loaded.object)
         } catch let error as SynchronizerError {
-            guard let response = error.context.response else { return failure(error) }
+            guard let response = error.context.response else {
+                return errorsAs504 ? ["id": id, "status": 504, "headers": [[String]](), "body": ""] : failure(error)
+            }
             return answer(response, error.context.body ?? Data())
         } catch {
             return failure(error)

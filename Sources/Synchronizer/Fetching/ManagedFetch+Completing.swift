@@ -94,11 +94,10 @@ extension ManagedFetch {
         }
         hop.trace.source = .network
         if reception.isTooLarge, (200..<300).contains(reception.status) {
-            let head = reception.response.map { ResponseHead($0) }
-            let context = SynchronizerError.Context(url: hop.url, trace: hop.trace, head: head, body: nil)
+            let context = SynchronizerError.Context(url: hop.url, trace: hop.trace, head: reception.head, body: nil)
             return finish(.failure(.tooLarge(limit: options.maximumBodySize, context)))
         }
-        guard let response = reception.response else {
+        guard let head = reception.head else {
             return finish(.failure(.transport(URLError(.badServerResponse), .init(url: hop.url, trace: hop.trace))))
         }
         var exchange = exchange
@@ -112,7 +111,7 @@ extension ManagedFetch {
             deliver(
                 hop,
                 Answer(
-                    status: reception.status, head: ResponseHead(response), location: location, body: reception.body,
+                    status: head.status, head: head, location: location, body: reception.body,
                     freshUntil: freshUntil))
         }
     }
@@ -133,8 +132,9 @@ extension LoadTrace {
     /// Notes what an exchange took and brought.
     mutating func note(_ exchange: Exchange, at now: Date) {
         bytesReceived += exchange.reception.body.count
-        guard exchange.reception.response != nil else { return }
-        status = exchange.reception.status
+        network = exchange.network ?? network
+        guard let head = exchange.reception.head else { return }
+        status = head.status
         timeToFirstByte = exchange.reception.responseTime.timeIntervalSince(exchange.requestTime)
         transfer = now.timeIntervalSince(exchange.reception.responseTime)
     }

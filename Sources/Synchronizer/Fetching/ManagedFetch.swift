@@ -182,11 +182,11 @@ final class ManagedFetch: Fetch {
 
     private func receive(_ event: TransferEvent) {
         switch event {
-        case .response(let response) where response.isInterim: break
-        case .response(let response):
+        case .response(let head) where head.isInterim: break
+        case .response(let head):
             let now = fetcher.time.now
             let exchange = state.withLock { state in
-                state.running?.exchange.reception.receive(response, at: now)
+                state.running?.exchange.reception.receive(head, at: now)
                 return state.running?.exchange
             }
             if let event = exchange?.reportOfHead { report(event) }
@@ -197,7 +197,11 @@ final class ManagedFetch: Fetch {
                 return state.running?.exchange.isReportedAsItArrives ?? false
             }
             if isReported { report(.received(data)) } else { endIfTooLarge() }
-        case .redirected, .storing, .servedFromSessionCache: break
+        case .sent(let count, let expected): report(.sent(count, of: expected))
+        case .authorized(let credential):
+            state.withLock { $0.running?.exchange.authorize(credential) }
+            report(.authorized)
+        case .measured(let network): state.withLock { $0.running?.exchange.network = network }
         case .finished(let error):
             end(error.map { .failure($0) } ?? .success(()))
         }
@@ -255,9 +259,9 @@ extension Exchange {
 
     /// What the caller hears with the head.
     fileprivate var reportOfHead: FetchEvent? {
-        guard isReportedAsItArrives, let response = reception.response else { return nil }
+        guard isReportedAsItArrives, let head = reception.head else { return nil }
         if let resumption { return .resumed(after: resumption.start, expectedBytes: resumption.length) }
-        return .response(ResponseHead(response), expectedBytes: reception.bodyLength)
+        return .response(head, expectedBytes: reception.bodyLength)
     }
 
     /// Where the rest of a body begins, and the length of the whole; nil if this is not the rest that was asked for.

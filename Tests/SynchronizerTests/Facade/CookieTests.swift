@@ -26,8 +26,8 @@ struct CookieTests {
         }
     }
 
-    private static func cookie(_ user: String, path: String = "/") -> HTTPCookie? {
-        HTTPCookie(properties: [.name: "user", .value: user, .domain: "127.0.0.1", .path: path])
+    private static func cookie(_ user: String) -> HTTPCookie? {
+        HTTPCookie(properties: [.name: "user", .value: user, .domain: "127.0.0.1", .path: "/"])
     }
 
     @Test(
@@ -92,43 +92,6 @@ struct CookieTests {
         let expected: [Set<String>] = [[""], ["a=1"], ["a=1", "b=2", "c=3"], ["a=1", "b=2", "c=3", "d=4"]]
         #expect(sent == (accepts ? expected : Array(repeating: [""], count: 4)))
     }
-
-    #if canImport(FoundationNetworking)
-        @Test("nobody waits for the disk on the main actor while the cookies of an answer are written")
-        @MainActor func slowDisk() async throws {
-            let bench = try Workbench()
-            let gate = Gate()
-            bench.server["/set"] = Reply("set").adding("Set-Cookie", "a=1; Path=/").waiting(for: gate)
-            bench.server["/b"] = Reply("b")
-            let configuration = URLSessionConfiguration.ephemeral
-            let cookies = try #require(configuration.httpCookieStorage)
-            for user in ["one", "other"] { cookies.setCookie(try #require(Self.cookie(user, path: "/\(user)"))) }
-            let synchronizer = bench.synchronizer { $0.sessionConfiguration = configuration }
-            let answers = Collector<String>()
-            synchronizer.loadResource(DataResource(url: bench.server.url("/set"))) { _ in answers.append("set") }
-            try await gate.waitForArrivals(1)
-
-            // Whoever sorts the cookies keeps all others from them, as a slow disk does.
-            let (isSorting, mayEnd) = (Collector<Bool>(), DispatchSemaphore(value: 0))
-            onThreads(1) { _ in
-                let order = NSSortDescriptor(keyPath: \HTTPCookie.path, ascending: true) { _, _ in
-                    isSorting.append(true)
-                    mayEnd.wait()
-                    return .orderedSame
-                }
-                _ = cookies.sortedCookies(using: [order])
-            }
-            try await isSorting.wait(for: 1)
-            gate.open()
-            let changes = CookieChanges.of(cookies)
-            try await waitUntil("the session keeps the answer's cookie") { changes.read { true } == nil }
-            synchronizer.loadResource(DataResource(url: bench.server.url("/b"))) { _ in answers.append("b") }
-            synchronizer.prefetch([DataResource(url: bench.server.url("/b"))])
-            mayEnd.signal()  // a main actor that waited for the sort would not come here
-            try await answers.wait(for: 2)
-            #expect(cookies.cookies?.count == 3)
-        }
-    #endif
 
     @Test("who logs in while a load is under way does not join that of the one before")
     func inFlight() async throws {

@@ -7,9 +7,6 @@ import Testing
 @testable import Synchronizer
 
 /// What goes wrong at each phase of a reply, with what has to come of it.
-///
-/// A connection that ends in the middle of the head is left out: Foundation's own HTTP code ends the process then, see
-/// `Documentation/Linux.md`.
 @Suite("Faults of the server", .bounded)
 struct ServerFaultTests {
     /// How the body of the faulty reply is framed.
@@ -21,8 +18,10 @@ struct ServerFaultTests {
         var testDescription: String { "\(fault), \(framing)" }
     }
 
-    /// Before the head, after it, in the body, and between two chunks of 1,000 bytes.
-    static let phases: [Reply.Moment] = [.beforeHead, .afterHead, .afterBody(10), .afterBody(1_000), .afterBody(4_999)]
+    /// Before the head, in it, after it, in the body, and between two chunks of 1,000 bytes.
+    static let phases: [Reply.Moment] = [
+        .beforeHead, .midHead, .afterHead, .afterBody(10), .afterBody(1_000), .afterBody(4_999),
+    ]
 
     /// Those that leave no whole body.
     static let broken: [Case] =

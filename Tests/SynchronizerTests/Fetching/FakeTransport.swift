@@ -96,8 +96,10 @@ final class FakeTransfer: Transfer {
     }
 
     func deliver(_ reply: FakeReply) {
-        for interim in reply.interim { report(.response(head(FakeReply(interim.status, interim.fields)))) }
-        if reply.status != 0 { report(.response(head(reply))) }
+        for interim in reply.interim {
+            report(.response(ResponseHead(response(FakeReply(interim.status, interim.fields)))))
+        }
+        if reply.status != 0 { report(.response(ResponseHead(response(reply)))) }
         for chunk in reply.chunks { report(.data(chunk)) }
         if reply.isEndless { return }
         report(.finished(reply.error))
@@ -114,11 +116,12 @@ final class FakeTransfer: Transfer {
         if wasOpen { transport.countCancelled() }
     }
 
-    func willCache(_ proposed: CachedURLResponse, decided: @escaping @Sendable (CachedURLResponse?) -> Void) {
-        decided(transport.decision(on: proposed))
+    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (CacheDecision) -> Void) {
+        let proposed = CachedURLResponse(response: head.urlResponse, data: body)
+        decided(CacheDecision(transport.decision(on: proposed), insteadOf: proposed))
     }
 
-    private func head(_ reply: FakeReply) -> URLResponse {
+    private func response(_ reply: FakeReply) -> URLResponse {
         let url = request.url ?? URL(fileURLWithPath: "/")
         let other = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
         guard url.scheme?.hasPrefix("http") ?? false else { return other }
