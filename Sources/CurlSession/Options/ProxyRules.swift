@@ -74,6 +74,7 @@ struct ProxyRules: Sendable, Hashable {
 
     /// The proxy for a URL; nil for a direct connection.
     func proxy(for url: URL) -> Proxy? {
+        guard http != nil || https != nil else { return nil }
         let isSecure = url.scheme?.lowercased() == "https"
         guard let proxy = isSecure ? https : http, let host = url.host(percentEncoded: true)?.lowercased() else {
             return nil
