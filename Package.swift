@@ -89,6 +89,10 @@ let package = Package(
         .target(
             name: "ScriptedServer", path: "Tests/ScriptedServer",
             resources: [.copy("Photographs")], swiftSettings: settings),
+        // What hostile servers do, and what their clients get: the table of Documentation/Linux.md.
+        .target(
+            name: "HostileServer", dependencies: ["ScriptedServer"], path: "Tests/HostileServer",
+            swiftSettings: settings),
         .target(
             name: "TestSupport", dependencies: ["Synchronizer", "HTTPCaching", "ScriptedServer"],
             path: "Tests/TestSupport",
