@@ -107,6 +107,7 @@ let package = Package(
             name: "SynchronizerTests",
             dependencies: [
                 "Synchronizer", "HTTPCaching", "TestSupport",
+                "HostileServer",
                 .target(name: "StorageChild", condition: whereProcessesAre),
                 .target(name: "CacheTool", condition: whereProcessesAre),
             ],
@@ -133,7 +134,13 @@ let package = Package(
         .systemLibrary(name: "CContentCodings"),
         .target(name: "CurlSession", dependencies: ["CCurl", "CContentCodings"], swiftSettings: settings),
         .testTarget(
-            name: "CurlSessionTests", dependencies: ["CurlSession", "ScriptedServer"], swiftSettings: settings),
+            name: "CurlSessionTests", dependencies: ["CurlSession", "ScriptedServer", "HostileServer"],
+            swiftSettings: settings),
+        // Meets hostile servers, where a test can see it crash and measure its memory.
+        .executableTarget(
+            name: "HostileChild", dependencies: ["Synchronizer", "HostileServer", "TestSupport"],
+            path: "Tests/HostileChild", swiftSettings: settings),
     ]
+    package.targets.first { $0.name == "SynchronizerTests" }?.dependencies.append("HostileChild")
     package.targets.first { $0.name == "Synchronizer" }?.dependencies.append("CurlSession")
 #endif

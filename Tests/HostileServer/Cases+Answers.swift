@@ -31,43 +31,43 @@ extension HostileCase {
     private static let badTargets: [HostileCase] = [
         redirect("Redirects to a port that is none", "//127.0.0.1:99999/", .error(.badURL)),
         redirect("Redirects to a port where nobody listens", "//127.0.0.1:1/", .error(.cannotConnectToHost)),
-        HostileCase("Redirects to itself", .error(.httpTooManyRedirects)) { _ in .redirect(to: "/case") },
-        HostileCase("Redirects to a new URL each time", .error(.httpTooManyRedirects)) { server in
+        HostileCase("Redirects to itself", .error(.httpTooManyRedirects)) { _, path in .redirect(to: path) },
+        HostileCase("Redirects to a new URL each time", .error(.httpTooManyRedirects)) { server, _ in
             server.handle("/again") { request in .redirect(to: "/again?\(request.number)") }
             return .redirect(to: "/again")
         },
     ]
 
     private static let goodTargets: [HostileCase] = [
-        HostileCase("Redirects to an IPv6 literal", .hello) {
-            .redirect(to: "http://[::ffff:127.0.0.1]:\($0.port)/target")
+        HostileCase("Redirects to an IPv6 literal", .hello) { server, _ in
+            .script(.redirect("Location: http://[::ffff:127.0.0.1]:\(server.port)/target", "Content-Length: 0"))
         },
         redirect(
             "Redirects without a target", "", .response(status: 302, body: Data("moved".utf8)),
             name: "an empty Location"),
         HostileCase(
             "Redirects without a target", "no Location", .response(status: 302, body: Data("moved".utf8)),
-            .response(status: "HTTP/1.1 302 Found", body: "moved")),
-        HostileCase("Redirects to 50 KB of path", .hello) { server in
+            .text("HTTP/1.1 302 Found\r\nContent-Length: 5\r\n\r\nmoved")),
+        HostileCase("Redirects to 50 KB of path", .hello) { server, _ in
             let path = "/" + String(repeating: "x", count: 50 << 10)
             server[path] = Reply("hello", fields: ["Cache-Control": "max-age=100"])
-            return .redirect(to: path)
+            return .script(.redirect("Location: \(path)", "Content-Length: 0"))
         },
     ]
 
     private static let bodies: [HostileCase] = [
         HostileCase(
             "A redirect with a body of 100 MB", .hello,
-            .head("Location: /target", "Content-Length: 104857600", status: "HTTP/1.1 302 Found"), .fill(100 << 20)),
+            .redirect("Location: /target", "Content-Length: 104857600"), .fill(100 << 20)),
         HostileCase(
-            "A redirect with a body without end", .hello, .head("Location: /target", status: "HTTP/1.1 302 Found"),
+            "A redirect with a body without end", .hello, .redirect("Location: /target"),
             .again([.fill(1 << 20)], times: nil)),
         HostileCase(
             "A redirect whose body never comes", .hello,
-            .head("Location: /target", "Content-Length: 9", status: "HTTP/1.1 302 Found"), .hold),
-        HostileCase("A redirect with a gzip bomb", .hello) { _ in
+            .redirect("Location: /target", "Content-Length: 9"), .hold),
+        HostileCase("A redirect with a gzip bomb", .hello) { _, _ in
             .script(
-                [.head("Location: /target", "Content-Encoding: gzip", status: "HTTP/1.1 302 Found")]
+                [.redirect("Location: /target", "Content-Encoding: gzip")]
                     + Compressed.gzip.bomb(gibibytes: 10) + [.close])
         },
     ]
@@ -118,17 +118,17 @@ extension HostileCase {
     ]
 
     private static let uploads: [HostileCase] = [
-        HostileCase("A `POST` that is answered before its body is read", .hello, method: "POST") { server in
-            server.answerEarly(at: "/case")
+        HostileCase("A `POST` that is answered before its body is read", .hello, method: "POST") { server, path in
+            server.answerEarly(at: path)
             return .script(.response(), .close)
         },
         HostileCase(
             "A `POST` whose connection is reset before its body is read", .error(.networkConnectionLost), method: "POST"
-        ) { server in
-            server.answerEarly(at: "/case")
+        ) { server, path in
+            server.answerEarly(at: path)
             return .script(.reset)
         },
-        HostileCase("A `POST` that is redirected with 307", .hello, method: "POST") { _ in
+        HostileCase("A `POST` that is redirected with 307", .hello, method: "POST") { _, _ in
             .redirect(to: "/target", status: 307)
         },
     ]

@@ -6,7 +6,7 @@ extension HostileCase {
     private static func coded(
         _ row: String, _ variant: String, _ coding: String, _ body: Data, _ outcome: Outcome, end: [Reply.Piece] = []
     ) -> HostileCase {
-        HostileCase(row, variant, outcome) { _ in
+        HostileCase(row, variant, outcome) { _, _ in
             .script([.head("Content-Encoding: \(coding)", "Content-Length: \(body.count)"), .bytes(body)] + end)
         }
     }
@@ -20,16 +20,16 @@ extension HostileCase {
 
     private static let bombs: [HostileCase] =
         Compressed.allCases.map { coding in
-            HostileCase("A body that inflates to 10 GB", coding.rawValue, .tooLarge) { _ in
+            HostileCase("A body that inflates to 10 GB", coding.rawValue, .tooLarge) { _, _ in
                 .script([.head("Content-Encoding: \(coding.rawValue)")] + coding.bomb(gibibytes: 10) + [.close])
             }
         }
 
     private static let otherBombs: [HostileCase] = [
-        HostileCase("A body that inflates to 1 GB", .tooLarge) { _ in
+        HostileCase("A body that inflates to 1 GB", .tooLarge) { _, _ in
             .script([.head("Content-Encoding: gzip")] + Compressed.gzip.bomb(gibibytes: 1) + [.close])
         },
-        HostileCase("100 codings around each other", .error(.cannotDecodeContentData)) { _ in
+        HostileCase("100 codings around each other", .error(.cannotDecodeContentData)) { _, _ in
             let codings = Array(repeating: "gzip", count: 100).joined(separator: ", ")
             return .script([
                 .head("Content-Encoding: \(codings)", "Content-Length: 523"), .bytes(Compressed.gzip.sample), .hold,

@@ -31,11 +31,14 @@ extension HostileCase {
 
     private static let others = [
         HostileCase(
+            "Sends a byte a second, forever", "", .error(.timedOut), wait: .loadTimeout, .head(),
+            .again([.text("x"), .delay(1)], times: nil)),
+        HostileCase(
             "Resets the connection in a body without a length", .error(.networkConnectionLost),
             .head(), .text("hello"), .reset),
         HostileCase("Closes the connection after a body without a length", .hello, .head(), .text("hello"), .close),
-        HostileCase("Redirects, and closes the connection in the body", .hello) { _ in
-            .script(.head("Location: /target", "Content-Length: 9", status: "HTTP/1.1 302 Found"), .text("x"), .close)
+        HostileCase("Redirects, and closes the connection in the body", .hello) { _, _ in
+            .script(.redirect("Location: /target", "Content-Length: 9"), .text("x"), .close)
         },
     ]
 }

@@ -47,10 +47,10 @@ extension HostileCase {
             .text("hello"), .close),
         HostileCase(
             "204 or 304 with a body", "204", .response(status: 204, body: Data()),
-            .response(status: "HTTP/1.1 204 No Content")),
+            .text("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello")),
         HostileCase(
             "204 or 304 with a body", "304 that was not asked for", .response(status: 304, body: Data()),
-            .response(status: "HTTP/1.1 304 Not Modified")),
+            .text("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\nhello")),
         HostileCase(
             "A body without a length, without end", .tooLarge, .head(), .fill(64 << 20),
             .again([.fill(1 << 20)], times: nil)),

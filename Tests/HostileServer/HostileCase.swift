@@ -40,17 +40,17 @@ public struct HostileCase: Sendable, CustomStringConvertible {
     public let wait: Wait
     /// Whether the response is stored. Where it is not, what was stored before remains.
     public let isStored: Bool
-    /// The method of the request. `POST` has the body `upload`.
+    /// The method of the request. A `POST` has a body of 8 MB.
     public let method: String
-    /// What the server replies with.
-    public let reply: @Sendable (ScriptedServer) -> Reply
+    /// What the server replies with at a path.
+    public let reply: @Sendable (ScriptedServer, _ path: String) -> Reply
 
     /// The limit that the table is about.
     public static let maximumResponseSize = 1 << 20
 
     init(
         _ row: String, _ variant: String, _ outcome: Outcome, session: Outcome? = nil, wait: Wait = .nothing,
-        method: String = "GET", reply: @escaping @Sendable (ScriptedServer) -> Reply
+        method: String = "GET", reply: @escaping @Sendable (ScriptedServer, String) -> Reply
     ) {
         (self.row, self.variant, self.outcome, self.wait) = (row, variant, outcome, wait)
         (self.method, self.reply) = (method, reply)
@@ -62,12 +62,12 @@ public struct HostileCase: Sendable, CustomStringConvertible {
         _ row: String, _ variant: String, _ outcome: Outcome, wait: Wait = .nothing, method: String = "GET",
         _ pieces: Reply.Piece...
     ) {
-        self.init(row, variant, outcome, wait: wait, method: method) { _ in .script(pieces) }
+        self.init(row, variant, outcome, wait: wait, method: method) { _, _ in .script(pieces) }
     }
 
     init(
         _ row: String, _ outcome: Outcome, session: Outcome? = nil, method: String = "GET",
-        reply: @escaping @Sendable (ScriptedServer) -> Reply
+        reply: @escaping @Sendable (ScriptedServer, String) -> Reply
     ) {
         self.init(row, "", outcome, session: session, method: method, reply: reply)
     }
@@ -75,7 +75,7 @@ public struct HostileCase: Sendable, CustomStringConvertible {
     init(
         _ row: String, _ outcome: Outcome, session: Outcome? = nil, method: String = "GET", _ pieces: Reply.Piece...
     ) {
-        self.init(row, "", outcome, session: session, method: method) { _ in .script(pieces) }
+        self.init(row, "", outcome, session: session, method: method) { _, _ in .script(pieces) }
     }
 
     public var description: String { variant.isEmpty ? row : "\(row): \(variant)" }
@@ -87,9 +87,9 @@ extension HostileCase {
         connections, heads, statusLines, lengths, chunks, codings, redirects, answers,
     ].flatMap { $0 }
 
-    /// Has a server reply with this case at `/case`, and with a short text at `/target`, where redirects lead.
-    public func install(on server: ScriptedServer) {
-        server["/case"] = reply(server)
+    /// Has a server reply with this case at a path, and with a short text at `/target`, where redirects lead.
+    public func install(on server: ScriptedServer, at path: String) {
+        server[path] = reply(server, path)
         server["/target"] = Reply("hello", fields: ["Cache-Control": "max-age=100"])
     }
 }
@@ -98,6 +98,11 @@ extension Reply.Piece {
     /// The head of a response that may be stored, with these lines and the empty one that ends it.
     static func head(_ lines: String..., status: String = "HTTP/1.1 200 OK") -> Reply.Piece {
         .text(([status, "Cache-Control: max-age=100"] + lines).joined(separator: "\r\n") + "\r\n\r\n")
+    }
+
+    /// The head of a redirect, with these lines and the empty one that ends it.
+    static func redirect(_ lines: String...) -> Reply.Piece {
+        .text((["HTTP/1.1 302 Found", "Cache-Control: max-age=100"] + lines).joined(separator: "\r\n") + "\r\n\r\n")
     }
 
     /// The start of that head: one or more lines are to follow.
