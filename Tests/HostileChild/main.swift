@@ -18,6 +18,9 @@ let arguments = CommandLine.arguments.dropFirst()
 switch arguments.first {
 case "table": print(HostileTable.markdown)
 case "cases": try await CaseRun().runAll()
-default: fail("usage: HostileChild table | cases")
+case "chaos":
+    guard let seconds = arguments.dropFirst().first.flatMap(Double.init) else { fail("chaos SECONDS [SEED]") }
+    try await ChaosRun(seed: arguments.dropFirst(2).first.flatMap(UInt64.init) ?? 1).run(seconds: seconds)
+default: fail("usage: HostileChild table | cases | chaos SECONDS [SEED]")
 }
 say("done")

@@ -35,6 +35,19 @@
         }
     }
 
+    /// `Scripts/test --chaos SECONDS` lets it go on for longer.
+    @Suite("Chaos")
+    struct ChaosTests {
+        static let seconds = ProcessInfo.processInfo.environment["SYNCHRONIZER_CHAOS"] ?? "2"
+
+        @Test("no wrong bytes, no completion lost or doubled, no growth, where one connection in three is faulty")
+        func chaos() async throws {
+            let lines = try await HostileProcess.lines("chaos", Self.seconds)
+            print(lines.joined(separator: "\n"))
+            #expect(lines.last == "done", "\(lines)")
+        }
+    }
+
     /// A run of the program that meets hostile servers.
     enum HostileProcess {
         /// Its lines, once it has ended. They are read on a thread of their own, because reading blocks.
