@@ -134,7 +134,7 @@ let package = Package(
         .systemLibrary(name: "CContentCodings"),
         .target(name: "CurlSession", dependencies: ["CCurl", "CContentCodings"], swiftSettings: settings),
         .testTarget(
-            name: "CurlSessionTests", dependencies: ["CurlSession", "ScriptedServer", "HostileServer"],
+            name: "CurlSessionTests", dependencies: ["CurlSession", "ScriptedServer", "HostileServer", "TestSupport"],
             swiftSettings: settings),
         // Meets hostile servers, where a test can see it crash and measure its memory.
         .executableTarget(

@@ -1,0 +1,320 @@
+import CCurl
+import Foundation
+
+/// The connections of a session: a `CURLM`, reused easy handles, and the queues for its hosts.
+///
+/// Everything here is for the engine's thread, but `perform` and what is `let`.
+final class ConnectionPool: @unchecked Sendable {  // its variables are touched on the engine's thread only
+    /// Idle connections that are kept open.
+    static let maximumConnections = 64
+    /// Seconds after which an idle connection is not used again. Servers mostly close theirs after 60 or more.
+    static let maximumAge = 50
+    private static let spareHandles = 32
+
+    let engine: Engine
+    let options: TransferOptions
+    let executor: DelegateExecutor
+    private var multi: UnsafeMutableRawPointer?
+    private var spare: [UnsafeMutableRawPointer] = []
+    private(set) var active: [UnsafeMutableRawPointer: Transfer] = [:]
+    private var slots: HostSlots<Waiting>
+    private var ownSockets: Set<Int32> = []
+    private var multiplexed: [String] = []
+    /// Tasks whose delegate has something to be told.
+    private var outbox: [TaskCore] = []
+
+    /// When libcurl's timer fires; `.max` if it is not set.
+    private(set) var timer = UInt64.max
+    /// When a transfer may have timed out at the earliest, or, without any, when the idle connections are closed.
+    private(set) var deadline = UInt64.max
+    var isTimed = false
+    var isTouched = false
+
+    init(engine: Engine, options: TransferOptions, executor: DelegateExecutor) {
+        self.engine = engine
+        self.options = options
+        self.executor = executor
+        slots = HostSlots(limit: options.connectionsPerHost)
+    }
+
+    /// Whether this process has the engine's thread: a child of `fork` does not.
+    var isAlive: Bool { engine.process == getpid() }
+
+    /// Runs a command on the engine's thread. Safe from any thread.
+    func perform(_ command: @escaping @Sendable () -> Void) {
+        engine.perform(command)
+    }
+
+    // MARK: Transfers
+
+    private struct Waiting {
+        let task: TaskCore
+        let exchange: Exchange
+    }
+
+    /// Sends a request of a task when its host has a free slot.
+    func start(_ task: TaskCore, _ exchange: Exchange) {
+        guard !task.isOver else { return }
+        let waiting = Waiting(task: task, exchange: exchange)
+        guard slots.take(exchange.origin, priority: task.priority, waiter: waiting) else { return }
+        begin(task, exchange)
+    }
+
+    private func begin(_ task: TaskCore, _ exchange: Exchange) {
+        engine.touch(self)
+        closeSpeakingConnections()
+        guard let multi = openMulti(), let easy = spare.popLast() ?? options.makeHandle(for: self) else {
+            slots.release(exchange.origin)
+            return task.end(URLError(.unknown), from: self)
+        }
+        let transfer = Transfer(task: task, exchange: exchange, pool: self, easy: easy)
+        active[easy] = transfer
+        task.transfer = transfer
+        transfer.configure()
+        let code = curl_multi_add_handle(multi, easy)
+        if code != CURLM_OK { finish(transfer, URLError(.unknown)) }
+        transferWaits(until: transfer.deadline)
+    }
+
+    /// Takes a transfer out of libcurl, whether it has ended or not.
+    private func remove(_ transfer: Transfer) {
+        guard let easy = transfer.easy else { return }
+        curl_multi_remove_handle(multi, easy)
+        active[easy] = nil
+        transfer.detach()
+        if transfer.needsFreshHandle || spare.count >= Self.spareHandles {
+            curl_easy_cleanup(easy)
+        } else {
+            spare.append(easy)
+        }
+        becomeIdle(transfer.socket)
+        slots.release(transfer.exchange.origin)
+        startWaiting(transfer.exchange.origin)
+        if active.isEmpty { restUntilUnused() }
+    }
+
+    private func finish(_ transfer: Transfer, _ error: URLError?) {
+        transfer.collectMetrics(isFinal: true)
+        remove(transfer)
+        transfer.ended(error)
+    }
+
+    /// Drops a transfer that has not ended; its connection is closed unless it is multiplexed.
+    func abort(_ transfer: Transfer) {
+        engine.touch(self)
+        remove(transfer)
+    }
+
+    private func startWaiting(_ origin: String) {
+        while let next = slots.takeNext(origin) {
+            if next.task.isOver {
+                slots.release(origin)
+            } else {
+                begin(next.task, next.exchange)
+            }
+        }
+    }
+
+    /// The origin answered by HTTP/2 or later. Inside of a callback libcurl cannot be called, so the waiting start later.
+    func originMultiplexes(_ transfer: Transfer) {
+        if transfer.socket >= 0 { engine.withSockets { table, _ in table[transfer.socket].isMultiplexed = true } }
+        if slots.setMultiplexed(transfer.exchange.origin) { multiplexed.append(transfer.exchange.origin) }
+    }
+
+    /// Ends what has ended, starts what can start, and has the delegates told.
+    func settle() {
+        var code = CURLE_OK
+        while let multi, let easy = synchronizer_multi_ended(multi, &code) {
+            if let transfer = active[easy] { finish(transfer, transfer.meaning(of: code)) }
+        }
+        while let origin = multiplexed.popLast() { startWaiting(origin) }
+        guard !outbox.isEmpty else { return }
+        executor.drain(outbox)
+        outbox = []
+    }
+
+    /// Has the task's delegate told what has happened, at the end of this turn.
+    func deliver(_ task: TaskCore) {
+        outbox.append(task)
+        engine.touch(self)
+    }
+
+    // MARK: libcurl's events
+
+    func handle(_ events: UInt32, on socket: Int32) {
+        let entry = engine.sockets[socket]
+        if entry.isIdle, !entry.isMultiplexed { return shutDown(socket) }
+        guard entry.wanted != 0 else { return watch(socket, wanted: 0, lazily: false) }
+        var mask: Int32 = 0
+        if events & (Epoll.input | Epoll.hangUp) != 0 { mask |= CURL_CSELECT_IN }
+        if events & Epoll.output != 0 { mask |= CURL_CSELECT_OUT }
+        if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { mask |= CURL_CSELECT_ERR }
+        act(socket, mask)
+    }
+
+    func timerFired() {
+        timer = .max
+        engine.timesChanged(self)
+        act(-1, 0)
+    }
+
+    private func act(_ socket: Int32, _ mask: Int32) {
+        guard let multi else { return }
+        engine.touch(self)
+        var running: Int32 = 0
+        curl_multi_socket_action(multi, socket, mask, &running)
+    }
+
+    // MARK: Connections
+
+    private func openMulti() -> UnsafeMutableRawPointer? {
+        if let multi { return multi }
+        guard let multi = curl_multi_init() else { return nil }
+        self.multi = multi
+        synchronizer_multi_callbacks(multi, socketCallback, timerCallback, Unmanaged.passUnretained(self).toOpaque())
+        _ = synchronizer_multi_long(multi, CURLMOPT_MAXCONNECTS, Self.maximumConnections)
+        _ = synchronizer_multi_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, options.connectionsPerHost)
+        return multi
+    }
+
+    /// Closes all connections, when nothing uses them any more.
+    func close() {
+        for transfer in active.values { remove(transfer) }
+        for easy in spare { curl_easy_cleanup(easy) }
+        spare = []
+        if let multi { curl_multi_cleanup(multi) }
+        multi = nil
+        (timer, deadline) = (.max, .max)
+        engine.timesChanged(self)
+    }
+
+    fileprivate func opened(_ socket: Int32) {
+        ownSockets.insert(socket)
+        engine.withSockets { table, _ in table[socket] = SocketTable.Entry(pool: self, isOwn: true) }
+    }
+
+    fileprivate func closed(_ socket: Int32) {
+        ownSockets.remove(socket)
+        engine.withSockets { table, _ in table[socket] = SocketTable.Entry() }
+    }
+
+    fileprivate func wants(_ events: UInt32, on socket: Int32, for easy: UnsafeMutableRawPointer?) {
+        if events != 0, let transfer = easy.flatMap({ active[$0] }) { transfer.socket = socket }
+        watch(socket, wanted: events, lazily: true)
+    }
+
+    /// - Parameter lazily: leave it to the next event to find that nothing is wanted of the socket. Mostly none comes before
+    ///   the next transfer, and two calls of the kernel are saved.
+    private func watch(_ socket: Int32, wanted: UInt32, lazily: Bool) {
+        engine.withSockets { table, epoll in
+            var entry = table[socket]
+            if entry.pool == nil { entry.pool = self }
+            entry.wanted = wanted
+            if wanted != 0 { entry.isIdle = false }
+            if wanted != 0 || !lazily || !entry.isOwn {
+                epoll.watch(socket, from: entry.watched, to: wanted)
+                entry.watched = wanted
+            }
+            table[socket] = entry.isOwn || wanted != 0 ? entry : SocketTable.Entry()
+        }
+    }
+
+    /// The transfer that used the socket has ended, and the socket is still open: the server has nothing to say on it now.
+    private func becomeIdle(_ socket: Int32) {
+        guard ownSockets.contains(socket) else { return }
+        engine.withSockets { table, epoll in
+            guard table[socket].wanted == 0 else { return }
+            table[socket].isIdle = true
+            epoll.watch(socket, from: table[socket].watched, to: Epoll.input)
+            table[socket].watched = Epoll.input
+        }
+    }
+
+    /// Bytes that come after a response are not the answer to the next request, so a connection that has become readable
+    /// while it was idle must not be used again. libcurl 7.88 would; a socket that is shut down it takes for dead.
+    private func shutDown(_ socket: Int32) {
+        engine.withSockets { table, epoll in
+            epoll.watch(socket, from: table[socket].watched, to: 0)
+            table[socket].watched = 0
+        }
+        shutdown(socket, Int32(SHUT_RDWR))
+    }
+
+    /// Asks the kernel about the idle sockets right before libcurl chooses one of them.
+    private func closeSpeakingConnections() {
+        var idle: [pollfd] = []
+        for socket in ownSockets where engine.sockets[socket].isIdle && !engine.sockets[socket].isMultiplexed {
+            idle.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0))
+        }
+        guard !idle.isEmpty, poll(&idle, nfds_t(idle.count), 0) > 0 else { return }
+        for socket in idle where socket.revents != 0 { shutDown(socket.fd) }
+    }
+
+    // MARK: Time
+
+    /// A transfer times out earlier than before.
+    func reconsiderDeadline(of transfer: Transfer) {
+        transferWaits(until: transfer.deadline)
+    }
+
+    private func transferWaits(until moment: UInt64) {
+        guard moment < deadline else { return }
+        deadline = moment
+        engine.timesChanged(self)
+    }
+
+    private func restUntilUnused() {
+        deadline = engine.now + UInt64(Self.maximumAge) * 1_000_000_000
+        engine.timesChanged(self)
+    }
+
+    /// Ends the transfers that have timed out; closes the connections if there has been no transfer for long.
+    func deadlinePassed() {
+        deadline = .max
+        if active.isEmpty { return close() }
+        for transfer in Array(active.values) {
+            if transfer.deadline <= engine.now {
+                transfer.fail(URLError(.timedOut))
+            } else {
+                deadline = min(deadline, transfer.deadline)
+            }
+        }
+        engine.timesChanged(self)
+    }
+
+    /// libcurl's timer, in milliseconds from now; negative to take it back.
+    fileprivate func setTimer(_ milliseconds: Int) {
+        timer = milliseconds < 0 ? .max : monotonicNow() + UInt64(milliseconds) * 1_000_000
+        engine.timesChanged(self)
+    }
+}
+
+private func pool(_ context: UnsafeMutableRawPointer?) -> ConnectionPool? {
+    context.map { Unmanaged<ConnectionPool>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private let timerCallback: synchronizer_curl_timer = { _, milliseconds, context in
+    pool(context)?.setTimer(milliseconds)
+    return 0
+}
+
+private let socketCallback: synchronizer_curl_socket = { easy, socket, what, context, _ in
+    var events: UInt32 = 0
+    if what == CURL_POLL_IN || what == CURL_POLL_INOUT { events |= Epoll.input }
+    if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { events |= Epoll.output }
+    pool(context)?.wants(events, on: socket, for: easy)
+    return 0
+}
+
+let openSocketCallback: synchronizer_curl_open = { context, _, address in
+    guard let address else { return -1 }
+    let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
+    if descriptor >= 0 { pool(context)?.opened(descriptor) }
+    return descriptor
+}
+
+let closeSocketCallback: synchronizer_curl_close = { context, descriptor in
+    pool(context)?.closed(descriptor)
+    return close(descriptor)
+}

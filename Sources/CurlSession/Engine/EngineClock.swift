@@ -1,0 +1,22 @@
+import Glibc
+
+/// Tells the time that the session's timeouts are measured in, in nanoseconds since any moment.
+struct EngineClock: Sendable {
+    let now: @Sendable () -> UInt64
+
+    /// The time since the system was started, without what it slept.
+    static let system = EngineClock { monotonicNow() }
+
+    /// `seconds` in nanoseconds; what is too large to count is nil, and means never.
+    static func nanoseconds(_ seconds: Double) -> UInt64? {
+        guard seconds < 1e9 else { return nil }
+        return UInt64(max(0, seconds) * 1e9)
+    }
+}
+
+/// The time that libcurl's own timers are measured in.
+func monotonicNow() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}

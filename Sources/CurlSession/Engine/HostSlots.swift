@@ -1,0 +1,71 @@
+/// Who may use a connection to which origin, and who waits. Pure.
+///
+/// libcurl could queue transfers itself, but would start one on a connection in the moment in which the connection's last
+/// response ends, before the session can see whether more bytes follow that response.
+struct HostSlots<Waiter> {
+    /// Concurrent transfers for each origin that does not multiplex.
+    let limit: Int
+    private var origins: [String: Origin] = [:]
+
+    init(limit: Int) {
+        self.limit = max(1, limit)
+    }
+
+    /// Takes a slot, or queues `waiter` behind those of the same or a higher priority.
+    mutating func take(_ origin: String, priority: Float, waiter: Waiter) -> Bool {
+        origins[origin, default: Origin()].take(limit, priority, waiter)
+    }
+
+    /// Gives back a slot. Call `takeNext` until it returns nil.
+    mutating func release(_ origin: String) {
+        origins[origin]?.inUse -= 1
+    }
+
+    /// The origin speaks HTTP/2, so that all transfers share a connection. Call `takeNext` until it returns nil.
+    /// - Returns: Whether that is new.
+    mutating func setMultiplexed(_ origin: String) -> Bool {
+        guard origins[origin]?.isMultiplexed == false else { return false }
+        origins[origin]?.isMultiplexed = true
+        return true
+    }
+
+    /// The next waiter, which now has a slot.
+    mutating func takeNext(_ origin: String) -> Waiter? {
+        if let next = origins[origin]?.takeNext(limit) { return next }
+        if origins[origin]?.isUseless == true { origins[origin] = nil }
+        return nil
+    }
+
+    private struct Origin {
+        var inUse = 0
+        var isMultiplexed = false
+        /// Nil where a waiter has been taken out.
+        var waiting: [(priority: Float, waiter: Waiter?)] = []
+        var first = 0
+
+        var isUseless: Bool { inUse == 0 && !isMultiplexed && first == waiting.count }
+
+        mutating func take(_ limit: Int, _ priority: Float, _ waiter: Waiter) -> Bool {
+            if first == waiting.count, isMultiplexed || inUse < limit {
+                inUse += 1
+                return true
+            }
+            let index = waiting[first...].lastIndex { $0.priority >= priority }.map { $0 + 1 } ?? first
+            waiting.insert((priority, waiter), at: index)
+            return false
+        }
+
+        mutating func takeNext(_ limit: Int) -> Waiter? {
+            guard isMultiplexed || inUse < limit, first < waiting.count else { return nil }
+            let next = waiting[first].waiter
+            waiting[first].waiter = nil
+            first += 1
+            inUse += 1
+            if first == waiting.count || first > 1024 {
+                waiting.removeFirst(first)
+                first = 0
+            }
+            return next
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import Foundation
+
+/// What a request sends after its head.
+enum RequestBody: Sendable {
+    case none
+    case data(Data)
+    /// Of that many bytes, or of an unknown number.
+    case stream(BodyStream, length: Int64?)
+
+    var isEmpty: Bool { if case .none = self { true } else { false } }
+
+    /// The number of bytes; -1 if it is unknown.
+    var length: Int64 {
+        switch self {
+        case .none: 0
+        case .data(let data): Int64(data.count)
+        case .stream(_, let length): length ?? -1
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import Glibc
+
+/// What the engine knows of each socket, by descriptor.
+struct SocketTable {
+    struct Entry {
+        /// Whose connection it belongs to.
+        var pool: ConnectionPool?
+        /// Whether the session opened it, and so hears when it is closed. libcurl's resolver has sockets of its own.
+        var isOwn = false
+        /// What libcurl waits for.
+        var wanted: UInt32 = 0
+        /// What `epoll` reports. More than `wanted` after a transfer has ended: the next one mostly wants the same.
+        var watched: UInt32 = 0
+        /// No transfer uses it.
+        var isIdle = false
+        /// It carries HTTP/2, whose peer may speak at any time.
+        var isMultiplexed = false
+    }
+
+    private var entries: [Entry] = []
+
+    func pool(of socket: Int32) -> ConnectionPool? { entries.indices.contains(Int(socket)) ? entries[Int(socket)].pool : nil }
+
+    subscript(socket: Int32) -> Entry {
+        get { entries.indices.contains(Int(socket)) ? entries[Int(socket)] : Entry() }
+        set {
+            while entries.count <= Int(socket) { entries.append(Entry()) }
+            entries[Int(socket)] = newValue
+        }
+    }
+}

@@ -1,0 +1,147 @@
+import CCurl
+import Foundation
+import FoundationNetworking
+
+/// What a session's configuration means for libcurl. It never changes.
+final class TransferOptions: @unchecked Sendable {  // all are `let`; the list is only read
+    let connectionsPerHost: Int
+    /// Seconds.
+    let idleLimit: Double
+    /// Seconds.
+    let resourceLimit: Double
+    /// Fields of every request that does not have them itself.
+    let fields: [String: String]
+    /// The field lines of requests without any of their own.
+    let plainLines: UnsafeMutablePointer<curl_slist>?
+
+    let reportsRedirects: Bool
+
+    init(_ configuration: URLSessionConfiguration, _ options: CurlSession.Options) {
+        reportsRedirects = options.reportsRedirects
+        connectionsPerHost = max(1, configuration.httpMaximumConnectionsPerHost)
+        idleLimit = configuration.timeoutIntervalForRequest
+        resourceLimit = configuration.timeoutIntervalForResource
+        var fields = ["User-Agent": Self.userAgent, "Accept-Encoding": ContentDecoder.acceptEncoding]
+        for (name, value) in configuration.httpAdditionalHeaders ?? [:] {
+            guard let name = name as? String else { continue }
+            RequestLines.set(&fields, name, "\(value)")
+        }
+        self.fields = fields
+        plainLines = RequestLines.list(RequestLines.lines(fields, [:], .none, method: "GET"))
+    }
+
+    deinit {
+        curl_slist_free_all(plainLines)
+    }
+
+    /// As Foundation's session has it.
+    private static let userAgent =
+        "\(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlVersion.number)"
+
+    /// The seconds that a request may make no progress. `URLRequest` does not tell whether its own limit has been set, so the
+    /// default of 60 is taken not to be.
+    func idleLimit(of request: URLRequest) -> Double {
+        request.timeoutInterval == 60 ? idleLimit : request.timeoutInterval
+    }
+
+    /// A handle with the options that all requests share.
+    func makeHandle(for pool: ConnectionPool) -> UnsafeMutableRawPointer? {
+        guard let easy = curl_easy_init() else { return nil }
+        func set(_ option: CURLoption, _ value: Int) { _ = synchronizer_setopt_long(easy, option, value) }
+        set(CURLOPT_NOSIGNAL, 1)
+        // Nothing but the web, whatever a URL says.
+        _ = synchronizer_setopt_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        set(CURLOPT_HTTP_VERSION, CurlVersion.hasHTTP3 ? Int(CURL_HTTP_VERSION_3) : Int(CURL_HTTP_VERSION_2TLS))
+        set(CURLOPT_BUFFERSIZE, 64 << 10)
+        set(CURLOPT_UPLOAD_BUFFERSIZE, 64 << 10)
+        set(CURLOPT_TCP_KEEPALIVE, 1)
+        set(CURLOPT_MAXAGE_CONN, ConnectionPool.maximumAge)
+        // Otherwise, a transfer that is cancelled while its name is looked up makes the thread wait for the resolver.
+        set(CURLOPT_QUICK_EXIT, 1)
+        _ = synchronizer_setopt_write(easy, CURLOPT_HEADERFUNCTION, headerCallback)
+        _ = synchronizer_setopt_write(easy, CURLOPT_WRITEFUNCTION, writeCallback)
+        let context = Unmanaged.passUnretained(pool).toOpaque()
+        _ = synchronizer_setopt_sockets(easy, openSocketCallback, closeSocketCallback, context)
+        return easy
+    }
+
+    /// Makes a handle send a request.
+    /// - Returns: The list of field lines, which must live as long as the transfer.
+    func apply(
+        _ exchange: Exchange, to easy: UnsafeMutableRawPointer, for transfer: Transfer
+    ) -> UnsafeMutablePointer<curl_slist>? {
+        let context = Unmanaged.passUnretained(transfer).toOpaque()
+        _ = synchronizer_setopt_string(easy, CURLOPT_URL, exchange.target)
+        _ = synchronizer_setopt_pointer(easy, CURLOPT_HEADERDATA, context)
+        _ = synchronizer_setopt_pointer(easy, CURLOPT_WRITEDATA, context)
+        _ = synchronizer_setopt_long(easy, CURLOPT_PIPEWAIT, exchange.isSecure ? 1 : 0)
+        let patience = exchange.idleLimit.map { Int(clamping: $0 / 1_000_000) } ?? 0
+        _ = synchronizer_setopt_long(easy, CURLOPT_CONNECTTIMEOUT_MS, patience == 0 ? Int(Int32.max) : patience)
+        setMethod(exchange, easy, transfer)
+        let lines = lines(for: exchange)
+        _ = synchronizer_setopt_pointer(easy, CURLOPT_HTTPHEADER, lines)
+        return lines
+    }
+
+    private func lines(for exchange: Exchange) -> UnsafeMutablePointer<curl_slist>? {
+        if exchange.fields.isEmpty, exchange.method == "GET" { return plainLines }
+        return RequestLines.list(RequestLines.lines(fields, exchange.fields, exchange.body, method: exchange.method))
+    }
+
+    private func setMethod(_ exchange: Exchange, _ easy: UnsafeMutableRawPointer, _ transfer: Transfer) {
+        func set(_ option: CURLoption, _ value: Int) { _ = synchronizer_setopt_long(easy, option, value) }
+        if exchange.method == "GET" { return set(CURLOPT_HTTPGET, 1) }
+        if exchange.method == "HEAD" { return set(CURLOPT_NOBODY, 1) }
+        transfer.needsFreshHandle = true
+        if !exchange.body.isEmpty {
+            set(CURLOPT_UPLOAD, 1)
+            _ = synchronizer_setopt_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(exchange.body.length))
+            let context = Unmanaged.passUnretained(transfer).toOpaque()
+            _ = synchronizer_setopt_write(easy, CURLOPT_READFUNCTION, readCallback)
+            _ = synchronizer_setopt_pointer(easy, CURLOPT_READDATA, context)
+            _ = synchronizer_setopt_seek(easy, seekCallback)
+            _ = synchronizer_setopt_pointer(easy, CURLOPT_SEEKDATA, context)
+            // A stream cannot be read twice, and a kept connection may turn out to be dead.
+            if case .stream = exchange.body { set(CURLOPT_FRESH_CONNECT, 1) }
+        } else if RequestLines.expectBody.contains(exchange.method) {
+            set(CURLOPT_POST, 1)
+            _ = synchronizer_setopt_string(easy, CURLOPT_COPYPOSTFIELDS, "")
+        }
+        _ = synchronizer_setopt_string(easy, CURLOPT_CUSTOMREQUEST, exchange.method)
+    }
+}
+
+/// What the libcurl of this system can do.
+enum CurlVersion {
+    private static var info: curl_version_info_data? { curl_version_info(CURLVERSION_FIRST)?.pointee }
+    static let number = info.map { String(cString: $0.version) } ?? ""
+    static let hasHTTP3 = (info?.features ?? 0) & (1 << 25) != 0
+}
+
+private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private let headerCallback: synchronizer_curl_write = { bytes, size, count, context in
+    let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return transfer(context)?.receiveLine(line) == true ? size * count : 0
+}
+
+private let writeCallback: synchronizer_curl_write = { bytes, size, count, context in
+    switch transfer(context)?.receive(UnsafeRawBufferPointer(start: bytes, count: size * count)) {
+    case .taken: size * count
+    case .pause: Int(CURL_WRITEFUNC_PAUSE)
+    case .fail, nil: 0
+    }
+}
+
+private let readCallback: synchronizer_curl_write = { space, size, count, context in
+    transfer(context)?.send(into: UnsafeMutableRawBufferPointer(start: space, count: size * count))
+        ?? Int(CURL_READFUNC_ABORT)
+}
+
+private let seekCallback: synchronizer_curl_seek = { context, offset, origin in
+    origin == SEEK_SET && transfer(context)?.rewind(to: Int64(offset)) == true ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+}

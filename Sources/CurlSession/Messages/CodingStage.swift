@@ -1,0 +1,97 @@
+/// A library that decodes one coding.
+protocol CodingLibrary: AnyObject {
+    /// The number of bytes that tell whether a stream begins.
+    var signatureLength: Int { get }
+    /// Whether another stream may follow the first one.
+    var hasSeveralStreams: Bool { get }
+    /// Prepares for a stream that begins with `signature`, which will also be passed to `decode`.
+    /// - Returns: Whether a stream can begin so.
+    func begin(_ signature: UnsafeRawBufferPointer) -> Bool
+    /// Decodes as much as fits. The input may be empty: there may be output left.
+    func decode(
+        _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(ContentDecodingError) -> CodingStep
+}
+
+/// What one call of a library did.
+struct CodingStep {
+    var consumed: Int
+    var produced: Int
+    /// Whether the stream has ended.
+    var ended: Bool
+}
+
+/// One coding of a body: its library, its streams and the input that waits for them.
+final class CodingStage {
+    private enum Place { case start, inStream, betweenStreams, ignoringRest }
+
+    private let library: any CodingLibrary
+    private var place = Place.start
+    private var input: [UInt8] = []
+    private var consumed = 0
+    /// The last output was full, so the library may have more without more input. Without this, it is not asked in vain:
+    /// libzstd takes 16 calls without progress for corruption.
+    private var mayHaveOutput = false
+
+    init(_ library: any CodingLibrary) {
+        self.library = library
+    }
+
+    func push(_ bytes: UnsafeRawBufferPointer) {
+        guard place != .ignoringRest else { return }
+        input.removeSubrange(..<consumed)
+        consumed = 0
+        input.append(contentsOf: bytes)
+    }
+
+    /// Decodes until there is output, or until the input is used up: 0.
+    func decode(into output: UnsafeMutableRawBufferPointer) throws(ContentDecodingError) -> Int {
+        while true {
+            switch place {
+            case .start, .betweenStreams:
+                guard try beginStream() else { return 0 }
+            case .inStream:
+                guard consumed < input.count || mayHaveOutput else { return 0 }
+                let step = try advance(output)
+                if step.ended { endStream() }
+                if step.produced > 0 { return step.produced }
+                guard step.ended || step.consumed > 0 || consumed == input.count else { throw .corrupt }
+            case .ignoringRest:
+                return 0
+            }
+        }
+    }
+
+    func finish() throws(ContentDecodingError) {
+        switch place {
+        case .start where input.isEmpty: break
+        case .start, .inStream: throw .truncated
+        case .betweenStreams, .ignoringRest: break
+        }
+    }
+
+    /// False if more input is needed to tell.
+    private func beginStream() throws(ContentDecodingError) -> Bool {
+        guard input.count - consumed >= max(1, library.signatureLength) else { return false }
+        let begins = input.withUnsafeBytes { library.begin(UnsafeRawBufferPointer(rebasing: $0[consumed...])) }
+        guard begins || place == .betweenStreams else { throw .corrupt }
+        place = begins ? .inStream : .ignoringRest
+        return true
+    }
+
+    private func advance(_ output: UnsafeMutableRawBufferPointer) throws(ContentDecodingError) -> CodingStep {
+        let step = input.withUnsafeBytes { bytes in
+            Result { () throws(ContentDecodingError) in
+                try library.decode(UnsafeRawBufferPointer(rebasing: bytes[consumed...]), into: output)
+            }
+        }
+        let done = try step.get()
+        consumed += done.consumed
+        mayHaveOutput = done.produced == output.count
+        return done
+    }
+
+    private func endStream() {
+        place = library.hasSeveralStreams ? .betweenStreams : .ignoringRest
+    }
+}

@@ -1,0 +1,92 @@
+/// Undoes the content codings of a body (RFC 9110 §8.4), incrementally and in bounded memory.
+///
+/// Push a chunk of the body, then pull until `pull` returns 0. A caller that has to pause stops pulling; it pushes the next
+/// chunk only when `pull` has returned 0. So one chunk, one window for each coding and 16 KB between two codings are all that
+/// is buffered: at most 8 MB for zstd (RFC 9659), 16 MB for br, 32 KB for gzip and deflate. Each call of `pull` returns as soon as it
+/// has output, so a caller that counts the decoded bytes can stop in the middle of a bomb.
+///
+/// - gzip (also `x-gzip`): all members, with their optional header fields. Checksums and lengths are verified.
+/// - deflate: wrapped in zlib's format, as specified, or raw, as some servers send it.
+/// - br; zstd with all its frames, skippable ones too.
+/// - Each stream has to reach its end, or `finish` throws. Bytes after it are ignored, as browsers do.
+/// - A body without any byte is valid in every coding: servers answer HEAD and send empty bodies that way.
+///
+/// Use it from one thread at a time.
+final class ContentDecoder {
+    /// The most codings that are undone. Real servers apply one; a list of hundreds is an attack on memory.
+    static let maximumCodings = 5
+
+    /// In the order in which they are undone.
+    private let stages: [CodingStage]
+
+    /// Returns nil if there is nothing to decode, or if a coding is unknown: the body then passes through as it is.
+    /// - Parameter codings: The values of the `Content-Encoding` lines, in order. Each may be a list.
+    init?(codings: [String]) {
+        let names = codings.flatMap { $0.split(separator: ",") }
+            .map { $0.drop { $0.isWhitespace }.prefix { !$0.isWhitespace }.lowercased() }
+            .filter { !$0.isEmpty && $0 != "identity" }
+        guard !names.isEmpty, names.count <= Self.maximumCodings else { return nil }
+        var stages: [CodingStage] = []
+        for name in names.reversed() {
+            guard let library = Self.library(name) else { return nil }
+            stages.append(CodingStage(library))
+        }
+        self.stages = stages
+    }
+
+    /// The `Accept-Encoding` that asks for what this decodes.
+    static let acceptEncoding = "gzip, deflate, br, zstd"
+
+    /// Adds a chunk of the encoded body.
+    func push(_ input: UnsafeRawBufferPointer) {
+        stages[0].push(input)
+    }
+
+    /// Decodes into `output`.
+    /// - Returns: The number of bytes written. 0 means that all of the input so far has been decoded.
+    func pull(into output: UnsafeMutableRawBufferPointer) throws(ContentDecodingError) -> Int {
+        guard !output.isEmpty else { return 0 }
+        return try pull(stages.count - 1, output)
+    }
+
+    /// Ends the body. Call it when `pull` has returned 0 after the last chunk.
+    func finish() throws(ContentDecodingError) {
+        for stage in stages { try stage.finish() }
+    }
+
+    private func pull(_ index: Int, _ output: UnsafeMutableRawBufferPointer) throws(ContentDecodingError) -> Int {
+        let stage = stages[index]
+        while true {
+            let count = try stage.decode(into: output)
+            if count > 0 { return count }
+            guard index > 0 else { return 0 }
+            guard try refill(stage, from: index - 1) else { return 0 }
+        }
+    }
+
+    private func refill(_ stage: CodingStage, from index: Int) throws(ContentDecodingError) -> Bool {
+        let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
+        defer { space.deallocate() }
+        let count = try pull(index, space)
+        stage.push(UnsafeRawBufferPointer(rebasing: space[..<count]))
+        return count > 0
+    }
+
+    private static func library(_ coding: String) -> (any CodingLibrary)? {
+        switch coding {
+        case "gzip", "x-gzip": GzipLibrary()
+        case "deflate": DeflateLibrary()
+        case "br": BrotliLibrary()
+        case "zstd": ZstdLibrary()
+        default: nil
+        }
+    }
+}
+
+/// Why a body cannot be decoded.
+enum ContentDecodingError: Error, Sendable, Hashable {
+    /// The body ended before its coding did.
+    case truncated
+    /// The bytes are not valid in the coding, or need a larger window than it allows.
+    case corrupt
+}

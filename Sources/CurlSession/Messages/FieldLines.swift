@@ -1,0 +1,77 @@
+/// Collects the field lines of a head or of trailers; `HeadParser` documents how malformed lines are treated.
+struct FieldLines: Sendable {
+    private var fields: [CurlResponseHead.Field] = []
+    /// The field whose value the next line may continue: empty if there is none.
+    private var name = ""
+    private var value: [UInt8] = []
+
+    /// Takes a line without its end.
+    mutating func append(_ line: UnsafeRawBufferPointer) throws(HeadError) {
+        guard !line.contains(0) else { throw .forbiddenByte }
+        guard let first = line.first, !Self.isBlank(first) else { return try fold(line) }
+        endField()
+        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+        let bytes = Self.trimmed(line[..<colon])
+        guard !bytes.isEmpty, bytes.allSatisfy(Self.isToken) else { return }
+        name = String(decoding: bytes, as: UTF8.self)
+        guard bytes.count == colon || !isFraming else { throw .invalidBodyLength }
+        value.append(contentsOf: line[(colon + 1)...])
+    }
+
+    /// Ends the head: the fields so far.
+    mutating func take() -> [CurlResponseHead.Field] {
+        endField()
+        defer { fields = [] }
+        return fields
+    }
+
+    private mutating func fold(_ line: UnsafeRawBufferPointer) throws(HeadError) {
+        guard !name.isEmpty else { return }
+        guard !isFraming else { throw .invalidBodyLength }
+        while let last = value.last, Self.isBlank(last) { value.removeLast() }
+        value.append(UInt8(ascii: " "))
+        value.append(contentsOf: Self.trimmed(line[...]))
+    }
+
+    private mutating func endField() {
+        guard !name.isEmpty else { return }
+        fields.append(.init(name: name, value: Self.decoded(value)))
+        name = ""
+        value.removeAll(keepingCapacity: true)
+    }
+
+    /// Whether the line says where the body ends.
+    private var isFraming: Bool { BodyLength.isFraming(name) }
+
+    private static func decoded(_ value: [UInt8]) -> String {
+        value.withUnsafeBytes { bytes in
+            let content = trimmed(bytes[...])
+            guard content.contains(UInt8(ascii: "\r")) else { return text(content) }
+            return text(content.map { $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 })
+        }
+    }
+
+    private static func text(_ bytes: some Collection<UInt8>) -> String {
+        String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+
+    private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
+        let rest = bytes.drop(while: isBlank)
+        guard let last = rest.lastIndex(where: { !isBlank($0) }) else { return rest.prefix(0) }
+        return rest[...last]
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
+    }
+
+    /// A character of a token (RFC 9110 §5.6.2).
+    private static func isToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+
+/// Assembles the heads and the trailers of one exchange from the header lines that libcurl delivers.
+///
+/// Pure and linear in the number of bytes. No input traps. Malformed lines are treated as browsers treat them, except where
+/// libcurl and this parser would disagree about the end of the body: those heads are errors.
+///
+/// | line | treatment |
+/// | --- | --- |
+/// | no blank after the colon, bare LF, no reason, no blank after the status | legal |
+/// | blanks around a value, a value of blanks only | trimmed; the value is empty |
+/// | bytes above 127 | UTF-8 if the whole value is valid UTF-8, otherwise Latin-1 |
+/// | CR inside a line | a blank (RFC 9112 §2.2) |
+/// | NUL | error |
+/// | line that begins with a blank | continues the value before it, joined by one blank; ignored after the status line |
+/// | no colon, empty name, name that is not a token | ignored |
+/// | blanks before the colon | trimmed; an error for `Content-Length` and `Transfer-Encoding` |
+/// | continued `Content-Length` or `Transfer-Encoding` | error: libcurl reads only the first line |
+/// | status that is not three digits from 100 to 999, version other than 1.x, 2 or 3 | error |
+/// | 101 | error: no request asks for an upgrade |
+/// | equal values of `Content-Length`, in one line or several | one line with that value |
+/// | different, empty, signed or non-numeric `Content-Length`, or one beyond 2^63 - 1 | error (RFC 9112 §6.3) |
+/// | `Content-Length` beside `Transfer-Encoding` | `Content-Length` is removed (RFC 9112 §6.3) |
+/// | more than 256 KB in all heads and trailers of an exchange, more than 64 interim heads | error |
+///
+/// libcurl itself (7.88) fails the transfer before this parser sees a line without a colon, a NUL, a line of more than
+/// 100 KB, a continuation line after the status line, or a status or version that it does not know.
+struct HeadParser: Sendable {
+    /// What a line completed.
+    enum Event: Sendable, Hashable {
+        /// The head of an interim (1xx) response.
+        case interim(CurlResponseHead)
+        /// The head of the final response. The lines after it are trailers.
+        case final(CurlResponseHead)
+    }
+
+    /// The most bytes in the heads and trailers of an exchange.
+    static let maximumBytes = 256 << 10
+    /// The most interim heads before the final one.
+    static let maximumInterimHeads = 64
+
+    private enum Place { case statusLine, fields, trailers }
+
+    private let url: URL
+    private var place = Place.statusLine
+    private var status = StatusLine(version: "", status: 0)
+    private var fields = FieldLines()
+    private var byteCount = 0
+    private var interimHeads = 0
+
+    /// A parser for one exchange.
+    /// - Parameter url: The URL that is requested, for the heads.
+    init(url: URL) {
+        self.url = url
+    }
+
+    /// Whether the head of the final response has ended. A transfer that ends before that was cut, whatever libcurl says.
+    var isComplete: Bool { place == .trailers }
+
+    /// The trailer fields so far. They are complete when the transfer is.
+    var trailers: [CurlResponseHead.Field] {
+        guard isComplete else { return [] }
+        var fields = fields
+        return fields.take()
+    }
+
+    /// Takes one line, with or without its line end. An empty line ends a head.
+    mutating func append(_ line: UnsafeRawBufferPointer) throws(HeadError) -> Event? {
+        byteCount += line.count
+        guard byteCount <= Self.maximumBytes else { throw .tooLarge }
+        let content = UnsafeRawBufferPointer(rebasing: line[..<Self.end(of: line)])
+        switch place {
+        case .statusLine:
+            status = try StatusLine(content)
+            place = .fields
+            return nil
+        case .fields where content.isEmpty:
+            return try endHead()
+        case .fields, .trailers:
+            if !content.isEmpty { try fields.append(content) }
+            return nil
+        }
+    }
+
+    private mutating func endHead() throws(HeadError) -> Event {
+        var head = CurlResponseHead(url: url, version: status.version, status: status.status, fields: fields.take())
+        guard head.status >= 200 else {
+            interimHeads += 1
+            guard interimHeads <= Self.maximumInterimHeads else { throw .tooManyInterimHeads }
+            place = .statusLine
+            return .interim(head)
+        }
+        try BodyLength.settle(&head.fields)
+        place = .trailers
+        return .final(head)
+    }
+
+    /// The number of bytes before the line end.
+    private static func end(of line: UnsafeRawBufferPointer) -> Int {
+        var end = line.count
+        if end > 0, line[end - 1] == UInt8(ascii: "\n") { end -= 1 }
+        if end > 0, line[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        return end
+    }
+}
+
+/// Why a head is not one.
+enum HeadError: Error, Sendable, Hashable {
+    case malformedStatusLine
+    /// A NUL in a line.
+    case forbiddenByte
+    /// Different, invalid or ambiguous lengths of the body.
+    case invalidBodyLength
+    case tooLarge
+    case tooManyInterimHeads
+    /// A 101 that no request asked for.
+    case unexpectedUpgrade
+}

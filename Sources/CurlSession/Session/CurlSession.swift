@@ -1,0 +1,185 @@
+import Foundation
+import FoundationNetworking
+import Synchronization
+
+/// A `URLSession` whose data and upload tasks run on libcurl directly: no server can crash the process or hang a task, and
+/// a small load costs a fraction of what Foundation's session takes.
+///
+/// ```swift
+/// let session = CurlSession(configuration: .default)
+/// let (data, response) = try await session.data(from: url)
+/// ```
+///
+/// It may be used from any thread. All sessions share one thread of libcurl's; delegates are called on `delegateQueue`, or
+/// directly on its `underlyingQueue` if it has one, which is ten times cheaper.
+///
+/// Requests with another scheme than http and https go to Foundation's session, as do those that one of the configuration's
+/// own `protocolClasses` claims, and download and web socket tasks.
+open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or a Mutex
+    /// What a `URLSessionConfiguration` cannot say.
+    public struct Options: Sendable {
+        /// Whether redirects are final responses, without the delegate being asked.
+        public var reportsRedirects = false
+
+        /// The options of a session that says nothing else.
+        public init() {}
+    }
+
+    fileprivate struct State {
+        var delegates: Delegates?
+        var running: [ObjectIdentifier: TaskCore] = [:]
+        /// Tasks that have been created and have not ended.
+        var outstanding = 0
+        var nextIdentifier = 1
+        var isInvalid = false
+        var isFinished = false
+    }
+
+    let pool: ConnectionPool
+    let executor: DelegateExecutor
+    private let protocolClasses: [URLProtocol.Type]
+    private let tasks: Mutex<State>
+
+    /// A session without a delegate, for the methods with completion handlers and the `async` ones.
+    public convenience override init(configuration: URLSessionConfiguration) {
+        self.init(configuration: configuration, delegate: nil, delegateQueue: nil)
+    }
+
+    /// A session. Its delegate is kept until the session has been invalidated.
+    public convenience override init(
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
+    ) {
+        self.init(configuration: configuration, delegate: delegate, delegateQueue: queue, options: Options())
+    }
+
+    /// A session with options.
+    public convenience init(
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?,
+        options: Options
+    ) {
+        self.init(configuration: configuration, delegate: delegate, queue: queue, options: options, engine: .shared)
+    }
+
+    init(
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, queue: OperationQueue?,
+        options: Options, engine: Engine
+    ) {
+        let operations = queue ?? OperationQueue()
+        if queue == nil { operations.maxConcurrentOperationCount = 1 }
+        executor = DelegateExecutor(operations)
+        pool = ConnectionPool(
+            engine: engine, options: TransferOptions(configuration, options), executor: executor)
+        protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
+            .filter { !String(reflecting: $0).hasPrefix("FoundationNetworking.") }
+        tasks = Mutex(State(delegates: Delegates(delegate)))
+        super.init(configuration: configuration, delegate: delegate, delegateQueue: operations)
+    }
+
+    deinit {
+        pool.perform { [pool] in pool.close() }
+    }
+
+    // MARK: Data tasks
+
+    public override func dataTask(with request: URLRequest) -> URLSessionDataTask {
+        isForFoundation(request) ? super.dataTask(with: request) : task(request)
+    }
+
+    public override func dataTask(with url: URL) -> URLSessionDataTask {
+        dataTask(with: URLRequest(url: url))
+    }
+
+    public override func dataTask(
+        with request: URLRequest,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        isForFoundation(request)
+            ? super.dataTask(with: request, completionHandler: completionHandler)
+            : task(request, completionHandler)
+    }
+
+    public override func dataTask(
+        with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
+    }
+
+    private func task(_ request: URLRequest, _ handler: TaskCore.Handler? = nil) -> CurlTask {
+        CurlTask(TaskCore(request, session: self, handler: handler))
+    }
+
+    /// Whether Foundation's session serves a request.
+    func isForFoundation(_ request: URLRequest) -> Bool {
+        if protocolClasses.contains(where: { $0.canInit(with: request) }) { return true }
+        guard let url = request.url else { return false }
+        return Exchange.origin(of: url.absoluteString) == nil
+    }
+
+    // MARK: The life of tasks
+
+    var delegates: Delegates? { tasks.withLock { $0.delegates } }
+
+    /// Counts a task.
+    /// - Returns: Its number, and whether it may run.
+    func addTask() -> (identifier: Int, isAccepted: Bool) {
+        tasks.withLock { tasks in
+            tasks.outstanding += 1
+            defer { tasks.nextIdentifier += 1 }
+            return (tasks.nextIdentifier, !tasks.isInvalid)
+        }
+    }
+
+    func taskStarted(_ task: TaskCore) {
+        tasks.withLock { $0.running[ObjectIdentifier(task)] = task }
+    }
+
+    func taskEnded(_ task: TaskCore) {
+        let isLast = tasks.withLock { tasks in
+            tasks.running[ObjectIdentifier(task)] = nil
+            tasks.outstanding -= 1
+            return tasks.takeFinish()
+        }
+        if isLast { finish() }
+    }
+
+    /// A task that has never been resumed is no more.
+    func taskWasDropped(_ task: TaskCore) {
+        taskEnded(task)
+    }
+
+    // MARK: Invalidation
+
+    /// Lets the tasks run to their end; then the delegate is told and released. Tasks created afterwards fail with `.cancelled`.
+    public override func finishTasksAndInvalidate() {
+        let isLast = tasks.withLock { tasks in
+            tasks.isInvalid = true
+            return tasks.takeFinish()
+        }
+        if isLast { finish() }
+    }
+
+    /// Cancels all tasks that have been resumed, and invalidates the session as `finishTasksAndInvalidate` does.
+    public override func invalidateAndCancel() {
+        let running = tasks.withLock { tasks in
+            tasks.isInvalid = true
+            return Array(tasks.running.values)
+        }
+        for task in running { task.state.withLock { $0.task }?.cancel() }
+        finishTasksAndInvalidate()
+    }
+
+    private func finish() {
+        tasks.withLock { $0.delegates = nil }
+        pool.perform { [pool] in pool.close() }
+        super.finishTasksAndInvalidate()  // which waits for Foundation's own tasks, and tells the delegate
+    }
+}
+
+extension CurlSession.State {
+    /// Whether the session has become finished now.
+    fileprivate mutating func takeFinish() -> Bool {
+        guard isInvalid, !isFinished, outstanding == 0 else { return false }
+        isFinished = true
+        return true
+    }
+}

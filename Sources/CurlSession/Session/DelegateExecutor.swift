@@ -1,0 +1,28 @@
+import Foundation
+
+/// Where delegates are called.
+struct DelegateExecutor: Sendable {
+    private let operations: OperationQueue
+    /// Used directly if there is one: an operation costs ten times as much as a block.
+    private let queue: DispatchQueue?
+
+    init(_ operations: OperationQueue) {
+        self.operations = operations
+        queue = operations.underlyingQueue
+    }
+
+    /// Has the delegates of tasks called: in one block where they are called one after the other anyway.
+    func drain(_ tasks: [TaskCore]) {
+        if let queue {
+            queue.async { tasks.forEach { $0.drain() } }
+        } else if operations.maxConcurrentOperationCount == 1 {
+            operations.addOperation { tasks.forEach { $0.drain() } }
+        } else {
+            for task in tasks { operations.addOperation { task.drain() } }
+        }
+    }
+
+    func run(_ block: @escaping @Sendable () -> Void) {
+        if let queue { queue.async(execute: block) } else { operations.addOperation(block) }
+    }
+}

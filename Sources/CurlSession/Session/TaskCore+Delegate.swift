@@ -1,0 +1,132 @@
+import Foundation
+import FoundationNetworking
+
+/// What the delegate is told, on its queue.
+extension TaskCore {
+    private struct Listener {
+        let session: CurlSession
+        let task: URLSessionDataTask
+        let delegates: Delegates
+    }
+
+    private var listener: Listener? {
+        state.withLock { state in
+            guard let session = state.session, let task = state.task, let delegates = state.delegates else { return nil }
+            return Listener(session: session, task: task, delegates: delegates)
+        }
+    }
+
+    func perform(_ event: TaskEvent) {
+        guard let listener else { return }
+        switch event {
+        case .sent(let count, let total, let expected):
+            listener.delegates.task?.urlSession(
+                listener.session, task: listener.task, didSendBodyData: count, totalBytesSent: total,
+                totalBytesExpectedToSend: expected)
+        case .redirect(let head, let request): redirect(head, request, listener)
+        case .needsBodyStream: askForBody(listener.delegates.task, listener.session, listener.task)
+        case .head(let head): deliver(head, listener)
+        case .data(let data): deliver(data, listener)
+        case .end(let error): end(error, listener)
+        }
+        updateProgress()
+    }
+
+    private func deliver(_ head: CurlResponseHead, _ listener: Listener) {
+        let decision = state.withLock { state in
+            state.head = head
+            return handler == nil && listener.delegates.data != nil ? state.await() : nil
+        }
+        guard let decision else { return }
+        let decide: @Sendable (URLSession.ResponseDisposition) -> Void = { [self] disposition in
+            guard decided(decision), disposition == .cancel else { return }
+            listener.task.cancel()
+        }
+        if let delegate = listener.delegates.curl {
+            delegate.urlSession(
+                listener.session, dataTask: listener.task, didReceive: head, completionHandler: decide)
+        } else if let response {
+            listener.delegates.data?.urlSession(
+                listener.session, dataTask: listener.task, didReceive: response, completionHandler: decide)
+        }
+    }
+
+    private func deliver(_ data: Data, _ listener: Listener) {
+        state.withLock { state in
+            state.bytesReceived += Int64(data.count)
+            state.metrics.bytesDecoded += Int64(data.count)
+            guard handler != nil else { return }
+            if state.collected.isEmpty { state.collected = data } else { state.collected.append(data) }
+        }
+        if handler == nil {
+            listener.delegates.data?.urlSession(listener.session, dataTask: listener.task, didReceive: data)
+        }
+        let isToGoOn = state.withLock { state in
+            state.undelivered -= min(state.undelivered, data.count)
+            guard state.isStarved, state.undelivered <= Self.mailboxLimit / 2 else { return false }
+            state.isStarved = false
+            return true
+        }
+        if isToGoOn { pool.perform { [self] in transfer?.goOn() } }
+    }
+
+    private func redirect(_ head: CurlResponseHead, _ request: URLRequest, _ listener: Listener) {
+        guard let delegate = listener.delegates.task, let response = head.httpURLResponse else {
+            return pool.perform { [self] in follow(request) }
+        }
+        let decision = state.withLock { $0.await() }
+        delegate.urlSession(
+            listener.session, task: listener.task, willPerformHTTPRedirection: response, newRequest: request
+        ) { [self] request in
+            guard decided(decision) else { return }
+            pool.perform { [self] in
+                if let request { follow(request) } else { transfer?.deliverPending() }
+            }
+        }
+    }
+
+    private func end(_ error: URLError?, _ listener: Listener) {
+        let full = error.map { originalRequest.failure($0, at: state.withLock { $0.currentRequest?.url }) }
+        let collected = state.withLock { state in
+            state.error = full
+            defer { state.collected = Data() }
+            return state.collected
+        }
+        if let handler {
+            handler(error == nil ? collected : nil, error == nil ? response : nil, full)
+        } else {
+            listener.delegates.task?.urlSession(listener.session, task: listener.task, didCompleteWithError: full)
+        }
+        // The session is released last: it may be the last reference.
+        state.withLock { ($0.session, $0.task, $0.delegates) = (nil, nil, nil) }
+        listener.session.taskEnded(self)
+    }
+
+    /// The response as Foundation has it, created when it is first asked for.
+    var response: URLResponse? {
+        let (response, head) = state.withLock { ($0.response, $0.head) }
+        if let response { return response }
+        guard let created = head?.httpURLResponse else { return nil }
+        state.withLock { $0.response = created }
+        return created
+    }
+}
+
+extension URLRequest {
+    /// An error as Foundation's session reports it, with the URL.
+    fileprivate func failure(_ error: URLError, at current: URL?) -> URLError {
+        guard let url = current ?? url else { return error }
+        var info = error.userInfo
+        info[NSURLErrorFailingURLErrorKey] = url
+        return URLError(error.code, userInfo: info)
+    }
+}
+
+extension CurlResponseHead {
+    /// The head as Foundation has it: repeated fields are joined by ", ".
+    var httpURLResponse: HTTPURLResponse? {
+        var joined: [String: String] = [:]
+        for field in fields { joined[field.name] = joined[field.name].map { $0 + ", " + field.value } ?? field.value }
+        return HTTPURLResponse(url: url, statusCode: status, httpVersion: version, headerFields: joined)
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import FoundationNetworking
+
+/// What a head leads to, on the engine's thread.
+extension TaskCore {
+    enum HeadAction {
+        /// The response is the task's.
+        case deliver
+        /// The transfer waits for a decision.
+        case wait
+        case fail(URLError)
+    }
+
+    func received(_ head: CurlResponseHead, _ exchange: Exchange) -> HeadAction {
+        if !pool.options.reportsRedirects, let current = state.withLock({ $0.currentRequest }),
+            let next = RedirectRules.request(after: current, head)
+        {
+            guard redirects < RedirectRules.limit else { return .fail(URLError(.httpTooManyRedirects)) }
+            deliver(.redirect(head, next), from: pool)
+            return .wait
+        }
+        deliver(.head(head), from: pool)
+        return .deliver
+    }
+
+    /// Sends the request that follows a redirect.
+    func follow(_ request: URLRequest) {
+        guard !isOver else { return }
+        redirects += 1
+        transfer?.discard()
+        transfer = nil
+        state.withLock { $0.currentRequest = request }
+        let keepsBody = request.httpMethod == originalRequest.httpMethod
+        let body = (keepsBody ? uploadBody : nil) ?? RequestBody(of: request)
+        if case .stream = body { return deliver(.needsBodyStream, from: pool) }
+        send(request, body)
+    }
+
+    private func send(_ request: URLRequest, _ body: RequestBody) {
+        guard !isOver else { return }
+        switch exchange(for: request, body: body) {
+        case .success(let exchange): pool.start(self, exchange)
+        case .failure(let error): end(error, from: pool)
+        }
+    }
+
+    /// A stream cannot be read twice: the delegate is asked for another one.
+    func askForBody(_ delegate: (any URLSessionTaskDelegate)?, _ session: CurlSession, _ task: URLSessionDataTask) {
+        let decision = state.withLock { $0.await() }
+        let decide: @Sendable (InputStream?) -> Void = { [self] stream in
+            guard decided(decision) else { return }
+            let body = stream.map { RequestBody.stream(BodyStream($0), length: nil) }
+            pool.perform { [self] in
+                guard let body, let request = state.withLock({ $0.currentRequest }) else {
+                    return end(URLError(.requestBodyStreamExhausted), from: pool)
+                }
+                send(request, body)
+            }
+        }
+        guard let delegate else { return decide(nil) }
+        delegate.urlSession(session, task: task, needNewBodyStream: decide)
+    }
+}

@@ -1,0 +1,268 @@
+import Foundation
+import FoundationNetworking
+import Synchronization
+
+/// A task's state, between the callers' threads, the delegate's queue and the engine's thread.
+///
+/// What the delegate is to be told goes through a mailbox: in order, one call at a time even on a concurrent queue, nothing
+/// after the end, and nothing while a completion handler that a delegate was given has not been called.
+final class TaskCore: @unchecked Sendable {  // see each variable
+    typealias Handler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+
+    /// Bytes that wait for the delegate before the transfer pauses.
+    static let mailboxLimit = 256 << 10
+
+    struct State {
+        var machine = TaskMachine()
+        var events: [TaskEvent] = []
+        var nextEvent = 0
+        /// A drain runs, or is on its way to the delegate's queue.
+        var isScheduled = false
+        /// The end is in the mailbox or has been delivered: nothing may follow.
+        var isOver = false
+        /// The number of the delegate's decision that the mailbox waits for.
+        var awaited: Int?
+        var decisions = 0
+        /// Bytes of events that have not been delivered.
+        var undelivered = 0
+        /// The transfer waits for room in the mailbox.
+        var isStarved = false
+
+        var session: CurlSession?
+        /// Keeps the task alive while it runs.
+        var task: URLSessionDataTask?
+        var delegates: Delegates?
+        var currentRequest: URLRequest?
+        var head: CurlResponseHead?
+        var response: URLResponse?
+        var error: URLError?
+        var metrics = CurlTaskMetrics()
+        var bytesReceived: Int64 = 0
+        var bytesSent: Int64 = 0
+        var expectedToSend: Int64 = 0
+        var priority = URLSessionTask.defaultPriority
+        var progress: Progress?
+        /// What the completion handler will get.
+        var collected = Data()
+    }
+
+    let identifier: Int
+    /// Whether the session was valid when the task was created.
+    private let isAccepted: Bool
+    let originalRequest: URLRequest
+    let pool: ConnectionPool
+    let executor: DelegateExecutor
+    let handler: Handler?
+    let state: Mutex<State>
+    /// What is sent, where it is not in the request: for upload tasks.
+    let uploadBody: RequestBody?
+
+    // The engine's thread only:
+    var transfer: Transfer?
+    var isSuspendedOnEngine = false
+    var redirects = 0
+    var resourceDeadline = UInt64.max
+
+    init(_ request: URLRequest, session: CurlSession, body: RequestBody? = nil, handler: Handler? = nil) {
+        (identifier, isAccepted) = session.addTask()
+        originalRequest = request
+        pool = session.pool
+        executor = session.executor
+        self.handler = handler
+        uploadBody = body
+        var state = State()
+        state.session = session
+        state.currentRequest = request
+        self.state = Mutex(state)
+    }
+
+    deinit {
+        // A task that was never resumed, or the session would wait for it.
+        state.withLock { $0.session }?.taskWasDropped(self)
+    }
+
+    // MARK: Callers' threads
+
+    func resume(_ task: URLSessionDataTask) {
+        let (action, session) = state.withLock { state in
+            let action = state.machine.resume()
+            if action == .start { state.begin(task) }
+            return (action, state.session)
+        }
+        switch action {
+        case .start:
+            session?.taskStarted(self)
+            start()
+        case .unpause: pool.perform { [self] in setSuspended(false) }
+        default: break
+        }
+    }
+
+    func suspend() {
+        guard state.withLock({ $0.machine.suspend() }) == .pause else { return }
+        pool.perform { [self] in setSuspended(true) }
+    }
+
+    func cancel(_ task: URLSessionDataTask) {
+        let (isCancelled, isToDrain) = state.withLock { state in
+            guard state.machine.cancel() == .cancel else { return (false, false) }
+            state.begin(task)
+            return (true, state.replaceEvents(by: .end(URLError(.cancelled))))
+        }
+        guard isCancelled else { return }
+        pool.perform { [self] in dropTransfer() }
+        if isToDrain { executor.drain([self]) }
+    }
+
+    private func start() {
+        guard isAccepted, pool.isAlive else { return fail(URLError(.cancelled)) }
+        switch exchange(for: originalRequest, body: uploadBody ?? RequestBody(of: originalRequest)) {
+        case .success(let exchange):
+            pool.perform { [self] in
+                let limit = EngineClock.nanoseconds(pool.options.resourceLimit)
+                resourceDeadline = limit.map { pool.engine.now + $0 } ?? .max
+                pool.start(self, exchange)
+            }
+        case .failure(let error): fail(error)
+        }
+    }
+
+    func exchange(for request: URLRequest, body: RequestBody) -> Result<Exchange, URLError> {
+        state.withLock { $0.expectedToSend = max(0, body.length) }
+        // There is no cache here.
+        guard request.cachePolicy != .returnCacheDataDontLoad else { return .failure(URLError(.resourceUnavailable)) }
+        return Result { () throws(URLError) in
+            try Exchange(request, body: body, idleLimit: pool.options.idleLimit(of: request))
+        }
+    }
+
+    /// Ends the task without the engine.
+    private func fail(_ error: URLError) {
+        if post(.end(error)) { executor.drain([self]) }
+    }
+
+    // MARK: Mailbox, any thread
+
+    /// - Returns: Whether the caller has to have the mailbox drained.
+    private func post(_ event: TaskEvent) -> Bool {
+        state.withLock { $0.post(event) }
+    }
+
+    /// Delivers what is in the mailbox, on the delegate's queue.
+    func drain() {
+        while let event = state.withLock({ $0.next() }) { perform(event) }
+    }
+
+    /// The delegate has decided. Only the first call for a decision counts.
+    /// - Returns: Whether this is that call.
+    func decided(_ decision: Int) -> Bool {
+        let (isFirst, isToDrain) = state.withLock { state in
+            guard state.awaited == decision else { return (false, false) }
+            state.awaited = nil
+            return (true, state.schedule())
+        }
+        if isToDrain { executor.drain([self]) }
+        return isFirst
+    }
+
+    // MARK: The engine's thread
+
+    var isOver: Bool { state.withLock { $0.isOver } }
+    var priority: Float { state.withLock { $0.priority } }
+
+    func deliver(_ event: TaskEvent, from pool: ConnectionPool) {
+        if post(event) { pool.deliver(self) }
+    }
+
+    /// Whether the mailbox takes more. If not, the transfer is told when it does.
+    func checkRoom() -> Bool {
+        state.withLock { state in
+            let hasRoom = state.undelivered < Self.mailboxLimit
+            state.isStarved = !hasRoom
+            return hasRoom
+        }
+    }
+
+    func end(_ error: URLError?, from pool: ConnectionPool) {
+        deliver(.end(error), from: pool)
+    }
+
+    func set(_ metrics: CurlTaskMetrics) {
+        state.withLock { state in
+            let decoded = state.metrics.bytesDecoded
+            state.metrics = metrics
+            state.metrics.bytesDecoded = decoded
+        }
+    }
+
+    func sent(_ count: Int, total: Int64, of expected: Int64, from pool: ConnectionPool) {
+        state.withLock { $0.bytesSent = total }
+        deliver(.sent(Int64(count), total: total, expected: expected), from: pool)
+    }
+
+    private func setSuspended(_ isSuspended: Bool) {
+        isSuspendedOnEngine = isSuspended
+        transfer?.noteProgress()
+        if !isSuspended { transfer?.goOn() }
+    }
+
+    func dropTransfer() {
+        guard let transfer else { return }
+        self.transfer = nil
+        pool.abort(transfer)
+    }
+}
+
+extension TaskCore.State {
+    /// The task runs from now on; its delegates are those of this moment.
+    mutating func begin(_ task: URLSessionDataTask) {
+        self.task = task
+        if delegates == nil { delegates = session?.delegates }
+    }
+
+    /// Whether a drain has to be started.
+    mutating func schedule() -> Bool {
+        guard !isScheduled, awaited == nil, nextEvent < events.count else { return false }
+        isScheduled = true
+        return true
+    }
+
+    mutating func post(_ event: TaskEvent) -> Bool {
+        guard !isOver else { return false }
+        switch event {
+        case .end: isOver = true
+        case .data(let data): undelivered += data.count
+        default: break
+        }
+        events.append(event)
+        return schedule()
+    }
+
+    /// Drops what has not been delivered, and the decision that is waited for.
+    mutating func replaceEvents(by event: TaskEvent) -> Bool {
+        (events, nextEvent, undelivered, awaited, isOver) = ([], 0, 0, nil, false)
+        return post(event)
+    }
+
+    mutating func next() -> TaskEvent? {
+        guard awaited == nil, nextEvent < events.count else {
+            isScheduled = false
+            return nil
+        }
+        let event = events[nextEvent]
+        nextEvent += 1
+        if nextEvent == events.count {
+            events.removeAll(keepingCapacity: true)
+            nextEvent = 0
+        }
+        if case .end = event, !machine.complete() { return nil }
+        return event
+    }
+
+    /// Has the mailbox wait for a decision of the delegate.
+    mutating func await() -> Int {
+        decisions += 1
+        awaited = decisions
+        return decisions
+    }
+}

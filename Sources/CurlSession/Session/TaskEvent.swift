@@ -1,0 +1,26 @@
+import Foundation
+import FoundationNetworking
+
+/// What a task's delegate is to be told.
+enum TaskEvent: Sendable {
+    case sent(Int64, total: Int64, expected: Int64)
+    /// A redirect, and the request that would follow it.
+    case redirect(CurlResponseHead, URLRequest)
+    case needsBodyStream
+    case head(CurlResponseHead)
+    case data(Data)
+    case end(URLError?)
+}
+
+/// Who is told: nil where a delegate does not conform.
+struct Delegates: Sendable {
+    let task: (any URLSessionTaskDelegate)?
+    let data: (any URLSessionDataDelegate)?
+    let curl: (any CurlSessionDataDelegate)?
+
+    init(_ delegate: (any URLSessionDelegate)?) {
+        task = delegate as? any URLSessionTaskDelegate
+        data = delegate as? any URLSessionDataDelegate
+        curl = delegate as? any CurlSessionDataDelegate
+    }
+}

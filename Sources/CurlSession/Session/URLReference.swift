@@ -1,0 +1,134 @@
+import Foundation
+
+/// Resolves the target of a redirect (RFC 3986 §5) without Foundation, which resolves some of them wrongly. Pure.
+enum URLReference {
+    /// The absolute URL that `reference` means at `base`; nil if it is none.
+    ///
+    /// As browsers do, it takes a backslash before the query for a slash, ignores line breaks and tabs, and encodes what a URL
+    /// may not contain. Without a fragment of its own, the target has that of `base` (RFC 9110 §10.2.2).
+    static func resolve(_ reference: String, against base: URL) -> URL? {
+        let target = Parts(cleaned(reference))
+        let base = Parts(base.absoluteString)
+        var result = target
+        if let scheme = target.scheme {
+            guard isWeb(scheme) else { return URL(string: target.text) }
+            guard target.authority != nil else { return nil }
+        } else {
+            result.scheme = base.scheme
+            if target.authority == nil {
+                result.authority = base.authority
+                result.path = path(of: target, against: base)
+                if target.path.isEmpty, target.query == nil { result.query = base.query }
+            }
+        }
+        guard isWeb(result.scheme ?? ""), let authority = validated(result.authority ?? "") else { return nil }
+        result.authority = authority
+        result.path = withoutDots(result.path)
+        if result.fragment == nil { result.fragment = base.fragment }
+        return URL(string: result.text)
+    }
+
+    private static func isWeb(_ scheme: String) -> Bool { ["http", "https"].contains(scheme.lowercased()) }
+
+    private static func path(of target: Parts, against base: Parts) -> String {
+        if target.path.isEmpty { return base.path }
+        if target.path.hasPrefix("/") { return target.path }
+        let directory = base.path.lastIndex(of: "/").map { base.path[...$0] } ?? "/"
+        return directory + target.path
+    }
+
+    private static func withoutDots(_ path: String) -> String {
+        var kept: [Substring] = []
+        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        for (index, segment) in segments.enumerated() {
+            let plain = segment.replacingOccurrences(of: "%2e", with: ".", options: .caseInsensitive)
+            if plain == ".." { _ = kept.popLast() } else if plain != "." { kept.append(segment) }
+            if index == segments.count - 1, plain == ".." || plain == "." { kept.append("") }
+        }
+        return "/" + kept.joined(separator: "/")
+    }
+
+    /// The reference in characters that a URL may contain.
+    private static func cleaned(_ reference: String) -> String {
+        var result: [UInt8] = []
+        var isInQuery = false
+        for byte in reference.trimmingCharacters(in: .whitespacesAndNewlines).utf8 {
+            if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { isInQuery = true }
+            switch byte {
+            case 9, 10, 13: break
+            case UInt8(ascii: "\\") where !isInQuery: result.append(UInt8(ascii: "/"))
+            case 33...126 where !"\"<>\\^`{|}".utf8.contains(byte): result.append(byte)
+            default: result += Array("%".utf8) + [hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private static let hexDigits = Array("0123456789ABCDEF".utf8)
+
+    /// An authority whose host and port can be used. Escapes in the host are undone; nil if that gives no name.
+    private static func validated(_ authority: String) -> String? {
+        let user = authority.lastIndex(of: "@").map { authority[...$0] } ?? ""
+        let rest = authority[user.endIndex...]
+        let end = rest.hasPrefix("[") ? rest.firstIndex(of: "]").map(rest.index(after:)) : rest.firstIndex(of: ":")
+        guard !rest.hasPrefix("[") || end != nil else { return nil }
+        let port = rest[(end ?? rest.endIndex)...]
+        guard port.isEmpty || port.hasPrefix(":"), port.dropFirst().utf8.allSatisfy({ (48...57).contains($0) }),
+            port.count <= 1 || UInt16(port.dropFirst()) != nil,
+            let host = host(String(rest[..<(end ?? rest.endIndex)]))
+        else { return nil }
+        return user + host + (port.count > 1 ? port : "")
+    }
+
+    private static func host(_ text: String) -> String? {
+        if text.hasPrefix("[") {
+            return text.dropFirst().dropLast().utf8.allSatisfy { isHexDigit($0) || $0 == 58 || $0 == 46 } ? text : nil
+        }
+        guard !text.isEmpty, let name = text.removingPercentEncoding, !name.isEmpty else { return nil }
+        let isName = name.utf8.allSatisfy { byte in
+            byte > 127 || (48...57).contains(byte) || (97...122).contains(byte | 0x20) || "-._~".utf8.contains(byte)
+        }
+        return isName ? name : nil
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (97...102).contains(byte | 0x20)
+    }
+
+    /// A reference in its five parts (RFC 3986 §3); nil for parts that are not there.
+    private struct Parts {
+        var scheme: String?
+        var authority: String?
+        var path: String
+        var query: String?
+        var fragment: String?
+
+        init(_ text: String) {
+            var rest = text[...]
+            fragment = Self.cut(&rest, at: "#")
+            query = Self.cut(&rest, at: "?")
+            if let colon = rest.firstIndex(of: ":"), !rest[..<colon].contains("/"), rest.first?.isLetter == true {
+                scheme = String(rest[..<colon])
+                rest = rest[colon...].dropFirst()
+            }
+            if rest.hasPrefix("//") {
+                rest = rest.dropFirst(2)
+                let end = rest.firstIndex(of: "/") ?? rest.endIndex
+                authority = String(rest[..<end])
+                rest = rest[end...]
+            }
+            path = String(rest)
+        }
+
+        private static func cut(_ rest: inout Substring, at mark: Character) -> String? {
+            guard let index = rest.firstIndex(of: mark) else { return nil }
+            defer { rest = rest[..<index] }
+            return String(rest[index...].dropFirst())
+        }
+
+        var text: String {
+            (scheme.map { $0 + ":" } ?? "") + (authority.map { "//" + $0 } ?? "") + path + (query.map { "?" + $0 } ?? "")
+                + (fragment.map { "#" + $0 } ?? "")
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import FoundationNetworking
+import ScriptedServer
+import Synchronization
+
+@testable import CurlSession
+
+/// A server, a session and its delegate.
+final class Bench: Sendable {
+    let server: ScriptedServer
+    let recorder: Recorder
+    let session: CurlSession
+    let queue = DispatchQueue(label: "delegate")
+
+    init(
+        _ recorder: Recorder = Recorder(), options: CurlSession.Options = .init(), engine: Engine = .shared,
+        configure: (URLSessionConfiguration) -> Void = { _ in }
+    ) throws {
+        server = try ScriptedServer()
+        self.recorder = recorder
+        let configuration = URLSessionConfiguration.ephemeral
+        configure(configuration)
+        let operations = OperationQueue()
+        operations.underlyingQueue = queue
+        session = CurlSession(
+            configuration: configuration, delegate: recorder, queue: operations, options: options, engine: engine)
+    }
+
+    deinit {
+        session.invalidateAndCancel()
+        server.stop()
+    }
+
+    /// Starts a task.
+    @discardableResult
+    func start(_ target: String = "/", _ change: (inout URLRequest) -> Void = { _ in }) -> CurlTask {
+        var request = URLRequest(url: server.url(target))
+        change(&request)
+        let task = session.dataTask(with: request) as? CurlTask
+        task?.resume()
+        guard let task else { preconditionFailure("not one of CurlSession's") }
+        return task
+    }
+
+    /// Runs a task to its end.
+    @discardableResult
+    func run(_ target: String = "/", _ change: (inout URLRequest) -> Void = { _ in }) async -> CurlTask {
+        let ends = recorder.notes.withLock { $0.ends }
+        let task = start(target, change)
+        await recorder.waitForEnds(ends + 1)
+        return task
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import FoundationNetworking
+import ScriptedServer
+import Testing
+
+@testable import CurlSession
+
+@Suite(.timeLimit(.minutes(1))) struct CurlSessionTests {
+    @Test func `a response is delivered once, whole and in order`() async throws {
+        let bench = try Bench()
+        bench.server["/"] = Reply("hello", fields: ["X-A": "1", "x-a": "2"])
+        let task = await bench.run()
+        #expect(bench.recorder.calls == [.head(200), .end(nil)])
+        #expect(bench.recorder.body == Data("hello".utf8))
+        #expect(bench.recorder.heads.first?.fields.prefix(2).map(\.value) == ["1", "2"])
+        #expect(task.state == .completed)
+        #expect((task.response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(task.countOfBytesReceived == 5)
+        #expect(task.metrics.protocolName == "http/1.1")
+        #expect(task.metrics.remoteAddress == "127.0.0.1:\(bench.server.port)")
+        #expect(task.metrics.bytesDecoded == 5)
+    }
+
+    @Test func `connections are used again`() async throws {
+        let bench = try Bench()
+        bench.server["/"] = Reply("hello")
+        for _ in 0..<5 { await bench.run() }
+        #expect(bench.server.counts.connectionsOpened == 1)
+    }
+
+    @Test func `a truncated body is a lost connection`() async throws {
+        let bench = try Bench()
+        bench.server["/length"] = Reply("hello").failing(.contentLength(10))
+        bench.server["/chunks"] = Reply("hello").chunked(2).failing(.missingLastChunk)
+        bench.server["/reset"] = Reply("hello").failing(.reset(.afterBody(2)))
+        bench.server["/head"] = Reply("hello").failing(.close(.midHead))
+        for target in ["/length", "/chunks", "/reset", "/head"] { await bench.run(target) }
+        let ends = bench.recorder.calls.filter { $0 == .end(.networkConnectionLost) }
+        #expect(ends.count == 4)
+    }
+
+    @Test func `a task is cancelled at any moment and ends once`() async throws {
+        let bench = try Bench()
+        let gate = Gate()
+        bench.server["/before"] = Reply("hello").waiting(for: gate)
+        bench.server["/body"] = Reply("hello").waiting(for: gate, .afterBody(2))
+        for target in ["/before", "/body"] {
+            let ends = bench.recorder.notes.withLock { $0.ends }
+            let task = bench.start(target)
+            try await bench.server.waitForRequests(ends + 1)
+            task.cancel()
+            task.cancel()
+            await bench.recorder.waitForEnds(ends + 1)
+            #expect(task.state == .completed)
+            #expect((task.error as? URLError)?.code == .cancelled)
+        }
+        try await bench.server.waitUntilConnectionsClosed()
+        #expect(bench.recorder.calls.filter { $0 == .end(.cancelled) }.count == 2)
+    }
+
+    @Test func `a task that was never resumed can be cancelled`() async throws {
+        let bench = try Bench()
+        let task = bench.session.dataTask(with: bench.server.url())
+        task.cancel()
+        await bench.recorder.waitForEnds()
+        task.resume()
+        #expect(bench.recorder.calls == [.end(.cancelled)])
+        #expect(bench.server.requests.isEmpty)
+    }
+
+    @Test func `completion handlers and async methods get the whole response`() async throws {
+        let bench = try Bench()
+        bench.server["/"] = Reply("hello")
+        let (data, response) = try await bench.session.data(from: bench.server.url())
+        #expect(data == Data("hello".utf8))
+        #expect((response as? HTTPURLResponse)?.statusCode == 200)
+        #expect(bench.recorder.calls.isEmpty)
+    }
+
+    @Test func `a cancelled Swift task cancels the request`() async throws {
+        let bench = try Bench()
+        bench.server["/"] = Reply("hello").failing(.silence(.beforeHead))
+        let (session, url) = (bench.session, bench.server.url())
+        let loading = Task { try await session.data(from: url) }
+        try await bench.server.waitForRequests(1)
+        loading.cancel()
+        await #expect(throws: URLError.self) { _ = try await loading.value }
+        try await bench.server.waitUntilConnectionsClosed()
+    }
+
+    @Test func `a body that is slow to be taken stays bounded, and all of it arrives`() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let recorder = Recorder(receiving: { _, _ in gate.wait() })
+        let bench = try Bench(recorder)
+        let body = Data(repeating: 7, count: 8 << 20)
+        bench.server["/"] = Reply(body)
+        let task = bench.start()
+        try await bench.server.waitForRequests(1)
+        #expect(task.core.state.withLock { $0.undelivered } <= TaskCore.mailboxLimit + (64 << 10))
+        for _ in 0..<4096 { gate.signal() }
+        await recorder.waitForEnds()
+        #expect(recorder.body == body)
+    }
+
+    @Test func `no more connections to a host than the configuration allows`() async throws {
+        let bench = try Bench { $0.httpMaximumConnectionsPerHost = 2 }
+        let gate = Gate()
+        bench.server["/"] = Reply("hello").waiting(for: gate)
+        for _ in 0..<6 { bench.start() }
+        try await gate.waitForArrivals(2)
+        #expect(bench.server.counts.connectionsOpened == 2)
+        gate.open()
+        await bench.recorder.waitForEnds(6)
+        #expect(bench.server.counts.connectionsOpened == 2)
+    }
+}
