@@ -28,7 +28,7 @@ final class HostileClient: Sendable {
     private let delegate = Delegate()
     private let limit: Int?
 
-    /// - Parameter limit: bytes after which a load is cancelled; nil: it may go on for ever, and nothing is kept.
+    /// - Parameter limit: bytes after which a load is cancelled; nil: it may go on for ever.
     init(_ configuration: URLSessionConfiguration, limit: Int? = HostileCase.maximumResponseSize) {
         self.limit = limit
         session = CurlSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
@@ -68,9 +68,8 @@ final class HostileLoad: Sendable {
     func received(_ data: Data) {
         let isTooLarge = state.update { state in
             state.count += data.count
-            guard let limit else { return false }
-            if state.count <= limit { state.body += data }
-            return state.count > limit
+            if state.count <= HostileCase.maximumResponseSize { state.body += data }
+            return limit.map { state.count > $0 } ?? false
         }
         if isTooLarge { task.cancel() }
     }

@@ -29,7 +29,7 @@ extension HostileCase {
         HostileCase("A body that inflates to 1 GB", .tooLarge) { _, _ in
             .script([.head("Content-Encoding: gzip")] + Compressed.gzip.bomb(gibibytes: 1) + [.close])
         },
-        HostileCase("100 codings around each other", .error(.cannotDecodeContentData)) { _, _ in
+        HostileCase("More codings than five, which are passed through", .response(status: 200, body: Compressed.gzip.sample)) { _, _ in
             let codings = Array(repeating: "gzip", count: 100).joined(separator: ", ")
             return .script([
                 .head("Content-Encoding: \(codings)", "Content-Length: 523"), .bytes(Compressed.gzip.sample), .hold,
@@ -87,7 +87,7 @@ extension HostileCase {
 
     private static let surplus: [HostileCase] = Compressed.allCases.map {
         let bytes = $0.sample + Data("surplus".utf8)
-        return coded("Bytes behind the end of a coded body", $0.rawValue, $0.rawValue, bytes, undecodable)
+        return coded("Bytes behind the end of a coded body", $0.rawValue, $0.rawValue, bytes, text)
     }
 
     private static let wrongChecksums: [HostileCase] = [(Compressed.gzip, 6), (.deflate, 2), (.zstd, 2)].map {
