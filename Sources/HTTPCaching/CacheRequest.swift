@@ -25,10 +25,26 @@ package struct CacheRequest: Hashable, Sendable {
         fields[name] ?? impliedFields[name]
     }
 
+    /// Whether nothing in it could become a line of its own where it is sent (RFC 9110 §5.5, RFC 9112 §3): no CR, LF or NUL
+    /// in a field, no white space or control character in the method or the URL.
+    package var isWellFormed: Bool {
+        let isOneLine = { (line: HTTPFields.Line) in hasNoBreak(line.name) && hasNoBreak(line.value) }
+        return fields.lines.allSatisfy(isOneLine) && impliedFields.lines.allSatisfy(isOneLine)
+            && isOneWord(method) && isOneWord(url)
+    }
+
     /// Whether this holds for the names of all fields that are sent; some may be asked about twice.
     func allNames(satisfy condition: (String) -> Bool) -> Bool {
         fields.lines.allSatisfy { condition($0.name) } && impliedFields.lines.allSatisfy { condition($0.name) }
     }
+}
+
+private func hasNoBreak(_ text: String) -> Bool {
+    text.withBytes { $0.allSatisfy { $0 != 0 && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") } }
+}
+
+private func isOneWord(_ text: String) -> Bool {
+    text.withBytes { !$0.isEmpty && $0.allSatisfy { $0 > UInt8(ascii: " ") && $0 != 0x7f } }
 }
 
 /// The meanings of Foundation's `URLRequest.CachePolicy`: seven names, of which `reloadIgnoringCacheData` is another

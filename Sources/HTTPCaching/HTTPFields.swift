@@ -49,6 +49,14 @@ package struct HTTPFields: Hashable, Sendable {
         lines.filter { Self.same($0.name, name) }.map(\.value)
     }
 
+    /// The reference in a field such as `Location`; nil if there is none. Lines that say the same are one. Foundation has
+    /// joined them: no reference has a space in it.
+    package func reference(_ name: String) -> String? {
+        guard let value = self[name] else { return nil }
+        let references = value.components(separatedBy: ", ")
+        return references.allSatisfy { $0 == references[0] } ? references[0] : value
+    }
+
     package mutating func reserveCapacity(_ count: Int) {
         lines.reserveCapacity(count)
     }

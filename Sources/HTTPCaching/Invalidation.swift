@@ -6,7 +6,9 @@ package enum Invalidation {
         guard !safeMethods.contains(request.method), (200..<400).contains(status) else { return [] }
         var keys = [request.url]
         for name in ["Location", "Content-Location"] {
-            guard let reference = fields[name], let target = resolve(reference, against: request.url) else { continue }
+            guard let reference = fields.reference(name), let target = resolve(reference, against: request.url) else {
+                continue
+            }
             let key = cacheKey(of: target)
             if sameOrigin(key, request.url), !keys.contains(key) { keys.append(key) }
         }

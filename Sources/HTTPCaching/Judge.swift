@@ -76,7 +76,7 @@ struct Judge {
     }
 
     /// Why the response is not to be used without validation, fresh or not (§4, §5.2.1, §5.2.2.4).
-    private func demandForValidation(_ freshness: Freshness, _ facts: ResponseFacts) -> Explanation.Demand? {
+    func demandForValidation(_ freshness: Freshness, _ facts: ResponseFacts) -> Explanation.Demand? {
         if facts.mustBeValidated { return .responseNoCache }
         if directives.asksForValidation { return .requestNoCache }
         if request.policy == .reloadRevalidating {

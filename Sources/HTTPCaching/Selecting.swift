@@ -61,19 +61,24 @@ extension Judge {
         return validator == facts.lastModified
     }
 
-    /// A request for what a stored part lacks, where a strong validator makes sure that it will fit (§3.3, §3.4).
+    /// A request for what a stored part lacks (§3.3). Where both have the same strong validator they fit together (§3.4).
+    /// A fresh part without any is asked about, too: a server that does not do ranges sends the whole, which is the
+    /// answer; a part that comes back is of no use, and the whole is asked for.
     func completion(of candidates: [Candidate]) -> Verdict? {
         guard request.method == "GET", request.policy != .returnCacheDontLoad, directives.range == nil,
             !directives.isConditional, !directives.control.contains(.onlyIfCached)
         else { return nil }
         let siblingVary = siblingVary(candidates)
         for (index, candidate) in candidates.enumerated() {
-            guard let (facts, missing) = completable(candidate, siblingVary), let tag = facts.entityTag else {
+            guard let (facts, missing) = completable(candidate, siblingVary) else { continue }
+            let freshness = Freshness(of: candidate.response, facts, rules: rules, at: now)
+            var fields = HTTPFields([("Range", "bytes=\(missing)-")])
+            if let tag = facts.entityTag {
+                fields.add("If-Range", tag)
+            } else if !freshness.isFresh || demandForValidation(freshness, facts) != nil {
                 continue
             }
-            let freshness = Freshness(of: candidate.response, facts, rules: rules, at: now)
             let selection = Selection(index: index, freshness: freshness, answer: .stored, explanation: .incomplete)
-            let fields = HTTPFields([("Range", "bytes=\(missing)-"), ("If-Range", tag)])
             return .complete(selection, fields, from: missing)
         }
         return nil
@@ -85,7 +90,7 @@ extension Judge {
             candidate.isConsistent, part.completeLength != part.range.upperBound
         else { return nil }
         let facts = ResponseFacts(response.fields)
-        guard facts.entityTag.flatMap(EntityTag.init)?.isStrong ?? false, !facts.hasContentCoding,
+        guard facts.entityTag.map({ EntityTag($0)?.isStrong ?? false }) ?? true, !facts.hasContentCoding,
             !facts.forbidsStoring(status: response.status),
             SelectingFields.match(request, response, facts, siblingVary: siblingVary)
         else { return nil }

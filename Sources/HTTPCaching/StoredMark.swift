@@ -50,7 +50,10 @@ package struct StoredMark: Hashable, Sendable {
     }
 
     private static func binding(_ request: CacheRequest, _ fields: HTTPFields) -> String {
-        let selecting = SelectingFields.of(request, for: fields).lines.map { "\($0.name.lowercased()):\($0.value)\n" }
+        // With the names of fields that are not there: a `Vary` that came later does not fit.
+        let selecting =
+            SelectingFields.of(request, for: fields).lines.map { "\($0.name.lowercased()):\($0.value)\n" }
+            + ResponseFacts(fields).varyNames.map { "\($0.lowercased())\n" }
         return selecting.isEmpty ? "anyone" : SHA256.hexadecimal(Array(selecting.sorted().joined().utf8))
     }
 }

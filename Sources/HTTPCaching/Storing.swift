@@ -29,7 +29,7 @@ package enum Storing {
     private static func answersGET(_ request: CacheRequest, _ fields: HTTPFields, _ facts: ResponseFacts) -> Bool {
         if request.method == "GET" { return true }
         guard request.method == "POST", facts.control.maxAge != nil || facts.expires != nil,
-            let location = fields["Content-Location"], let target = resolve(location, against: request.url)
+            let location = fields.reference("Content-Location"), let target = resolve(location, against: request.url)
         else { return false }
         return cacheKey(of: target) == request.url
     }

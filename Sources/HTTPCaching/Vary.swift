@@ -22,6 +22,37 @@ package enum SelectingFields {
         return selecting
     }
 
+    /// Whether a stored response whose fields become `newer` is selected by no more request fields than before: its `Vary`
+    /// names no others, and it has not become `private`, which binds it to cookies.
+    package static func select(_ newer: HTTPFields, likeThoseOf response: StoredResponse) -> Bool {
+        let (stored, newer) = (ResponseFacts(response.fields), ResponseFacts(newer))
+        return knows(newer.varyNames, response, stored)
+            && (stored.control.contains(.isPrivate) || !newer.control.contains(.isPrivate))
+    }
+
+    /// The candidates that a new response to a request takes the place of, besides that with the same selecting fields:
+    /// they could have answered the request, and what the new `Vary` names is not known of the requests that they were
+    /// stored for. So nobody can tell any more for whom they are (§4.1).
+    package static func superseded(
+        by newer: HTTPFields, answering request: CacheRequest, among candidates: [StoredResponse]
+    ) -> [Int] {
+        let names = ResponseFacts(newer).varyNames
+        guard !names.isEmpty, !candidates.isEmpty else { return [] }
+        let siblingVary = candidates.count > 1 ? mostRecentVary(of: candidates) : []
+        return candidates.indices.filter { index in
+            let facts = ResponseFacts(candidates[index].fields)
+            return !knows(names, candidates[index], facts)
+                && match(request, candidates[index], facts, siblingVary: siblingVary)
+        }
+    }
+
+    /// Whether it is known what the request of a stored response had in the fields of these names.
+    private static func knows(_ names: [String], _ response: StoredResponse, _ facts: ResponseFacts) -> Bool {
+        names.allSatisfy { name in
+            facts.varyNames.contains { HTTPFields.same($0, name) } || response.selectingFields.contains(name)
+        }
+    }
+
     /// Credentials bind always, and so does a `Cookie` that the caller set. Cookies out of a cookie storage change with
     /// most answers of many servers; they bind what is marked as `private`.
     private static func bindingCredentials(of request: CacheRequest, _ facts: ResponseFacts) -> [String] {

@@ -6,7 +6,6 @@ import Foundation
 /// let feed = try await synchronizer.load(JSONResource<Feed>(url: url))
 /// ```
 public struct JSONResource<Value: Decodable & Sendable>: Resource {
-    private let urlRequest: URLRequest
     /// What its loads are shared by: method, URL and fields of the request.
     public let identity: ResourceIdentity
     private let decoder: JSONDecoder?
@@ -23,13 +22,12 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
 
     /// The value that a request is answered with. The request is sent as it is.
     public init(request: URLRequest, decoder: JSONDecoder? = nil) {
-        urlRequest = request
         identity = ResourceIdentity(request)
         self.decoder = decoder
     }
 
     /// The request that it was made with.
-    public func request() -> URLRequest { urlRequest }
+    public func request() -> URLRequest { identity.request }
 
     /// Decodes, on a background thread; throws what the decoder throws, most often a `DecodingError`.
     public var parse: @Sendable (Data) throws -> Value {

@@ -36,7 +36,7 @@ public final class LoadTask: Sendable {
         }
     }
 
-    /// Bytes received from the network so far; nothing for an answer out of the cache.
+    /// Bytes sent to and received from the network so far; nothing for an answer out of the cache.
     public var progress: LoadProgress { state.withLock { $0.progress } }
 
     /// Whether the completion has been called, or the load was cancelled.

@@ -45,10 +45,17 @@ public struct LoadTrace: Sendable, Hashable {
     public var transfer: TimeInterval?
     /// Seconds spent parsing; nil if nothing was parsed.
     public var parse: TimeInterval?
-    /// Bytes of body received from the network.
+    /// Bytes of body received from the network, after their content coding was removed.
     public var bytesReceived = 0
     /// Bytes of body that came from the cache and not from the network.
     public var bytesSpared = 0
+    /// How the network did for the last request of this load; nil without one, and where the session does not tell.
+    public var network: NetworkTrace? {
+        get { boxedNetwork?.value }
+        set { boxedNetwork = newValue.map(Boxed.init) }
+    }
+    /// In one object: objects in memory keep their traces, and few are looked at.
+    private var boxedNetwork: Boxed<NetworkTrace>?
 
     /// An empty trace.
     public init() {}
@@ -88,17 +95,17 @@ extension LoadTrace: CustomStringConvertible {
         if let status { parts.append("status \(status)") }
         parts += validators
         parts += redirects.map { "→ \($0.absoluteString)" }
+        if let network { parts.append(network.description) }
         let times = [
             ("queue", queueWait > 0 ? queueWait : nil), ("first byte", timeToFirstByte), ("transfer", transfer),
             ("parse", parse),
         ]
-        parts += times.compactMap { name, seconds in seconds.map { "\(name) \(Self.milliseconds($0))" } }
+        parts += times.compactMap { name, seconds in seconds.map { "\(name) \($0.inMilliseconds)" } }
         if bytesReceived > 0 { parts.append("\(bytesReceived) B received") }
+        if let onWire = network?.bodyBytesOnWire, onWire > 0, onWire != bytesReceived {
+            parts.append("\(onWire) B on the wire")
+        }
         if bytesSpared > 0 { parts.append("\(bytesSpared) B spared") }
         return parts.filter { !$0.isEmpty }.joined(separator: ", ")
-    }
-
-    private static func milliseconds(_ seconds: TimeInterval) -> String {
-        "\((seconds * 10_000).rounded() / 10) ms"
     }
 }

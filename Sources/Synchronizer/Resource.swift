@@ -13,7 +13,8 @@ public protocol Resource<ParsedObject>: Sendable {
     /// What the bytes become.
     associatedtype ParsedObject: Sendable
 
-    /// What to ask. Called anew for each load; its method, URL, fields and cache policy tell loads apart.
+    /// What to ask. Called once for each load, also for one that memory answers: what it returns is the request that is
+    /// sent, also when the load is tried again, and its method, URL, fields and cache policy tell loads apart.
     func request() -> URLRequest
 
     /// Makes the object. Called with the whole body, never empty, on a background thread; what it throws reaches the
@@ -24,8 +25,9 @@ public protocol Resource<ParsedObject>: Sendable {
     /// options. Resources with equal requests, types and variants share one parse and one object in memory.
     var variant: ResourceVariant { get }
 
-    /// What its loads are shared by; by default made anew from ``request()`` each time. A resource that keeps it spares
-    /// that, which counts where images in memory fill recycled cells.
+    /// The request that its loads send, and what they are shared by; by default made anew from ``request()`` for each
+    /// load. A resource that keeps it spares that, which counts where images in memory fill recycled cells: then the
+    /// request that it was made of is sent, and ``request()`` is not called.
     var identity: ResourceIdentity { get }
 
     /// Whether the parse takes no more than a few microseconds, whatever the size of the body. It is then done on the

@@ -1,21 +1,49 @@
 import Foundation
 import HTTPCaching
 
-/// What tells a request from others as far as sharing goes: by its method, URL, fields and cache policy.
+/// A request with what tells it from others as far as sharing goes: its method, URL, fields and cache policy.
+///
+/// A load sends exactly the request that its identity was made of. So the answer to one credential is never kept under
+/// another, even if ``Resource/request()`` gives another credential with each call.
 ///
 /// Making one takes longer than looking an object up in memory; a resource that is asked for often keeps its own. See
 /// ``Resource/identity``.
 public struct ResourceIdentity: Sendable {
-    /// Nil for a request that shares with nobody.
-    let request: RequestIdentity?
+    /// The request to send.
+    package let request: URLRequest
+    /// What is shared by; nil for a request that shares with nobody.
+    let sharing: RequestIdentity?
 
-    /// The identity of a request.
+    /// The identity of a request, which is the one that is sent.
     public init(_ request: URLRequest) {
-        self.request = RequestIdentity(request)
+        var request = request
+        if let url = request.url, !url.isPlainHTTP { request.url = url.withLowercaseScheme }
+        self.request = request
+        sharing = RequestIdentity(request)
     }
 
     /// Nil for a request that must not be answered with an object from memory.
-    var memoryUse: MemoryUse? { request?.memoryUse }
+    var memoryUse: MemoryUse? { sharing?.memoryUse }
+
+    /// The same for a request with the default policy where it sets none of its own.
+    func settingDefault(_ policy: URLRequest.CachePolicy) -> ResourceIdentity {
+        guard policy != .useProtocolCachePolicy, request.cachePolicy == .useProtocolCachePolicy else { return self }
+        var request = request
+        request.cachePolicy = policy
+        return ResourceIdentity(request)
+    }
+}
+
+extension ResourceIdentity: Equatable {
+    /// Whether the loads of both are the same. `URLRequest` itself does not compare its fields on Linux.
+    public static func == (one: ResourceIdentity, other: ResourceIdentity) -> Bool {
+        guard let sharing = one.sharing else {
+            return other.sharing == nil && one.request == other.request
+                && one.request.allHTTPHeaderFields == other.request.allHTTPHeaderFields
+                && one.request.httpBody == other.request.httpBody
+        }
+        return sharing == other.sharing && one.request.cachePolicy == other.request.cachePolicy
+    }
 }
 
 /// Whether a request may be answered with an object from memory.

@@ -11,8 +11,9 @@ extension Synchronizer {
         public func load<R: Resource>(_ resource: R, priority: LoadPriority? = nil) async throws -> R.ParsedObject
     {
         try Task.checkCancellation()
-        if let known = recall(resource) { return try known.object(of: R.self) }
-        return try await begun(resource, priority).0
+        let identity = identity(of: resource)
+        if let known = recall(resource, identity) { return try known.object(of: R.self) }
+        return try await begun(resource, identity, priority).0
     }
 
     /// Loads a resource and tells where it came from, and why.
@@ -24,20 +25,21 @@ extension Synchronizer {
         ) async throws -> Loaded<R.ParsedObject>
     {
         try Task.checkCancellation()
-        if let known = recall(resource) {
+        let identity = identity(of: resource)
+        if let known = recall(resource, identity) {
             let object = try known.object(of: R.self)
             return Loaded(object: object, head: known.head, trace: known.traceFromMemory(at: time.now))
         }
-        let (object, loaded) = try await begun(resource, priority)
+        let (object, loaded) = try await begun(resource, identity, priority)
         return Loaded(object: object, head: loaded.head, trace: loaded.trace)
     }
 
     nonisolated(nonsending)
         private func begun<R: Resource>(
-            _ resource: R, _ priority: LoadPriority?
+            _ resource: R, _ identity: ResourceIdentity, _ priority: LoadPriority?
         ) async throws -> (R.ParsedObject, LoadedObject)
     {
-        let loaded = try await outcome(of: job(for: resource, resource.request(), priority ?? .current)).get()
+        let loaded = try await outcome(of: job(for: resource, identity, priority ?? .current)).get()
         return (try loaded.object(of: R.self), loaded)
     }
 

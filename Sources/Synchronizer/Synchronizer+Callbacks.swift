@@ -16,12 +16,21 @@ extension Synchronizer {
         _ resource: R, priority: LoadPriority = .normal,
         completion: @escaping @MainActor (SynchronizerResult<R.ParsedObject>) -> Void
     ) -> CancelLoading {
-        if MainQueue.isCurrent, let known = recall(resource) {
+        loadResource(resource, identity(of: resource), priority: priority, completion: completion)
+    }
+
+    /// As ``loadResource(_:priority:completion:)``, for a caller that has asked for the identity already.
+    package func loadResource<R: Resource>(
+        _ resource: R, _ identity: ResourceIdentity, priority: LoadPriority = .normal,
+        completion: @escaping @MainActor (SynchronizerResult<R.ParsedObject>) -> Void
+    ) -> CancelLoading {
+        let identity = identity.settingDefault(defaultPolicy)
+        if MainQueue.isCurrent, let known = recall(resource, identity) {
             MainQueue.call(completion, with: known.result(of: R.self))
             return {}
         }
         let loader = loader
-        return begin(resource, priority) { id, outcome in
+        return begin(resource, identity, priority) { id, outcome in
             let result = SynchronizerResult(outcome, of: R.self)
             DispatchQueue.main.async {
                 MainActor.assumeIsolated { if loader.take(id) { completion(result) } }
@@ -38,7 +47,7 @@ extension Synchronizer {
         completion: @escaping @Sendable (SynchronizerResult<R.ParsedObject>) -> Void
     ) -> CancelLoading {
         let loader = loader
-        return begin(resource, priority) { id, outcome in
+        return begin(resource, identity(of: resource), priority) { id, outcome in
             let result = SynchronizerResult(outcome, of: R.self)
             queue.async { if loader.take(id) { completion(result) } }
         }
@@ -52,7 +61,8 @@ extension Synchronizer {
         completion: @escaping @MainActor (SynchronizerResult<R.ParsedObject>) -> Void
     ) -> LoadTask {
         let task = LoadTask(priority: priority)
-        if MainQueue.isCurrent, let known = recall(resource) {
+        let identity = identity(of: resource)
+        if MainQueue.isCurrent, let known = recall(resource, identity) {
             task.finish()
             MainQueue.call(completion, with: known.result(of: R.self))
             return task
@@ -68,16 +78,17 @@ extension Synchronizer {
                 }
             }
         }
-        let id = enter(job(for: resource, resource.request(), priority), receiver)
+        let id = enter(job(for: resource, identity, priority), receiver)
         task.attach(.init(cancel: { loader.leave(id) }, setPriority: { loader.setPriority($0, of: id) }))
         return task
     }
 
     /// `answer` asks for the right to answer where the completion is to run, so that a cancel until then prevails.
     private func begin<R: Resource>(
-        _ resource: R, _ priority: LoadPriority, answer: @escaping @Sendable (LoadReceiver.ID, Loader.Outcome) -> Void
+        _ resource: R, _ identity: ResourceIdentity, _ priority: LoadPriority,
+        answer: @escaping @Sendable (LoadReceiver.ID, Loader.Outcome) -> Void
     ) -> CancelLoading {
-        let id = enter(job(for: resource, resource.request(), priority), LoadReceiver(finished: answer))
+        let id = enter(job(for: resource, identity, priority), LoadReceiver(finished: answer))
         return { [loader] in loader.leave(id) }
     }
 }

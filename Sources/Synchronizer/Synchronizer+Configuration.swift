@@ -8,7 +8,7 @@ extension Synchronizer {
         public enum Caching: Sendable {
             /// `URLSession` does, as it always did on Apple's systems; here it is seen to that nobody gets another's answer,
             /// and that what was made invalid is not used again. Nothing is resumed, and nothing stale used after an
-            /// error. On Linux `URLSession` stores nothing.
+            /// error. For Apple's systems only: on Linux no session stores anything, and this means the same as `managed`.
             case native
             /// The synchronizer does, after RFC 9111; the same on every platform.
             case managed
@@ -23,12 +23,16 @@ extension Synchronizer {
         /// The session's delegate, which decides what is stored. It must not be used by another synchronizer.
         public var sessionDelegate: SessionDelegate
 
-        /// What the session is made with: time-outs, cookies, additional fields. The synchronizer sets its `urlCache`, its
-        /// `httpMaximumConnectionsPerHost` (see ``maximumLoadsPerHost``) and, in managed mode, its `requestCachePolicy`.
+        /// What the session is made with: time-outs, cookies, additional fields. The synchronizer sets its `urlCache` and its
+        /// `httpMaximumConnectionsPerHost` (see ``maximumLoadsPerHost``). Its `requestCachePolicy` is the policy of requests
+        /// that set none, which are those with `.useProtocolCachePolicy`.
         /// Credentials among its additional fields (`Authorization`, `Cookie`, `X-Api-Key`, …: whatever has a word like
         /// `auth`, `token` or `key` in its name) are sent to the origin that
         /// is asked, and not to another one that it redirects to.
         public var sessionConfiguration: URLSessionConfiguration = .default
+
+        /// Which servers are trusted over TLS, and as whom the client presents itself.
+        public var tls = TLSConfiguration()
 
         /// Seconds after its lifetime for which a response may be used while it is revalidated in the background, where
         /// it does not say so itself (RFC 5861 §3). Managed mode only.
@@ -40,7 +44,8 @@ extension Synchronizer {
 
         /// Seconds after its lifetime for which a response may be used when the server cannot be reached, where it does
         /// not forbid it (RFC 9111 §4.2.4). It goes before a second try (``retry``). Not when TLS fails, nor for an error in
-        /// the request: `Documentation/Loading.md` lists what counts. Managed mode only.
+        /// the request, nor for a request whose cache policy asks the server, such as `.reloadRevalidatingCacheData`:
+        /// `Documentation/Loading.md` lists what counts. Managed mode only.
         public var staleIfUnreachable: TimeInterval = .infinity
 
         /// Bytes of parsed objects that are kept in memory; over it the least recently used are dropped.
@@ -121,21 +126,13 @@ extension Synchronizer.Configuration {
     }
 
     private func makeFetcher(_ session: URLSessionConfiguration) -> any Fetching {
-        switch caching {
-        case .native:
-            session.urlCache = urlCache
-            return NativeFetcher(
-                transport: URLSessionTransport(configuration: session, delegate: sessionDelegate, redirects: .followed),
-                cache: urlCache, time: time,
-                injection: { [sessionDelegate] in sessionDelegate.injection(into: $0, $1) })
-        case .managed:
-            session.urlCache = nil
-            session.requestCachePolicy = .reloadIgnoringLocalCacheData
-            return ManagedFetcher(
-                transport: URLSessionTransport(configuration: session, delegate: sessionDelegate, redirects: .reported),
-                store: urlCache.map { ($0 as? any ResponseStore) ?? URLCacheStore($0) },
-                time: time, rules: rules)
-        }
+        if caching == .native, let fetcher = makeNativeFetcher(session) { return fetcher }
+        session.urlCache = nil
+        session.requestCachePolicy = .reloadIgnoringLocalCacheData
+        return ManagedFetcher(
+            transport: URLSessionTransport(configuration: session, delegate: sessionDelegate, tls: tls),
+            store: urlCache.map { ($0 as? any ResponseStore) ?? URLCacheStore($0) },
+            time: time, rules: rules)
     }
 
     private var rules: CacheRules {

@@ -1,14 +1,18 @@
 import Foundation
 
 extension Synchronizer {
+    /// The request to send for a resource and what it is shared by. Calls ``Resource/request()``, so it is made once for
+    /// each load, and handed on.
+    func identity<R: Resource>(of resource: R) -> ResourceIdentity { resource.identity.settingDefault(defaultPolicy) }
+
     func job<R: Resource>(
-        for resource: R, _ request: URLRequest, _ priority: LoadPriority, keepsObject: Bool = true
+        for resource: R, _ identity: ResourceIdentity, _ priority: LoadPriority, keepsObject: Bool = true
     ) -> LoadJob {
         LoadJob(
-            resource, request: request, priority: priority,
+            resource, identity, priority: priority,
             options: FetchOptions(
                 maximumBodySize: resource.maximumSize ?? configuration.maximumResponseSize,
-                sessionCookies: fetcher.sessionCookies(for: request)),
+                sessionCookies: fetcher.sessionCookies(for: identity.request)),
             keepsObject: keepsObject)
     }
 

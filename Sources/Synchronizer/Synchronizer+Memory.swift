@@ -4,7 +4,12 @@ import HTTPCaching
 extension Synchronizer {
     /// The parsed object, if it is in memory and may be used: never blocks, never loads.
     public func cachedObject<R: Resource>(for resource: R) -> R.ParsedObject? {
-        guard let known = recall(resource) else { return nil }
+        cachedObject(for: resource, identity(of: resource))
+    }
+
+    /// As ``cachedObject(for:)``, for a caller that has asked for the identity already.
+    package func cachedObject<R: Resource>(for resource: R, _ identity: ResourceIdentity) -> R.ParsedObject? {
+        guard let known = recall(resource, identity.settingDefault(defaultPolicy)) else { return nil }
         return try? known.object(of: R.self)
     }
 
@@ -13,13 +18,13 @@ extension Synchronizer {
     /// What a redirect has led to is dropped, too, where an object in memory tells of it. A load in flight goes on for
     /// those who wait for it; nobody joins it any more, and what it brings is not kept. Never blocks.
     public func invalidate<R: Resource>(_ resource: R) {
-        let request = resource.request()
+        let identity = resource.identity
         var targets: Set<URL> = []
-        if let identity = resource.identity.request {
-            let dropped = memory.take { $0.identity == identity }
+        if let sharing = identity.sharing {
+            let dropped = memory.take { $0.identity == sharing }
             targets = Set(dropped.compactMap(\.trace.redirects.last))
         }
-        let requests = [request] + targets.map { URLRequest(url: $0) }
+        let requests = [identity.request] + targets.map { URLRequest(url: $0) }
         fetcher.removeStoredSoon(for: requests)
         loader.invalidate(Set(requests.compactMap { $0.url.map { cacheKey(of: $0.absoluteString) } }))
     }
@@ -42,15 +47,15 @@ extension Synchronizer {
     }
 
     /// The object in memory, if the request's cache policy lets it be used; and notes that it was.
-    func recall<R: Resource>(_ resource: R) -> LoadedObject? {
-        guard let key = resource.objectKey, let known = known(key) else { return nil }
-        if isObserved || known.run.isPrefetched { noteUse(of: known, key.identity) { resource.request().url } }
+    func recall<R: Resource>(_ resource: R, _ identity: ResourceIdentity) -> LoadedObject? {
+        guard let known = known(resource, identity) else { return nil }
+        if isObserved || known.run.isPrefetched { noteUse(of: known, identity.sharing) { identity.request.url } }
         return known
     }
 
     /// The object in memory, if the request's cache policy lets it be used.
-    func known(_ key: ObjectKey) -> LoadedObject? {
-        guard let use = key.identity.memoryUse else { return nil }
+    func known<R: Resource>(_ resource: R, _ identity: ResourceIdentity) -> LoadedObject? {
+        guard let use = identity.memoryUse, let key = resource.objectKey(identity) else { return nil }
         return memory.value(for: key, now: freshnessClock.now, anyAge: use == .ofAnyAge)
     }
 

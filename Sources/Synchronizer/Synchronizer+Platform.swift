@@ -2,11 +2,13 @@ import Foundation
 
 #if canImport(FoundationNetworking)
     extension Synchronizer.Configuration.Caching {
-        /// `URLSession` on Linux never asks its cache.
         static let platformDefault = Self.managed
     }
 
     extension Synchronizer.Configuration {
+        /// None: no session on Linux stores anything.
+        func makeNativeFetcher(_ session: URLSessionConfiguration) -> (any Fetching)? { nil }
+
         /// One SQLite file for the program and its user, of at most 200 MB; shared by all who ask.
         public static let defaultURLCache: URLCache = SQLiteURLCache(
             memoryCapacity: 20 << 20, diskCapacity: 200 << 20)
@@ -17,6 +19,13 @@ import Foundation
     }
 
     extension Synchronizer.Configuration {
+        func makeNativeFetcher(_ session: URLSessionConfiguration) -> (any Fetching)? {
+            session.urlCache = urlCache
+            return NativeFetcher(
+                transport: URLSessionTransport(configuration: session, delegate: sessionDelegate, tls: tls),
+                cache: urlCache, time: time, injection: sessionDelegate.injection)
+        }
+
         /// The system's own cache in a directory of its own, of at most 200 MB; shared by all who ask.
         public static let defaultURLCache = URLCache(
             memoryCapacity: 20 << 20, diskCapacity: 200 << 20, diskPath: "Synchronizer")

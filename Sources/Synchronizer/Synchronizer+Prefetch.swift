@@ -20,11 +20,11 @@ extension Synchronizer {
         _ resources: some Sequence<R>, priority: LoadPriority = .low, to destination: PrefetchDestination = .memory
     ) -> CancelLoading {
         let jobs = resources.compactMap { resource -> LoadJob? in
-            let request = resource.request()
-            guard let key = resource.objectKey, known(key) == nil else { return nil }
+            let identity = identity(of: resource)
+            guard identity.sharing != nil, known(resource, identity) == nil else { return nil }
             switch destination {
-            case .memory: return job(for: resource, request, priority)
-            case .disk: return job(for: StoringOnly(resource, request), request, priority, keepsObject: false)
+            case .memory: return job(for: resource, identity, priority)
+            case .disk: return job(for: StoringOnly(resource, identity), identity, priority, keepsObject: false)
             }
         }
         return prefetcher.prefetch(jobs)
@@ -36,18 +36,16 @@ extension Synchronizer {
 
 /// A resource that is stored and not parsed.
 private struct StoringOnly: Resource {
-    let urlRequest: URLRequest
     let identity: ResourceIdentity
     let maximumSize: Int?
 
     /// Shares its request with whoever loads the resource itself.
-    init(_ resource: some Resource, _ request: URLRequest) {
-        urlRequest = request
-        identity = resource.identity
+    init(_ resource: some Resource, _ identity: ResourceIdentity) {
+        self.identity = identity
         maximumSize = resource.maximumSize
     }
 
-    func request() -> URLRequest { urlRequest }
+    func request() -> URLRequest { identity.request }
 
     var parse: @Sendable (Data) throws -> Bool { { _ in true } }
 

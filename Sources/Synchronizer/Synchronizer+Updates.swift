@@ -11,7 +11,7 @@ extension Synchronizer {
         of resource: R, priority: LoadPriority = .normal
     ) -> AsyncThrowingStream<ResourceUpdate<R.ParsedObject>, any Error> {
         AsyncThrowingStream { continuation in
-            let cancel = follow(resource, priority) { step in
+            let cancel = follow(resource, identity(of: resource), priority) { step in
                 switch step {
                 case .success(let update):
                     continuation.yield(update)
@@ -31,9 +31,17 @@ extension Synchronizer {
         _ resource: R, priority: LoadPriority = .normal,
         update: @escaping @MainActor (Result<ResourceUpdate<R.ParsedObject>, SynchronizerError>) -> Void
     ) -> CancelLoading {
+        followResource(resource, identity(of: resource), priority: priority, update: update)
+    }
+
+    /// As ``followResource(_:priority:update:)``, for a caller that has asked for the identity already.
+    package func followResource<R: Resource>(
+        _ resource: R, _ identity: ResourceIdentity, priority: LoadPriority = .normal,
+        update: @escaping @MainActor (Result<ResourceUpdate<R.ParsedObject>, SynchronizerError>) -> Void
+    ) -> CancelLoading {
         let isStarting = Locked(MainQueue.isCurrent)
         let isCancelled = Locked(false)
-        let cancel = follow(resource, priority) { step in
+        let cancel = follow(resource, identity.settingDefault(defaultPolicy), priority) { step in
             if MainQueue.isCurrent, isStarting.withLock({ $0 }) {
                 MainActor.assumeIsolated { update(step) }
                 return
@@ -51,20 +59,19 @@ extension Synchronizer {
     }
 
     private func follow<R: Resource>(
-        _ resource: R, _ priority: LoadPriority,
+        _ resource: R, _ identity: ResourceIdentity, _ priority: LoadPriority,
         step: @escaping @Sendable (Result<ResourceUpdate<R.ParsedObject>, SynchronizerError>) -> Void
     ) -> CancelLoading {
-        let request = resource.request()
-        let job = job(for: resource, request, priority)
+        let job = job(for: resource, identity, priority)
         let steps = UpdateSteps<R>(step)
         let now = time.now
-        if resource.identity.memoryUse != nil, let key = job.objectKey,
+        if identity.memoryUse != nil, let key = job.objectKey,
             let known = memory.value(for: key, now: now, anyAge: true)
         {
             let isFresh = now < known.freshUntil
             let isLast = isFresh || job.identity?.memoryUse == .ofAnyAge
             if isLast || known.mayBeShownStale {
-                noteUse(of: known, job.identity) { request.url }
+                noteUse(of: known, job.identity) { job.request.url }
                 steps.show(known.fromMemory(at: now), isLast: isLast)
             }
             if isLast { return {} }

@@ -20,6 +20,8 @@ public final class Synchronizer: Sendable {
     let fetcher: any Fetching
     let time: any TimeSource
     let freshnessClock: FreshnessClock
+    /// The cache policy of requests that set none.
+    let defaultPolicy: URLRequest.CachePolicy
     let observer: (any SynchronizerObserver)?
     /// Whether there is an observer, in a byte of its own: it is asked with each look into the memory.
     let isObserved: Bool
@@ -46,6 +48,7 @@ public final class Synchronizer: Sendable {
     /// A synchronizer over a fetcher of its own.
     init(configuration: Configuration, fetcher: any Fetching) {
         self.configuration = configuration
+        defaultPolicy = configuration.sessionConfiguration.requestCachePolicy
         let memory = MemoryCache<ObjectKey, LoadedObject>(
             limits: .init(
                 cost: configuration.memoryCapacity, preferredCost: configuration.preferredMemoryUsage,

@@ -2,7 +2,8 @@ import Foundation
 
 /// Why a load gave no object.
 public enum SynchronizerError: Error, Sendable {
-    /// The request cannot be sent: no URL, or a scheme that is not supported.
+    /// The request cannot be sent: no URL, a scheme that is not supported, or a character that would end a line (CR, LF,
+    /// NUL) in its method or a field. Nothing was sent.
     case invalidRequest(Context)
     /// No complete response came: no connection, a reset, a body cut short, a time-out. The error is mostly a `URLError`.
     case transport(any Error, Context)

@@ -16,6 +16,8 @@ struct RangeTable {
     }
 
     static let middle = part("2-5/10", size: 4)
+    static let untagged = Candidate.response(
+        "Cache-Control: max-age=60\nContent-Range: bytes 0-3/10", status: 206, size: 4)
     static let unknown = part("2-5/*", size: 4)
 
     static let rules = [
@@ -65,6 +67,13 @@ struct RangeTable {
         Rule(
             "range.complete-weak", "3.4", [part("0-3/10", size: 4, etag: "W/\"1\"")], at: 1, "forward",
             "no strong validator"),
+        Rule(
+            "range.complete-untagged", "3.3", [untagged], at: 1, "complete 0 from 4 Range",
+            "a server without ranges sends the whole"),
+        Rule("range.complete-untagged-stale", "3.3", [untagged], at: 61, "forward", "nothing says that it is still so"),
+        Rule(
+            "range.complete-untagged-revalidating", "3.3", .get(policy: .reloadRevalidating), [untagged], at: 1,
+            "forward Cache-Control", "the server cannot confirm it"),
         Rule("range.complete-gap", "3.3", [middle], at: 1, "forward", "the beginning is missing"),
         Rule(
             "range.complete-conditional", "3.3", .get("If-None-Match: \"2\""), [part("0-3/10", size: 4)], at: 1,

@@ -39,7 +39,7 @@ public final class ResourceBinding<R: Resource> {
     }
 
     private struct Key: Equatable {
-        let request: URLRequest
+        let identity: ResourceIdentity
         let variant: ResourceVariant
     }
 
@@ -71,19 +71,25 @@ public final class ResourceBinding<R: Resource> {
     ///     object at once, though it may be stale; else, of an image whose format allows it, what has arrived so far,
     ///     which costs decodes. Never in place of an object that is shown already.
     public func load(_ resource: R?, showsPreviews: Bool = false) {
-        switch machine.ask(resource.map { Key(request: $0.request(), variant: $0.variant) }) {
+        load(resource, resource?.identity, showsPreviews: showsPreviews)
+    }
+
+    /// As ``load(_:showsPreviews:)``, for a caller that has asked for the identity already.
+    func load(_ resource: R?, _ identity: ResourceIdentity?, showsPreviews: Bool) {
+        let key = resource.flatMap { resource in identity.map { Key(identity: $0, variant: resource.variant) } }
+        switch machine.ask(key) {
         case .goOn: return
         case .clear:
             current.replace(with: nil)
             change(to: .empty)
         case .load(let token):
-            guard let resource else { return }
-            begin(resource, token, showsPreviews)
+            guard let resource, let identity else { return }
+            begin(resource, identity, token, showsPreviews)
         }
     }
 
-    private func begin(_ resource: R, _ token: Token, _ showsPreviews: Bool) {
-        let cancel = showsPreviews ? follow(resource, token) : load(resource, token)
+    private func begin(_ resource: R, _ identity: ResourceIdentity, _ token: Token, _ showsPreviews: Bool) {
+        let cancel = showsPreviews ? follow(resource, identity, token) : load(resource, identity, token)
         // It may have its answer, or have been replaced by what was shown.
         guard machine.isLoading(token) else { return cancel() }
         // Only now the load before is cancelled: it may be the same transfer, for an image of another size.
@@ -91,8 +97,8 @@ public final class ResourceBinding<R: Resource> {
         if machine.showsNothing { change(to: .loading) }
     }
 
-    private func load(_ resource: R, _ token: Token) -> CancelLoading {
-        synchronizer.loadResource(resource) { [weak self] result in
+    private func load(_ resource: R, _ identity: ResourceIdentity, _ token: Token) -> CancelLoading {
+        synchronizer.loadResource(resource, identity) { [weak self] result in
             switch result {
             case .success(let object): self?.finish(token, .success(object))
             case .error(let error): self?.finish(token, .failure(error))
@@ -101,8 +107,8 @@ public final class ResourceBinding<R: Resource> {
         }
     }
 
-    private func follow(_ resource: R, _ token: Token) -> CancelLoading {
-        synchronizer.followResource(resource) { [weak self] step in
+    private func follow(_ resource: R, _ identity: ResourceIdentity, _ token: Token) -> CancelLoading {
+        synchronizer.followResource(resource, identity) { [weak self] step in
             switch step {
             case .success(let update):
                 switch update.phase {

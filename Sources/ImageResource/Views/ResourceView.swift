@@ -16,6 +16,8 @@
         public typealias Phase = ResourceBinding<R>.Phase
 
         private let resource: R?
+        /// Made once for each value of the view: the body is asked for with each phase.
+        private let identity: ResourceIdentity?
         private let showsPreviews: Bool
         private let synchronizer: Synchronizer
         private let transaction: Transaction
@@ -35,6 +37,7 @@
             @ViewBuilder content: @escaping (Phase) -> Content
         ) {
             self.resource = resource
+            identity = resource?.identity
             self.showsPreviews = showsPreviews
             self.synchronizer = synchronizer
             self.transaction = transaction
@@ -46,9 +49,9 @@
         public var body: some View {
             // One view, whatever the content is: the task of an empty one would never begin, that of a conditional one would
             // begin anew with each of its branches.
-            ZStack { content(model.phase(for: resource, changingBy: transaction)) }
-                .task(id: ResourceModel<R>.Key(resource)) {
-                    await model.follow(resource, showsPreviews: showsPreviews)
+            ZStack { content(model.phase(for: resource, identity, changingBy: transaction)) }
+                .task(id: ResourceModel<R>.Key(resource, identity)) {
+                    await model.follow(resource, identity, showsPreviews: showsPreviews)
                 }
         }
     }
@@ -58,11 +61,11 @@
     final class ResourceModel<R: Resource>: ObservableObject {
         /// What tells resources apart: another one is another task.
         struct Key: Equatable {
-            private let request: URLRequest?
+            private let identity: ResourceIdentity?
             private let variant: ResourceVariant?
 
-            init(_ resource: R?) {
-                request = resource?.request()
+            init(_ resource: R?, _ identity: ResourceIdentity?) {
+                self.identity = identity
                 variant = resource?.variant
             }
         }
@@ -83,19 +86,21 @@
         }
 
         /// What to show now: for a resource whose task has not begun yet, what is in memory.
-        func phase(for resource: R?, changingBy transaction: Transaction) -> ResourceBinding<R>.Phase {
+        func phase(
+            for resource: R?, _ identity: ResourceIdentity?, changingBy transaction: Transaction
+        ) -> ResourceBinding<R>.Phase {
             self.transaction = transaction
-            if key == Key(resource) { return phase }
-            guard let resource else { return .empty }
-            return synchronizer.cachedObject(for: resource).map { .success($0) } ?? .loading
+            if key == Key(resource, identity) { return phase }
+            guard let resource, let identity else { return .empty }
+            return synchronizer.cachedObject(for: resource, identity).map { .success($0) } ?? .loading
         }
 
         /// Loads, and waits until the task is cancelled: when the view disappears, or shows another resource.
-        func follow(_ resource: R?, showsPreviews: Bool = false) async {
+        func follow(_ resource: R?, _ identity: ResourceIdentity?, showsPreviews: Bool = false) async {
             followed += 1
             let mine = followed
-            key = Key(resource)
-            binding.load(resource, showsPreviews: showsPreviews)
+            key = Key(resource, identity)
+            binding.load(resource, identity, showsPreviews: showsPreviews)
             for await _ in AsyncStream(Never.self, { _ in }) {}  // It ends when the task is cancelled.
             // A later task may have begun before this one ends; what is under way then belongs to that.
             if mine == followed { binding.cancel() }

@@ -31,9 +31,9 @@ final class CredentialedFetcher: Fetching {
     /// What a request says itself goes before what the session says (`URLSessionConfiguration.httpAdditionalHeaders`).
     private func credentialed(_ request: URLRequest) -> URLRequest {
         var request = request
-        for (name, value) in credentials where request.value(forHTTPHeaderField: name) == nil {
-            request.setValue(value, forHTTPHeaderField: name)
-        }
+        var fields = request.allHTTPHeaderFields ?? [:]
+        for (name, value) in credentials where request.value(forHTTPHeaderField: name) == nil { fields[name] = value }
+        request.allHTTPHeaderFields = fields  // `setValue` would leave out what is malformed, and nobody would notice
         return request
     }
 }

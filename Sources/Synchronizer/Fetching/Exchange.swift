@@ -5,7 +5,7 @@ import HTTPCaching
 struct Hop: Sendable {
     let request: URLRequest
     let url: URL
-    let cacheRequest: CacheRequest
+    var cacheRequest: CacheRequest
     /// What was stored for the URI when it was looked up.
     var entries: [StoredEntry]
     var verdict: Verdict
@@ -34,16 +34,25 @@ struct Exchange: Sendable {
     var reception: Reception
     /// Known once `send` has returned; a transfer can be over before.
     var transfer: (any Transfer)?
+    /// How the network did; nil where the session does not tell.
+    var network: NetworkTrace?
     /// How the transfer ended; nil while it goes on.
     var end: Result<Void, any Error>?
+
+    /// Notes that the session sent a credential that the request itself does not show: the response is for requests that
+    /// carry the same (RFC 9111 §3.5).
+    mutating func authorize(_ credential: String) {
+        hop.cacheRequest.impliedFields["Authorization"] = credential
+    }
 }
 
 /// What has arrived of an answer.
 struct Reception: Sendable {
+    /// The body of a redirect is shown to no caller: more of it than this is not waited for.
+    static let largestRedirectBody = 64 << 10
+
     let maximumBodySize: Int
-    private(set) var response: URLResponse?
-    private(set) var status = 0
-    private(set) var fields = HTTPFields()
+    private(set) var head: ResponseHead?
     private(set) var responseTime = Date.distantPast
     private var received = ReceivedBody()
     /// Whether the body is larger than is accepted: what is over is not kept.
@@ -53,23 +62,25 @@ struct Reception: Sendable {
         self.maximumBodySize = maximumBodySize
     }
 
-    mutating func receive(_ response: URLResponse, at moment: Date) {
+    var status: Int { head?.status ?? 0 }
+    var fields: HTTPFields { head?.fields ?? HTTPFields() }
+
+    mutating func receive(_ head: ResponseHead, at moment: Date) {
         // Another one comes in place of the first, as after a challenge.
-        if self.response != nil { received = ReceivedBody() }
-        self.response = response
+        if self.head != nil { received = ReceivedBody() }
+        self.head = head
         responseTime = moment
-        guard let response = response as? HTTPURLResponse else {
-            status = 200
-            return
-        }
-        status = response.statusCode
-        fields = HTTPFields(of: response)
-        isTooLarge = bodyLength.map { $0 > maximumBodySize } ?? false
+        isTooLarge = bodyLength.map { $0 > limit } ?? false
+    }
+
+    private var limit: Int {
+        let isRedirect = (300..<400).contains(status) && fields.contains("Location")
+        return isRedirect ? min(maximumBodySize, Self.largestRedirectBody) : maximumBodySize
     }
 
     mutating func receive(_ data: Data) {
         guard !isTooLarge else { return }
-        guard data.count <= maximumBodySize - received.count else {
+        guard data.count <= limit - received.count else {
             isTooLarge = true
             received = ReceivedBody()
             return
@@ -91,13 +102,6 @@ struct Reception: Sendable {
 
     /// Whether bytes are missing that the answer has promised.
     func isCutShort(method: String) -> Bool {
-        isMissingBytes(method: method) && !isRedirectWithoutBody
-    }
-
-    /// The session on Linux keeps the body of a redirect to itself; nobody needs it to follow the redirect.
-    private var isRedirectWithoutBody: Bool { (300..<400).contains(status) && body.isEmpty }
-
-    func isMissingBytes(method: String) -> Bool {
         guard method != "HEAD", status != 204, status != 304, !isTooLarge, let length = bodyLength else { return false }
         return body.count != length
     }

@@ -73,6 +73,11 @@ package enum FetchEvent: Sendable {
     /// The body goes on after so many bytes, which have come before, to that length where it is known.
     case resumed(after: Int, expectedBytes: Int?)
     case received(Data)
+    /// So many bytes of the request's body were sent so far, of so many if that is known.
+    case sent(Int, of: Int?)
+    /// The session answered a challenge with a credential that the request does not show: what comes is for those who
+    /// wait now, and for nobody later.
+    case authorized
     /// A response was stored, or updated, with so many bytes of body.
     case stored(Int)
     /// An answer has made invalid what is stored under these cache keys (RFC 9111 §4.4), and what is under way for them.

@@ -58,7 +58,7 @@ extension ManagedFetch {
             hop,
             Answer(
                 status: head.status, head: ResponseHead(url: hop.url, status: head.status, fields: head.fields),
-                location: head.fields["Location"], body: body, freshUntil: freshUntil))
+                location: head.fields.reference("Location"), body: body, freshUntil: freshUntil))
     }
 
     // MARK: - To the caller, or on to the next hop
@@ -86,7 +86,7 @@ extension ManagedFetch {
         // A part is a success only for those who asked for one.
         let isWhole = answer.status != 206 || hop.cacheRequest.fields.contains("Range")
         guard (200..<300).contains(answer.status), isWhole else {
-            guard let response = answer.head.urlResponse as? HTTPURLResponse else {
+            guard let response = answer.head.httpResponse else {
                 return .failure(.transport(URLError(.badServerResponse), context(hop, answer)))
             }
             return .failure(.status(response, context(hop, answer)))

@@ -23,6 +23,8 @@ extension ManagedFetch {
 
     private func sendUnconditionally(_ exchange: Exchange) {
         var hop = exchange.hop
+        // A part that could not be completed is of no use: it would be asked about each time.
+        if case .complete(let selection, _, _) = hop.verdict { fetcher.store.remove(hop.entries[selection.index]) }
         hop.verdict = .forward(HTTPFields(), fallback: nil, .mismatch)
         send(hop)
     }
@@ -85,22 +87,22 @@ extension ManagedFetch {
         var hop = exchange.hop
         let reception = exchange.reception
         if case .forward(_, _, let reason) = hop.verdict { hop.trace.explain(reason) }
+        if case .complete(let selection, _, _) = hop.verdict { hop.trace.explain(selection.explanation) }
         if case .validate(let selection, _) = hop.verdict {
             hop.trace.describe(selection, source: .network)
             hop.trace.reason += "; the server sent another"
         }
         hop.trace.source = .network
         if reception.isTooLarge, (200..<300).contains(reception.status) {
-            let head = reception.response.map { ResponseHead($0) }
-            let context = SynchronizerError.Context(url: hop.url, trace: hop.trace, head: head, body: nil)
+            let context = SynchronizerError.Context(url: hop.url, trace: hop.trace, head: reception.head, body: nil)
             return finish(.failure(.tooLarge(limit: options.maximumBodySize, context)))
         }
-        guard let response = reception.response else {
+        guard let head = reception.head else {
             return finish(.failure(.transport(URLError(.badServerResponse), .init(url: hop.url, trace: hop.trace))))
         }
         var exchange = exchange
         applySideEffects(of: &exchange)
-        let location = reception.fields["Location"]
+        let location = reception.fields.reference("Location")
         keepReceived(exchange) { [self, hop] kept in
             let now = fetcher.time.now
             let freshUntil = kept.map { fetcher.rules.expiration(of: $0, at: now) } ?? .distantPast
@@ -109,7 +111,7 @@ extension ManagedFetch {
             deliver(
                 hop,
                 Answer(
-                    status: reception.status, head: ResponseHead(response), location: location, body: reception.body,
+                    status: head.status, head: head, location: location, body: reception.body,
                     freshUntil: freshUntil))
         }
     }
@@ -130,8 +132,9 @@ extension LoadTrace {
     /// Notes what an exchange took and brought.
     mutating func note(_ exchange: Exchange, at now: Date) {
         bytesReceived += exchange.reception.body.count
-        guard exchange.reception.response != nil else { return }
-        status = exchange.reception.status
+        network = exchange.network ?? network
+        guard let head = exchange.reception.head else { return }
+        status = head.status
         timeToFirstByte = exchange.reception.responseTime.timeIntervalSince(exchange.requestTime)
         transfer = now.timeIntervalSince(exchange.reception.responseTime)
     }

@@ -8,9 +8,7 @@ extension ManagedFetch {
     /// Keeps what the server answered, if it may be kept; `done` gets the response with the fields that count.
     func keepReceived(_ exchange: Exchange, _ done: @escaping Kept) {
         let reception = exchange.reception
-        guard let response = reception.response as? HTTPURLResponse, !reception.isTooLarge,
-            exchange.hop.cacheRequest.method != "HEAD",
-            reception.fields.contains("Location") || !reception.isMissingBytes(method: exchange.hop.cacheRequest.method)
+        guard reception.head?.isHTTP == true, !reception.isTooLarge, exchange.hop.cacheRequest.method != "HEAD"
         else { return done(nil) }
         switch Storing.objection(to: reception.status, reception.fields, answering: exchange.hop.cacheRequest) {
         case nil, .notCacheable: break  // a delegate may make it cacheable
@@ -23,23 +21,20 @@ extension ManagedFetch {
             url: exchange.hop.cacheRequest.url, method: "GET", selectingFields: HTTPFields(), status: reception.status,
             fields: reception.fields, requestTime: exchange.requestTime, responseTime: reception.responseTime,
             part: part)
-        propose(CachedURLResponse(response: response, data: reception.body), received, exchange, done)
+        keep(received, reception.body, exchange, done)
     }
 
-    /// Keeps a response that was made of stored and received parts.
+    /// Keeps a response and its body, as the delegate wants them.
     func keep(_ response: StoredResponse, _ body: Data, _ exchange: Exchange, _ done: @escaping Kept) {
         let head = ResponseHead(url: exchange.hop.url, status: response.status, fields: response.serverFields)
-        propose(CachedURLResponse(response: head.urlResponse, data: body), response, exchange, done)
-    }
-
-    private func propose(
-        _ proposed: CachedURLResponse, _ response: StoredResponse, _ exchange: Exchange, _ done: @escaping Kept
-    ) {
-        ask(exchange, proposed) { [self] decided in
-            guard let decided, isOpen, let stored = judged(decided, proposed, response, exchange) else {
-                return done(nil)
+        ask(exchange, head, body) { [self] decision in
+            guard isOpen, let stored = judged(decision, response, exchange) else { return done(nil) }
+            let content = decision.content(of: exchange.hop.url, body)
+            let superseded = superseded(by: stored, exchange)
+            let isKept = keep(of: exchange, bytes: content.data.count) { store in
+                superseded.forEach(store.remove)
+                store.store(stored, content)
             }
-            let isKept = keep(of: exchange, bytes: decided.data.count) { $0.store(stored, decided) }
             done(isKept ? stored : nil)
         }
     }
@@ -77,21 +72,28 @@ extension ManagedFetch {
     /// The response as it is to be stored: with the fields that the delegate wants, and none of those that must not be
     /// kept; nil if it must not be stored.
     private func judged(
-        _ decided: CachedURLResponse, _ proposed: CachedURLResponse, _ response: StoredResponse, _ exchange: Exchange
+        _ decision: CacheDecision, _ response: StoredResponse, _ exchange: Exchange
     ) -> StoredResponse? {
-        var stored = response
-        stored.apply(decided, insteadOf: proposed)
+        guard var stored = response.decided(decision) else { return nil }
         let request = exchange.hop.cacheRequest
         guard Storing.objection(to: stored.status, stored.fields, answering: request) == nil else { return nil }
-        stored.selectingFields = SelectingFields.of(request, for: stored.fields, among: siblings(exchange))
+        let siblings = siblings(exchange).map(\.response)
+        stored.selectingFields = SelectingFields.of(request, for: stored.fields, among: siblings)
         stored.fields = Storing.storedFields(of: stored.fields, receivedAt: stored.responseTime)
         return stored
     }
 
-    private func siblings(_ exchange: Exchange) -> [StoredResponse] {
+    private func siblings(_ exchange: Exchange) -> [StoredEntry] {
         let request = exchange.hop.cacheRequest
-        let entries = request.policy.looksUp ? exchange.hop.entries : fetcher.store.entries(for: request.url)
-        return entries.map(\.response)
+        return request.policy.looksUp ? exchange.hop.entries : fetcher.store.entries(for: request.url)
+    }
+
+    private func superseded(by stored: StoredResponse, _ exchange: Exchange) -> [StoredEntry] {
+        guard stored.fields.contains("Vary") else { return [] }
+        let siblings = siblings(exchange)
+        let superseded = SelectingFields.superseded(
+            by: stored.fields, answering: exchange.hop.cacheRequest, among: siblings.map(\.response))
+        return superseded.map { siblings[$0] }
     }
 
     /// Keeps a stored response that the server has confirmed, with its new fields.
@@ -99,33 +101,34 @@ extension ManagedFetch {
         _ freshened: StoredResponse, _ entry: StoredEntry, _ body: Data, _ exchange: Exchange, _ done: @escaping Kept
     ) {
         let head = ResponseHead(url: exchange.hop.url, status: freshened.status, fields: freshened.fields)
-        let proposed = CachedURLResponse(response: head.urlResponse, data: body)
-        ask(exchange, proposed) { [self] decided in
+        ask(exchange, head, body) { [self] decision in
             guard isOpen else { return done(nil) }
-            var stored = freshened
-            if let decided { stored.apply(decided, insteadOf: proposed) }
-            guard let decided,
+            guard var stored = freshened.decided(decision),
                 Storing.objection(to: stored.status, stored.fields, answering: exchange.hop.cacheRequest) == nil
             else {
                 fetcher.store.remove(entry)
                 return done(nil)
             }
-            let isKept = keep(of: exchange, bytes: decided.data.count) { [stored] store in
-                if decided.data == body { store.update(entry, to: stored) } else { store.store(stored, decided) }
+            if !SelectingFields.select(stored.fields, likeThoseOf: entry.response) {
+                stored.selectingFields = SelectingFields.of(exchange.hop.cacheRequest, for: stored.fields)
+            }
+            let content = decision.content(of: exchange.hop.url, body)
+            let isKept = keep(of: exchange, bytes: content.data.count) { [stored] store in
+                if content.data == body { return store.update(entry, to: stored) }
+                if stored.selectingFields != entry.response.selectingFields { store.remove(entry) }
+                store.store(stored, content)
             }
             done(isKept ? stored : nil)
         }
     }
 
-    /// `willCacheResponse`: what to store; nil for nothing.
+    /// `willCacheResponse`: what to store.
     private func ask(
-        _ exchange: Exchange, _ proposed: CachedURLResponse,
-        _ decided: @escaping @Sendable (CachedURLResponse?) -> Void
+        _ exchange: Exchange, _ head: ResponseHead, _ body: Data,
+        _ decided: @escaping @Sendable (CacheDecision) -> Void
     ) {
-        guard isOpen, let transfer = exchange.transfer else { return decided(nil) }
-        transfer.willCache(proposed) { cached in
-            decided(cached.flatMap { $0.storagePolicy == .notAllowed ? nil : $0 })
-        }
+        guard isOpen, let transfer = exchange.transfer else { return decided(.nothing) }
+        transfer.willCache(head, body, decided: decided)
     }
 
     // MARK: - What an answer does to other stored responses
@@ -158,9 +161,13 @@ extension ManagedFetch {
         }
     }
 
-    /// Updates a stored response that is not the answer itself. An injected lifetime begins anew.
+    /// Updates a stored response that is not the answer itself. An injected lifetime begins anew. If more request fields
+    /// select it by now, it is dropped: what they were in the request that it was stored for is not known.
     func freshen(_ entry: StoredEntry, by exchange: Exchange) {
         var freshened = exchange.freshened(entry.response)
+        guard SelectingFields.select(freshened.fields, likeThoseOf: entry.response) else {
+            return fetcher.store.remove(entry)
+        }
         if let injected = entry.response.injectedCacheControl, !freshened.fields.contains("Cache-Control"),
             !freshened.fields.contains("Expires")
         {
@@ -198,13 +205,30 @@ extension Exchange {
 }
 
 extension StoredResponse {
-    /// Takes over what the delegate changed.
-    fileprivate mutating func apply(_ decided: CachedURLResponse, insteadOf proposed: CachedURLResponse) {
-        guard decided !== proposed else { return }
-        if decided.response !== proposed.response, let response = decided.response as? HTTPURLResponse {
-            fields = HTTPFields(of: response)
-            status = response.statusCode
+    /// With what the delegate changed; nil if it wants nothing stored.
+    fileprivate func decided(_ decision: CacheDecision) -> StoredResponse? {
+        var decided = self
+        switch decision {
+        case .nothing: return nil
+        case .proposed(let injected):
+            if let injected { decided.fields["Cache-Control"] = injected }
+            decided.injectedCacheControl = injected ?? injectedCacheControl
+        case .replaced(let cached, let hasOtherHead):
+            if hasOtherHead, let response = cached.response as? HTTPURLResponse {
+                decided.fields = HTTPFields(of: response)
+                decided.status = response.statusCode
+            }
+            decided.injectedCacheControl = cached.userInfo?[InjectionMark.userInfoKey] as? String
         }
-        injectedCacheControl = decided.userInfo?[InjectionMark.userInfoKey] as? String
+        return decided
+    }
+}
+
+extension CacheDecision {
+    /// What the store is given beside the response. The head in it says the URL, and no more: the rest would not be read.
+    fileprivate func content(of url: URL, _ body: Data) -> CachedURLResponse {
+        if case .replaced(let cached, _) = self { return cached }
+        let head = URLResponse(url: url, mimeType: nil, expectedContentLength: body.count, textEncodingName: nil)
+        return CachedURLResponse(response: head, data: body)
     }
 }

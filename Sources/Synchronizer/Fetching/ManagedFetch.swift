@@ -57,10 +57,16 @@ final class ManagedFetch: Fetch {
             return waiting
         }
         switch waiting {
-        case .nothingStored(let request): fetcher.hop(for: request, LoadTrace(), options, among: []).map(send)
-        case .hop(let hop): send(hop.value)
+        case .nothingStored(let request): visit(request, LoadTrace(), among: [])
+        case .hop(let hop): goOn(with: hop.value)
         case nil: break
         }
+    }
+
+    /// Goes on with a hop that has waited. If the session has other cookies by now, what was selected may be for
+    /// somebody else, and the answer would be kept for whom it is not: then the request is judged anew.
+    func goOn(with hop: Hop) {
+        if fetcher.sendsSameFields(with: hop) { act(on: hop) } else { visit(hop.request, hop.trace) }
     }
 
     func cancel() {
@@ -95,16 +101,21 @@ final class ManagedFetch: Fetch {
 
     // MARK: - From hop to hop
 
-    func visit(_ request: URLRequest, _ trace: LoadTrace) {
+    /// Looks up what is stored, unless `entries` are given, and does what is to be done.
+    func visit(_ request: URLRequest, _ trace: LoadTrace, among entries: [StoredEntry]? = nil) {
         guard let url = request.url else {
             return finish(.failure(.invalidRequest(.init(url: nil, trace: trace))))
         }
         switch url.isPlainHTTP ? "http" : url.scheme?.lowercased() {
         case "http", "https":
-            if let hop = fetcher.hop(for: request, trace, options) { act(on: hop) }
+            guard let hop = fetcher.hop(for: request, trace, options, among: entries) else {
+                return finish(.failure(.invalidRequest(.init(url: url, trace: trace))))
+            }
+            act(on: hop)
         case "file", "data":
             let verdict = Verdict.forward(HTTPFields(), fallback: nil, .notHTTP)
-            let cacheRequest = CacheRequest(url: url.absoluteString)
+            let cacheRequest = CacheRequest(
+                url: url.absoluteString, impliedFields: HTTPFields(fetcher.transport.impliedFields(for: request)))
             act(
                 on: Hop(
                     request: request, url: url, cacheRequest: cacheRequest, entries: [], verdict: verdict, trace: trace)
@@ -171,10 +182,11 @@ final class ManagedFetch: Fetch {
 
     private func receive(_ event: TransferEvent) {
         switch event {
-        case .response(let response):
+        case .response(let head) where head.isInterim: break
+        case .response(let head):
             let now = fetcher.time.now
             let exchange = state.withLock { state in
-                state.running?.exchange.reception.receive(response, at: now)
+                state.running?.exchange.reception.receive(head, at: now)
                 return state.running?.exchange
             }
             if let event = exchange?.reportOfHead { report(event) }
@@ -185,7 +197,11 @@ final class ManagedFetch: Fetch {
                 return state.running?.exchange.isReportedAsItArrives ?? false
             }
             if isReported { report(.received(data)) } else { endIfTooLarge() }
-        case .redirected, .storing, .servedFromSessionCache: break
+        case .sent(let count, let expected): report(.sent(count, of: expected))
+        case .authorized(let credential):
+            state.withLock { $0.running?.exchange.authorize(credential) }
+            report(.authorized)
+        case .measured(let network): state.withLock { $0.running?.exchange.network = network }
         case .finished(let error):
             end(error.map { .failure($0) } ?? .success(()))
         }
@@ -225,14 +241,6 @@ final class ManagedFetch: Fetch {
     }
 }
 
-extension URL {
-    /// Whether it is one of HTTP in its common spelling, which is found out sooner than its scheme.
-    fileprivate var isPlainHTTP: Bool {
-        let text = absoluteString
-        return text.utf8.starts(with: "http://".utf8) || text.utf8.starts(with: "https://".utf8)
-    }
-}
-
 extension Hop {
     /// Whether it can be made anew out of its request alone.
     fileprivate var isFirstAndUnknown: Bool {
@@ -251,17 +259,17 @@ extension Exchange {
 
     /// What the caller hears with the head.
     fileprivate var reportOfHead: FetchEvent? {
-        guard isReportedAsItArrives, let response = reception.response else { return nil }
+        guard isReportedAsItArrives, let head = reception.head else { return nil }
         if let resumption { return .resumed(after: resumption.start, expectedBytes: resumption.length) }
-        return .response(ResponseHead(response), expectedBytes: reception.bodyLength)
+        return .response(head, expectedBytes: reception.bodyLength)
     }
 
     /// Where the rest of a body begins, and the length of the whole; nil if this is not the rest that was asked for.
     private var resumption: (start: Int, length: Int?)? {
         guard case .complete(let selection, _, let start) = hop.verdict, reception.status == 206,
             !hop.cacheRequest.fields.contains("Range"), let part = Storing.part(of: reception.fields),
-            part.range.lowerBound == start,
-            hop.entries[selection.index].response.fields["ETag"] == reception.fields["ETag"]
+            part.range.lowerBound == start, let tag = reception.fields["ETag"],
+            hop.entries[selection.index].response.fields["ETag"] == tag
         else { return nil }
         return (start, part.completeLength)
     }

@@ -27,11 +27,7 @@ package final class ManagedFetcher: Fetching {
         _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
     ) -> any Fetch {
         let fetch = ManagedFetch(self, options, mayUseNetwork: options.skipsLookUp, receive: receive)
-        if options.skipsLookUp, let hop = hop(for: request, LoadTrace(), options, among: []) {
-            fetch.send(hop)
-        } else {
-            fetch.visit(request, LoadTrace())
-        }
+        fetch.visit(request, LoadTrace(), among: options.skipsLookUp ? [] : nil)
         return fetch
     }
 
@@ -65,19 +61,26 @@ package final class ManagedFetcher: Fetching {
         store.removeAll()
     }
 
-    /// Looks up what is stored, unless `entries` are given, and judges; nil without a URL. What is too large for the
-    /// caller counts as absent: it is not read.
+    /// Looks up what is stored, unless `entries` are given, and judges; nil for a request that must not be sent. What is
+    /// too large for the caller counts as absent: it is not read.
     func hop(
         for request: URLRequest, _ trace: LoadTrace, _ options: FetchOptions, among entries: [StoredEntry]? = nil
     ) -> Hop? {
         guard let url = request.url else { return nil }
         let cacheRequest = CacheRequest(request, url: url, impliedFields: transport.impliedFields(for: request))
+        guard cacheRequest.isWellFormed else { return nil }
         let entries = entries ?? entriesToLookAt(for: cacheRequest)
         let isAcceptable = { (entry: StoredEntry) in entry.bodySize <= options.maximumBodySize }
         let acceptable = entries.allSatisfy(isAcceptable) ? entries : entries.filter(isAcceptable)
         let verdict = rules.verdict(for: cacheRequest, among: acceptable.map(\.candidate), at: time.now)
         return Hop(
             request: request, url: url, cacheRequest: cacheRequest, entries: acceptable, verdict: verdict, trace: trace)
+    }
+
+    /// Whether the session would still add the fields to a request with which its hop was judged.
+    func sendsSameFields(with hop: Hop) -> Bool {
+        let fields = HTTPFields(transport.impliedFields(for: hop.request))
+        return Set(fields.lines) == Set(hop.cacheRequest.impliedFields.lines)
     }
 
     private func entriesToLookAt(for request: CacheRequest) -> [StoredEntry] {
@@ -99,7 +102,7 @@ package final class ManagedFetcher: Fetching {
             let fetch = ManagedFetch(self, options, mayUseNetwork: true) { [refreshes] event in
                 if case .finished(let result) = event { refreshes.hasEnded(key, result) }
             }
-            fetch.act(on: hop.refreshing(selection, fields))
+            fetch.goOn(with: hop.refreshing(selection, fields))
         }
     }
 }

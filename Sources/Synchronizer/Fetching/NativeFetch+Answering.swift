@@ -7,11 +7,11 @@ extension NativeFetch {
         let trace = trace(of: task)
         let reception = task.reception
         let isWhole = error == nil && !reception.isCutShort(method: request.httpMethod ?? "GET")
-        guard isWhole, let response = reception.response else {
+        guard isWhole, let head = reception.head else {
             return finish(.failure(failure(error ?? URLError(.networkConnectionLost), task, trace)))
         }
         noteInvalidation(task)
-        finish(result(task, response, trace))
+        finish(result(task, head, trace))
     }
 
     /// That nothing is stored is no failure of the network: the session answers so if it must not use it.
@@ -32,7 +32,8 @@ extension NativeFetch {
         } else {
             trace.bytesReceived = reception.body.count
         }
-        guard reception.response != nil else { return trace }
+        trace.network = task.network
+        guard reception.head != nil else { return trace }
         (trace.source, trace.reason) = task.source
         if !task.isFromCache { trace.status = reception.status }
         trace.timeToFirstByte = reception.responseTime.timeIntervalSince(task.sent)
@@ -54,12 +55,11 @@ extension NativeFetch {
     }
 
     private func result(
-        _ task: NativeTask, _ response: URLResponse, _ trace: LoadTrace
+        _ task: NativeTask, _ head: ResponseHead, _ trace: LoadTrace
     ) -> Result<Fetched, SynchronizerError> {
         let reception = task.reception
-        let head = ResponseHead(response)
-        let context = SynchronizerError.Context(url: response.url, trace: trace, head: head, body: reception.body)
-        if let response = response as? HTTPURLResponse, !(200..<300).contains(reception.status) {
+        let context = SynchronizerError.Context(url: head.url, trace: trace, head: head, body: reception.body)
+        if !(200..<300).contains(reception.status), let response = head.httpResponse {
             return .failure(.status(response, context))
         }
         guard !reception.body.isEmpty else { return .failure(.emptyBody(context)) }
@@ -70,18 +70,16 @@ extension NativeFetch {
             trace.describe(Freshness(of: stored, rules: fetcher.rules, at: fetcher.time.now))
         }
         var fetched = Fetched(body: reception.body, response: head, freshUntil: freshUntil, trace: trace)
-        if let url = task.hop.url {
-            fetched.isForThisLoadOnly = fetcher.cacheRequest(task.hop, url)
-                .isBoundToSession(by: head, maySendCookies: task.hop.httpShouldHandleCookies)
-        }
+        let isBound = task.cacheRequest?.isBoundToSession(by: head, maySendCookies: task.hop.httpShouldHandleCookies)
+        fetched.isForThisLoadOnly = isBound ?? false || task.isAuthorized
         return .success(fetched)
     }
 
     /// The response as the session keeps it: with what its delegate puts in. Nil if it is not known when it came.
     private func keptResponse(_ task: NativeTask) -> StoredResponse? {
-        guard let url = task.hop.url, task.reception.response is HTTPURLResponse else { return nil }
+        guard let url = task.hop.url, task.reception.head?.isHTTP == true else { return nil }
         var fields = task.reception.fields
-        let injected = task.storedMark?.injected ?? fetcher.injection(task.reception.status, fields)
+        let injected = task.storedMark?.injected ?? fetcher.injection.value(for: task.reception.status, fields)
         if let injected { fields["Cache-Control"] = injected }
         let stored = task.isFromCache ? NativeFetcher.Stored.generated(fields, at: fetcher.time.now) : nil
         guard stored != .distantPast else { return nil }
@@ -93,11 +91,12 @@ extension NativeFetch {
 
     // MARK: - What the session is to store
 
-    /// The response with its mark; nil if it must not be stored, since it was made invalid when it was under way.
+    /// The response with its mark; nil if it must not be stored: since it was made invalid when it was in flight, or
+    /// because the session obtained it with a credential, which later requests do not show.
     func marked(_ proposed: CachedURLResponse, _ task: NativeTask) -> CachedURLResponse? {
-        guard let head = proposed.response as? HTTPURLResponse, let url = task.hop.url else { return proposed }
-        let request = fetcher.cacheRequest(task.hop, url)
-        guard !fetcher.invalidations.isInvalid(request.url, since: task.mark) else { return nil }
+        guard let head = proposed.response as? HTTPURLResponse, let url = task.hop.url, let request = task.cacheRequest
+        else { return proposed }
+        guard !task.isAuthorized, !fetcher.invalidations.isInvalid(request.url, since: task.mark) else { return nil }
         // What a 304 has confirmed has the mark that it was stored with.
         var (old, fields) = StoredMark.taken(outOf: HTTPFields(of: head))
         let kept = old?.injected.flatMap { fields["Cache-Control"] == $0 ? $0 : nil }

@@ -71,6 +71,9 @@ final class NativeFetch: Fetch {
 
     private func lookUp() {
         guard let url = request.url else { return }
+        guard fetcher.cacheRequest(request, url).isWellFormed else {
+            return finish(.failure(.invalidRequest(.init(url: url, trace: LoadTrace()))))
+        }
         let found = lookedUp(url)
         if case .refuse(let reason) = found.verdict {
             var trace = LoadTrace()
@@ -91,16 +94,17 @@ final class NativeFetch: Fetch {
     }
 
     private func send(_ request: URLRequest) {
+        let cacheRequest = fetcher.cacheRequest(of: request)
         let number = state.withLock { state -> Int? in
             guard state.receive != nil else { return nil }
             state.tasks += 1
             state.task = NativeTask(
-                number: state.tasks, request: request, sent: fetcher.time.now, mark: fetcher.invalidations.now,
-                limit: options.maximumBodySize)
+                number: state.tasks, request: request, cacheRequest: cacheRequest, sent: fetcher.time.now,
+                mark: fetcher.invalidations.now, limit: options.maximumBodySize)
             return state.tasks
         }
         guard let number else { return }
-        let transfer = fetcher.transport.send(request) { [self] in receive($0, number) }
+        let transfer = fetcher.transport.perform(request) { [self] in receive($0, number) }
         let isNeeded = state.withLock { state in
             guard state.receive != nil, state.task?.number == number else { return false }
             state.task?.transfer = transfer
@@ -126,43 +130,55 @@ final class NativeFetch: Fetch {
 
     // MARK: - What the task reports
 
-    private func receive(_ event: TransferEvent, _ number: Int) {
+    private func receive(_ event: NativeEvent, _ number: Int) {
         guard let task = state.withLock({ $0.task }), task.number == number else { return }
         switch event {
-        case .response(let response): receive(response, task)
-        case .data(let data):
-            update { $0.reception.receive(data) }
-            if !endIfTooLarge(), !task.isCacheOnly { report(.received(data)) }
+        case .transfer(let event): receive(event, task)
         case .redirected(let next):
-            update { $0.follow(next) }
+            let cacheRequest = fetcher.cacheRequest(of: next)
+            update { $0.follow(next, cacheRequest) }
             if let url = next.url { report(.redirected(to: url)) }
         case .storing(let decision):
             decision.decided = marked(decision.proposed, task)
             if let stored = decision.decided { report(.stored(stored.data.count)) }
         case .servedFromSessionCache: update { $0.isFromCache = true }
+        }
+    }
+
+    private func receive(_ event: TransferEvent, _ task: NativeTask) {
+        switch event {
+        case .response(let head) where head.isInterim: break
+        case .response(let head): receive(head, task)
+        case .data(let data):
+            update { $0.reception.receive(data) }
+            if !endIfTooLarge(), !task.isCacheOnly { report(.received(data)) }
+        case .sent(let count, let expected): report(.sent(count, of: expected))
+        case .authorized:
+            update { $0.isAuthorized = true }
+            report(.authorized)
+        case .measured(let network): update { $0.network = network }
         case .finished(let error):
             if task.isCacheOnly, task.isOfHTTP, error != nil { return sendAgain(request.cachePolicy) }
             complete(task, error)
         }
     }
 
-    private func receive(_ response: URLResponse, _ task: NativeTask) {
-        var response = response
-        if let head = response as? HTTPURLResponse, let url = head.url, task.request.cachePolicy.mayFindStored {
-            let (mark, fields) = StoredMark.taken(outOf: HTTPFields(of: head))
+    private func receive(_ received: ResponseHead, _ task: NativeTask) {
+        var head = received
+        if head.isHTTP, let url = head.url, task.request.cachePolicy.mayFindStored {
+            let (mark, fields) = StoredMark.taken(outOf: head.fields)
             if let mark {
-                guard mark.isFor(fetcher.cacheRequest(task.hop, task.hop.url ?? url), fields) else {
+                guard let request = task.cacheRequest, mark.isFor(request, fields) else {
                     return sendAgain(.reloadIgnoringLocalCacheData)
                 }
                 update { $0.storedMark = mark }
-                response =
-                    ResponseHead(url: url, status: head.statusCode, fields: mark.serverFields(of: fields)).urlResponse
+                head = ResponseHead(url: url, status: head.status, fields: mark.serverFields(of: fields))
             }
         }
         let now = fetcher.time.now
-        update { $0.reception.receive(response, at: now) }
+        update { $0.reception.receive(head, at: now) }
         guard !endIfTooLarge(), !task.isCacheOnly else { return }
-        report(.response(ResponseHead(response), expectedBytes: state.withLock { $0.task?.reception.bodyLength }))
+        report(.response(head, expectedBytes: state.withLock { $0.task?.reception.bodyLength }))
     }
 
     private func update(_ change: (inout NativeTask) -> Void) {
@@ -175,7 +191,7 @@ final class NativeFetch: Fetch {
 
     private func endIfTooLarge() -> Bool {
         guard state.withLock({ $0.task?.reception.isTooLarge ?? false }) else { return false }
-        let head = state.withLock { $0.task?.reception.response }.map { ResponseHead($0) }
+        let head = state.withLock { $0.task?.reception.head }
         let (receive, transfer) = takeReceiver()
         transfer?.cancel()
         let context = SynchronizerError.Context(url: request.url, trace: LoadTrace(), head: head, body: nil)
@@ -193,7 +209,7 @@ final class NativeFetch: Fetch {
         takeReceiver().receive?(.finished(result))
     }
 
-    private func takeReceiver() -> (receive: (@Sendable (FetchEvent) -> Void)?, transfer: (any Transfer)?) {
+    private func takeReceiver() -> (receive: (@Sendable (FetchEvent) -> Void)?, transfer: (any Cancellable)?) {
         state.withLock { state in
             defer { state = State() }
             return (state.receive, state.task?.transfer)
@@ -210,21 +226,30 @@ struct NativeTask {
     let mark: InvalidationLog.Mark
     /// The request of the hop under way: the session follows redirects by itself.
     private(set) var hop: URLRequest
+    /// The same as it was sent, with the cookies of that moment: the answer may bring others. Nil without a URL.
+    private(set) var cacheRequest: CacheRequest?
     private(set) var redirects: [URL] = []
     /// Whether the session did not use the network: it says so, or was not to.
     var isFromCache: Bool
     /// What was written into the response when it was stored; nil if it comes from the server.
     var storedMark: StoredMark?
     var reception: Reception
+    /// How the network did; nil where the session does not tell.
+    var network: NetworkTrace?
+    /// Whether the session sent a credential that the request does not show.
+    var isAuthorized = false
     /// Known once `send` has returned; a task can be over before.
-    var transfer: (any Transfer)?
+    var transfer: (any Cancellable)?
 
-    init(number: Int, request: URLRequest, sent: Date, mark: InvalidationLog.Mark, limit: Int) {
+    init(
+        number: Int, request: URLRequest, cacheRequest: CacheRequest?, sent: Date, mark: InvalidationLog.Mark, limit: Int
+    ) {
         self.number = number
         self.request = request
         self.sent = sent
         self.mark = mark
         hop = request
+        self.cacheRequest = cacheRequest
         reception = Reception(maximumBodySize: limit)
         isFromCache = request.cachePolicy == .returnCacheDataDontLoad
     }
@@ -233,8 +258,9 @@ struct NativeTask {
 
     var isOfHTTP: Bool { request.url?.scheme?.lowercased().hasPrefix("http") ?? false }
 
-    mutating func follow(_ next: URLRequest) {
+    mutating func follow(_ next: URLRequest, _ cacheRequest: CacheRequest?) {
         hop = next
+        self.cacheRequest = cacheRequest
         if let url = next.url { redirects.append(url) }
     }
 }

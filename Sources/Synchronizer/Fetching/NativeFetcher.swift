@@ -8,12 +8,10 @@ import HTTPCaching
 /// (``StoredMark``), and what is stored is looked at before a request is sent: if it is for others, or was made invalid,
 /// the request goes out with a policy that ignores it.
 package final class NativeFetcher: Fetching {
-    /// The `Cache-Control` value that the session's delegate puts into a response of this status and with these fields.
-    package typealias Injection = @Sendable (Int, HTTPFields) -> String?
-
-    let transport: any Transport
+    let transport: any NativeTransport
     let time: any TimeSource
-    let injection: Injection
+    /// What the session's delegate puts into responses.
+    let injection: LifetimeInjection
     let rules = CacheRules()
     let invalidations = InvalidationLog()
     private let cache: URLCache?
@@ -21,10 +19,10 @@ package final class NativeFetcher: Fetching {
     let removing = DispatchQueue(label: "Synchronizer.removing", qos: .userInitiated)
 
     /// - Parameters:
-    ///   - transport: its session is to have this cache, and to follow redirects.
+    ///   - transport: its session is to have this cache.
     package init(
-        transport: any Transport, cache: URLCache?, time: any TimeSource,
-        injection: @escaping Injection = { _, _ in nil }
+        transport: any NativeTransport, cache: URLCache?, time: any TimeSource,
+        injection: LifetimeInjection = LifetimeInjection(cacheTime: nil)
     ) {
         self.transport = transport
         self.cache = cache
@@ -94,6 +92,8 @@ package final class NativeFetcher: Fetching {
     func cacheRequest(_ request: URLRequest, _ url: URL) -> CacheRequest {
         CacheRequest(request, url: url, impliedFields: transport.impliedFields(for: request))
     }
+
+    func cacheRequest(of request: URLRequest) -> CacheRequest? { request.url.map { cacheRequest(request, $0) } }
 }
 
 /// What the session's cache has for a request.

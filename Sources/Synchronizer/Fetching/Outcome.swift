@@ -20,6 +20,7 @@ extension Exchange {
     func outcome(_ rules: CacheRules, at now: Date) -> Outcome {
         switch end {
         case .failure(let error): return failure(error, rules, at: now)
+        case .success where reception.head == nil: return failure(URLError(.networkConnectionLost), rules, at: now)
         case .success where reception.isCutShort(method: hop.cacheRequest.method):
             return failure(URLError(.networkConnectionLost), rules, at: now)
         default: break
@@ -39,11 +40,10 @@ extension Exchange {
         return stale(.unreachable, rules, at: now) ?? .failed(error)
     }
 
-    /// Whether the error says that the server is out of reach (RFC 9111 §4.2.4: a cache that is disconnected). Not one
-    /// of TLS, nor of the request: somebody in between would make a stale response of it, and nobody would notice.
+    /// Whether the error says that the server is out of reach (RFC 9111 §4.2.4: a cache that is disconnected). Never a
+    /// failure of TLS (`URLError.Code.tlsFailures`): an attacker in between could replay an old response unnoticed.
     private func isDisconnection(_ error: any Error) -> Bool {
         guard let code = (error as? URLError)?.code else { return false }
-        if code == .unknown { return reception.response != nil || !hop.cacheRequest.url.hasPrefix("https:") }
         return disconnections.contains(code)
     }
 
@@ -72,8 +72,7 @@ extension Exchange {
     }
 }
 
-/// Failures that say that the server is out of reach. `unknown` is one, too, where it cannot be TLS that failed: so
-/// `URLSession` on Linux calls that, a body cut short, and a network without a way to the server.
+/// Failures that say that the server is out of reach.
 private let disconnections: Set<URLError.Code> = [
     .notConnectedToInternet,
     .internationalRoamingOff,  // there is a network, which is not to be used abroad
@@ -84,7 +83,6 @@ private let disconnections: Set<URLError.Code> = [
     .cannotConnectToHost,  // nobody listens, or the way is blocked
     .timedOut,  // nobody answers
     .networkConnectionLost,  // a reset, or a body cut short
-    .badServerResponse,  // on Linux: the server closed the connection before it had answered anything
 ]
 
 extension Hop {

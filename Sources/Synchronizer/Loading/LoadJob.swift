@@ -17,14 +17,15 @@ final class LoadJob: Sendable {
     private let resource: any Resource
 
     init<R: Resource>(
-        _ resource: R, request: URLRequest, priority: LoadPriority, options: FetchOptions, keepsObject: Bool = true
+        _ resource: R, _ identity: ResourceIdentity, priority: LoadPriority, options: FetchOptions,
+        keepsObject: Bool = true
     ) {
         self.resource = resource
         type = ObjectIdentifier(R.self)
         variant = resource.variant
         parsesQuickly = R.parsesQuickly
-        self.request = request
-        identity = resource.identity.request
+        request = identity.request
+        self.identity = identity.sharing
         self.priority = priority
         self.options = options
         self.keepsObject = keepsObject

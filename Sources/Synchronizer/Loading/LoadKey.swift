@@ -24,9 +24,7 @@ struct ObjectKey: Hashable, Sendable {
 
 extension Resource {
     /// What its objects in memory are kept under; nil if its request shares with nobody.
-    var objectKey: ObjectKey? {
-        let variant = variant  // first: else the identity would be retained while the variant is asked for
-        guard let request = identity.request else { return nil }
-        return ObjectKey(identity: request, type: ObjectIdentifier(Self.self), variant: variant)
+    func objectKey(_ identity: ResourceIdentity) -> ObjectKey? {
+        identity.sharing.map { ObjectKey(identity: $0, type: ObjectIdentifier(Self.self), variant: variant) }
     }
 }

@@ -38,12 +38,26 @@ struct LoadReceiver: Sendable {
     var isWatching: Bool { progressed != nil || previewed != nil }
 }
 
-/// How far the transfer of a body is.
+/// How far a load is: the body of its request, and that of the response.
 public struct LoadProgress: Hashable, Sendable {
+    /// Bytes of the request's body sent so far; a redirect or a retry may send them again.
+    public var sent = 0
+    /// Bytes of the request's body; nil if it has none, or if the length is not known.
+    public var expectedToSend: Int?
     /// Bytes received so far.
     public var received: Int
     /// Bytes that there will be; nil if the server did not say.
     public var expected: Int?
+
+    init(received: Int, expected: Int? = nil) {
+        self.received = received
+        self.expected = expected
+    }
+
+    /// A response begins.
+    mutating func begin(received: Int, expected: Int?) {
+        (self.received, self.expected) = (received, expected)
+    }
 
     /// The part received, 0 to 1; nil if the whole is not known.
     public var fraction: Double? {

@@ -29,15 +29,19 @@ extension Loader {
         case .redirected(let url):
             if isObserved { updateDownload(id, handle) { $0.note(id, .redirected(to: url)) } }
         case .response(let head, let expected):
-            tellWatchers(of: id, handle, { $0.begin(head) }) { $0 = LoadProgress(received: 0, expected: expected) }
+            tellWatchers(of: id, handle, { $0.begin(head) }) { $0.begin(received: 0, expected: expected) }
             if isObserved { updateDownload(id, handle) { $0.note(id, .response(head.urlResponse)) } }
         case .resumed(let start, let expected):
             tellWatchers(of: id, handle, { $0.goOn(after: start) }) {
-                $0 = LoadProgress(received: start, expected: expected)
+                $0.begin(received: start, expected: expected)
             }
         case .received(let data):
             tellWatchers(of: id, handle, { $0.received(data) }) { $0.received += data.count }
             if isObserved { updateDownload(id, handle) { $0.note(id, .data(data.count)) } }
+        case .sent(let count, let expected):
+            tellWatchers(of: id, handle, { _ in }) { ($0.sent, $0.expectedToSend) = (count, expected) }
+        case .authorized:
+            updateDownload(id, handle) { $0.invalidate(id) }
         case .invalidated(let keys):
             invalidate(Set(keys), besides: id)
         case .stored(let bytes):
@@ -52,7 +56,7 @@ extension Loader {
     /// Begins to make previews of a body that has not begun to arrive.
     func startPreviews(of id: Machine.ParseID, _ job: LoadJob, _ state: inout State) {
         guard job.hasPreviews, let parse = state.parses[id], parse.previews == nil,
-            state.downloads[parse.download]?.progress == LoadProgress(received: 0)
+            let progress = state.downloads[parse.download]?.progress, progress.received == 0, progress.expected == nil
         else { return }
         state.parses[id]?.previews = PreviewRun(
             interval: previewInterval, time: time, job: job,

@@ -69,15 +69,14 @@ extension RetryPolicy {
         504,  // Gateway Timeout: the server behind was too slow
     ]
 
-    /// Failures of the way there and back, not of the request.
+    /// Failures of the way there and back, not of the request. Never one of TLS (`URLError.Code.tlsFailures`): a second
+    /// try would meet the same certificate, or give an attacker another one.
     static let transientCodes: Set<URLError.Code> = [
         .timedOut,  // a packet, or the server, got lost for a while
         .cannotFindHost,  // a resolver that is being switched, as when the network changes
         .dnsLookupFailed,  // the same
         .cannotConnectToHost,  // the server is being restarted
         .networkConnectionLost,  // a reset; the connection was perhaps idle for too long
-        .badServerResponse,  // on Linux: the server closed the connection before it had answered anything
-        .unknown,  // on Linux: a body cut short, or a broken chunk
     ]
 
     /// The wait that the server asks for, as seconds or as a date.

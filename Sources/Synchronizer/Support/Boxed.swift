@@ -6,3 +6,11 @@ final class Boxed<Value: Sendable>: Sendable {
         self.value = value
     }
 }
+
+extension Boxed: Equatable where Value: Equatable {
+    static func == (one: Boxed, other: Boxed) -> Bool { one.value == other.value }
+}
+
+extension Boxed: Hashable where Value: Hashable {
+    func hash(into hasher: inout Hasher) { hasher.combine(value) }
+}

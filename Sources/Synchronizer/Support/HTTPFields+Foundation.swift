@@ -15,4 +15,16 @@ extension HTTPFields {
     package init(of request: URLRequest) {
         self.init((request.allHTTPHeaderFields ?? [:]).map { ($0.key, $0.value) })
     }
+
+    /// As Foundation has fields: one value for each name, in the case of its first line.
+    var dictionary: [String: String] {
+        var dictionary: [String: String] = [:]
+        var names: [String: String] = [:]
+        for line in lines {
+            let name = names[line.name.lowercased()] ?? line.name
+            names[line.name.lowercased()] = name
+            dictionary[name] = dictionary[name].map { $0 + ", " + line.value } ?? line.value
+        }
+        return dictionary
+    }
 }

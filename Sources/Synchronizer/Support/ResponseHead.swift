@@ -1,50 +1,59 @@
 import Foundation
 import HTTPCaching
 
-/// A response without its body, made into a `URLResponse` only when somebody looks: on Linux that costs as much as
-/// reading 20 KB from the disk.
+/// A response without its body. It becomes a `URLResponse` only where a caller looks at one: on Linux, creating an
+/// `HTTPURLResponse` costs as much as reading 20 KB from the disk.
 package struct ResponseHead: Sendable {
-    private enum Content: Sendable {
-        case made(URLResponse)
-        case http(url: URL, status: Int, fields: HTTPFields)
-    }
+    /// The URL that was requested: that of the last redirect.
+    package let url: URL?
+    /// The status code; 200 for a response that isn't HTTP, such as that of a `file:` URL.
+    package let status: Int
+    /// The field lines; none if the response isn't HTTP.
+    package let fields: HTTPFields
+    /// Whether this is a response of HTTP.
+    package let isHTTP: Bool
+    private let version: String
+    /// The object that this was created from.
+    private let original: URLResponse?
 
-    private let content: Content
-
+    /// The head of a response that Foundation created.
     package init(_ response: URLResponse) {
-        content = .made(response)
+        let http = response as? HTTPURLResponse
+        url = response.url
+        status = http?.statusCode ?? 200
+        fields = http.map { HTTPFields(of: $0) } ?? HTTPFields()
+        isHTTP = http != nil
+        version = ""
+        original = response
     }
 
-    package init(url: URL, status: Int, fields: HTTPFields) {
-        content = .http(url: url, status: status, fields: fields)
+    /// - Parameter version: the protocol, as `HTTPURLResponse` takes it.
+    package init(url: URL, status: Int, fields: HTTPFields, version: String = "HTTP/1.1") {
+        self.url = url
+        self.status = status
+        self.fields = fields
+        self.version = version
+        isHTTP = true
+        original = nil
     }
 
-    /// The value of a field; nil if there is none, or if the response is not one of HTTP.
-    package func value(of field: String) -> String? {
-        switch content {
-        case .made(let response): return (response as? HTTPURLResponse)?.value(forHTTPHeaderField: field)
-        case .http(_, _, let fields): return fields[field]
-        }
-    }
+    /// Whether the final response is still to come (RFC 9110 §15.2). After a 101 none would.
+    package var isInterim: Bool { (100..<200).contains(status) && status != 101 }
 
-    /// All fields; none if the response is not one of HTTP.
-    package var fields: HTTPFields {
-        switch content {
-        case .made(let response): return (response as? HTTPURLResponse).map { HTTPFields(of: $0) } ?? HTTPFields()
-        case .http(_, _, let fields): return fields
-        }
-    }
+    /// The value of a field; nil if there is none.
+    package func value(of field: String) -> String? { fields[field] }
 
-    /// Made anew at each call.
+    /// The response as Foundation has it. Unless Foundation created it in the first place, each call creates another.
     package var urlResponse: URLResponse {
-        switch content {
-        case .made(let response): return response
-        case .http(let url, let status, let fields):
-            var dictionary: [String: String] = [:]
-            for line in fields.lines where dictionary[line.name] == nil { dictionary[line.name] = fields[line.name] }
-            return HTTPURLResponse(
-                url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: dictionary)
-                ?? URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
-        }
+        if let original { return original }
+        let url = url ?? URL(fileURLWithPath: "/")
+        return httpResponse ?? URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+    }
+
+    /// The same, if it is a response of HTTP.
+    package var httpResponse: HTTPURLResponse? {
+        if let original { return original as? HTTPURLResponse }
+        guard let url else { return nil }
+        return HTTPURLResponse(url: url, statusCode: status, httpVersion: version, headerFields: fields.dictionary)
     }
 }

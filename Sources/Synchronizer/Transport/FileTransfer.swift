@@ -18,8 +18,8 @@ final class FileTransfer: Transfer {
     }
 
     /// Files are not stored: there is nothing to decide.
-    func willCache(_ proposed: CachedURLResponse, decided: @escaping @Sendable (CachedURLResponse?) -> Void) {
-        decided(nil)
+    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (CacheDecision) -> Void) {
+        decided(.nothing)
     }
 
     private func read(_ url: URL) {
@@ -31,8 +31,8 @@ final class FileTransfer: Transfer {
             let size = try file.seekToEnd()
             try file.seek(toOffset: 0)
             let length = Int(clamping: size)
-            report(
-                .response(URLResponse(url: url, mimeType: nil, expectedContentLength: length, textEncodingName: nil)))
+            let response = URLResponse(url: url, mimeType: nil, expectedContentLength: length, textEncodingName: nil)
+            report(.response(ResponseHead(response)))
             while isOpen, let data = try file.read(upToCount: Self.chunk), !data.isEmpty { report(.data(data)) }
             report(.finished(nil))
         } catch {

@@ -37,7 +37,7 @@ package enum Redirect {
 
     /// The request that follows a response; nil if it leads nowhere, or must not be followed.
     package static func request(from request: URLRequest, to response: HTTPURLResponse) -> URLRequest? {
-        let location = response.value(forHTTPHeaderField: "Location")
+        let location = HTTPFields(of: response).reference("Location")
         guard case .follow(let next) = step(after: request, status: response.statusCode, location: location) else {
             return nil
         }
@@ -46,7 +46,9 @@ package enum Redirect {
 
     /// RFC 3986 §5.2; the fragment is handed on where the target has none of its own (RFC 9110 §10.2.2).
     private static func target(of location: String, from origin: URL) -> URL? {
-        guard let resolved = URL(string: location, relativeTo: origin)?.absoluteURL else { return nil }
+        guard let resolved = URL(string: location, relativeTo: origin)?.absoluteURL.withLowercaseScheme else {
+            return nil
+        }
         guard resolved.fragment == nil, let fragment = origin.fragment(percentEncoded: true),
             var parts = URLComponents(url: resolved, resolvingAgainstBaseURL: true)
         else { return resolved }

@@ -1,99 +1,94 @@
 import Foundation
 import HTTPCaching
 
-/// The delegate of a ``Synchronizer``'s session: it decides what is stored of each response, and puts a `Cache-Control`
-/// field into those that carry no lifetime of their own.
+/// What a ``Synchronizer``'s session asks: what is stored of each response, and with which credential a challenge of a
+/// server is answered. As it is, it gives responses without a lifetime one of `cacheTime` seconds, and answers challenges
+/// out of the configuration's `URLCredentialStorage`.
 ///
-/// On Apple's systems `URLSession` asks it in `willCacheResponse` before it stores a response in its `URLCache`; in
-/// managed mode, and on Linux always, the synchronizer asks the same method. Subclass it to decide otherwise: give
-/// another response or `nil` to the completion handler. A delegate serves one session.
+/// On Apple's systems `URLSession` asks `willCacheResponse` before it stores a response in its `URLCache`; in managed mode,
+/// and on Linux always, the synchronizer asks the same method. Subclass it to decide otherwise: give another response or
+/// `nil` to the completion handler. A delegate serves one session.
+///
+/// A subclass also sees what the session reports, and hands it on by calling `super`. On Linux each load then costs the
+/// creation of an `HTTPURLResponse` more.
 open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // its state is `let` or Locked
     /// The lifetime, in seconds, for successful responses without `Cache-Control` and `Expires`; nil injects nothing.
-    public let cacheTime: TimeInterval?
+    public var cacheTime: TimeInterval? { injection.cacheTime }
     /// Whether ``cacheTime`` replaces a lifetime that the server gave, too. `no-store`, `no-cache` and `private` stand
     /// all the same.
-    public let overridesServerLifetime: Bool
+    public var overridesServerLifetime: Bool { injection.overridesServerLifetime }
 
-    /// The transfers by their tasks, which they keep alive. (Task identifiers are unique within one session only.)
-    let transfers = Locked<[ObjectIdentifier: URLSessionTransfer]>([:])
-    /// Where it is dealt with what has ended. Storing it and sending the next request may wait for the disk, and for the
-    /// session, which meanwhile reads the bodies of others; those are for the delegate's queue to take in.
-    private let completions = DispatchQueue(label: "Synchronizer.completions", qos: .userInitiated)
-    /// Whether the session stores by itself: set once, by the transport.
-    let sessionStores = Locked(false)
+    let injection: LifetimeInjection
+    /// What the session reports to, set by the transport. Weakly: it keeps this delegate for as long as the session is.
+    let router = Locked(WeakRouter())
+
+    struct WeakRouter {
+        weak var router: TransferRouter?
+    }
 
     /// A delegate that injects `Cache-Control: max-age=<cacheTime>` where a response carries no lifetime.
     public init(cacheTime: TimeInterval? = nil, overridesServerLifetime: Bool = false) {
-        self.cacheTime = cacheTime
-        self.overridesServerLifetime = overridesServerLifetime
+        injection = LifetimeInjection(cacheTime: cacheTime, overridesServerLifetime: overridesServerLifetime)
     }
+
+    /// Whether this is a subclass, whose methods may do something else.
+    var isSubclass: Bool { type(of: self) != SessionDelegate.self }
 
     /// Decides what is stored of a response: as it is, with an injected `Cache-Control`, or not at all.
     ///
-    /// Called on a background thread; the completion handler is to be called once, on any thread. A subclass hands what it
-    /// wants stored to `super`: where `URLSession` stores by itself (``Synchronizer/Configuration/Caching/native``), it is
-    /// written down there for whose requests the response is. What is stored without that answers no request with
-    /// credentials, but any other, and callers see the field that was put in.
+    /// Called on a background thread; call the completion handler once, on any thread. For a subclass, the response of
+    /// the `CachedURLResponse` is created when it is first looked at.
     open func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        let decided = injected(into: proposedResponse)
-        guard sessionStores.withLock({ $0 }) else { return completionHandler(decided) }
-        completionHandler(transfer(of: dataTask)?.stored(decided))
+        completionHandler(injection.injected(into: proposedResponse))
     }
 
-    /// The `Cache-Control` value that is put into a response; nil if it is left as it is.
-    func injection(into status: Int, _ fields: HTTPFields) -> String? {
-        injectedCacheControl(
-            status: status, fields: fields, cacheTime: cacheTime, overriding: overridesServerLifetime)
-    }
-
-    func injected(into proposed: CachedURLResponse) -> CachedURLResponse {
-        guard cacheTime != nil, let response = proposed.response as? HTTPURLResponse, let url = response.url,
-            let value = injection(into: response.statusCode, HTTPFields(of: response))
-        else { return proposed }
-        var fields = response.allHeaderFields as? [String: String] ?? [:]
-        fields = fields.filter { !HTTPFields.same($0.key, "Cache-Control") }
-        fields["Cache-Control"] = value
-        guard
-            let changed = HTTPURLResponse(
-                url: url, statusCode: response.statusCode, httpVersion: "HTTP/1.1", headerFields: fields)
-        else { return proposed }
-        var userInfo = proposed.userInfo ?? [:]
-        userInfo[InjectionMark.userInfoKey] = value
-        return CachedURLResponse(
-            response: changed, data: proposed.data, userInfo: userInfo, storagePolicy: proposed.storagePolicy)
+    /// Answers a challenge of a server or of a proxy (`NSURLAuthenticationMethodHTTPBasic`, `…HTTPDigest`): out of the
+    /// configuration's `URLCredentialStorage`, unless a subclass knows a credential. Without one the response is the 401
+    /// or 407, with its body.
+    ///
+    /// Called on a background thread; call the completion handler once, on any thread. Certificates are not asked about
+    /// here: ``Synchronizer/Configuration/tls`` says which ones are trusted.
+    ///
+    /// A response that was obtained with a credential answers no request without it, neither out of the cache nor as a
+    /// coalesced load.
+    open func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        completionHandler(.performDefaultHandling, nil)
     }
 
     // MARK: - What the session reports of its tasks
+
+    private var receiver: TransferRouter? { router.withLock { $0.router } }
 
     /// Hands the response to the load of the task. A subclass that overrides it calls it, as for the others below.
     open func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        transfer(of: dataTask)?.report(.response(response))
+        receiver?.received(response, of: dataTask)
         completionHandler(.allow)
     }
 
     /// Hands a part of the body to the load of the task.
     open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        transfer(of: dataTask)?.report(.data(data))
+        receiver?.transfer(of: dataTask)?.report(.data(data))
     }
 
-    /// Tells whether the session's own cache has answered. On Linux it is not called.
+    /// Tells how the network did, and whether the session's own cache has answered. On Linux it is not called.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
-        guard metrics.transactionMetrics.last?.resourceFetchType == .localCache else { return }
-        transfer(of: task)?.report(.servedFromSessionCache)
+        receiver?.collected(metrics, of: task)
     }
 
     /// Ends the load of the task: whole if there is no error, and only then.
     open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        let transfer = transfers.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
-        transfer?.end(error, on: completions)
+        receiver?.ended(task, error)
     }
 
     /// Follows no redirect by itself in managed mode: the synchronizer looks each target up in the cache first.
@@ -101,10 +96,6 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        completionHandler(transfer(of: task)?.redirected(by: response))
-    }
-
-    private func transfer(of task: URLSessionTask) -> URLSessionTransfer? {
-        transfers.withLock { $0[ObjectIdentifier(task)] }
+        completionHandler(receiver?.transfer(of: task)?.native?.redirected(by: response))
     }
 }

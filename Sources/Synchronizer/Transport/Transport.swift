@@ -1,59 +1,71 @@
 import Foundation
+import HTTPCaching
 
-/// Sends requests and reports what comes back. It does not cache and does not follow redirects.
-package protocol Transport: Sendable {
-    /// Sends a request. `receive` is called serially, on a background thread: with any number of `.data` after one
-    /// `.response`, and with one `.finished` at the end, unless the transfer was cancelled before.
+/// Sends requests and reports what comes back. It neither caches nor follows redirects.
+package protocol Transport: SessionFields {
+    /// Sends a request. `receive` is called serially, on a background thread: with one `.response`, which is never an
+    /// interim one, any number of `.data`, and one `.finished` as the last event, unless the transfer was cancelled before.
     func send(_ request: URLRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer
+}
 
+/// What a session adds to requests.
+package protocol SessionFields: Sendable {
     /// The fields that are sent with a request besides its own (cookies, languages, …), as far as they are known.
     /// May wait for the disk.
     func impliedFields(for request: URLRequest) -> [String: String]
 
-    /// What tells the cookies that are sent with a request besides its own from others; nil if there are none. Never
-    /// waits: while they are being changed it is something that nobody else is told.
+    /// What distinguishes the cookies that are sent with a request, besides its own, from others; nil if there are none.
+    /// Never waits: while cookies are being changed, it returns a value that no other request gets.
     func sessionCookies(for request: URLRequest) -> String?
 }
 
-extension Transport {
+extension SessionFields {
     package func sessionCookies(for request: URLRequest) -> String? { impliedFields(for: request)["Cookie"] }
 }
 
-/// A request under way.
-package protocol Transfer: AnyObject, Sendable {
+package protocol Cancellable: AnyObject, Sendable {
     /// Ends it. No event is reported once this has returned, except one that is being reported right now.
     func cancel()
+}
 
-    /// Asks the session's delegate what to store of a response (`willCacheResponse`): the response, another, or nothing.
-    func willCache(_ proposed: CachedURLResponse, decided: @escaping @Sendable (CachedURLResponse?) -> Void)
+/// A request in flight.
+package protocol Transfer: Cancellable {
+    /// Asks the session's delegate what to store of a response (`willCacheResponse`).
+    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (CacheDecision) -> Void)
 }
 
 package enum TransferEvent: Sendable {
-    /// The head of a response; for `file:` and `data:` URLs there is no HTTP in it.
-    case response(URLResponse)
+    /// The head of a response. Another one replaces the first and its body, as after a challenge.
+    case response(ResponseHead)
     case data(Data)
-    /// The session follows a redirect by itself, with this request.
-    case redirected(to: URLRequest)
-    /// The session is about to store the answer by itself. Whoever hears of it decides before returning.
-    case storing(StoringDecision)
-    /// The session did not use the network for it: before `.finished`, where the session tells.
-    case servedFromSessionCache
+    /// So many bytes of the request's body were sent so far, of so many if that is known.
+    case sent(Int, of: Int?)
+    /// The session answered a challenge of the server with a credential: the value of the `Authorization` field that was
+    /// sent, or something else that is the same for the same user only.
+    case authorized(String)
+    /// How the network did: once, before `.finished`, where the session tells.
+    case measured(NetworkTrace)
     /// The end: complete, or with the error that cut it short.
     case finished((any Error)?)
 }
 
-/// What a session that stores by itself is to store of an answer: nothing, unless somebody says so.
-package final class StoringDecision: Sendable {
-    /// What the session's delegate wants to be stored.
-    package let proposed: CachedURLResponse
-    private let response = Locked<CachedURLResponse?>(nil)
+/// What the session's delegate wants stored of a response.
+package enum CacheDecision: Sendable {
+    case nothing
+    /// The response as it was proposed; with this `Cache-Control` in place of its own, if there is one.
+    case proposed(injecting: String?)
+    /// What the delegate made of it, and whether its head is another.
+    case replaced(CachedURLResponse, hasOtherHead: Bool)
 
-    package init(_ proposed: CachedURLResponse) {
-        self.proposed = proposed
-    }
-
-    package var decided: CachedURLResponse? {
-        get { response.withLock { $0 } }
-        set { response.withLock { $0 = newValue } }
+    /// What a delegate that was given `proposed` decided with `cached`.
+    package init(_ cached: CachedURLResponse?, insteadOf proposed: CachedURLResponse) {
+        if let cached, cached.storagePolicy != .notAllowed {
+            self =
+                cached === proposed
+                ? .proposed(injecting: nil)
+                : .replaced(cached, hasOtherHead: cached.response !== proposed.response)
+        } else {
+            self = .nothing
+        }
     }
 }

@@ -120,8 +120,6 @@ struct CookieTests {
             }
             try await isSorting.wait(for: 1)
             gate.open()
-            let changes = CookieChanges.of(cookies)
-            try await waitUntil("the session keeps the answer's cookie") { changes.read { true } == nil }
             synchronizer.loadResource(DataResource(url: bench.server.url("/b"))) { _ in answers.append("b") }
             synchronizer.prefetch([DataResource(url: bench.server.url("/b"))])
             #expect(!isOver.withLock { $0 }, "the main actor did not wait")

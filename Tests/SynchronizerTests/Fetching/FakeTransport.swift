@@ -4,6 +4,8 @@ import Synchronizer
 /// What a server says to one request.
 struct FakeReply: Sendable {
     var status = 200
+    /// Heads that come before the final one, with these fields.
+    var interim: [(status: Int, fields: [String: String])] = []
     var fields: [String: String] = [:]
     /// Whether the body has no end: it is for the client to give up.
     var isEndless = false
@@ -94,7 +96,10 @@ final class FakeTransfer: Transfer {
     }
 
     func deliver(_ reply: FakeReply) {
-        if reply.status != 0 { report(.response(head(reply))) }
+        for interim in reply.interim {
+            report(.response(ResponseHead(response(FakeReply(interim.status, interim.fields)))))
+        }
+        if reply.status != 0 { report(.response(ResponseHead(response(reply)))) }
         for chunk in reply.chunks { report(.data(chunk)) }
         if reply.isEndless { return }
         report(.finished(reply.error))
@@ -111,11 +116,12 @@ final class FakeTransfer: Transfer {
         if wasOpen { transport.countCancelled() }
     }
 
-    func willCache(_ proposed: CachedURLResponse, decided: @escaping @Sendable (CachedURLResponse?) -> Void) {
-        decided(transport.decision(on: proposed))
+    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (CacheDecision) -> Void) {
+        let proposed = CachedURLResponse(response: head.urlResponse, data: body)
+        decided(CacheDecision(transport.decision(on: proposed), insteadOf: proposed))
     }
 
-    private func head(_ reply: FakeReply) -> URLResponse {
+    private func response(_ reply: FakeReply) -> URLResponse {
         let url = request.url ?? URL(fileURLWithPath: "/")
         let other = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
         guard url.scheme?.hasPrefix("http") ?? false else { return other }

@@ -64,6 +64,8 @@ final class Events: Sendable {
         all.compactMap { event in
             switch event {
             case .stored, .invalidated: return nil
+            case .sent: return "sent"
+            case .authorized: return "authorized"
             case .needsNetwork: return "needsNetwork"
             case .redirected: return "redirected"
             case .resumed(let start, _): return "resumed after \(start)"

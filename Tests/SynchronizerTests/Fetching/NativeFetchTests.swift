@@ -32,7 +32,7 @@ struct NativeHarness {
     }
 
     static func fetcher(_ session: PlayedSession, _ clock: ManualClock) -> NativeFetcher {
-        NativeFetcher(transport: session, cache: session.cache, time: clock) { session.injection(into: $0, $1) }
+        NativeFetcher(transport: session, cache: session.cache, time: clock, injection: session.injection)
     }
 
     /// A synchronizer over the session, with the retries of the default.

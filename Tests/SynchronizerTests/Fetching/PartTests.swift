@@ -62,6 +62,41 @@ struct PartTests {
         #expect(harness.store.bodies == ["9"], "it is not combined with another part")
     }
 
+    static func untagged(_ range: String, _ body: String) -> FakeReply {
+        FakeReply(206, ["Cache-Control": "max-age=60", "Content-Range": "bytes \(range)"], body)
+    }
+
+    @Test("without a validator is completed by the whole, where the server sends that for the rest")
+    func completedByWhole() {
+        let harness = FetchHarness(Self.untagged("0-3/10", "0123"))
+        harness.load("http://a.example/x", Self.range("0-3"))
+        harness.transport.serve { _ in FakeReply(200, ["Cache-Control": "max-age=60"], "0123456789") }
+        let events = harness.load()
+        #expect(harness.transport.requests.last?.allHTTPHeaderFields == ["Range": "bytes=4-"])
+        #expect(events.body == "0123456789")
+        #expect(events.names == ["needsNetwork", "response", "received", "finished"])
+        #expect(harness.transport.requests.count == 2)
+        #expect(harness.load().source == .cache)
+        #expect(harness.store.all.map(\.status) == [200])
+    }
+
+    @Test("without a validator is not put together with the rest: the whole is asked for")
+    func notCombined() {
+        let harness = FetchHarness(Self.untagged("0-3/10", "0123"))
+        harness.load("http://a.example/x", Self.range("0-3"))
+        harness.transport.serve { request in
+            request.value(forHTTPHeaderField: "Range") == nil
+                ? FakeReply(200, ["Cache-Control": "no-store"], "abcdefghij") : Self.untagged("4-9/10", "efghij")
+        }
+        let events = harness.load()
+        #expect(events.body == "abcdefghij")
+        #expect(events.names == ["needsNetwork", "response", "received", "finished"])
+        #expect(harness.transport.requests.count == 3)
+        #expect(harness.store.all.isEmpty, "the part is of no use")
+        #expect(harness.load().body == "abcdefghij")
+        #expect(harness.transport.requests.count == 4, "and is not asked about again")
+    }
+
     @Test("is completed by the rest, where a strong validator says that both belong together")
     func completed() {
         let harness = FetchHarness(Self.part("0-3/10", "0123"))

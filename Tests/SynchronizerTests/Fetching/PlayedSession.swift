@@ -38,17 +38,17 @@ final class URLKeyedCache: URLCache, @unchecked Sendable {  // its state is Lock
 
 /// Plays Apple's `URLSession` over a fake network: it finds by URL in its cache, does what the policy says, validates by
 /// entity tag, follows redirects, and asks what to store.
-final class PlayedSession: Transport {
+final class PlayedSession: NativeTransport {
     let cache = URLKeyedCache()
     let network = FakeTransport()
     /// As a subclass of the delegate that does not call `super`.
     let bypassesDelegate = Locked(false)
     private let forgets = Locked(false)
-    private let delegate: SessionDelegate
+    let injection: LifetimeInjection
     private let time: any TimeSource
 
     init(cacheTime: TimeInterval?, time: any TimeSource) {
-        delegate = SessionDelegate(cacheTime: cacheTime)
+        injection = LifetimeInjection(cacheTime: cacheTime)
         self.time = time
     }
 
@@ -58,11 +58,9 @@ final class PlayedSession: Transport {
     /// What the server was asked.
     var asked: [URLRequest] { network.requests }
 
-    func injection(into status: Int, _ fields: HTTPFields) -> String? { delegate.injection(into: status, fields) }
-
     func impliedFields(for request: URLRequest) -> [String: String] { network.impliedFields(for: request) }
 
-    func send(_ request: URLRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+    func perform(_ request: URLRequest, receive: @escaping @Sendable (NativeEvent) -> Void) -> any Cancellable {
         let isForgotten = forgets.withLock { forgets in
             defer { forgets = false }
             return forgets
@@ -78,7 +76,7 @@ final class PlayedSession: Transport {
         let found = looksUp ? cache.cachedResponse(for: request) : nil
         switch request.cachePolicy {
         case .returnCacheDataDontLoad where found == nil:
-            transfer.report(.finished(URLError(.resourceUnavailable)))
+            transfer.report(.transfer(.finished(URLError(.resourceUnavailable))))
         case .returnCacheDataDontLoad, .returnCacheDataElseLoad:
             if let found { answer(transfer, found) } else { load(request, transfer) }
         case .useProtocolCachePolicy:
@@ -88,10 +86,10 @@ final class PlayedSession: Transport {
     }
 
     private func answer(_ transfer: PlayedTransfer, _ found: CachedURLResponse) {
-        transfer.report(.response(found.response))
-        transfer.report(.data(found.data))
+        transfer.report(.transfer(.response(ResponseHead(found.response))))
+        transfer.report(.transfer(.data(found.data)))
         transfer.report(.servedFromSessionCache)
-        transfer.report(.finished(nil))
+        transfer.report(.transfer(.finished(nil)))
     }
 
     private func isFresh(_ found: CachedURLResponse) -> Bool {
@@ -107,54 +105,54 @@ final class PlayedSession: Transport {
         var conditional = request
         let tag = (found?.response as? HTTPURLResponse)?.value(forHTTPHeaderField: "ETag")
         if let tag { conditional.setValue(tag, forHTTPHeaderField: "If-None-Match") }
-        let arriving = Locked<(response: URLResponse?, body: Data)>((nil, Data()))
+        let arriving = Locked<(head: ResponseHead?, body: Data)>((nil, Data()))
         transfer.below = network.send(conditional) { [self] event in
             switch event {
-            case .response(let response): arriving.withLock { $0.response = response }
+            case .response(let head): arriving.withLock { $0.head = head }
             case .data(let data): arriving.withLock { $0.body += data }
             case .finished(nil):
-                let (response, body) = arriving.withLock { $0 }
-                if let response { arrived(response, body, request, transfer, found) }
-            default: transfer.report(event)
+                let (head, body) = arriving.withLock { $0 }
+                if let head { arrived(head, body, request, transfer, found) }
+            default: transfer.report(.transfer(event))
             }
         }
     }
 
     private func arrived(
-        _ response: URLResponse, _ body: Data, _ request: URLRequest, _ transfer: PlayedTransfer,
+        _ received: ResponseHead, _ body: Data, _ request: URLRequest, _ transfer: PlayedTransfer,
         _ found: CachedURLResponse?
     ) {
-        guard let head = response as? HTTPURLResponse else { return }
+        guard let head = received.httpResponse else { return }
         if let next = Redirect.request(from: request, to: head) {
             transfer.report(.redirected(to: next))
             return perform(next, transfer)
         }
-        var whole = CachedURLResponse(response: response, data: body)
+        var whole = CachedURLResponse(response: head, data: body)
         if head.statusCode == 304, let found, let old = found.response as? HTTPURLResponse, let url = old.url {
             var fields = HTTPFields(of: old)
             fields.replace(with: HTTPFields(of: head))
             whole = CachedURLResponse(
                 response: ResponseHead(url: url, status: 200, fields: fields).urlResponse, data: found.data)
         }
-        transfer.report(.response(whole.response))
-        transfer.report(.data(whole.data))
+        transfer.report(.transfer(.response(ResponseHead(whole.response))))
+        transfer.report(.transfer(.data(whole.data)))
         store(whole, request, transfer)
-        transfer.report(.finished(nil))
+        transfer.report(.transfer(.finished(nil)))
     }
 
     private func store(_ whole: CachedURLResponse, _ request: URLRequest, _ transfer: PlayedTransfer) {
         guard request.httpMethod == "GET" else { return }
         if bypassesDelegate.withLock({ $0 }) { return cache.storeCachedResponse(whole, for: request) }
-        let decision = StoringDecision(delegate.injected(into: whole))
+        let decision = StoringDecision(injection.injected(into: whole))
         transfer.report(.storing(decision))
         if let stored = decision.decided { cache.storeCachedResponse(stored, for: request) }
     }
 }
 
-private final class PlayedTransfer: Transfer {
-    private let state: Locked<(receive: (@Sendable (TransferEvent) -> Void)?, below: (any Transfer)?)>
+private final class PlayedTransfer: Cancellable {
+    private let state: Locked<(receive: (@Sendable (NativeEvent) -> Void)?, below: (any Transfer)?)>
 
-    init(_ receive: @escaping @Sendable (TransferEvent) -> Void) {
+    init(_ receive: @escaping @Sendable (NativeEvent) -> Void) {
         state = Locked((receive, nil))
     }
 
@@ -163,7 +161,7 @@ private final class PlayedTransfer: Transfer {
         set { state.withLock { $0.below = newValue } }
     }
 
-    func report(_ event: TransferEvent) { state.withLock { $0.receive }?(event) }
+    func report(_ event: NativeEvent) { state.withLock { $0.receive }?(event) }
 
     func cancel() {
         let below = state.withLock { state in
@@ -171,9 +169,5 @@ private final class PlayedTransfer: Transfer {
             return state.below
         }
         below?.cancel()
-    }
-
-    func willCache(_ proposed: CachedURLResponse, decided: @escaping @Sendable (CachedURLResponse?) -> Void) {
-        decided(nil)
     }
 }

@@ -22,7 +22,8 @@ struct RedirectTests {
     @Test(
         "leads where RFC 3986 says",
         arguments: [
-            ("http://b.example/x", "http://b.example/x"), ("/x", "http://a.example/x"), ("x", "http://a.example/b/x"),
+            ("http://b.example/x", "http://b.example/x"), ("HTTP://b.example/x", "http://b.example/x"),
+            ("HttpS://b.example/x", "https://b.example/x"), ("/x", "http://a.example/x"), ("x", "http://a.example/b/x"),
             ("x/y", "http://a.example/b/x/y"), ("?q=1", "http://a.example/b/c?q=1"), ("../x", "http://a.example/x"),
             ("//b.example/x", "http://b.example/x"), ("./", "http://a.example/b/"),
             ("#f", "http://a.example/b/c?d=e#f"),

@@ -25,12 +25,9 @@ struct StaleTests {
     static let failures: [(String, URLError.Code, Bool)] = [
         ("https", .notConnectedToInternet, true), ("https", .cannotFindHost, true), ("https", .timedOut, true),
         ("https", .dnsLookupFailed, true), ("https", .cannotConnectToHost, true), ("https", .dataNotAllowed, true),
-        ("https", .networkConnectionLost, true), ("https", .badServerResponse, true), ("http", .unknown, true),
-        ("https", .unknown, false), ("https", .serverCertificateUntrusted, false), ("https", .badURL, false),
-        ("https", .serverCertificateHasBadDate, false), ("https", .secureConnectionFailed, false),
-        ("https", .clientCertificateRejected, false), ("https", .userAuthenticationRequired, false),
-        ("http", .appTransportSecurityRequiresSecureConnection, false), ("https", .cancelled, false),
-    ]
+        ("https", .networkConnectionLost, true), ("https", .badServerResponse, false), ("http", .unknown, false),
+        ("https", .badURL, false), ("https", .userAuthenticationRequired, false), ("https", .cancelled, false),
+    ] + URLError.Code.tlsFailures.map { ("https", $0, false) }
 
     @Test("serves when the server is out of reach, and not when something is wrong with it", arguments: failures)
     func unreachable(scheme: String, code: URLError.Code, isServed: Bool) {
@@ -44,7 +41,8 @@ struct StaleTests {
     }
 
     @Test(
-        "serves when a body is cut short, whatever the transport calls that", arguments: [URLError.Code.unknown, nil])
+        "serves when a body is cut short, even if the transport does not notice",
+        arguments: [URLError.Code.networkConnectionLost, nil])
     func cutShort(code: URLError.Code?) {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
         harness.load("https://a.example/x")
@@ -67,6 +65,17 @@ struct StaleTests {
         harness.clock.advance(by: 100)
         harness.transport.serve { _ in .failure(.notConnectedToInternet) }
         #expect(harness.load().transportError == .notConnectedToInternet)
+    }
+
+    @Test("does not serve a request that is to be answered if the server confirms, however long it may be stale")
+    func revalidating() {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "hello"))
+        harness.load()
+        harness.clock.advance(by: 100)
+        harness.transport.serve { _ in .failure(.notConnectedToInternet) }
+        #expect(
+            harness.load { $0.cachePolicy = .reloadRevalidatingCacheData }.transportError == .notConnectedToInternet)
+        #expect(harness.load().source == .stale, "it is still there for others")
     }
 
     @Test(

@@ -29,7 +29,7 @@ struct DroppedFetchTests {
             let data = try? outcome.get().object(of: DataResource.self)
             answers.append(data.map { String(decoding: $0, as: UTF8.self) } ?? "an error")
         }
-        let job = synchronizer.job(for: resource, resource.request(), priority)
+        let job = synchronizer.job(for: resource, resource.identity, priority)
         return synchronizer.enter(job, mayBlock: true, receiver)
     }
 

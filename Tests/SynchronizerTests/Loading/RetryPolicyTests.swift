@@ -52,13 +52,12 @@ struct RetryPolicyTests {
         "tells failures of the way from those of the request",
         arguments: [
             (URLError.timedOut, true), (.cannotFindHost, true), (.dnsLookupFailed, true), (.cannotConnectToHost, true),
-            (.networkConnectionLost, true), (.unknown, true), (.resourceUnavailable, false), (.badURL, false),
-            (.unsupportedURL, false), (.cancelled, false), (.badServerResponse, true),
+            (.networkConnectionLost, true), (.unknown, false), (.resourceUnavailable, false), (.badURL, false),
+            (.unsupportedURL, false), (.cancelled, false), (.badServerResponse, false),
             (.notConnectedToInternet, false),
-            (.serverCertificateUntrusted, false), (.secureConnectionFailed, false), (.httpTooManyRedirects, false),
+            (.httpTooManyRedirects, false),
             (.userAuthenticationRequired, false), (.dataLengthExceedsMaximum, false), (.cannotDecodeContentData, false),
-            (.appTransportSecurityRequiresSecureConnection, false),
-        ] as [(URLError.Code, Bool)])
+        ] as [(URLError.Code, Bool)] + URLError.Code.tlsFailures.map { ($0, false) })
     func codes(code: URLError.Code, isTransient: Bool) {
         #expect((delay(transport(code)) != nil) == isTransient)
     }

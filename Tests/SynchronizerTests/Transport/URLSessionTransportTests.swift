@@ -16,14 +16,14 @@ struct URLSessionTransportTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
         transport = URLSessionTransport(
-            configuration: configuration, delegate: SessionDelegate(), redirects: .reported)
+            configuration: configuration, delegate: SessionDelegate())
     }
 
     /// All events of a request, to its end.
-    func events(of request: URLRequest) async -> [TransferEvent] {
+    func events(of request: URLRequest, _ other: URLSessionTransport? = nil) async -> [TransferEvent] {
         let events = Locked<[TransferEvent]>([])
         return await withCheckedContinuation { continuation in
-            _ = transport.send(request) { event in
+            _ = (other ?? transport).send(request) { event in
                 events.withLock { $0.append(event) }
                 if case .finished = event { continuation.resume(returning: events.withLock { $0 }) }
             }
@@ -34,38 +34,44 @@ struct URLSessionTransportTests {
     func whole() async {
         server["/a"] = Reply(Data(repeating: 7, count: 100_000), fields: ["X-Test": "1"])
         let events = await events(of: URLRequest(url: server.url("/a")))
-        guard case .response(let response)? = events.first, case .finished(nil)? = events.last else {
+        guard case .response(let head)? = events.first, case .finished(nil)? = events.last else {
             Issue.record("\(events)")
             return
         }
-        #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-Test") == "1")
+        #expect(head.value(of: "X-Test") == "1")
         #expect(events.body == Data(repeating: 7, count: 100_000))
     }
 
-    @Test("what a session stores by itself is for who sent the request to decide; of a cancelled one it stores nothing")
-    func storing() async throws {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.urlCache = nil  // see Linux.md: a session with one must not be cancelled
-        let transport = URLSessionTransport(
-            configuration: configuration, delegate: SessionDelegate(cacheTime: 60), redirects: .followed)
-        let gate = Gate()
-        server["/a"] = Reply("hello").waiting(for: gate)
-        let transfer = transport.send(URLRequest(url: server.url("/a"))) { event in
-            if case .storing(let decision) = event { decision.decided = decision.proposed }
+    @Test("a plain delegate decides with its lifetime alone, a subclass with a response", arguments: [false, true])
+    func willCache(isSubclass: Bool) async throws {
+        let delegate = isSubclass ? CountingDelegate(cacheTime: 60) : SessionDelegate(cacheTime: 60)
+        let transport = URLSessionTransport(configuration: .ephemeral, delegate: delegate)
+        let transfer = transport.send(URLRequest(url: server.url("/a"))) { _ in }
+        let head = ResponseHead(
+            url: server.url("/a"), status: 200, fields: HTTPFields([("A", "1"), ("a", "2"), ("Set-Cookie", "x")]))
+        let decision = await withCheckedContinuation { continuation in
+            transfer.willCache(head, Data("hello".utf8)) { continuation.resume(returning: $0) }
         }
-        let proposed = CachedURLResponse(
-            response: ResponseHead(url: server.url("/a"), status: 200, fields: HTTPFields()).urlResponse, data: Data())
-        let decided = await withCheckedContinuation { continuation in
-            transfer.willCache(proposed) { continuation.resume(returning: $0) }
+        switch decision {
+        case .proposed(injecting: "max-age=60"): #expect(!isSubclass)
+        case .replaced(let cached, hasOtherHead: true):
+            #expect(isSubclass && cached.data == Data("hello".utf8))
+            let response = try #require(cached.response as? HTTPURLResponse)
+            #expect(response.value(forHTTPHeaderField: "Cache-Control") == "max-age=60")
+            #expect(response.value(forHTTPHeaderField: "A") == "1, 2")
+        default: Issue.record("\(decision)")
         }
-        let control = (decided?.response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Cache-Control")
-        #expect(control == "max-age=60")
         transfer.cancel()
-        let late = await withCheckedContinuation { continuation in
-            transfer.willCache(proposed) { continuation.resume(returning: $0) }
-        }
-        #expect(late == nil)
-        gate.open()
+    }
+
+    @Test("a subclass of the delegate sees what the session reports, and hands it on with all of its field lines")
+    func watched() async throws {
+        let delegate = CountingDelegate()
+        let transport = URLSessionTransport(configuration: .ephemeral, delegate: delegate)
+        server["/a"] = Reply("hello", fields: ["X-Test": "1"])
+        let events = await events(of: URLRequest(url: server.url("/a")), transport)
+        #expect(events.body == Data("hello".utf8) && events.head?.fields["X-Test"] == "1")
+        #expect(delegate.responses.withLock { $0 } == 1 && delegate.count.withLock { $0 } == 1)
     }
 
     @Test("a redirect is reported, not followed", arguments: [301, 302, 303, 307, 308])
@@ -106,11 +112,10 @@ struct URLSessionTransportTests {
         }
     }
 
-    @Test("what follows from an answer holds up no other's body; and who waits for its turn is not idle meanwhile")
+    @Test("what follows from the end of a transfer delays no other's body")
     func ends() async throws {
-        let (clock, delegate) = (ManualClock(), CountingDelegate())
-        let transport = URLSessionTransport(
-            configuration: .ephemeral, delegate: delegate, redirects: .reported, time: clock)
+        let delegate = CountingDelegate()
+        let transport = URLSessionTransport(configuration: .ephemeral, delegate: delegate)
         for path in ["/a", "/b", "/c"] { server[path] = Reply("hello") }
         func send(_ path: String, _ receive: @escaping @Sendable (TransferEvent) -> Void) {
             _ = transport.send(URLRequest(url: server.url(path)), receive: receive)
@@ -125,7 +130,6 @@ struct URLSessionTransportTests {
             if case .finished(let error) = event { heard.append(error.map { "\($0)" } ?? "the end") }
         }
         try await waitUntil("the end of the second") { delegate.count.withLock { $0 } == 2 }
-        clock.advance(by: 600)
         send("/c") { event in
             if case .data = event { heard.append("the third") }
         }
@@ -173,15 +177,26 @@ extension [TransferEvent] {
         }
     }
 
-    var status: Int? {
-        for case .response(let response) in self { return (response as? HTTPURLResponse)?.statusCode }
+    var head: ResponseHead? {
+        for case .response(let head) in self { return head }
         return nil
     }
+
+    var status: Int? { head?.status }
 }
 
-/// Counts the tasks that the session is done with.
+/// Counts the responses, and the tasks that the session is done with.
 private final class CountingDelegate: SessionDelegate, @unchecked Sendable {  // its own state is Locked
     let count = Locked(0)
+    let responses = Locked(0)
+
+    override func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        responses.withLock { $0 += 1 }
+        super.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
+    }
 
     override func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         super.urlSession(session, task: task, didCompleteWithError: error)

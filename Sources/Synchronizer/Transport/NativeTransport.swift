@@ -1,0 +1,34 @@
+import Foundation
+
+/// A session that looks up, stores and follows redirects by itself: what native mode sees of `URLSession` on Apple's
+/// systems.
+package protocol NativeTransport: SessionFields {
+    /// Sends a request. `receive` is called as that of ``Transport/send(_:receive:)``.
+    func perform(_ request: URLRequest, receive: @escaping @Sendable (NativeEvent) -> Void) -> any Cancellable
+}
+
+package enum NativeEvent: Sendable {
+    case transfer(TransferEvent)
+    /// The session follows a redirect, with this request.
+    case redirected(to: URLRequest)
+    /// The session is about to store the response. The receiver decides before it returns.
+    case storing(StoringDecision)
+    /// The session did not use the network: before the end, where the session tells.
+    case servedFromSessionCache
+}
+
+/// What a session that stores by itself is to store of a response: nothing, unless the receiver decides otherwise.
+package final class StoringDecision: Sendable {
+    /// What the session's delegate wants to be stored.
+    package let proposed: CachedURLResponse
+    private let response = Locked<CachedURLResponse?>(nil)
+
+    package init(_ proposed: CachedURLResponse) {
+        self.proposed = proposed
+    }
+
+    package var decided: CachedURLResponse? {
+        get { response.withLock { $0 } }
+        set { response.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,23 @@
+import Foundation
+
+extension NetworkTrace {
+    /// What a session that collects metrics tells of a task: of its last request.
+    init?(_ metrics: URLSessionTaskMetrics) {
+        guard let last = metrics.transactionMetrics.last else { return nil }
+        self.init()
+        nameLookup = Self.seconds(last.domainLookupStartDate, last.domainLookupEndDate)
+        connect = Self.seconds(last.connectStartDate, last.secureConnectionStartDate ?? last.connectEndDate)
+        secureConnection = Self.seconds(last.secureConnectionStartDate, last.secureConnectionEndDate)
+        firstByte = Self.seconds(last.fetchStartDate, last.responseStartDate)
+        protocolName = last.networkProtocolName
+        isConnectionReused = last.isReusedConnection
+        remoteAddress = last.remoteAddress
+        bodyBytesSent = Int(clamping: last.countOfRequestBodyBytesSent)
+        bodyBytesOnWire = Int(clamping: last.countOfResponseBodyBytesReceived)
+    }
+
+    private static func seconds(_ start: Date?, _ end: Date?) -> TimeInterval? {
+        guard let start, let end else { return nil }
+        return max(0, end.timeIntervalSince(start))
+    }
+}

@@ -1,0 +1,30 @@
+#if canImport(FoundationNetworking)
+    import Foundation
+
+    /// A response as it is proposed to a ``SessionDelegate``. Its `URLResponse` is created when the delegate first looks
+    /// at it, which takes longer than reading a body of 20 KB.
+    final class ProposedResponse: CachedURLResponse, @unchecked Sendable {  // its own state is `let` or Locked
+        private let head: ResponseHead
+        private let made = Locked<URLResponse?>(nil)
+        /// The superclass insists on one.
+        private static let placeholder = URLResponse(
+            url: URL(fileURLWithPath: "/"), mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+
+        static func make(_ head: ResponseHead, _ body: Data) -> CachedURLResponse { ProposedResponse(head, body) }
+
+        private init(_ head: ResponseHead, _ body: Data) {
+            self.head = head
+            super.init(response: Self.placeholder, data: body, userInfo: nil, storagePolicy: .allowed)
+        }
+
+        override var response: URLResponse {
+            if let made = made.withLock({ $0 }) { return made }
+            let response = head.urlResponse
+            return made.withLock { made in
+                let first = made ?? response  // two threads may have made one
+                made = first
+                return first
+            }
+        }
+    }
+#endif

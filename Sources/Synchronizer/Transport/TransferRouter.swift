@@ -1,0 +1,137 @@
+import Foundation
+
+/// The delegate of a session: tells the transfer of each task what the session reports, by way of a ``SessionDelegate``
+/// where that is a subclass, and asks that what is to be decided.
+final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
+    let policy: SessionDelegate
+    let tls: TLSConfiguration
+    /// Whether the policy is a subclass, which sees each event as `URLSession` reports it.
+    let isWatched: Bool
+    /// The transfers by their tasks, which they keep alive. (Task identifiers are unique within one session only.)
+    private let transfers = Locked<[ObjectIdentifier: URLSessionTransfer]>([:])
+    /// Where the ends of transfers are handled. Storing a response and sending the next request may wait for the disk;
+    /// meanwhile the delegate's queue takes in the bodies of others.
+    private let completions = DispatchQueue(label: "Synchronizer.completions", qos: .userInitiated)
+
+    init(_ policy: SessionDelegate, tls: TLSConfiguration) {
+        self.policy = policy
+        self.tls = tls
+        isWatched = policy.isSubclass
+        super.init()
+        policy.router.withLock { $0.router = self }
+    }
+
+    func add(_ transfer: URLSessionTransfer) {
+        transfers.withLock { $0[ObjectIdentifier(transfer.task)] = transfer }
+    }
+
+    func transfer(of task: URLSessionTask) -> URLSessionTransfer? {
+        transfers.withLock { $0[ObjectIdentifier(task)] }
+    }
+
+    // MARK: - Events on their way to the transfer
+
+    func received(_ response: URLResponse, of task: URLSessionTask) {
+        transfer(of: task)?.received(response)
+    }
+
+    func collected(_ metrics: URLSessionTaskMetrics, of task: URLSessionTask) {
+        guard let transfer = transfer(of: task) else { return }
+        if metrics.transactionMetrics.last?.resourceFetchType == .localCache { transfer.native?.servedFromCache() }
+        if let network = NetworkTrace(metrics) { transfer.report(.measured(network)) }
+    }
+
+    func ended(_ task: URLSessionTask, _ error: (any Error)?) {
+        let transfer = transfers.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
+        transfer?.end(error, on: completions)
+    }
+
+    // MARK: - URLSessionDataDelegate
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        if isWatched {
+            policy.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
+        } else {
+            received(response, of: dataTask)
+            completionHandler(.allow)
+        }
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        if isWatched {
+            policy.urlSession(session, dataTask: dataTask, didReceive: data)
+        } else {
+            transfer(of: dataTask)?.report(.data(data))
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        let expected = totalBytesExpectedToSend > 0 ? Int(clamping: totalBytesExpectedToSend) : nil
+        transfer(of: task)?.report(.sent(Int(clamping: totalBytesSent), of: expected))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        if isWatched {
+            policy.urlSession(session, task: task, didCompleteWithError: error)
+        } else {
+            ended(task, error)
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        policy.urlSession(session, task: task, didFinishCollecting: metrics)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        policy.urlSession(
+            session, task: task, willPerformHTTPRedirection: response, newRequest: request,
+            completionHandler: completionHandler)
+    }
+
+    /// Only a session that stores by itself asks here; the synchronizer asks the policy otherwise.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        let transfer = transfer(of: dataTask)
+        policy.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse) { decided in
+            completionHandler(decided.flatMap { transfer?.native?.stored($0) })
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let transfer = transfer(of: task)
+        policy.urlSession(session, task: task, didReceive: challenge) { disposition, credential in
+            if let user = challenge.user(after: disposition, credential) { transfer?.report(.authorized(user)) }
+            completionHandler(disposition, credential)
+        }
+    }
+}
+
+extension URLAuthenticationChallenge {
+    /// What tells the user from others whose credential answers the challenge; nil if none does, or if it is a proxy's.
+    fileprivate func user(
+        after disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
+    ) -> String? {
+        guard !protectionSpace.isProxy() else { return nil }
+        switch disposition {
+        case .useCredential: return credential.map { "user \($0.user ?? "")" }
+        case .performDefaultHandling: return proposedCredential.map { "user \($0.user ?? "")" }
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+/// A task of the session, and who is told of it.
+final class URLSessionTransfer: Transfer {
+    let task: URLSessionDataTask
+    /// What a session that caches by itself reports besides; nil in managed mode.
+    let native: (any NativeReports)?
+    private let session: URLSession
+    private let policy: SessionDelegate
+    private let state: Locked<State>
+
+    private struct State {
+        /// Nil once the transfer has finished or was cancelled: nothing is reported after that.
+        var receive: (@Sendable (TransferEvent) -> Void)?
+        /// The head that a response was created from, for a policy that looks at responses.
+        var shown: (response: URLResponse, head: ResponseHead)?
+    }
+
+    init(
+        _ task: URLSessionDataTask, of session: URLSession, policy: SessionDelegate,
+        native: (any NativeReports)? = nil, receive: @escaping @Sendable (TransferEvent) -> Void
+    ) {
+        self.task = task
+        self.session = session
+        self.policy = policy
+        self.native = native
+        state = Locked(State(receive: receive))
+    }
+
+    func report(_ event: TransferEvent) {
+        let receive = state.withLock { $0.receive }
+        receive?(event)
+    }
+
+    /// A response that is shown to the policy, which hands it to ``received(_:)`` then.
+    func show(_ head: ResponseHead) -> URLResponse {
+        let response = head.urlResponse
+        state.withLock { $0.shown = (response, head) }
+        return response
+    }
+
+    func received(_ response: URLResponse) {
+        let shown = state.withLock { $0.shown.take() }
+        report(.response(shown?.response === response ? shown?.head ?? ResponseHead(response) : ResponseHead(response)))
+    }
+
+    /// The session is done with it, which is reported on another queue.
+    func end(_ error: (any Error)?, on queue: DispatchQueue) {
+        queue.async { [self] in
+            if let measured = NetworkTrace(of: task) { report(.measured(measured)) }
+            takeReceiver()?(.finished(error))
+        }
+    }
+
+    func cancel() {
+        native?.cancel()
+        if takeReceiver() != nil { task.cancel() }
+    }
+
+    private func takeReceiver() -> (@Sendable (TransferEvent) -> Void)? {
+        state.withLock { $0.receive.take() }
+    }
+
+    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (CacheDecision) -> Void) {
+        guard policy.isSubclass else {
+            return decided(.proposed(injecting: policy.injection.value(for: head.status, head.fields)))
+        }
+        let proposed = ProposedResponse.make(head, body)
+        policy.urlSession(session, dataTask: task, willCacheResponse: proposed) {
+            decided(CacheDecision($0, insteadOf: proposed))
+        }
+    }
+}
+
+/// What a session that looks up, stores and follows redirects by itself reports of a task.
+protocol NativeReports: AnyObject, Sendable {
+    /// The request that the session is to go on with; nil makes the redirect the final response.
+    func redirected(by response: HTTPURLResponse) -> URLRequest?
+
+    /// What the session is to store by itself; nothing once the transfer was cancelled.
+    func stored(_ proposed: CachedURLResponse) -> CachedURLResponse?
+
+    /// The session did not use the network.
+    func servedFromCache()
+
+    /// Nothing is reported any more.
+    func cancel()
+}

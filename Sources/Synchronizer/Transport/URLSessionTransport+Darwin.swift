@@ -1,0 +1,72 @@
+#if canImport(Darwin)
+    import Foundation
+
+    extension URLSession {
+        /// The session of a transport.
+        static func forTransfers(
+            _ configuration: URLSessionConfiguration, delegate: TransferRouter, queue: OperationQueue,
+            tls: TLSConfiguration
+        ) -> URLSession {
+            let own = configuration.copy() as? URLSessionConfiguration ?? configuration
+            let minimum: tls_protocol_version_t = tls.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
+            own.tlsMinimumSupportedProtocolVersion = max(own.tlsMinimumSupportedProtocolVersion, minimum)
+            return URLSession(configuration: own, delegate: delegate, delegateQueue: queue)
+        }
+    }
+
+    extension URLSessionTransport: NativeTransport {
+        package func perform(
+            _ request: URLRequest, receive: @escaping @Sendable (NativeEvent) -> Void
+        ) -> any Cancellable {
+            let transfer = URLSessionTransfer(
+                session.dataTask(with: request), of: session, policy: router.policy,
+                native: NativeTask(request, receive)
+            ) { receive(.transfer($0)) }
+            begin(transfer)
+            return transfer
+        }
+    }
+
+    /// What a session that caches by itself reports of a task.
+    private final class NativeTask: NativeReports {
+        private struct State {
+            /// Nil once the transfer was cancelled.
+            var receive: (@Sendable (NativeEvent) -> Void)?
+            /// The last request, as the synchronizer made it: the task's own may have fields that the session added.
+            var request: URLRequest
+        }
+
+        private let state: Locked<State>
+
+        init(_ request: URLRequest, _ receive: @escaping @Sendable (NativeEvent) -> Void) {
+            state = Locked(State(receive: receive, request: request))
+        }
+
+        func redirected(by response: HTTPURLResponse) -> URLRequest? {
+            guard let next = Redirect.request(from: state.withLock({ $0.request }), to: response) else { return nil }
+            state.withLock { $0.request = next }
+            report(.redirected(to: next))
+            return next
+        }
+
+        func stored(_ proposed: CachedURLResponse) -> CachedURLResponse? {
+            let decision = StoringDecision(proposed)
+            report(.storing(decision))
+            return decision.decided
+        }
+
+        func servedFromCache() { report(.servedFromSessionCache) }
+
+        func cancel() { state.withLock { $0.receive = nil } }
+
+        private func report(_ event: NativeEvent) {
+            let receive = state.withLock { $0.receive }
+            receive?(event)
+        }
+    }
+
+    extension NetworkTrace {
+        /// Metrics come before the end, and say it all.
+        init?(of task: URLSessionTask) { nil }
+    }
+#endif
