@@ -140,6 +140,10 @@ let package = Package(
         .executableTarget(
             name: "HostileChild", dependencies: ["Synchronizer", "HostileServer", "TestSupport"],
             path: "Tests/HostileChild", swiftSettings: settings),
+        // Loads from the real servers that Scripts/interop starts.
+        .executableTarget(
+            name: "InteropProbe", dependencies: ["Synchronizer", "CurlSession", "ScriptedServer"],
+            path: "Tests/Interop", swiftSettings: settings),
     ]
     package.targets.first { $0.name == "SynchronizerTests" }?.dependencies.append("HostileChild")
     package.targets.first { $0.name == "Synchronizer" }?.dependencies.append("CurlSession")

@@ -1,0 +1,25 @@
+import Foundation
+
+// Loads what `Scripts/interop` lists from real servers, and prints what came of it.
+
+let arguments = CommandLine.arguments
+guard arguments.count == 3, let rounds = Int(arguments[2]) else {
+    print("usage: InteropProbe LIST ROUNDS")
+    exit(2)
+}
+let list = try LoadList(file: arguments[1])
+var report = Report()
+
+for origin in list.origins {
+    for _ in 0..<rounds {
+        let checks = try OriginChecks(origin, list)
+        for check in OriginChecks.all {
+            await report.add(origin.name, check.name) { try await check.run(checks) }
+        }
+    }
+}
+for load in list.loads {
+    await report.add(load.name, "load") { try await LoadCheck(load, list).run() }
+}
+report.print()
+exit(report.isGood ? 0 : 1)
