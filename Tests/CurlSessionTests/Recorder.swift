@@ -30,14 +30,29 @@ final class Recorder: NSObject, CurlSessionDataDelegate {
     let disposing: (@Sendable (URLSessionTask, @escaping @Sendable (URLSession.ResponseDisposition) -> Void) -> Void)?
     let receiving: (@Sendable (URLSessionTask, Data) -> Void)?
     let streaming: (@Sendable () -> InputStream?)?
+    /// What is answered to a challenge; nil has the session decide.
+    let challenging: Challenging?
+    typealias Challenging =
+        @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)
 
     init(
         redirecting: (@Sendable (URLSessionTask, URLRequest, @escaping @Sendable (URLRequest?) -> Void) -> Void)? = nil,
-        disposing: (@Sendable (URLSessionTask, @escaping @Sendable (URLSession.ResponseDisposition) -> Void) -> Void)? = nil,
-        receiving: (@Sendable (URLSessionTask, Data) -> Void)? = nil, streaming: (@Sendable () -> InputStream?)? = nil
+        disposing: (@Sendable (URLSessionTask, @escaping @Sendable (URLSession.ResponseDisposition) -> Void) -> Void)? =
+            nil,
+        receiving: (@Sendable (URLSessionTask, Data) -> Void)? = nil, streaming: (@Sendable () -> InputStream?)? = nil,
+        challenging: Challenging? = nil
     ) {
         (self.redirecting, self.disposing, self.receiving) = (redirecting, disposing, receiving)
         self.streaming = streaming
+        self.challenging = challenging
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let (disposition, credential) = challenging?(challenge) ?? (.performDefaultHandling, nil)
+        completionHandler(disposition, credential)
     }
 
     var calls: [Call] { notes.withLock { $0.calls } }
@@ -78,7 +93,9 @@ final class Recorder: NSObject, CurlSessionDataDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive head: CurlResponseHead,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        notes.withLock { $0.calls.append(.head(head.status)); $0.heads.append(head) }
+        notes.withLock {
+            $0.calls.append(.head(head.status)); $0.heads.append(head)
+        }
         if let disposing { disposing(dataTask, completionHandler) } else { completionHandler(.allow) }
     }
 

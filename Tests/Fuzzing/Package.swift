@@ -15,6 +15,9 @@ let package = Package(
         .target(name: "CFuzzer"),
         .executableTarget(
             name: "Fuzzing",
-            dependencies: ["CFuzzer", .product(name: "ImageResource", package: "Synchronizer")]),
+            dependencies: [
+                "CFuzzer", .product(name: "ImageResource", package: "Synchronizer"),
+                .product(name: "CurlSession", package: "Synchronizer"),
+            ]),
     ]
 )

@@ -14,9 +14,15 @@ struct Exchange: Sendable {
     let body: RequestBody
     /// Nanoseconds for which the transfer may make no progress; nil without limit.
     let idleLimit: UInt64?
+    /// The proxy that it goes through; nil for a direct connection.
+    let proxy: ProxyRules.Proxy?
 
     /// - Throws: `.badURL` or `.unsupportedURL`, or `.dataLengthExceedsMaximum` for a GET with a body.
-    init(_ request: URLRequest, body: RequestBody, idleLimit: Double) throws(URLError) {
+    /// - Parameter additional: Fields that take the place of the request's own.
+    init(
+        _ request: URLRequest, body: RequestBody, idleLimit: Double, proxy: ProxyRules.Proxy? = nil,
+        additional: [String: String] = [:]
+    ) throws(URLError) {
         guard let url = request.url else { throw URLError(.badURL) }
         target = url.absoluteString
         guard let origin = Self.origin(of: target) else { throw URLError(.unsupportedURL) }
@@ -25,7 +31,10 @@ struct Exchange: Sendable {
         self.origin = origin
         method = request.httpMethod ?? "GET"
         guard Self.isToken(method) else { throw URLError(.badURL) }
-        fields = request.allHTTPHeaderFields ?? [:]
+        var fields = request.allHTTPHeaderFields ?? [:]
+        for (name, value) in additional { RequestLines.set(&fields, name, value) }
+        self.fields = fields
+        self.proxy = proxy
         guard method != "GET" || body.isEmpty else { throw URLError(.dataLengthExceedsMaximum) }
         self.body = body
         self.idleLimit = EngineClock.nanoseconds(idleLimit)

@@ -19,7 +19,9 @@ struct SocketTable {
 
     private var entries: [Entry] = []
 
-    func pool(of socket: Int32) -> ConnectionPool? { entries.indices.contains(Int(socket)) ? entries[Int(socket)].pool : nil }
+    func pool(of socket: Int32) -> ConnectionPool? {
+        entries.indices.contains(Int(socket)) ? entries[Int(socket)].pool : nil
+    }
 
     subscript(socket: Int32) -> Entry {
         get { entries.indices.contains(Int(socket)) ? entries[Int(socket)] : Entry() }

@@ -36,6 +36,8 @@ final class Transfer {
     /// Nil once libcurl is done with it.
     private(set) var easy: UnsafeMutableRawPointer?
     private var lines: UnsafeMutablePointer<curl_slist>?
+    /// Where libcurl writes why it failed.
+    let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     /// The socket that libcurl last waited for on its behalf.
     var socket: Int32 = -1
     /// Whether the handle has options that other transfers must not inherit.
@@ -48,6 +50,8 @@ final class Transfer {
     private var discarded = 0
     private var verdict = Verdict.unknown
     private var end = End.none
+    /// The schemes that a proxy offers for a tunnel: libcurl's `CURLAUTH_…`.
+    private var refusedTunnel = 0
     /// Why a callback had libcurl give up.
     private var failure: URLError?
     private var isPaused = false
@@ -62,6 +66,11 @@ final class Transfer {
         self.easy = easy
         parser = HeadParser(url: exchange.url)
         lastProgress = pool.engine.now
+        message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        message.deallocate()
     }
 
     func configure() {
@@ -71,6 +80,7 @@ final class Transfer {
 
     /// The handle is no longer this transfer's.
     func detach() {
+        if let easy { _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, nil) }
         easy = nil
         if let lines, lines != pool.options.plainLines { curl_slist_free_all(lines) }
         lines = nil
@@ -208,6 +218,12 @@ final class Transfer {
 
     /// libcurl is done: `error` is nil if the response is complete.
     func ended(_ error: URLError?) {
+        if let error, error.code == .userAuthenticationRequired,
+            task.answerRefusedTunnel(exchange, schemes: refusedTunnel)
+        {
+            task.transfer = nil
+            return
+        }
         end = error.map(End.failed) ?? .complete
         finishIfDone()
     }
@@ -246,8 +262,13 @@ final class Transfer {
     /// What libcurl's result means; nil if the response is complete.
     func meaning(of code: CURLcode) -> URLError? {
         if let failure { return failure }
-        if code == CURLE_OK { return parser.isComplete ? nil : URLError(.badServerResponse) }
-        return CurlCode.error(for: code)
+        if let easy { refusedTunnel = synchronizer_info_long(easy, CURLINFO_PROXYAUTH_AVAIL) }
+        guard code != CURLE_OK else { return parser.isComplete ? nil : URLError(.badServerResponse) }
+        return TransferFailure(
+            code: code, verifyResult: easy.map { synchronizer_info_long($0, CURLINFO_SSL_VERIFYRESULT) } ?? 0,
+            message: String(cString: message), hasClientCertificate: pool.options.tls.hasCertificate,
+            connectStatus: easy.map { synchronizer_info_long($0, CURLINFO_HTTP_CONNECTCODE) } ?? 0
+        ).error
     }
 
     private static func meaning(of error: ContentDecodingError) -> URLError {

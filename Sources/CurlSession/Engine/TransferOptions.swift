@@ -15,9 +15,18 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
     let plainLines: UnsafeMutablePointer<curl_slist>?
 
     let reportsRedirects: Bool
+    let tls: TLSSettings
+    let cookies: CookieSettings
+    let proxies: ProxyRules
+    let credentials: URLCredentialStorage?
 
     init(_ configuration: URLSessionConfiguration, _ options: CurlSession.Options) {
         reportsRedirects = options.reportsRedirects
+        tls = TLSSettings(options.tls)
+        cookies = CookieSettings(configuration)
+        proxies = ProxyRules(
+            dictionary: configuration.connectionProxyDictionary, environment: ProcessInfo.processInfo.environment)
+        credentials = configuration.urlCredentialStorage
         connectionsPerHost = max(1, configuration.httpMaximumConnectionsPerHost)
         idleLimit = configuration.timeoutIntervalForRequest
         resourceLimit = configuration.timeoutIntervalForResource
@@ -60,6 +69,11 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         set(CURLOPT_MAXAGE_CONN, ConnectionPool.maximumAge)
         // Otherwise, a transfer that is cancelled while its name is looked up makes the thread wait for the resolver.
         set(CURLOPT_QUICK_EXIT, 1)
+        tls.apply(to: easy)
+        // The environment has been read already.
+        _ = synchronizer_setopt_string(easy, CURLOPT_PROXY, "")
+        _ = synchronizer_setopt_string(easy, CURLOPT_NOPROXY, "")
+        set(CURLOPT_PROXYAUTH, Int(CURLAUTH_BASIC | CURLAUTH_DIGEST))
         _ = synchronizer_setopt_write(easy, CURLOPT_HEADERFUNCTION, headerCallback)
         _ = synchronizer_setopt_write(easy, CURLOPT_WRITEFUNCTION, writeCallback)
         let context = Unmanaged.passUnretained(pool).toOpaque()
@@ -76,13 +90,28 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         _ = synchronizer_setopt_string(easy, CURLOPT_URL, exchange.target)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_HEADERDATA, context)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_WRITEDATA, context)
+        _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, transfer.message)
+        if exchange.isSecure { tls.pin(exchange.url.host ?? "", on: easy) }
         _ = synchronizer_setopt_long(easy, CURLOPT_PIPEWAIT, exchange.isSecure ? 1 : 0)
+        if let proxy = exchange.proxy { use(proxy, exchange, easy, transfer) }
         let patience = exchange.idleLimit.map { Int(clamping: $0 / 1_000_000) } ?? 0
         _ = synchronizer_setopt_long(easy, CURLOPT_CONNECTTIMEOUT_MS, patience == 0 ? Int(Int32.max) : patience)
         setMethod(exchange, easy, transfer)
         let lines = lines(for: exchange)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_HTTPHEADER, lines)
         return lines
+    }
+
+    /// libcurl itself logs in to SOCKS proxies, and where it asks for a tunnel by CONNECT. Other requests carry the answer to the
+    /// proxy's challenge among their fields.
+    private func use(
+        _ proxy: ProxyRules.Proxy, _ exchange: Exchange, _ easy: UnsafeMutableRawPointer, _ transfer: Transfer
+    ) {
+        transfer.needsFreshHandle = true
+        _ = synchronizer_setopt_string(easy, CURLOPT_PROXY, proxy.url)
+        guard exchange.isSecure || proxy.url.hasPrefix("socks") else { return }
+        _ = synchronizer_setopt_string(easy, CURLOPT_PROXYUSERNAME, proxy.user)
+        _ = synchronizer_setopt_string(easy, CURLOPT_PROXYPASSWORD, proxy.password)
     }
 
     private func lines(for exchange: Exchange) -> UnsafeMutablePointer<curl_slist>? {

@@ -21,6 +21,9 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or a Mutex
         /// Whether redirects are final responses, without the delegate being asked.
         public var reportsRedirects = false
 
+        /// Which servers are trusted over TLS, and as whom the session presents itself.
+        public var tls = TLSOptions()
+
         /// The options of a session that says nothing else.
         public init() {}
     }
@@ -47,14 +50,16 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or a Mutex
 
     /// A session. Its delegate is kept until the session has been invalidated.
     public convenience override init(
-        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
+        delegateQueue queue: OperationQueue?
     ) {
         self.init(configuration: configuration, delegate: delegate, delegateQueue: queue, options: Options())
     }
 
     /// A session with options.
     public convenience init(
-        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?,
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
+        delegateQueue queue: OperationQueue?,
         options: Options
     ) {
         self.init(configuration: configuration, delegate: delegate, queue: queue, options: options, engine: .shared)

@@ -60,7 +60,8 @@ extension CurlTaskMetrics {
     }
 
     private static func address(_ easy: UnsafeMutableRawPointer) -> String {
-        guard let ip = synchronizer_info_string(easy, CURLINFO_PRIMARY_IP).map({ String(cString: $0) }), !ip.isEmpty else {
+        guard let ip = synchronizer_info_string(easy, CURLINFO_PRIMARY_IP).map({ String(cString: $0) }), !ip.isEmpty
+        else {
             return ""
         }
         let port = synchronizer_info_long(easy, CURLINFO_PRIMARY_PORT)

@@ -19,7 +19,8 @@ enum RedirectRules {
             next.httpMethod = "GET"
             next.httpBody = nil
             next.httpBodyStream = nil
-            remove(["content-type", "content-length", "content-encoding", "content-language", "content-location"], &next)
+            remove(
+                ["content-type", "content-length", "content-encoding", "content-language", "content-location"], &next)
         }
         if Exchange.origin(of: target.absoluteString) != Exchange.origin(of: head.url.absoluteString) {
             remove(["authorization", "cookie", "proxy-authorization", "host"], &next)

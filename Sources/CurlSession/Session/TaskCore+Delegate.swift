@@ -11,7 +11,9 @@ extension TaskCore {
 
     private var listener: Listener? {
         state.withLock { state in
-            guard let session = state.session, let task = state.task, let delegates = state.delegates else { return nil }
+            guard let session = state.session, let task = state.task, let delegates = state.delegates else {
+                return nil
+            }
             return Listener(session: session, task: task, delegates: delegates)
         }
     }
@@ -23,7 +25,12 @@ extension TaskCore {
             listener.delegates.task?.urlSession(
                 listener.session, task: listener.task, didSendBodyData: count, totalBytesSent: total,
                 totalBytesExpectedToSend: expected)
-        case .redirect(let head, let request): redirect(head, request, listener)
+        case .redirect(let head, let request):
+            pool.options.cookies.store(head, for: originalRequest)
+            redirect(head, request, listener)
+        case .challenge(let challenge):
+            if let head = challenge.head { pool.options.cookies.store(head, for: originalRequest) }
+            ask(challenge, listener.session, listener.task, listener.delegates.task)
         case .needsBodyStream: askForBody(listener.delegates.task, listener.session, listener.task)
         case .head(let head): deliver(head, listener)
         case .data(let data): deliver(data, listener)
@@ -33,6 +40,7 @@ extension TaskCore {
     }
 
     private func deliver(_ head: CurlResponseHead, _ listener: Listener) {
+        pool.options.cookies.store(head, for: originalRequest)
         let decision = state.withLock { state in
             state.head = head
             return handler == nil && listener.delegates.data != nil ? state.await() : nil
@@ -126,7 +134,10 @@ extension CurlResponseHead {
     /// The head as Foundation has it: repeated fields are joined by ", ".
     var httpURLResponse: HTTPURLResponse? {
         var joined: [String: String] = [:]
-        for field in fields { joined[field.name] = joined[field.name].map { $0 + ", " + field.value } ?? field.value }
+        for field in fields {
+            // Appending in place: a head may repeat a name ten thousand times.
+            if joined[field.name]?.append(", " + field.value) == nil { joined[field.name] = field.value }
+        }
         return HTTPURLResponse(url: url, statusCode: status, httpVersion: version, headerFields: joined)
     }
 }

@@ -19,6 +19,7 @@ extension TaskCore {
             deliver(.redirect(head, next), from: pool)
             return .wait
         }
+        if let action = answer(head, exchange) { return action }
         deliver(.head(head), from: pool)
         return .deliver
     }
@@ -27,9 +28,15 @@ extension TaskCore {
     func follow(_ request: URLRequest) {
         guard !isOver else { return }
         redirects += 1
+        authentication.leave()
+        state.withLock { $0.currentRequest = request }
+        replaceTransfer(request)
+    }
+
+    /// Sends a request in place of the one whose response has come.
+    func replaceTransfer(_ request: URLRequest) {
         transfer?.discard()
         transfer = nil
-        state.withLock { $0.currentRequest = request }
         let keepsBody = request.httpMethod == originalRequest.httpMethod
         let body = (keepsBody ? uploadBody : nil) ?? RequestBody(of: request)
         if case .stream = body { return deliver(.needsBodyStream, from: pool) }

@@ -61,6 +61,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
     var transfer: Transfer?
     var isSuspendedOnEngine = false
     var redirects = 0
+    var authentication = TaskAuthentication()
     var resourceDeadline = UInt64.max
 
     init(_ request: URLRequest, session: CurlSession, body: RequestBody? = nil, handler: Handler? = nil) {
@@ -131,8 +132,13 @@ final class TaskCore: @unchecked Sendable {  // see each variable
         state.withLock { $0.expectedToSend = max(0, body.length) }
         // There is no cache here.
         guard request.cachePolicy != .returnCacheDataDontLoad else { return .failure(URLError(.resourceUnavailable)) }
+        var additional = authentication.fields
+        if let cookies = pool.options.cookies.header(for: request) { additional["Cookie"] = cookies }
+        let proxy = request.url.flatMap(pool.options.proxies.proxy(for:))
         return Result { () throws(URLError) in
-            try Exchange(request, body: body, idleLimit: pool.options.idleLimit(of: request))
+            try Exchange(
+                request, body: body, idleLimit: pool.options.idleLimit(of: request),
+                proxy: authentication.proxyCredential.map { proxy?.with($0) } ?? proxy, additional: additional)
         }
     }
 

@@ -6,6 +6,7 @@ enum TaskEvent: Sendable {
     case sent(Int64, total: Int64, expected: Int64)
     /// A redirect, and the request that would follow it.
     case redirect(CurlResponseHead, URLRequest)
+    case challenge(TaskChallenge)
     case needsBodyStream
     case head(CurlResponseHead)
     case data(Data)

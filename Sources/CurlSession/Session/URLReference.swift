@@ -127,7 +127,8 @@ enum URLReference {
         }
 
         var text: String {
-            (scheme.map { $0 + ":" } ?? "") + (authority.map { "//" + $0 } ?? "") + path + (query.map { "?" + $0 } ?? "")
+            (scheme.map { $0 + ":" } ?? "") + (authority.map { "//" + $0 } ?? "") + path
+                + (query.map { "?" + $0 } ?? "")
                 + (fragment.map { "#" + $0 } ?? "")
         }
     }

@@ -5,6 +5,8 @@ import Foundation
 /// What is fed: each codec, each reader of headers.
 enum Target: String, CaseIterable, Sendable {
     case header, jpeg, coarse, png, webp, gif, animation, preview, profile
+    /// What a server sends: heads, bodies in content codings, cookies and challenges.
+    case head, codings, cookies, challenges
     /// These need the traits of their names.
     case avif, heic, jxl, svg
 
@@ -27,6 +29,10 @@ enum Target: String, CaseIterable, Sendable {
         case .animation: animate(Data(bytes))
         case .preview: preview(Data(bytes))
         case .profile: profile(bytes)
+        case .head: head(bytes)
+        case .codings: codings(bytes)
+        case .cookies: cookies(bytes)
+        case .challenges: challenges(bytes)
         case .avif: decode(bytes, .avif)
         case .heic: decode(bytes, .heic)
         case .jxl: decode(bytes, .jpegXL)

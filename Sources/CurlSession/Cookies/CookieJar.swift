@@ -1,0 +1,184 @@
+import Foundation
+import FoundationNetworking
+
+/// What the jar needs of an `HTTPCookieStorage`.
+protocol CookieStorage: AnyObject {
+    var cookies: [HTTPCookie]? { get }
+    var cookieAcceptPolicy: HTTPCookie.AcceptPolicy { get }
+    func setCookie(_ cookie: HTTPCookie)
+    func deleteCookie(_ cookie: HTTPCookie)
+}
+
+extension HTTPCookieStorage: CookieStorage {}
+
+/// Cookies per RFC 6265bis on top of an `HTTPCookieStorage`.
+///
+/// On Linux the storage checks only the domain of a cookie, and `setCookie` writes its whole file while it holds its lock. So
+/// the jar has a table of its own. It follows what the app changes in the storage directly, and writes the cookies of
+/// responses into the storage later, on a queue of its own. While it writes, no load reads the storage: a change that the
+/// app makes at such a moment is seen when the write of that one cookie has ended. A storage without a file is written at
+/// once.
+///
+/// `SameSite` is ignored, because a session has no sites. Cookies from insecure origins cannot be secure, nor replace a secure one.
+/// Each domain keeps 180 cookies, all domains together 3,000.
+final class CookieJar: @unchecked Sendable {  // `lock` protects what changes; the storage has its own
+    private let storage: any CookieStorage
+    private let hasFile: Bool
+    private let lock = NSLock()
+    private let queue = DispatchQueue(label: "CurlSession.CookieJar", qos: .utility)
+    private var table = CookieTable()
+    /// What the storage held when it was last read. Keeping the objects keeps their identities unique.
+    private var known: [HTTPCookie] = []
+    private var isWriting = false
+
+    /// - Parameter hasFile: Whether the storage writes a file whenever it changes.
+    init(_ storage: any CookieStorage, hasFile: Bool) {
+        self.storage = storage
+        self.hasFile = hasFile
+    }
+
+    /// The value of the `Cookie` line for a request; nil if there are no cookies for it.
+    func header(for url: URL, at now: Date) -> String? {
+        lock.withLock {
+            follow()
+            return CookieTarget(url).flatMap { table.header(for: $0, at: now) }
+        }
+    }
+
+    /// Takes the cookies of a response.
+    /// - Parameters:
+    ///   - lines: The values of its `Set-Cookie` lines.
+    ///   - mainDocument: The `mainDocumentURL` of the request.
+    func store(
+        _ lines: [String], from url: URL, at now: Date, policy: HTTPCookie.AcceptPolicy, mainDocument: URL? = nil
+    ) {
+        guard !lines.isEmpty, let target = CookieTarget(url) else { return }
+        guard policy.accepts(target, mainDocument), storage.cookieAcceptPolicy.accepts(target, mainDocument) else {
+            return
+        }
+        let isIdle = lock.withLock {
+            follow()
+            table.store(lines, from: target, at: now)
+            defer { isWriting = true }
+            return !isWriting
+        }
+        guard isIdle else { return }
+        if hasFile { queue.async { self.write() } } else { write() }
+    }
+
+    /// Returns when the storage has all changes so far.
+    func written() async {
+        await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+    }
+
+    /// Adopts what the app has changed in the storage.
+    private func follow() {
+        guard !isWriting else { return }
+        adopt(storage.cookies ?? [])
+    }
+
+    private func adopt(_ cookies: [HTTPCookie]) {
+        guard !cookies.elementsEqual(known, by: ===) else { return }
+        let (old, new) = (Set(known.map(ObjectIdentifier.init)), Set(cookies.map(ObjectIdentifier.init)))
+        for cookie in cookies.filter({ !old.contains(ObjectIdentifier($0)) }).sorted(by: { $0.created < $1.created }) {
+            table.appSet(Cookie(cookie), as: ObjectIdentifier(cookie))
+        }
+        for cookie in known where !new.contains(ObjectIdentifier(cookie)) {
+            table.appRemoved(Cookie(cookie), as: ObjectIdentifier(cookie))
+        }
+        known = cookies
+    }
+
+    /// Writes into the storage until there is nothing left to write. Only one thread does so at a time.
+    private func write() {
+        while let change = lock.withLock({ nextChange() }) {
+            let object = perform(change)
+            let cookies = storage.cookies ?? []
+            lock.withLock {
+                table.wrote(change, as: object.map(ObjectIdentifier.init))
+                if let object { known.append(object) }
+                adopt(cookies)
+            }
+        }
+    }
+
+    private func nextChange() -> CookieTable.Change? {
+        let change = table.nextChange()
+        if change == nil { isWriting = false }
+        return change
+    }
+
+    private func perform(_ change: CookieTable.Change) -> HTTPCookie? {
+        switch change {
+        case .set(let cookie):
+            guard let object = cookie.object else { return nil }
+            storage.setCookie(object)
+            return object
+        case .remove(let cookie):
+            if let object = cookie.object { storage.deleteCookie(object) }
+            return nil
+        }
+    }
+
+    // MARK: One jar for each storage
+
+    private struct Known {
+        weak var jar: CookieJar?
+    }
+
+    private static let jars = NSLock()
+    nonisolated(unsafe) private static var known: [ObjectIdentifier: Known] = [:]  // protected by `jars`
+
+    /// The jar of a storage, which several sessions may share.
+    static func jar(of storage: HTTPCookieStorage) -> CookieJar {
+        jars.withLock {
+            if let jar = known[ObjectIdentifier(storage)]?.jar { return jar }
+            // The storage does not tell in another way whether it has a file.
+            let jar = CookieJar(storage, hasFile: !storage.description.hasPrefix("Ephemeral"))
+            known = known.filter { $0.value.jar != nil }
+            known[ObjectIdentifier(storage)] = Known(jar: jar)
+            return jar
+        }
+    }
+}
+
+extension HTTPCookie.AcceptPolicy {
+    /// Whether a host may set cookies for a request that belongs to a document. Without a document it is its own.
+    fileprivate func accepts(_ target: CookieTarget, _ mainDocument: URL?) -> Bool {
+        switch self {
+        case .always: return true
+        case .never: return false
+        default:
+            guard let mainDocument, let host = CookieTarget(mainDocument)?.host else { return true }
+            return CookieTarget.domain(host, covers: target.host) || CookieTarget.domain(target.host, covers: host)
+        }
+    }
+}
+
+extension HTTPCookie {
+    /// When the object was created, in seconds.
+    fileprivate var created: Double { properties?[HTTPCookiePropertyKey("Created")] as? Double ?? 0 }
+}
+
+extension Cookie {
+    /// A cookie of a storage. A leading dot means that hosts below the domain get it, too.
+    init(_ cookie: HTTPCookie) {
+        let isHostOnly = !cookie.domain.hasPrefix(".")
+        self.init(
+            name: cookie.name, value: cookie.value,
+            domain: (isHostOnly ? cookie.domain : String(cookie.domain.dropFirst())).lowercased(),
+            isHostOnly: isHostOnly, path: cookie.path, isSecure: cookie.isSecure, isHTTPOnly: cookie.isHTTPOnly,
+            expires: cookie.expiresDate)
+    }
+
+    /// The object for a storage.
+    var object: HTTPCookie? {
+        var properties: [HTTPCookiePropertyKey: Any] = [
+            .name: name, .value: value, .domain: isHostOnly ? domain : "." + domain, .path: path,
+        ]
+        if isSecure { properties[.secure] = "TRUE" }
+        if isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
+        if let expires { properties[.expires] = expires }
+        return HTTPCookie(properties: properties)
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+
+/// The cookies of a storage and those that it does not have yet: pure.
+struct CookieTable: Sendable {
+    /// The most cookies of a domain, and of all.
+    static let maximumPerDomain = 180
+    static let maximumInAll = 3000
+
+    /// A change that the storage does not know.
+    enum Change: Sendable, Hashable {
+        case set(Cookie)
+        case remove(Cookie)
+    }
+
+    struct Key: Sendable, Hashable {
+        var domain: String
+        var isHostOnly: Bool
+        var path: String
+        var name: String
+
+        init(_ cookie: Cookie) {
+            (domain, isHostOnly, path, name) = (cookie.domain, cookie.isHostOnly, cookie.path, cookie.name)
+        }
+    }
+
+    private struct Entry {
+        var cookie: Cookie
+        /// False: removed here, not yet in the storage.
+        var isAlive = true
+        /// Whether the storage does not know the last change.
+        var isPending = false
+        /// The object in the storage.
+        var stored: ObjectIdentifier?
+        var created: Int
+        var used: Int
+
+        /// What is removed first: what is not secure, then what was not used for the longest time.
+        var rank: (Int, Int, Int) { (cookie.isSecure ? 1 : 0, used, created) }
+    }
+
+    private var domains: [String: [Key: Entry]] = [:]
+    /// The entries that became pending, in no order that matters.
+    private var pending: [Key] = []
+    /// The entry that is being written.
+    private var writing: Key?
+    private var moment = 0
+
+    /// The `Cookie` line for a request: longer paths first, then the order of creation (RFC 6265bis §5.8.3).
+    mutating func header(for target: CookieTarget, at now: Date) -> String? {
+        guard !domains.isEmpty else { return nil }
+        var found: [Entry] = []
+        for domain in CookieTarget.domains(above: target.host) {
+            found += (domains[domain] ?? [:]).values.filter {
+                $0.isAlive && target.accepts($0.cookie) && !$0.cookie.isExpired(at: now)
+            }
+        }
+        guard !found.isEmpty else { return nil }
+        moment += 1
+        for entry in found { domains[entry.cookie.domain]?[Key(entry.cookie)]?.used = moment }
+        found.sort { ($1.cookie.path.utf8.count, $0.created) < ($0.cookie.path.utf8.count, $1.created) }
+        return found.map(\.cookie.text).joined(separator: "; ")
+    }
+
+    /// Takes the cookies of a response. Those that the server must not set are ignored.
+    mutating func store(_ lines: [String], from target: CookieTarget, at now: Date) {
+        for line in lines {
+            guard let line = SetCookieLine(line), let cookie = Cookie(line, from: target, at: now) else { continue }
+            guard target.isSecure || !hidesSecureCookie(cookie) else { continue }
+            let key = Key(cookie)
+            if cookie.isExpired(at: now) {
+                remove(key)
+            } else {
+                insert(cookie)
+                setPending(key)
+            }
+        }
+        evict(at: now)
+    }
+
+    /// A change that the storage does not know. It counts as being written until `wrote` is called.
+    mutating func nextChange() -> Change? {
+        while let key = pending.popLast() {
+            guard let entry = domains[key.domain]?[key], entry.isPending else { continue }
+            domains[key.domain]?[key]?.isPending = false
+            writing = key
+            return entry.isAlive ? .set(entry.cookie) : .remove(entry.cookie)
+        }
+        return nil
+    }
+
+    /// The storage has made a change. It holds the cookie as `object`, or no longer.
+    mutating func wrote(_ change: Change, as object: ObjectIdentifier?) {
+        writing = nil
+        switch change {
+        case .set(let cookie):
+            domains[cookie.domain]?[Key(cookie)]?.stored = object
+        case .remove(let cookie):
+            let key = Key(cookie)
+            domains[key.domain]?[key]?.stored = nil
+            if domains[key.domain]?[key]?.isAlive == false { forget(key) }
+        }
+    }
+
+    /// The app has put a cookie into the storage.
+    mutating func appSet(_ cookie: Cookie, as object: ObjectIdentifier) {
+        let key = Key(cookie)
+        guard domains[key.domain]?[key]?.stored != object else { return }
+        insert(cookie)
+        domains[key.domain]?[key]?.stored = object
+        domains[key.domain]?[key]?.isPending = false
+    }
+
+    /// The app has taken a cookie out of the storage, or replaced it.
+    mutating func appRemoved(_ cookie: Cookie, as object: ObjectIdentifier) {
+        let key = Key(cookie)
+        guard let entry = domains[key.domain]?[key], entry.stored == object else { return }
+        if entry.isPending && entry.isAlive {
+            domains[key.domain]?[key]?.stored = nil
+        } else {
+            forget(key)
+        }
+    }
+
+    private mutating func insert(_ cookie: Cookie) {
+        let key = Key(cookie)
+        moment += 1
+        var entry = Entry(cookie: cookie, created: moment, used: moment)
+        if let old = domains[key.domain]?[key] {
+            (entry.stored, entry.isPending) = (old.stored, old.isPending)
+            if old.isAlive { entry.created = old.created }
+        }
+        domains[key.domain, default: [:]][key] = entry
+    }
+
+    private mutating func setPending(_ key: Key) {
+        guard domains[key.domain]?[key]?.isPending == false else { return }
+        domains[key.domain]?[key]?.isPending = true
+        pending.append(key)
+    }
+
+    private mutating func remove(_ key: Key) {
+        guard let entry = domains[key.domain]?[key] else { return }
+        guard entry.stored != nil || writing == key else { return forget(key) }
+        domains[key.domain]?[key]?.isAlive = false
+        setPending(key)
+    }
+
+    private mutating func forget(_ key: Key) {
+        domains[key.domain]?[key] = nil
+        if domains[key.domain]?.isEmpty == true { domains[key.domain] = nil }
+    }
+
+    /// Whether a cookie from an insecure origin would take the place of a secure one, or hide it.
+    private func hidesSecureCookie(_ cookie: Cookie) -> Bool {
+        domains.contains { domain, entries in
+            (CookieTarget.domain(domain, covers: cookie.domain) || CookieTarget.domain(cookie.domain, covers: domain))
+                && entries.values.contains {
+                    $0.isAlive && $0.cookie.isSecure && $0.cookie.name == cookie.name
+                        && CookieTarget.path($0.cookie.path, covers: cookie.path)
+                }
+        }
+    }
+
+    /// Removes what is expired, then what has not been used for the longest time where there is too much.
+    private mutating func evict(at now: Date) {
+        for (domain, entries) in domains {
+            for (key, entry) in entries where entry.isAlive && entry.cookie.isExpired(at: now) { remove(key) }
+            trim([domain], to: Self.maximumPerDomain)
+        }
+        trim(Array(domains.keys), to: Self.maximumInAll)
+    }
+
+    private mutating func trim(_ names: [String], to count: Int) {
+        guard names.reduce(0, { $0 + (domains[$1]?.count ?? 0) }) > count else { return }
+        let alive = names.flatMap { domains[$0] ?? [:] }.filter(\.value.isAlive)
+        let order = alive.sorted { $0.value.rank < $1.value.rank }
+        for (key, _) in order.prefix(max(0, alive.count - count)) { remove(key) }
+    }
+}

@@ -1,0 +1,32 @@
+import Foundation
+
+/// The domains below which anyone can register a name, such as `com` or `co.uk`. No host may set a cookie for all of them.
+enum PublicSuffixes {
+    /// A name of one label always is one. The others are known if libcurl was built with libpsl, as Debian's is.
+    static func contain(_ domain: String) -> Bool {
+        guard domain.utf8.contains(UInt8(ascii: ".")) else { return true }
+        guard let list, let list = list.context() else { return false }
+        return domain.withCString { Self.list?.isSuffix(list, $0, anyKind) != 0 }
+    }
+
+    /// libpsl's `PSL_TYPE_ANY`: registries and providers of hosting.
+    private static let anyKind: Int32 = 3
+
+    private struct List: Sendable {
+        let context: @convention(c) @Sendable () -> OpaquePointer?
+        let isSuffix: @convention(c) @Sendable (OpaquePointer, UnsafePointer<CChar>, Int32) -> Int32
+    }
+
+    /// libpsl is not linked, only found where libcurl has brought it into the process.
+    private static let list: List? = {
+        guard let context = dlsym(nil, "psl_builtin"), let isSuffix = dlsym(nil, "psl_is_public_suffix2") else {
+            return nil
+        }
+        // The types are those of libpsl.h, and have not changed since 2014.
+        return List(
+            context: unsafeBitCast(context, to: (@convention(c) @Sendable () -> OpaquePointer?).self),
+            isSuffix: unsafeBitCast(
+                isSuffix,
+                to: (@convention(c) @Sendable (OpaquePointer, UnsafePointer<CChar>, Int32) -> Int32).self))
+    }()
+}

@@ -1,0 +1,110 @@
+import Foundation
+
+/// Decides which proxy a request takes. Pure.
+///
+/// `URLSessionConfiguration.connectionProxyDictionary` decides alone if it is set, as on Apple's systems: an empty one means
+/// no proxy. Otherwise the environment decides, as for curl: `http_proxy` (in small letters only, because a CGI program gets
+/// `HTTP_PROXY` from its client), `https_proxy`, `all_proxy` and `no_proxy`, the latter three in capitals, too.
+///
+/// | `no_proxy`, `ExceptionsList` | exempts |
+/// | --- | --- |
+/// | `*` | every host |
+/// | `example.com`, `.example.com`, `*.example.com` | the host and those below it |
+/// | `127.0.0.1`, `::1`, `[::1]` | the address |
+/// | `10.0.0.0/8`, `fd00::/8` | the addresses of the network |
+/// | `example.com:8080` | the host at this port |
+struct ProxyRules: Sendable, Hashable {
+    /// A proxy, as libcurl takes it.
+    struct Proxy: Sendable, Hashable {
+        /// Scheme, host and port: `http://proxy.test:3128`.
+        var url: String
+        var user: String?
+        var password: String?
+
+        /// The credential that the configuration has for it.
+        var credential: AuthenticationFlow.Credential? {
+            user.map { .init(user: $0, password: password ?? "") }
+        }
+
+        /// The same proxy with another credential.
+        func with(_ credential: AuthenticationFlow.Credential) -> Self {
+            var proxy = self
+            (proxy.user, proxy.password) = (credential.user, credential.password)
+            return proxy
+        }
+    }
+
+    private var http: Proxy?
+    private var https: Proxy?
+    private var exceptions: [ProxyException] = []
+    private var exemptsSimpleNames = false
+
+    init(dictionary: [AnyHashable: Any]?, environment: [String: String]) {
+        if let dictionary { self.init(dictionary) } else { self.init(environment: environment) }
+    }
+
+    private init(environment: [String: String]) {
+        func value(_ names: String...) -> String? { names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty } }
+        let all = value("all_proxy", "ALL_PROXY")
+        http = (value("http_proxy") ?? all).flatMap { Proxy($0) }
+        https = (value("https_proxy", "HTTPS_PROXY") ?? all).flatMap { Proxy($0) }
+        let list = value("no_proxy", "NO_PROXY") ?? ""
+        exceptions = list.split { $0 == "," || $0.isWhitespace }.map { ProxyException(String($0)) }
+    }
+
+    /// The keys are those of CFNetwork.
+    private init(_ dictionary: [AnyHashable: Any]) {
+        func isOn(_ key: String) -> Bool { (dictionary[key] as? NSNumber)?.boolValue ?? (dictionary[key] as? Int == 1) }
+        func proxy(_ prefix: String, _ scheme: String) -> Proxy? {
+            guard isOn(prefix + "Enable"), let host = dictionary[prefix + "Proxy"] as? String else { return nil }
+            let port = (dictionary[prefix + "Port"] as? NSNumber)?.intValue ?? dictionary[prefix + "Port"] as? Int
+            var proxy = Proxy(scheme: scheme, host: host, port: port)
+            proxy?.user = dictionary["kCFProxyUsernameKey"] as? String
+            proxy?.password = dictionary["kCFProxyPasswordKey"] as? String
+            return proxy
+        }
+        let socks = proxy("SOCKS", "socks5h")
+        http = proxy("HTTP", "http") ?? socks
+        https = proxy("HTTPS", "http") ?? socks
+        exceptions = (dictionary["ExceptionsList"] as? [String] ?? []).map(ProxyException.init)
+        exemptsSimpleNames = isOn("ExcludeSimpleHostnames")
+    }
+
+    /// The proxy for a URL; nil for a direct connection.
+    func proxy(for url: URL) -> Proxy? {
+        let isSecure = url.scheme?.lowercased() == "https"
+        guard let proxy = isSecure ? https : http, let host = url.host(percentEncoded: true)?.lowercased() else {
+            return nil
+        }
+        if exemptsSimpleNames, !host.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ":") }) {
+            return nil
+        }
+        let port = url.port ?? (isSecure ? 443 : 80)
+        return exceptions.contains { $0.matches(host, port) } ? nil : proxy
+    }
+}
+
+extension ProxyRules.Proxy {
+    /// Reads `[scheme://][user:password@]host[:port][/]`. Nil if it is none that libcurl knows.
+    init?(_ text: String) {
+        let (scheme, rest) =
+            text.range(of: "://").map {
+                (text[..<$0.lowerBound].lowercased(), text[$0.upperBound...])
+            } ?? ("http", text[...])
+        guard ["http", "https", "socks4", "socks4a", "socks5", "socks5h"].contains(scheme) else { return nil }
+        let authority = rest.prefix { $0 != "/" }
+        let at = authority.lastIndex(of: "@")
+        let address = at.map { authority[authority.index(after: $0)...] } ?? authority
+        guard !address.isEmpty, address.utf8.allSatisfy({ $0 > 32 && $0 < 127 }) else { return nil }
+        url = "\(scheme)://\(address)"
+        guard let at else { return }
+        let parts = authority[..<at].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        user = parts[0].removingPercentEncoding
+        password = parts.count > 1 ? parts[1].removingPercentEncoding : nil
+    }
+
+    init?(scheme: String, host: String, port: Int?) {
+        let isBare = host.contains(":") && !host.hasPrefix("[")
+        self.init("\(scheme)://" + (isBare ? "[\(host)]" : host) + (port.map { ":\($0)" } ?? ""))
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import FoundationNetworking
+
+/// How a task answers the challenges of one server or proxy: which scheme, which credential, when it gives up. Pure.
+///
+/// Each 401 or 407 is passed to `received`, the decision about it to `decided`. Without a credential the response is
+/// delivered as it is, with its body.
+struct AuthenticationFlow: Sendable {
+    enum Step: Equatable, Sendable {
+        /// The response is the task's.
+        case deliver
+        /// The delegate is asked for a credential.
+        case ask(AuthenticationScheme, previousFailures: Int)
+        /// The request is sent once more, with this credential.
+        case send(AuthenticationScheme, Credential)
+        /// The task fails with `.userCancelledAuthentication`.
+        case cancel
+    }
+
+    struct Credential: Equatable, Sendable {
+        var user: String
+        var password: String
+    }
+
+    /// What a delegate decides.
+    enum Decision: Equatable, Sendable {
+        case use(Credential?)
+        case performDefault
+        case reject
+        case cancel
+    }
+
+    /// The most credentials that are tried. A delegate that always gives the same one would never end.
+    static let limit = 16
+
+    private var candidates: [AuthenticationScheme] = []
+    private var sent: Credential?
+    private var attempts = 0
+    private var failures = 0
+
+    /// A response with a challenge has come.
+    mutating func received(_ challenges: [Challenge]) -> Step {
+        candidates = AuthenticationScheme.schemes(in: challenges)
+        guard let scheme = candidates.first, attempts < Self.limit else { return .deliver }
+        if let sent {
+            if case .digest(let digest) = scheme, digest.isStale { return send(scheme, sent) }
+            failures += 1
+        }
+        return .ask(scheme, previousFailures: failures)
+    }
+
+    /// The delegate has decided about the scheme that it was last asked about.
+    /// - Parameter proposed: The credential that the storage has for it.
+    mutating func decided(_ decision: Decision, proposed: Credential?) -> Step {
+        guard let scheme = candidates.first else { return .deliver }
+        switch decision {
+        case .use(let credential?): return send(scheme, credential)
+        case .performDefault:
+            // A stored credential that has been refused once is refused again.
+            guard let proposed, proposed != sent else { return .deliver }
+            return send(scheme, proposed)
+        case .use(nil): return .deliver
+        case .cancel: return .cancel
+        case .reject:
+            candidates.removeFirst()
+            return candidates.first.map { .ask($0, previousFailures: failures) } ?? .deliver
+        }
+    }
+
+    private mutating func send(_ scheme: AuthenticationScheme, _ credential: Credential) -> Step {
+        attempts += 1
+        sent = credential
+        return .send(scheme, credential)
+    }
+}
+
+extension AuthenticationFlow.Credential {
+    init?(_ credential: URLCredential?) {
+        guard let user = credential?.user, let password = credential?.password else { return nil }
+        self.init(user: user, password: password)
+    }
+}
+
+extension AuthenticationScheme {
+    /// What a server protects with this scheme.
+    func space(of url: URL) -> URLProtectionSpace {
+        let scheme = url.scheme?.lowercased() ?? "http"
+        return URLProtectionSpace(
+            host: url.host(percentEncoded: true)?.lowercased() ?? "", port: url.port ?? (scheme == "https" ? 443 : 80),
+            protocol: scheme, realm: realm, authenticationMethod: methodName)
+    }
+
+    /// What a proxy protects with this scheme.
+    func space(of proxy: ProxyRules.Proxy) -> URLProtectionSpace {
+        let url = URL(string: proxy.url)
+        return URLProtectionSpace(
+            proxyHost: url?.host ?? "", port: url?.port ?? 1080, type: url?.scheme, realm: realm,
+            authenticationMethod: methodName)
+    }
+
+    private var methodName: String {
+        switch self {
+        case .basic: NSURLAuthenticationMethodHTTPBasic
+        case .digest: NSURLAuthenticationMethodHTTPDigest
+        }
+    }
+}

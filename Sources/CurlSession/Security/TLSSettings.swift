@@ -1,0 +1,112 @@
+import CCurl
+import Foundation
+
+/// What `TLSOptions` mean for libcurl's handles: made once for a session.
+///
+/// OpenSSL finds the system's authorities in a directory, one file for each that a chain needs, where the system has such a
+/// directory. To read the system's bundle instead takes 20 ms of CPU for each connection. `CAINFO_BLOB` replaces the bundle,
+/// not the directory; without a directory, the bundle is put in front of the additional authorities.
+struct TLSSettings: Sendable {
+    private var authorities: Data?
+    private var directory: String?
+    private var bundle: String?
+    private let certificate: TLSOptions.ClientCertificate?
+    private let pins: [String: String]
+    private let version: TLSOptions.Version
+
+    init(_ options: TLSOptions, system: SystemAuthorities = .ofLibcurl) {
+        certificate = options.clientCertificate
+        version = options.minimumVersion
+        pins = Dictionary(
+            options.pinnedPublicKeys.map { host, keys in
+                (
+                    Self.canonical(host),
+                    keys.isEmpty ? "sha256//" : keys.sorted().map { "sha256//" + $0 }.joined(separator: ";")
+                )
+            }, uniquingKeysWith: { $0 + ";" + $1 })
+        let additional = options.additionalAuthorities.map { Data($0.utf8) }
+        guard options.trustsSystemAuthorities else {
+            authorities = additional ?? Data()
+            return
+        }
+        directory = system.directory
+        if directory != nil {
+            authorities = additional
+        } else if let additional {
+            authorities =
+                system.bundle.flatMap { try? Data(contentsOf: URL(fileURLWithPath: $0)) }.map {
+                    $0 + Data("\n".utf8) + additional
+                } ?? additional
+        } else {
+            bundle = system.bundle
+        }
+    }
+
+    /// Whether the session presents a certificate.
+    var hasCertificate: Bool { certificate != nil }
+
+    /// Sets what all connections of a session have in common.
+    func apply(to easy: UnsafeMutableRawPointer) {
+        _ = synchronizer_setopt_string(easy, CURLOPT_CAPATH, directory)
+        _ = synchronizer_setopt_string(easy, CURLOPT_CAINFO, bundle)
+        if let authorities { Self.set(CURLOPT_CAINFO_BLOB, authorities, easy) }
+        let lowest = version == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
+        _ = synchronizer_setopt_long(easy, CURLOPT_SSLVERSION, lowest)
+        switch certificate {
+        case .pkcs12(let data, let password):
+            _ = synchronizer_setopt_string(easy, CURLOPT_SSLCERTTYPE, "P12")
+            Self.set(CURLOPT_SSLCERT_BLOB, data, easy)
+            _ = synchronizer_setopt_string(easy, CURLOPT_KEYPASSWD, password)
+        case .pem(let certificate, let key, let password):
+            Self.set(CURLOPT_SSLCERT_BLOB, certificate, easy)
+            Self.set(CURLOPT_SSLKEY_BLOB, key, easy)
+            // Without a password OpenSSL would ask for one on the terminal.
+            _ = synchronizer_setopt_string(easy, CURLOPT_KEYPASSWD, password ?? "")
+        case nil: break
+        }
+    }
+
+    /// Sets what a host must prove besides.
+    func pin(_ host: String, on easy: UnsafeMutableRawPointer) {
+        guard !pins.isEmpty else { return }
+        _ = synchronizer_setopt_string(easy, CURLOPT_PINNEDPUBLICKEY, pins[Self.canonical(host)])
+    }
+
+    /// A name in small letters, without the dot that may end it.
+    private static func canonical(_ host: String) -> String {
+        let host = host.lowercased()
+        return host.hasSuffix(".") ? String(host.dropLast()) : host
+    }
+
+    private static func set(_ option: CURLoption, _ data: Data, _ easy: UnsafeMutableRawPointer) {
+        data.withUnsafeBytes { bytes in
+            // libcurl copies the bytes, and writes none.
+            var blob = curl_blob(
+                data: UnsafeMutableRawPointer(mutating: bytes.baseAddress), len: bytes.count,
+                flags: UInt32(CURL_BLOB_COPY))
+            _ = synchronizer_setopt_pointer(easy, option, &blob)
+        }
+    }
+}
+
+/// Where the system keeps the certificates of its authorities.
+struct SystemAuthorities: Sendable, Hashable {
+    /// A directory with a file for each, named by the hash of its subject.
+    var directory: String?
+    /// A file with all.
+    var bundle: String?
+
+    /// Those that libcurl was built for.
+    static let ofLibcurl: SystemAuthorities = {
+        guard let easy = curl_easy_init() else { return SystemAuthorities() }
+        defer { curl_easy_cleanup(easy) }
+        let directory = synchronizer_info_string(easy, CURLINFO_CAPATH).map { String(cString: $0) }
+        return SystemAuthorities(
+            directory: directory.flatMap { isHashed($0) ? $0 : nil },
+            bundle: synchronizer_info_string(easy, CURLINFO_CAINFO).map { String(cString: $0) })
+    }()
+
+    private static func isHashed(_ directory: String) -> Bool {
+        (try? FileManager.default.contentsOfDirectory(atPath: directory))?.contains { $0.hasSuffix(".0") } ?? false
+    }
+}

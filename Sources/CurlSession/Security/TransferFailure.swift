@@ -1,0 +1,94 @@
+import CCurl
+import Foundation
+import FoundationNetworking
+
+/// How a transfer failed, as libcurl tells it, and what that means as an error of `URLSession`. Pure.
+struct TransferFailure: Sendable, Hashable {
+    var code: CURLcode
+    /// `CURLINFO_SSL_VERIFYRESULT`: OpenSSL's `X509_V_ERR_…`.
+    var verifyResult = 0
+    /// libcurl's words for it, which name the alert that a server sent.
+    var message = ""
+    /// Whether the session has a client certificate.
+    var hasClientCertificate = false
+    /// The status with which a proxy answered CONNECT; 0 without one.
+    var connectStatus = 0
+
+    /// The error. Its `userInfo` has libcurl's words, and the `TLSFailure` if TLS is to blame.
+    var error: URLError {
+        var info: [String: Any] = [NSLocalizedDescriptionKey: description]
+        let failure = tlsFailure
+        if let failure { info[TLSFailure.userInfoKey] = failure.rawValue }
+        return URLError(failure?.code ?? urlErrorCode, userInfo: info)
+    }
+
+    private var description: String {
+        message.isEmpty ? String(cString: curl_easy_strerror(code)) : message
+    }
+
+    private var urlErrorCode: URLError.Code {
+        switch code {
+        case CURLE_URL_MALFORMAT: .badURL
+        case CURLE_UNSUPPORTED_PROTOCOL:
+            // Also what libcurl says of a status or a version that it does not know.
+            message.contains("response") || message.contains("HTTP/0.9") ? .badServerResponse : .unsupportedURL
+        case CURLE_COULDNT_RESOLVE_HOST: .cannotFindHost
+        case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY:
+            .cannotConnectToHost
+        case CURLE_OPERATION_TIMEDOUT: .timedOut
+        case CURLE_WEIRD_SERVER_REPLY, CURLE_FILESIZE_EXCEEDED: .badServerResponse
+        case CURLE_BAD_CONTENT_ENCODING: .cannotDecodeContentData
+        case CURLE_BAD_FUNCTION_ARGUMENT, CURLE_OUT_OF_MEMORY:
+            // libcurl 7.88 on a head that begins with a continuation line, and on a line of more than 100 KB.
+            .badServerResponse
+        case CURLE_RECV_ERROR where connectStatus == 407: .userAuthenticationRequired
+        case CURLE_RECV_ERROR where connectStatus >= 300: .cannotConnectToHost
+        case CURLE_RECV_ERROR where message.contains("Too large response headers"): .dataLengthExceedsMaximum
+        case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND,
+            CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR:
+            .networkConnectionLost
+        default: .unknown
+        }
+    }
+
+    private var tlsFailure: TLSFailure? {
+        switch code {
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS: distrust
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH: .pinnedKey
+        case CURLE_SSL_CACERT_BADFILE: .authoritiesUnusable
+        case CURLE_SSL_CERTPROBLEM: .clientCertificateUnusable
+        case CURLE_SSL_CLIENTCERT: hasClientCertificate ? .clientCertificateRejected : .clientCertificateRequired
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
+            CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
+            alert ?? .handshake
+        // With TLS 1.3 a server rejects the client when the handshake is over for the client.
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR: alert
+        default: nil
+        }
+    }
+
+    /// By OpenSSL's x509_vfy.h. 1 is what libcurl has before the chain is verified: then its text tells.
+    private var distrust: TLSFailure {
+        switch verifyResult {
+        case 10, 12: .expired
+        case 9, 11: .notYetValid
+        case 18: .selfSigned
+        case 2, 19, 20, 21, 27: .unknownAuthority
+        case 62, 64: .wrongHost
+        default: message.contains("subject name") || message.contains("host name") ? .wrongHost : .untrusted
+        }
+    }
+
+    /// What an alert of the server says about the client's certificate (RFC 8446 §6.2).
+    private var alert: TLSFailure? {
+        guard message.contains("alert") else { return nil }
+        if message.contains("certificate required") { return .clientCertificateRequired }
+        let rejections = [
+            "bad certificate", "unsupported certificate", "certificate revoked", "certificate expired",
+            "certificate unknown",
+            "unknown ca", "access denied",
+        ]
+        guard hasClientCertificate, rejections.contains(where: message.contains) else { return nil }
+        return .clientCertificateRejected
+    }
+}

@@ -1,0 +1,181 @@
+import CCurl
+import Foundation
+import FoundationNetworking
+
+/// What a task has told servers and proxies about who it is. Credentials never leave the origin that asked for them.
+struct TaskAuthentication: Sendable {
+    var server = AuthenticationFlow()
+    var proxy = AuthenticationFlow()
+    /// `Authorization` and `Proxy-Authorization` of the next request.
+    var fields: [String: String] = [:]
+    /// What the proxy is told where libcurl asks it for a tunnel.
+    var proxyCredential: AuthenticationFlow.Credential?
+
+    /// The task goes on to another URL.
+    mutating func leave() {
+        server = AuthenticationFlow()
+        fields["Authorization"] = nil
+    }
+}
+
+/// A challenge that the delegate is asked about.
+struct TaskChallenge: Sendable {
+    var scheme: AuthenticationScheme
+    var previousFailures: Int
+    /// Nil where a proxy refused a tunnel.
+    var head: CurlResponseHead?
+    /// The proxy that asks; nil if it is the server.
+    var proxy: ProxyRules.Proxy?
+    var url: URL
+}
+
+extension TaskCore {
+    // MARK: The engine's thread
+
+    /// What a challenge leads to; nil if the response is to be delivered.
+    func answer(_ head: CurlResponseHead, _ exchange: Exchange) -> HeadAction? {
+        let isProxy = head.status == 407 && exchange.proxy != nil
+        guard head.status == 401 || isProxy else { return nil }
+        let name = isProxy ? "proxy-authenticate" : "www-authenticate"
+        let challenges = Challenge.parse(head.fields.filter { $0.isNamed(name) }.map(\.value))
+        let step = isProxy ? authentication.proxy.received(challenges) : authentication.server.received(challenges)
+        switch step {
+        case .deliver, .cancel: return nil
+        case .ask(let scheme, let failures):
+            let proxy = isProxy ? exchange.proxy : nil
+            deliver(
+                .challenge(
+                    .init(scheme: scheme, previousFailures: failures, head: head, proxy: proxy, url: exchange.url)),
+                from: pool)
+        case .send(let scheme, let credential):
+            // Inside of a callback libcurl cannot be called.
+            pool.perform { [self] in send(scheme, credential, isProxy: isProxy) }
+        }
+        return .wait
+    }
+
+    /// A proxy has refused a tunnel for want of a credential, and this is all that libcurl tells about it.
+    /// - Parameter schemes: libcurl's `CURLAUTH_…` that the proxy offers.
+    /// - Returns: Whether the delegate is asked.
+    func answerRefusedTunnel(_ exchange: Exchange, schemes: Int) -> Bool {
+        guard let proxy = exchange.proxy, !isOver else { return false }
+        let name = schemes & Int(CURLAUTH_DIGEST) != 0 ? "Digest realm=\"\", nonce=\"\"" : "Basic realm=\"\""
+        guard case .ask(let scheme, let failures) = authentication.proxy.received(Challenge.parse([name])) else {
+            return false
+        }
+        deliver(
+            .challenge(.init(scheme: scheme, previousFailures: failures, head: nil, proxy: proxy, url: exchange.url)),
+            from: pool)
+        return true
+    }
+
+    private func decided(
+        _ decision: AuthenticationFlow.Decision, _ challenge: TaskChallenge, _ proposed: URLCredential?
+    ) {
+        guard !isOver else { return }
+        let credential = AuthenticationFlow.Credential(proposed) ?? challenge.proxy?.credential
+        let isProxy = challenge.proxy != nil
+        let step =
+            isProxy
+            ? authentication.proxy.decided(decision, proposed: credential)
+            : authentication.server.decided(decision, proposed: credential)
+        switch step {
+        case .deliver where challenge.head == nil: end(URLError(.userAuthenticationRequired), from: pool)
+        case .deliver: transfer?.deliverPending()
+        case .cancel:
+            dropTransfer()
+            end(URLError(.userCancelledAuthentication), from: pool)
+        case .ask(let scheme, let failures):
+            var next = challenge
+            (next.scheme, next.previousFailures) = (scheme, failures)
+            deliver(.challenge(next), from: pool)
+        case .send(let scheme, let credential): send(scheme, credential, isProxy: isProxy)
+        }
+    }
+
+    private func send(_ scheme: AuthenticationScheme, _ credential: AuthenticationFlow.Credential, isProxy: Bool) {
+        guard !isOver, let request = state.withLock({ $0.currentRequest }), let url = request.url else { return }
+        if isProxy { authentication.proxyCredential = credential }
+        // In a tunnel the field would reach the server.
+        if !isProxy || url.scheme?.lowercased() == "http" {
+            var nonce = ""
+            for _ in 0..<2 { nonce += String(UInt64.random(in: .min ... .max), radix: 16) }
+            authentication.fields[isProxy ? "Proxy-Authorization" : "Authorization"] = scheme.answer(
+                user: credential.user, password: credential.password, method: request.httpMethod ?? "GET",
+                target: url.requestTarget, nonce: nonce)
+        }
+        replaceTransfer(request)
+    }
+
+    // MARK: The delegate's queue
+
+    func ask(
+        _ challenge: TaskChallenge, _ session: CurlSession, _ task: URLSessionDataTask,
+        _ delegate: (any URLSessionTaskDelegate)?
+    ) {
+        let space = challenge.proxy.map(challenge.scheme.space(of:)) ?? challenge.scheme.space(of: challenge.url)
+        let storage = pool.options.credentials
+        let proposed = storage?.defaultCredential(for: space)
+        let decision = state.withLock { $0.await() }
+        let decide: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void = {
+            [self] disposition, credential in
+            guard decided(decision) else { return }
+            if disposition == .useCredential, let credential, credential.persistence != .none {
+                storage?.setDefaultCredential(credential, for: space)
+            }
+            pool.perform { [self] in
+                decided(AuthenticationFlow.Decision(disposition, credential), challenge, proposed)
+            }
+        }
+        guard let delegate else { return decide(.performDefaultHandling, nil) }
+        delegate.urlSession(
+            session, task: task,
+            didReceive: URLAuthenticationChallenge(
+                protectionSpace: space, proposedCredential: proposed, previousFailureCount: challenge.previousFailures,
+                failureResponse: challenge.head?.httpURLResponse, error: nil, sender: ChallengeSender(decide)),
+            completionHandler: decide)
+    }
+}
+
+/// Lets a delegate decide by the methods of the challenge's sender, too.
+private final class ChallengeSender: NSObject, URLAuthenticationChallengeSender {
+    private let decide: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+
+    init(_ decide: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void) {
+        self.decide = decide
+    }
+
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {
+        decide(.useCredential, credential)
+    }
+
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { decide(.useCredential, nil) }
+
+    func cancel(_ challenge: URLAuthenticationChallenge) { decide(.cancelAuthenticationChallenge, nil) }
+
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) { decide(.performDefaultHandling, nil) }
+
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {
+        decide(.rejectProtectionSpace, nil)
+    }
+}
+
+extension AuthenticationFlow.Decision {
+    fileprivate init(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?) {
+        self =
+            switch disposition {
+            case .useCredential: .use(.init(credential))
+            case .cancelAuthenticationChallenge: .cancel
+            case .rejectProtectionSpace: .reject
+            default: .performDefault
+            }
+    }
+}
+
+extension URL {
+    /// Path and query as they are sent.
+    fileprivate var requestTarget: String {
+        let path = path(percentEncoded: true)
+        return (path.isEmpty ? "/" : path) + (query(percentEncoded: true).map { "?" + $0 } ?? "")
+    }
+}
