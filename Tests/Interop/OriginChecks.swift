@@ -12,7 +12,7 @@ struct OriginChecks {
     let list: LoadList
     let client: Client
 
-    typealias Check = (name: String, run: (OriginChecks) async throws -> Void)
+    typealias Check = (name: String, run: @Sendable (OriginChecks) async throws -> Void)
 
     static let all: [Check] = [
         ("cold", { try await $0.expect("data.bin", .network) }),

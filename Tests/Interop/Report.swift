@@ -4,12 +4,12 @@ struct Report {
 
     var isGood: Bool { rows.allSatisfy(\.misses.isEmpty) }
 
-    /// Runs a check, and notes what it throws.
-    mutating func add(_ name: String, _ check: String, _ run: () async throws -> Void) async {
+    /// Notes how a check ended: with an error, or well.
+    mutating func add(_ name: String, _ check: String, _ error: (any Error)?) {
         if rows.last?.name != name { rows.append((name, [], [])) }
         let last = rows.count - 1
         if !rows[last].checks.contains(check) { rows[last].checks.append(check) }
-        do { try await run() } catch { rows[last].misses.append("\(check): \(error)") }
+        if let error { rows[last].misses.append("\(check): \(error)") }
     }
 
     func print() {
@@ -19,5 +19,15 @@ struct Report {
             Swift.print(row.misses.isEmpty ? "✔ \(name)\(row.checks.joined(separator: ", "))" : "✘ \(name)")
             for miss in row.misses { Swift.print("    \(miss)") }
         }
+    }
+}
+
+/// What a check throws.
+func failure(of check: @Sendable () async throws -> Void) async -> (any Error)? {
+    do {
+        try await check()
+        return nil
+    } catch {
+        return error
     }
 }

@@ -14,12 +14,16 @@ for origin in list.origins {
     for _ in 0..<rounds {
         let checks = try OriginChecks(origin, list)
         for check in OriginChecks.all {
-            await report.add(origin.name, check.name) { try await check.run(checks) }
+            report.add(origin.name, check.name, await failure(of: { try await check.run(checks) }))
+        }
+        let session = SessionChecks(origin, list)
+        for check in SessionChecks.all {
+            report.add(origin.name, check.name, await failure(of: { try await check.run(session) }))
         }
     }
 }
 for load in list.loads {
-    await report.add(load.name, "load") { try await LoadCheck(load, list).run() }
+    report.add(load.name, load.expectation, await failure(of: { try await LoadCheck(load, list).run() }))
 }
 report.print()
 exit(report.isGood ? 0 : 1)
