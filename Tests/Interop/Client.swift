@@ -42,10 +42,13 @@ struct Client {
         let session = URLSessionConfiguration.ephemeral
         session.timeoutIntervalForRequest = 20
         guard let proxy = options.proxy, let host = proxy.host, let port = proxy.port else { return session }
-        session.connectionProxyDictionary = [
-            "HTTPEnable": 1, "HTTPProxy": host, "HTTPPort": port, "HTTPSEnable": 1, "HTTPSProxy": host,
-            "HTTPSPort": port,
+        var proxies: [AnyHashable: Any] = [
+            "HTTPEnable": 1, "HTTPProxy": host, "HTTPPort": port,
+            "HTTPSEnable": 1, "HTTPSProxy": host, "HTTPSPort": port,
         ]
+        proxies["kCFProxyUsernameKey"] = proxy.user
+        proxies["kCFProxyPasswordKey"] = proxy.password
+        session.connectionProxyDictionary = proxies
         return session
     }
 
