@@ -263,7 +263,7 @@ final class Transfer {
     func meaning(of code: CURLcode) -> URLError? {
         if let failure { return failure }
         if let easy { refusedTunnel = synchronizer_info_long(easy, CURLINFO_PROXYAUTH_AVAIL) }
-        guard code != CURLE_OK else { return parser.isComplete ? nil : URLError(.badServerResponse) }
+        guard code != CURLE_OK else { return parser.isComplete ? nil : URLError(.networkConnectionLost) }
         return TransferFailure(
             code: code, verifyResult: easy.map { synchronizer_info_long($0, CURLINFO_SSL_VERIFYRESULT) } ?? 0,
             message: String(cString: message), hasClientCertificate: pool.options.tls.hasCertificate,
