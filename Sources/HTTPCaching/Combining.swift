@@ -10,7 +10,7 @@ package struct Combination: Hashable, Sendable {
     package init?(of candidate: Candidate, with status: Int, _ fields: HTTPFields, bodySize: Int) {
         guard status == 206, let new = Storing.part(of: fields), new.range.count == bodySize, let old = candidate.part,
             candidate.response.status == 206 || candidate.response.status == 200, candidate.isConsistent,
-            Self.haveSameStrongValidator(candidate.response.fields, fields),
+            candidate.response.hasSameStrongValidator(as: fields),
             old.range.lowerBound <= new.range.upperBound, new.range.lowerBound <= old.range.upperBound
         else { return nil }
         let length = new.completeLength ?? old.completeLength
@@ -20,14 +20,6 @@ package struct Combination: Hashable, Sendable {
         part = range.lowerBound == 0 && range.upperBound == length ? nil : .init(range: range, completeLength: length)
         before = 0..<max(0, new.range.lowerBound - old.range.lowerBound)
         after = min(old.range.count, max(0, new.range.upperBound - old.range.lowerBound))..<old.range.count
-    }
-
-    private static func haveSameStrongValidator(_ old: HTTPFields, _ new: HTTPFields) -> Bool {
-        let (old, new) = (ResponseFacts(old), ResponseFacts(new))
-        guard !old.hasContentCoding, !new.hasContentCoding, let oldTag = old.entityTag.flatMap(EntityTag.init),
-            let newTag = new.entityTag.flatMap(EntityTag.init)
-        else { return false }
-        return oldTag.matchesStrongly(newTag)
     }
 
     /// The response that the two make: the stored fields, updated with the new ones (§3.2); 200 if it is the whole.
@@ -40,6 +32,21 @@ package struct Combination: Hashable, Sendable {
         combined.fields["Content-Range"] = part?.contentRange
         combined.fields["Content-Length"] = String(bodySize)
         return combined
+    }
+}
+
+extension StoredResponse {
+    /// Whether a message with these fields brings bytes of the very same representation: by its entity tag; where neither
+    /// has one, by its date (RFC 9110 §8.8).
+    package func hasSameStrongValidator(as newer: HTTPFields) -> Bool {
+        let (old, new) = (ResponseFacts(fields), ResponseFacts(newer))
+        guard !old.hasContentCoding, !new.hasContentCoding else { return false }
+        if old.entityTag == nil, new.entityTag == nil {
+            return hasStrongDate(old) && old.lastModified == new.lastModified
+        }
+        guard let oldTag = old.entityTag.flatMap(EntityTag.init), let newTag = new.entityTag.flatMap(EntityTag.init)
+        else { return false }
+        return oldTag.matchesStrongly(newTag)
     }
 }
 

@@ -39,16 +39,7 @@ package enum Freshening {
             if storedTag.matchesStrongly(tag) { return true }
             guard storedTag.matchesWeakly(tag) else { return false }
         }
-        return received.lastModified == stored.lastModified && hasStrongDate(response, stored)
-    }
-
-    /// Whether `Last-Modified` is a strong validator: nothing can have changed within the same second after it (RFC 9110
-    /// §8.8.2.2).
-    private static func hasStrongDate(_ response: StoredResponse, _ stored: ResponseFacts) -> Bool {
-        guard let modified = stored.lastModified.flatMap({ HTTPDate.parse($0, at: response.responseTime) }),
-            let date = stored.date.flatMap({ HTTPDate.parse($0, at: response.responseTime) })
-        else { return false }
-        return date.timeIntervalSince(modified) >= 1
+        return received.lastModified == stored.lastModified && response.hasStrongDate(stored)
     }
 
     /// Which candidates a 304 to a caller's own conditional request is about (§4.3.4): by strong validator all that
@@ -116,6 +107,15 @@ package enum Freshening {
 }
 
 extension StoredResponse {
+    /// Whether `Last-Modified` is a strong validator: nothing can have changed within the same second after it (RFC 9110
+    /// §8.8.2.2).
+    func hasStrongDate(_ facts: ResponseFacts) -> Bool {
+        guard let modified = facts.lastModified.flatMap({ HTTPDate.parse($0, at: responseTime) }),
+            let date = facts.date.flatMap({ HTTPDate.parse($0, at: responseTime) })
+        else { return false }
+        return date.timeIntervalSince(modified) >= 1
+    }
+
     /// The fields as the server sent them: without an injected `Cache-Control`.
     package var serverFields: HTTPFields {
         guard injectedCacheControl != nil else { return fields }

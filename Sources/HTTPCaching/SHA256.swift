@@ -1,5 +1,9 @@
-/// SHA-256 (FIPS 180-4), for the short texts of credentials: no other module offers it on every platform.
-enum SHA256 {
+/// SHA-256 (FIPS 180-4), for credentials and public keys: no other module offers it on every platform.
+package enum SHA256 {
+    package static func bytes(_ message: [UInt8]) -> [UInt8] {
+        digest(message).flatMap { word in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> $0) } }
+    }
+
     static func hexadecimal(_ message: [UInt8]) -> String {
         var text: [UInt8] = []
         let digits = Array("0123456789abcdef".utf8)

@@ -73,8 +73,9 @@ extension Judge {
             guard let (facts, missing) = completable(candidate, siblingVary) else { continue }
             let freshness = Freshness(of: candidate.response, facts, rules: rules, at: now)
             var fields = HTTPFields([("Range", "bytes=\(missing)-")])
-            if let tag = facts.entityTag {
-                fields.add("If-Range", tag)
+            let date = candidate.response.hasStrongDate(facts) ? facts.lastModified : nil
+            if let validator = facts.entityTag ?? date {
+                fields.add("If-Range", validator)
             } else if !freshness.isFresh || demandForValidation(freshness, facts) != nil {
                 continue
             }

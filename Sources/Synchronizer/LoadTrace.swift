@@ -102,9 +102,6 @@ extension LoadTrace: CustomStringConvertible {
         ]
         parts += times.compactMap { name, seconds in seconds.map { "\(name) \($0.inMilliseconds)" } }
         if bytesReceived > 0 { parts.append("\(bytesReceived) B received") }
-        if let onWire = network?.bodyBytesOnWire, onWire > 0, onWire != bytesReceived {
-            parts.append("\(onWire) B on the wire")
-        }
         if bytesSpared > 0 { parts.append("\(bytesSpared) B spared") }
         return parts.filter { !$0.isEmpty }.joined(separator: ", ")
     }

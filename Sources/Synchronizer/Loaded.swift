@@ -18,7 +18,7 @@ public struct Loaded<Object> {
     public var source: LoadSource { trace.source ?? .network }
 
     /// The server's response that the object was made from: as the server sent it, without injected fields. (In native
-    /// mode if ``SessionDelegate`` has put them in; what a subclass stores without calling `super` is seen as it is.)
+    /// mode if ``SessionDelegate`` has put them in; what a subclass puts in is seen as it is.)
     /// An `HTTPURLResponse`, unless the URL's scheme was not HTTP.
     public var response: URLResponse { head.urlResponse }
 }

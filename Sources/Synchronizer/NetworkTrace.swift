@@ -19,10 +19,11 @@ public struct NetworkTrace: Sendable, Hashable {
     public var isConnectionReused: Bool?
     /// The address of the server, or of the proxy.
     public var remoteAddress: String?
-    /// Bytes of the request's body that were sent.
-    public var bodyBytesSent = 0
-    /// Bytes of the response's body as they came over the network: before its content coding was removed.
-    public var bodyBytesOnWire = 0
+    /// Bytes of the request that were sent, head and body.
+    public var bytesSent = 0
+    /// Bytes of the response on the wire, head and body, before the body's content coding was removed.
+    /// ``LoadTrace/bytesReceived`` counts the body after that.
+    public var bytesReceived = 0
 
     /// A trace of nothing.
     public init() {}
@@ -35,7 +36,8 @@ extension NetworkTrace: CustomStringConvertible {
         if isConnectionReused == true { parts.append("connection used again") }
         let times = [("lookup", nameLookup), ("connect", connect), ("TLS", secureConnection)]
         parts += times.compactMap { name, seconds in seconds.map { "\(name) \($0.inMilliseconds)" } }
-        if bodyBytesSent > 0 { parts.append("\(bodyBytesSent) B sent") }
+        if bytesSent > 0 { parts.append("\(bytesSent) B sent") }
+        if bytesReceived > 0 { parts.append("\(bytesReceived) B on the wire") }
         return parts.joined(separator: ", ")
     }
 }

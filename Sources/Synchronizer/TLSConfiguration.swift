@@ -2,17 +2,21 @@ import Foundation
 
 /// Which servers are trusted over TLS, and as whom the client presents itself: ``Synchronizer/Configuration/tls``.
 ///
-/// The system's authorities are always trusted. A connection that does not satisfy all of this fails with a `URLError`
+/// A connection that does not satisfy all of this fails with a `URLError`
 /// of its own; such a load is never retried, and never answered with a stale response.
 public struct TLSConfiguration: Sendable, Hashable {
     /// Certificates of authorities that are trusted besides the system's: PEM, any number of them in one string.
     public var additionalAuthorities: String?
 
+    /// Whether the system's authorities are trusted.
+    public var trustsSystemAuthorities = true
+
     /// What the client shows to servers that ask for a certificate.
     public var clientCertificate: ClientCertificate?
 
     /// Public keys by host name, in lower case, such as `example.com`. A connection to such a host is accepted only if the
-    /// key of the server's certificate is one of them, and the certificate is trusted besides. A key is the base64 of the
+    /// key of the server's certificate is one of them, and the certificate is trusted besides. Names below a host are not
+    /// pinned with it; an empty set accepts no key. A key is the base64 of the
     /// SHA-256 of its `SubjectPublicKeyInfo` in DER, as in `pin-sha256` (RFC 7469) and in curl's `--pinnedpubkey`:
     ///
     ///     openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der |

@@ -18,6 +18,15 @@ struct RangeTable {
     static let middle = part("2-5/10", size: 4)
     static let untagged = Candidate.response(
         "Cache-Control: max-age=60\nContent-Range: bytes 0-3/10", status: 206, size: 4)
+    static func dated(_ modified: Double) -> Candidate {
+        .response(
+            """
+            Cache-Control: max-age=60
+            Content-Range: bytes 0-3/10
+            Date: \(Moment.field(0))
+            Last-Modified: \(Moment.field(modified))
+            """, status: 206, size: 4)
+    }
     static let unknown = part("2-5/*", size: 4)
 
     static let rules = [
@@ -70,6 +79,12 @@ struct RangeTable {
         Rule(
             "range.complete-untagged", "3.3", [untagged], at: 1, "complete 0 from 4 Range",
             "a server without ranges sends the whole"),
+        Rule(
+            "range.complete-date", "RFC 9110 §13.1.5", [dated(-9)], at: 61, "complete 0 from 4 If-Range,Range",
+            "the date is a strong validator"),
+        Rule(
+            "range.complete-date-weak", "RFC 9110 §13.1.5", [dated(0)], at: 61, "forward",
+            "a date of the same second is a weak one"),
         Rule("range.complete-untagged-stale", "3.3", [untagged], at: 61, "forward", "nothing says that it is still so"),
         Rule(
             "range.complete-untagged-revalidating", "3.3", .get(policy: .reloadRevalidating), [untagged], at: 1,
@@ -158,6 +173,19 @@ struct RangeTable {
         #expect(response.fields["Content-Length"] == String(size))
         #expect(response.fields["A"] == "2", "the new fields replace the stored ones")
         #expect(made.part.map { $0.range.count == size } ?? true)
+    }
+
+    @Test("combine by their dates where those are strong validators and there is no entity tag")
+    func dates() {
+        func combines(_ old: Candidate, _ new: String) -> Bool {
+            Combination(of: old, with: 206, HTTPFields(lines: "Content-Range: bytes 4-9/10\n\(new)"), bodySize: 6)
+                != nil
+        }
+        #expect(combines(Self.dated(-9), "Last-Modified: \(Moment.field(-9))"))
+        #expect(!combines(Self.dated(-9), "Last-Modified: \(Moment.field(-8))"))
+        #expect(!combines(Self.dated(-9), "Last-Modified: \(Moment.field(-9))\nETag: \"1\""))
+        #expect(!combines(Self.dated(0), "Last-Modified: \(Moment.field(0))"))
+        #expect(!combines(Self.untagged, ""))
     }
 
     @Test("that contradict their bodies begin where they say, are not combined, and are not stored without a length")

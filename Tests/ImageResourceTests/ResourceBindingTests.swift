@@ -95,6 +95,37 @@
             bench.clock.advance(by: 20)
         }
 
+        /// Each call of `request()` gives a new token.
+        private struct Rotating: Resource {
+            let url: URL
+            let calls = Collector<Void>()
+
+            func request() -> URLRequest {
+                calls.append(())
+                var request = URLRequest(url: url)
+                request.setValue("t\(calls.elements.count)", forHTTPHeaderField: "Authorization")
+                return request
+            }
+
+            var parse: @Sendable (Data) throws -> String { { String(decoding: $0, as: UTF8.self) } }
+        }
+
+        @Test(
+            "a resource is asked for its request once a load, and another token is another load",
+            arguments: [true, false])
+        func rotating(showsPreviews: Bool) async throws {
+            bench.server.handle("/a") { Reply($0["Authorization"] ?? "", fields: ["Cache-Control": "max-age=10"]) }
+            let resource = Rotating(url: bench.server.url("/a"))
+            let shown = Shown<Rotating>(synchronizer)
+            for count in 1...2 {
+                shown.load(resource, showsPreviews: showsPreviews)
+                _ = try await shown.end(of: count)
+                #expect(resource.calls.elements.count == count)
+            }
+            #expect(shown.phases.elements.compactMap(\.object) == ["t1", "t2"])
+            #expect(bench.server.requests.map { $0["Authorization"] } == ["t1", "t2"])
+        }
+
         @Test("an image that arrives slowly comes nearer with each preview, and is whole in the end")
         func slow() async throws {
             let (first, second) = (Gate(), Gate())

@@ -73,7 +73,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         // The environment has been read already.
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXY, "")
         _ = synchronizer_setopt_string(easy, CURLOPT_NOPROXY, "")
-        set(CURLOPT_PROXYAUTH, Int(CURLAUTH_BASIC | CURLAUTH_DIGEST))
+        set(CURLOPT_PROXYAUTH, CurlAuthentication.basic | CurlAuthentication.digest)
         _ = synchronizer_setopt_write(easy, CURLOPT_HEADERFUNCTION, headerCallback)
         _ = synchronizer_setopt_write(easy, CURLOPT_WRITEFUNCTION, writeCallback)
         let context = Unmanaged.passUnretained(pool).toOpaque()
@@ -140,6 +140,12 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         }
         _ = synchronizer_setopt_string(easy, CURLOPT_CUSTOMREQUEST, exchange.method)
     }
+}
+
+/// libcurl's `CURLAUTH_…`, whose macros Swift does not import.
+enum CurlAuthentication {
+    static let basic = 1 << 0
+    static let digest = 1 << 1
 }
 
 /// What the libcurl of this system can do.

@@ -120,6 +120,9 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or a Mutex
         return Exchange.origin(of: url.absoluteString) == nil
     }
 
+    /// The `Cookie` line that the session would add to a request now. Never waits for the storage's file.
+    package func cookieHeader(for request: URLRequest) -> String? { pool.options.cookies.header(for: request) }
+
     // MARK: The life of tasks
 
     var delegates: Delegates? { tasks.withLock { $0.delegates } }

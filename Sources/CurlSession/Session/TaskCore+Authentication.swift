@@ -1,4 +1,3 @@
-import CCurl
 import Foundation
 import FoundationNetworking
 
@@ -55,11 +54,11 @@ extension TaskCore {
     }
 
     /// A proxy has refused a tunnel for want of a credential, and this is all that libcurl tells about it.
-    /// - Parameter schemes: libcurl's `CURLAUTH_…` that the proxy offers.
+    /// - Parameter schemes: `CurlAuthentication` that the proxy offers.
     /// - Returns: Whether the delegate is asked.
     func answerRefusedTunnel(_ exchange: Exchange, schemes: Int) -> Bool {
         guard let proxy = exchange.proxy, !isOver else { return false }
-        let name = schemes & Int(CURLAUTH_DIGEST) != 0 ? "Digest realm=\"\", nonce=\"\"" : "Basic realm=\"\""
+        let name = schemes & CurlAuthentication.digest != 0 ? "Digest realm=\"\", nonce=\"\"" : "Basic realm=\"\""
         guard case .ask(let scheme, let failures) = authentication.proxy.received(Challenge.parse([name])) else {
             return false
         }

@@ -268,8 +268,8 @@ extension Exchange {
     private var resumption: (start: Int, length: Int?)? {
         guard case .complete(let selection, _, let start) = hop.verdict, reception.status == 206,
             !hop.cacheRequest.fields.contains("Range"), let part = Storing.part(of: reception.fields),
-            part.range.lowerBound == start, let tag = reception.fields["ETag"],
-            hop.entries[selection.index].response.fields["ETag"] == tag
+            part.range.lowerBound == start,
+            hop.entries[selection.index].response.hasSameStrongValidator(as: reception.fields)
         else { return nil }
         return (start, part.completeLength)
     }

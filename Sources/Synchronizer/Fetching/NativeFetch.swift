@@ -242,7 +242,8 @@ struct NativeTask {
     var transfer: (any Cancellable)?
 
     init(
-        number: Int, request: URLRequest, cacheRequest: CacheRequest?, sent: Date, mark: InvalidationLog.Mark, limit: Int
+        number: Int, request: URLRequest, cacheRequest: CacheRequest?, sent: Date, mark: InvalidationLog.Mark,
+        limit: Int
     ) {
         self.number = number
         self.request = request

@@ -12,8 +12,8 @@ extension NetworkTrace {
         protocolName = last.networkProtocolName
         isConnectionReused = last.isReusedConnection
         remoteAddress = last.remoteAddress
-        bodyBytesSent = Int(clamping: last.countOfRequestBodyBytesSent)
-        bodyBytesOnWire = Int(clamping: last.countOfResponseBodyBytesReceived)
+        bytesSent = Int(clamping: last.countOfRequestHeaderBytesSent + last.countOfRequestBodyBytesSent)
+        bytesReceived = Int(clamping: last.countOfResponseHeaderBytesReceived + last.countOfResponseBodyBytesReceived)
     }
 
     private static func seconds(_ start: Date?, _ end: Date?) -> TimeInterval? {

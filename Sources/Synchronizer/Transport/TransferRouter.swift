@@ -2,9 +2,8 @@ import Foundation
 
 /// The delegate of a session: tells the transfer of each task what the session reports, by way of a ``SessionDelegate``
 /// where that is a subclass, and asks that what is to be decided.
-final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
-    let policy: SessionDelegate
-    let tls: TLSConfiguration
+final class TransferRouter: PolicyHolder, URLSessionDataDelegate, @unchecked Sendable {  // its state is `let` or Locked
+    private let trust: ServerTrust
     /// Whether the policy is a subclass, which sees each event as `URLSession` reports it.
     let isWatched: Bool
     /// The transfers by their tasks, which they keep alive. (Task identifiers are unique within one session only.)
@@ -14,10 +13,9 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
     private let completions = DispatchQueue(label: "Synchronizer.completions", qos: .userInitiated)
 
     init(_ policy: SessionDelegate, tls: TLSConfiguration) {
-        self.policy = policy
-        self.tls = tls
+        trust = ServerTrust(tls)
         isWatched = policy.isSubclass
-        super.init()
+        super.init(policy)
         policy.router.withLock { $0.router = self }
     }
 
@@ -115,6 +113,17 @@ final class TransferRouter: NSObject, URLSessionDataDelegate, Sendable {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         let transfer = transfer(of: task)
+        if ServerTrust.isConcerned(with: challenge) {
+            return trust.decide(challenge) { decision in
+                switch decision {
+                case .byDefault: completionHandler(.performDefaultHandling, nil)
+                case .use(let credential): completionHandler(.useCredential, credential)
+                case .refuse(let code):
+                    transfer?.refuse(code)
+                    completionHandler(.cancelAuthenticationChallenge, nil)
+                }
+            }
+        }
         policy.urlSession(session, task: task, didReceive: challenge) { disposition, credential in
             if let user = challenge.user(after: disposition, credential) { transfer?.report(.authorized(user)) }
             completionHandler(disposition, credential)

@@ -1,5 +1,7 @@
 #if canImport(FoundationNetworking)
+    import CurlSession
     import Foundation
+    import HTTPCaching
 
     extension URLSession {
         /// The session of a transport.
@@ -7,12 +9,88 @@
             _ configuration: URLSessionConfiguration, delegate: TransferRouter, queue: OperationQueue,
             tls: TLSConfiguration
         ) -> URLSession {
-            URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+            var options = CurlSession.Options()
+            options.reportsRedirects = !delegate.isWatched
+            options.tls = TLSOptions(tls)
+            return CurlSession(
+                configuration: configuration, delegate: delegate, delegateQueue: queue, options: options)
+        }
+    }
+
+    extension TLSOptions {
+        fileprivate init(_ tls: TLSConfiguration) {
+            self.init()
+            additionalAuthorities = tls.additionalAuthorities
+            trustsSystemAuthorities = tls.trustsSystemAuthorities
+            clientCertificate = tls.clientCertificate.map { .pkcs12($0.data, password: $0.password) }
+            pinnedPublicKeys = tls.pinnedPublicKeys
+            minimumVersion = tls.minimumVersion == .tls13 ? .tls13 : .tls12
+        }
+    }
+
+    /// What a session's delegate is made from.
+    class PolicyHolder: NSObject, @unchecked Sendable {  // its state is `let`
+        let policy: SessionDelegate
+
+        init(_ policy: SessionDelegate) {
+            self.policy = policy
+        }
+    }
+
+    extension TransferRouter: CurlSessionDataDelegate {
+        func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive head: CurlResponseHead,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            let transfer = transfer(of: dataTask)
+            if isWatched, let response = transfer?.show(ResponseHead(head)) {
+                policy.urlSession(
+                    session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
+            } else {
+                transfer?.report(.response(ResponseHead(head)))
+                completionHandler(.allow)
+            }
+        }
+    }
+
+    /// The cookies that a session adds to requests.
+    struct SessionCookies: Sendable {
+        private let session: CurlSession?
+
+        init(of session: URLSession, _ configuration: URLSessionConfiguration) {
+            self.session = session as? CurlSession
+        }
+
+        /// The value of `Cookie`; nil if none are added. Never waits for the disk.
+        func header(for request: URLRequest) -> String? { session?.cookieHeader(for: request) }
+    }
+
+    extension ResponseHead {
+        fileprivate init(_ head: CurlResponseHead) {
+            var fields = HTTPFields()
+            fields.reserveCapacity(head.fields.count)
+            for field in head.fields { fields.add(field.name, field.value) }
+            self.init(url: head.url, status: head.status, fields: fields, version: head.version)
         }
     }
 
     extension NetworkTrace {
-        /// What the session tells of a task that has ended.
-        init?(of task: URLSessionTask) { nil }
+        /// What the session tells of a task that has ended. Nil for a task of Foundation's session, which one of the
+        /// configuration's `protocolClasses` serves.
+        init?(of task: URLSessionTask) {
+            guard let metrics = (task as? CurlTask)?.metrics, !metrics.protocolName.isEmpty else { return nil }
+            self.init()
+            if !metrics.reusedConnection {
+                nameLookup = metrics.nameLookup
+                connect = max(0, metrics.connect - metrics.nameLookup)
+                if metrics.secureConnect > 0 { secureConnection = max(0, metrics.secureConnect - metrics.connect) }
+            }
+            firstByte = metrics.firstByte
+            protocolName = metrics.protocolName
+            isConnectionReused = metrics.reusedConnection
+            remoteAddress = metrics.remoteAddress
+            bytesSent = Int(clamping: metrics.bytesSent)
+            bytesReceived = Int(clamping: metrics.bytesReceived)
+        }
     }
 #endif

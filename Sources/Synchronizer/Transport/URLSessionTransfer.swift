@@ -14,6 +14,8 @@ final class URLSessionTransfer: Transfer {
         var receive: (@Sendable (TransferEvent) -> Void)?
         /// The head that a response was created from, for a policy that looks at responses.
         var shown: (response: URLResponse, head: ResponseHead)?
+        /// Why the server is not trusted; the session itself says only that it was cancelled.
+        var refusal: URLError.Code?
     }
 
     init(
@@ -48,8 +50,14 @@ final class URLSessionTransfer: Transfer {
     func end(_ error: (any Error)?, on queue: DispatchQueue) {
         queue.async { [self] in
             if let measured = NetworkTrace(of: task) { report(.measured(measured)) }
-            takeReceiver()?(.finished(error))
+            let refusal = state.withLock { $0.refusal }
+            takeReceiver()?(.finished(refusal.map { URLError($0) } ?? error))
         }
+    }
+
+    /// The server is not trusted: whatever the session makes of that, this is why the transfer fails.
+    func refuse(_ code: URLError.Code) {
+        state.withLock { $0.refusal = code }
     }
 
     func cancel() {

@@ -9,9 +9,29 @@
         ) -> URLSession {
             let own = configuration.copy() as? URLSessionConfiguration ?? configuration
             let minimum: tls_protocol_version_t = tls.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
-            own.tlsMinimumSupportedProtocolVersion = max(own.tlsMinimumSupportedProtocolVersion, minimum)
+            if own.tlsMinimumSupportedProtocolVersion.rawValue < minimum.rawValue {
+                own.tlsMinimumSupportedProtocolVersion = minimum
+            }
             return URLSession(configuration: own, delegate: delegate, delegateQueue: queue)
         }
+    }
+
+    /// What a session's delegate is made from: it hands on what else `URLSession` reports, and a subclass of
+    /// ``SessionDelegate`` wants to hear.
+    class PolicyHolder: NSObject, @unchecked Sendable {  // its state is `let`
+        let policy: SessionDelegate
+        /// Not this: a session asks there first, if it can, about the certificates that ``ServerTrust`` decides about.
+        private static let sessionChallenge = Selector(("URLSession:didReceiveChallenge:completionHandler:"))
+
+        init(_ policy: SessionDelegate) {
+            self.policy = policy
+        }
+
+        override func responds(to selector: Selector!) -> Bool {
+            super.responds(to: selector) || (selector != Self.sessionChallenge && policy.responds(to: selector))
+        }
+
+        override func forwardingTarget(for selector: Selector!) -> Any? { policy }
     }
 
     extension URLSessionTransport: NativeTransport {

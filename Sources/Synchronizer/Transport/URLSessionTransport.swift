@@ -6,7 +6,7 @@ package final class URLSessionTransport: Transport {
     let session: URLSession
     let router: TransferRouter
     private let additionalFields: [String: String]
-    private let cookies: SessionCookies?
+    private let cookies: SessionCookies
 
     package init(
         configuration: URLSessionConfiguration, delegate: SessionDelegate, tls: TLSConfiguration = TLSConfiguration()
@@ -15,7 +15,7 @@ package final class URLSessionTransport: Transport {
         session = .forTransfers(configuration, delegate: router, queue: DelegateQueue(), tls: tls)
         additionalFields = Dictionary(
             (configuration.httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }, uniquingKeysWith: { $1 })
-        cookies = configuration.httpShouldSetCookies ? SessionCookies(of: session, configuration) : nil
+        cookies = SessionCookies(of: session, configuration)
     }
 
     deinit {
@@ -38,12 +38,11 @@ package final class URLSessionTransport: Transport {
     }
 
     package func sessionCookies(for request: URLRequest) -> String? {
-        impliedFields(for: request)["Cookie"]
+        cookies.header(for: request) ?? additionalFields["Cookie"]
     }
 
     package func impliedFields(for request: URLRequest) -> [String: String] {
-        guard request.httpShouldHandleCookies, let url = request.url, let sent = cookies?.header(for: url)
-        else { return additionalFields }
+        guard let sent = cookies.header(for: request) else { return additionalFields }
         return additionalFields.merging(["Cookie": sent]) { $1 }
     }
 }

@@ -25,8 +25,8 @@ struct CookieTests {
         }
     }
 
-    private static func cookie(_ user: String, path: String = "/") -> HTTPCookie? {
-        HTTPCookie(properties: [.name: "user", .value: user, .domain: "127.0.0.1", .path: path])
+    private static func cookie(_ user: String) -> HTTPCookie? {
+        HTTPCookie(properties: [.name: "user", .value: user, .domain: "127.0.0.1", .path: "/"])
     }
 
     @Test(
@@ -91,43 +91,6 @@ struct CookieTests {
         let expected: [Set<String>] = [[""], ["a=1"], ["a=1", "b=2", "c=3"], ["a=1", "b=2", "c=3", "d=4"]]
         #expect(sent == (accepts ? expected : Array(repeating: [""], count: 4)))
     }
-
-    #if canImport(FoundationNetworking)
-        @Test("nobody waits for the disk on the main actor while the cookies of an answer are written")
-        @MainActor func slowDisk() async throws {
-            let bench = try Workbench()
-            let gate = Gate()
-            bench.server["/set"] = Reply("set").adding("Set-Cookie", "a=1; Path=/").waiting(for: gate)
-            bench.server["/b"] = Reply("b")
-            let configuration = URLSessionConfiguration.ephemeral
-            let cookies = try #require(configuration.httpCookieStorage)
-            for user in ["one", "other"] { cookies.setCookie(try #require(Self.cookie(user, path: "/\(user)"))) }
-            let synchronizer = bench.synchronizer { $0.sessionConfiguration = configuration }
-            let answers = Collector<String>()
-            synchronizer.loadResource(DataResource(url: bench.server.url("/set"))) { _ in answers.append("set") }
-            try await gate.waitForArrivals(1)
-
-            // Whoever sorts the cookies keeps all others from them, as a slow disk does.
-            let (isSorting, mayEnd, isOver) = (Collector<Bool>(), DispatchSemaphore(value: 0), Locked(false))
-            DispatchQueue.global().async {
-                let order = NSSortDescriptor(keyPath: \HTTPCookie.path, ascending: true) { _, _ in
-                    isSorting.append(true)
-                    let hasWaited = mayEnd.wait(timeout: .now() + 60) == .timedOut
-                    isOver.withLock { $0 = hasWaited }
-                    return .orderedSame
-                }
-                _ = cookies.sortedCookies(using: [order])
-            }
-            try await isSorting.wait(for: 1)
-            gate.open()
-            synchronizer.loadResource(DataResource(url: bench.server.url("/b"))) { _ in answers.append("b") }
-            synchronizer.prefetch([DataResource(url: bench.server.url("/b"))])
-            #expect(!isOver.withLock { $0 }, "the main actor did not wait")
-            mayEnd.signal()
-            try await answers.wait(for: 2)
-            #expect(cookies.cookies?.count == 3)
-        }
-    #endif
 
     @Test("who logs in while a load is under way does not join that of the one before")
     func inFlight() async throws {

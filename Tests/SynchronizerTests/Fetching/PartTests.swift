@@ -66,6 +66,22 @@ struct PartTests {
         FakeReply(206, ["Cache-Control": "max-age=60", "Content-Range": "bytes \(range)"], body)
     }
 
+    @Test("is completed by the rest, where its date says that both belong together")
+    func completedByDate() {
+        @Sendable func part(_ range: String, _ body: String) -> FakeReply {
+            var reply = Self.untagged(range, body)
+            reply.fields["Last-Modified"] = HTTPDate.format(Date(timeIntervalSince1970: 1_000_000_000))
+            return reply
+        }
+        let harness = FetchHarness(part("0-3/10", "0123"))
+        harness.load("http://a.example/x", Self.range("0-3"))
+        harness.transport.serve { _ in part("4-9/10", "456789") }
+        let events = harness.load()
+        #expect(events.body == "0123456789")
+        #expect(events.names == ["needsNetwork", "resumed after 4", "received", "finished"])
+        #expect(harness.transport.requests.count == 2)
+    }
+
     @Test("without a validator is completed by the whole, where the server sends that for the rest")
     func completedByWhole() {
         let harness = FetchHarness(Self.untagged("0-3/10", "0123"))

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import ScriptedServer
 import Synchronizer
 import TestSupport
 import Testing
@@ -183,6 +184,32 @@ struct VaryingTests {
         harness.transport.imply(["Cookie": "user=two"])
         harness.transport.serve { _ in FakeReply(200, Self.stored, "two") }
         #expect(harness.load().body == "two")
+    }
+
+    @Test("is kept on the disk, too")
+    func stored() async throws {
+        let bench = try Workbench()
+        bench.server.handle("/a") { request in
+            let isConditional = request["If-None-Match"] != nil
+            let fields: KeyValuePairs =
+                isConditional
+                ? ["Cache-Control": "max-age=60", "Vary": "X-Profile"]
+                : ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+            return Reply(
+                isConditional ? "" : request["X-Profile"] ?? "nobody", status: isConditional ? 304 : 200, fields: fields
+            )
+        }
+        func load(_ profile: String?) async throws -> Loaded<Data> {
+            var request = URLRequest(url: bench.server.url("/a"))
+            request.setValue(profile, forHTTPHeaderField: "X-Profile")
+            return try await bench.synchronizer().loaded(DataResource(request: request))
+        }
+        _ = try await load("alice")
+        bench.clock.advance(by: 100)
+        #expect(try await load("alice").source == .revalidated)
+        #expect(try await load(nil).object == Data("nobody".utf8))
+        let again = try await load("alice")
+        #expect(again.source == .cache && again.object == Data("alice".utf8))
     }
 
     @Test("is found out where URLSession stores by itself, too", arguments: ["alice", nil])

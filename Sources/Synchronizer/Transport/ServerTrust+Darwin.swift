@@ -1,0 +1,87 @@
+#if canImport(Darwin)
+    import Foundation
+    import Security
+
+    /// Does for `URLSession` what ``TLSConfiguration`` says beyond the session's own configuration.
+    struct ServerTrust: Sendable {
+        private let tls: TLSConfiguration
+        /// Where chains are verified, which may wait for the network.
+        private let queue = DispatchQueue(label: "Synchronizer.trust", qos: .userInitiated, attributes: .concurrent)
+
+        enum Decision: @unchecked Sendable {  // `URLCredential` is immutable
+            /// The session decides by itself.
+            case byDefault
+            case use(URLCredential)
+            case refuse(URLError.Code)
+        }
+
+        init(_ tls: TLSConfiguration) {
+            self.tls = tls
+        }
+
+        /// Whether a challenge is one of TLS. Those of HTTP are for the delegate.
+        static func isConcerned(with challenge: URLAuthenticationChallenge) -> Bool {
+            [NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate]
+                .contains(challenge.protectionSpace.authenticationMethod)
+        }
+
+        func decide(_ challenge: URLAuthenticationChallenge, _ decided: @escaping @Sendable (Decision) -> Void) {
+            let space = challenge.protectionSpace
+            guard let trust = space.serverTrust else { return decided(certificateDecision) }
+            let pins = tls.pinnedPublicKeys[space.host.lowercased()]
+            guard pins != nil || tls.additionalAuthorities != nil || !tls.trustsSystemAuthorities else {
+                return decided(.byDefault)
+            }
+            let chain = Chain(trust: trust)
+            queue.async { decided(verify(chain.trust, pins)) }
+        }
+
+        /// A `SecTrust` on its way to one other thread.
+        private struct Chain: @unchecked Sendable {  // nobody else uses it meanwhile
+            let trust: SecTrust
+        }
+
+        private func verify(_ trust: SecTrust, _ pins: Set<String>?) -> Decision {
+            let authorities = CertificateReader.certificates(inPEM: tls.additionalAuthorities ?? "")
+                .compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }
+            if !authorities.isEmpty || !tls.trustsSystemAuthorities {
+                SecTrustSetAnchorCertificates(trust, authorities as CFArray)
+                SecTrustSetAnchorCertificatesOnly(trust, !tls.trustsSystemAuthorities)
+            }
+            var error: CFError?
+            guard SecTrustEvaluateWithError(trust, &error) else { return .refuse(Self.code(of: error)) }
+            if let pins, !pins.contains(Self.pin(of: trust) ?? "") { return .refuse(.secureConnectionFailed) }
+            return .use(URLCredential(trust: trust))
+        }
+
+        private static func pin(of trust: SecTrust) -> String? {
+            guard let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate], let own = chain.first else {
+                return nil
+            }
+            return CertificateReader.pin(ofCertificate: SecCertificateCopyData(own) as Data)
+        }
+
+        private static func code(of error: CFError?) -> URLError.Code {
+            switch error.map({ OSStatus(CFErrorGetCode($0)) }) {
+            case errSecCertificateExpired: .serverCertificateHasBadDate
+            case errSecCertificateNotValidYet: .serverCertificateNotYetValid
+            case errSecNotTrusted, errSecCreateChainFailed: .serverCertificateHasUnknownRoot
+            default: .serverCertificateUntrusted
+            }
+        }
+
+        private var certificateDecision: Decision {
+            guard let certificate = tls.clientCertificate else { return .byDefault }
+            let options = [kSecImportExportPassphrase as String: certificate.password] as CFDictionary
+            var items: CFArray?
+            guard SecPKCS12Import(certificate.data as CFData, options, &items) == errSecSuccess,
+                let item = (items as? [[String: Any]])?.first, let found = item[kSecImportItemIdentity as String]
+            else { return .refuse(.clientCertificateRejected) }
+            let identity = found as! SecIdentity  // Swift has no conditional cast to types of Core Foundation
+            let chain = item[kSecImportItemCertChain as String] as? [Any]
+            return .use(
+                URLCredential(
+                    identity: identity, certificates: chain.map { Array($0.dropFirst()) }, persistence: .forSession))
+        }
+    }
+#endif
