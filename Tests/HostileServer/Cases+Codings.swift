@@ -29,7 +29,9 @@ extension HostileCase {
         HostileCase("A body that inflates to 1 GB", .tooLarge) { _, _ in
             .script([.head("Content-Encoding: gzip")] + Compressed.gzip.bomb(gibibytes: 1) + [.close])
         },
-        HostileCase("More codings than five, which are passed through", .response(status: 200, body: Compressed.gzip.sample)) { _, _ in
+        HostileCase(
+            "More codings than five, which are passed through", .response(status: 200, body: Compressed.gzip.sample)
+        ) { _, _ in
             let codings = Array(repeating: "gzip", count: 100).joined(separator: ", ")
             return .script([
                 .head("Content-Encoding: \(codings)", "Content-Length: 523"), .bytes(Compressed.gzip.sample), .hold,
