@@ -89,6 +89,10 @@ let package = Package(
         .target(
             name: "ScriptedServer", path: "Tests/ScriptedServer",
             resources: [.copy("Photographs")], swiftSettings: settings),
+        // What hostile servers do, and what their clients get: the table of Documentation/Linux.md.
+        .target(
+            name: "HostileServer", dependencies: ["ScriptedServer"], path: "Tests/HostileServer",
+            swiftSettings: settings),
         .target(
             name: "TestSupport", dependencies: ["Synchronizer", "HTTPCaching", "ScriptedServer"],
             path: "Tests/TestSupport",
@@ -106,6 +110,7 @@ let package = Package(
             name: "SynchronizerTests",
             dependencies: [
                 "Synchronizer", "HTTPCaching", "TestSupport", "TestTraits",
+                "HostileServer",
                 .target(name: "StorageChild", condition: whereProcessesAre),
                 .target(name: "CacheTool", condition: whereProcessesAre),
             ],
@@ -132,8 +137,17 @@ let package = Package(
         .systemLibrary(name: "CContentCodings"),
         .target(name: "CurlSession", dependencies: ["CCurl", "CContentCodings"], swiftSettings: settings),
         .testTarget(
-            name: "CurlSessionTests", dependencies: ["CurlSession", "ScriptedServer", "TestSupport"],
+            name: "CurlSessionTests", dependencies: ["CurlSession", "ScriptedServer", "HostileServer", "TestSupport"],
             swiftSettings: settings),
+        // Meets hostile servers, where a test can see it crash and measure its memory.
+        .executableTarget(
+            name: "HostileChild", dependencies: ["Synchronizer", "HostileServer", "TestSupport"],
+            path: "Tests/HostileChild", swiftSettings: settings),
+        // Loads from the real servers that Scripts/interop starts.
+        .executableTarget(
+            name: "InteropProbe", dependencies: ["Synchronizer", "CurlSession", "ScriptedServer"],
+            path: "Tests/Interop", swiftSettings: settings),
     ]
+    package.targets.first { $0.name == "SynchronizerTests" }?.dependencies.append("HostileChild")
     package.targets.first { $0.name == "Synchronizer" }?.dependencies.append("CurlSession")
 #endif

@@ -8,10 +8,14 @@ import Foundation
 /// try await gate.waitForArrivals()      // the request has come, and the reply waits
 /// gate.open()
 /// ```
+///
+/// A test that sets the pace of a reply admits one arrival after the other instead (``admit(_:)``).
 public final class Gate: Sendable {
     private struct State: Sendable {
         var isOpen = false
         var arrivals = 0
+        /// How many may pass that have not arrived yet.
+        var admissions = 0
         var waiting: [@Sendable () -> Void] = []
     }
 
@@ -36,6 +40,17 @@ public final class Gate: Sendable {
         waiting.forEach { $0() }
     }
 
+    /// Lets through the next `count` arrivals: those that wait longest, then those that come.
+    public func admit(_ count: Int = 1) {
+        let admitted = state.update { state in
+            let admitted = Array(state.waiting.prefix(count))
+            state.waiting.removeFirst(admitted.count)
+            state.admissions += count - admitted.count
+            return admitted
+        }
+        admitted.forEach { $0() }
+    }
+
     /// Returns once so many replies have reached the gate.
     public func waitForArrivals(_ count: Int = 1) async throws {
         _ = try await state.wait(for: "\(count) replies at a gate") { $0.arrivals >= count }
@@ -45,8 +60,13 @@ public final class Gate: Sendable {
     func admits(orResume resume: @escaping @Sendable () -> Void) -> Bool {
         state.update { state in
             state.arrivals += 1
-            if !state.isOpen { state.waiting.append(resume) }
-            return state.isOpen
+            if state.isOpen { return true }
+            if state.admissions > 0 {
+                state.admissions -= 1
+                return true
+            }
+            state.waiting.append(resume)
+            return false
         }
     }
 }

@@ -36,6 +36,7 @@ public final class ScriptedServer: Sendable {
         engine = try ServerEngine(listener: listener, journal: journal) { request in
             script.withLock { $0.handler(for: request) }(request)
         }
+        engine.answersEarly = { target in script.withLock { $0.early.contains(target) } }
         engine.loop.start(named: "ScriptedServer \(self.port)")
     }
 
@@ -74,6 +75,12 @@ public final class ScriptedServer: Sendable {
     /// Has these replies given, each once and in order, before any other at that target or path.
     public func enqueue(_ replies: Reply..., for target: String) {
         script.withLock { $0.queues[target, default: []] += replies }
+    }
+
+    /// Answers requests for a target as soon as their heads have arrived. Their bodies are read and ignored, so such a
+    /// reply should end its connection.
+    public func answerEarly(at target: String) {
+        script.withLock { _ = $0.early.insert(target) }
     }
 
     // MARK: How it says it

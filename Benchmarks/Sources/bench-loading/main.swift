@@ -16,7 +16,20 @@ if report.isWanted("memory") {
     let allocations = memory.allocations()
     report.add(Row("allocations on a memory hit", allocations, unit: "", atMost: 3))
 }
-if report.isWanted("cold") { for row in try await NetworkRows(server: server).cold() { report.add(row) } }
+#if os(Linux)
+    let names = ["cold", "stored", "revalidated", "multiplexed", "large", "slow"]
+    if names.contains(where: report.isWanted) {
+        let rows = PeerRows(server: try NginxServer())
+        if report.isWanted("cold") { for row in try await rows.cold() { report.add(row) } }
+        if report.isWanted("stored") { report.add(try await rows.stored()) }
+        if report.isWanted("revalidated") { report.add(try await rows.revalidated()) }
+        if report.isWanted("multiplexed") { report.add(try await rows.multiplexed()) }
+        if report.isWanted("large") { report.add(try await rows.large()) }
+        if report.isWanted("slow") { for row in try await rows.slow() { report.add(row) } }
+    }
+#else
+    if report.isWanted("cold") { for row in try await NetworkRows(server: server).cold() { report.add(row) } }
+#endif
 if report.isWanted("disk") {
     let name = "loads from disk, whole, 20 KB"
     let scratch = try Scratch()

@@ -10,6 +10,9 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     /// Seconds after which an idle connection is not used again. Servers mostly close theirs after 60 or more.
     static let maximumAge = 50
     private static let spareHandles = 32
+    /// Whether a handle may serve another transfer. Before 8.4 libcurl keeps a pointer to the last field line of the transfer
+    /// before, and follows it when the first line of the next head begins with a blank: a server could crash the process.
+    private static let reusesHandles = (curl_version_info(CURLVERSION_NOW)?.pointee.version_num ?? 0) >= 0x08_0400
 
     let engine: Engine
     let options: TransferOptions
@@ -86,7 +89,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         curl_multi_remove_handle(multi, easy)
         active[easy] = nil
         transfer.detach()
-        if transfer.needsFreshHandle || spare.count >= Self.spareHandles {
+        if !Self.reusesHandles || transfer.needsFreshHandle || spare.count >= Self.spareHandles {
             curl_easy_cleanup(easy)
         } else {
             spare.append(easy)

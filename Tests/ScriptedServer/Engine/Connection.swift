@@ -101,7 +101,7 @@ final class Connection {
     }
 
     private func beginReply() -> Bool {
-        switch parser.next() {
+        switch parser.next(answersEarly: server.answersEarly) {
         case .incomplete: return false
         case .expectsContinue: steps = [.send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8), content: 0..<0)]
         case .request(let request):
@@ -133,6 +133,9 @@ final class Connection {
             guard case .done = progress else { return progress }
             waitsForRoom = true
             return .blocked
+        case .again(let round, let times):
+            repeatSteps(round, times: times)
+            return .done
         case .wait(let gate): return wait(at: gate)
         case .delay(let seconds):
             let (server, ticket) = (server, nextTicket())
@@ -150,6 +153,13 @@ final class Connection {
             server.close(self, by: .server, resetting: true)
             return .closed
         }
+    }
+
+    /// Has one round done, and the others after it. Other connections get their turn before each round.
+    private func repeatSteps(_ round: [ReplyPlan.Step], times: Int?) {
+        guard times != 0 else { return }
+        steps.insert(contentsOf: round + [.again(round, times: times.map { $0 - 1 })], at: steps.startIndex + 1)
+        waitsForRoom = true
     }
 
     private func wait(at gate: Gate) -> Progress {

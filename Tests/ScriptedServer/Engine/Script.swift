@@ -6,6 +6,8 @@ struct Script: Sendable {
     var replies: [String: Reply] = [:]
     var handlers: [String: Handler] = [:]
     var fallback: Handler
+    /// Targets that are answered as soon as the head of a request has arrived.
+    var early: Set<String> = []
 
     /// What is queued comes first, and is used up; then what is set, then what a closure says. In each the whole
     /// target goes before the path.

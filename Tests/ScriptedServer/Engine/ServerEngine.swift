@@ -5,6 +5,8 @@ final class ServerEngine: @unchecked Sendable {  // what is not `let` is touched
     let loop: EventLoop
     let journal: Observed<Journal>
     let respond: Script.Handler
+    /// Whether a target is answered before the body of its request has arrived. Set before the loop starts.
+    var answersEarly: @Sendable (String) -> Bool = { _ in false }
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
     private(set) var latency: TimeInterval = 0

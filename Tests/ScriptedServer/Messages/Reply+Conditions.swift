@@ -3,7 +3,7 @@ import Foundation
 extension Reply {
     /// The reply as this request gets it, where it asks for a condition or a part and the reply answers such requests.
     func applied(to request: RecordedRequest) -> Reply {
-        guard raw == nil, status == 200, request.method == "GET" || request.method == "HEAD" else { return self }
+        guard script == nil, status == 200, request.method == "GET" || request.method == "HEAD" else { return self }
         if answersConditions, isUnmodified(for: request) { return notModified }
         if answersRanges { return part(for: request) }
         return self

@@ -32,8 +32,8 @@ public struct Reply: Sendable {
     public var gates: [GatedMoment] = []
     /// What goes wrong.
     public var fault: Fault?
-    /// If given, these very bytes are sent in place of all the rest, and the connection is closed.
-    public var raw: Data?
+    /// If given, these pieces are sent in place of all the rest, exactly as they are.
+    public var script: [Piece]?
 
     /// A reply with a body.
     public init(_ body: Data, status: Int = 200, fields: KeyValuePairs<String, String> = [:]) {
@@ -52,10 +52,16 @@ public struct Reply: Sendable {
         Reply(status: status, fields: ["Location": location])
     }
 
-    /// Bytes that are sent as they stand, before the connection is closed.
-    public static func raw(_ text: String) -> Reply {
+    /// Text that is sent exactly as it is, in UTF-8, before the connection is closed.
+    public static func raw(_ text: String) -> Reply { script(.text(text), .close) }
+
+    /// Pieces that are sent exactly as they are. The connection stays open unless a piece ends it.
+    public static func script(_ pieces: Piece...) -> Reply { script(pieces) }
+
+    /// Pieces that are sent exactly as they are. The connection stays open unless a piece ends it.
+    public static func script(_ pieces: [Piece]) -> Reply {
         var reply = Reply()
-        reply.raw = Data(text.utf8)
+        reply.script = pieces
         return reply
     }
 }

@@ -11,6 +11,8 @@ struct ReplyPlan {
         case delay(TimeInterval)
         /// The same bytes again and again.
         case repeatForever(Data, content: Range<Int>)
+        /// The same steps so many times; nil: until the client leaves.
+        case again([Step], times: Int?)
         /// Nothing more, until the client goes.
         case hold
         /// FIN.
@@ -30,8 +32,8 @@ struct ReplyPlan {
         if latency > 0 { steps.append(.delay(latency)) }
         guard pass(.beforeHead) else { return }
         steps.append(.begin(status: reply.status))
-        if let raw = reply.raw {
-            steps += [.send(raw, content: 0..<0), .close]
+        if let script = reply.script {
+            steps += script.map(Step.init)
         } else {
             addHead()
         }

@@ -28,6 +28,8 @@ struct RequestParser {
         case body(Request, remaining: Int)
         case chunks(Request, ChunkDecoder)
         case refused(Int)
+        /// The request was answered before its body came: all that comes now is ignored.
+        case ignoring
     }
 
     private var buffer: [UInt8] = []
@@ -48,16 +50,20 @@ struct RequestParser {
     }
 
     /// The next request, as far as it has arrived. Call it until it says that it is incomplete.
-    mutating func next() -> Result {
+    mutating func next(answersEarly: (String) -> Bool = { _ in false }) -> Result {
         switch state {
-        case .head: return parseHead()
+        case .head: return parseHead(answersEarly)
+        case .ignoring:
+            consumed = buffer.count
+            scanned = consumed
+            return .incomplete
         case .body(let request, let remaining): return parseBody(request, remaining)
         case .chunks(let request, let decoder): return parseChunks(request, decoder)
         case .refused(let status): return .refused(status: status)
         }
     }
 
-    private mutating func parseHead() -> Result {
+    private mutating func parseHead(_ answersEarly: (String) -> Bool) -> Result {
         skipLineBreaks()
         guard let end = endOfHead() else {
             return backlog > Self.largestHead ? refuse(431) : .incomplete
@@ -67,6 +73,10 @@ struct RequestParser {
         consumed = end
         scanned = end
         guard let request = Self.request(from: head) else { return refuse(400) }
+        guard !answersEarly(request.target) else {
+            state = .ignoring
+            return .request(request)
+        }
         return beginBody(of: request)
     }
 

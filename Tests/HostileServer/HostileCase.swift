@@ -1,0 +1,124 @@
+import Foundation
+import ScriptedServer
+
+/// Something that a server does, with what its client gets. `Documentation/Linux.md` shows all cases in a table.
+public struct HostileCase: Sendable, CustomStringConvertible {
+    /// What a load ends with.
+    public enum Outcome: Hashable, Sendable {
+        /// A complete response.
+        case response(status: Int, body: Data)
+        /// A failure.
+        case error(URLError.Code)
+        /// More than the client accepts. A session without a limit gets a body for as long as it wants.
+        case tooLarge
+
+        /// A response of status 200 with a short text.
+        public static func text(_ text: String) -> Outcome { .response(status: 200, body: Data(text.utf8)) }
+        /// The response that most cases have.
+        public static let hello = text("hello")
+    }
+
+    /// What the client waits for before the load ends.
+    public enum Wait: String, Sendable {
+        /// Nothing but the bytes that decide.
+        case nothing = "at once"
+        /// The time-out for an idle connection.
+        case idleTimeout = "after `timeoutInterval`"
+        /// The limit for the whole load.
+        case loadTimeout = "after `timeoutForLoad`"
+    }
+
+    /// What the server does: a row of the table.
+    public let row: String
+    /// Which of the cases of that row this is.
+    public let variant: String
+    /// What `Synchronizer` gives, with a limit of ``maximumResponseSize``.
+    public let outcome: Outcome
+    /// What a session gives, which has no such limit.
+    public let sessionOutcome: Outcome
+    /// How long it takes.
+    public let wait: Wait
+    /// Whether the response is stored. Where it is not, what was stored before remains.
+    public let isStored: Bool
+    /// The method of the request. A `POST` has a body of 8 MB.
+    public let method: String
+    /// What the server replies with at a path.
+    public let reply: @Sendable (ScriptedServer, _ path: String) -> Reply
+
+    /// The limit that the table is about.
+    public static let maximumResponseSize = 1 << 20
+
+    init(
+        _ row: String, _ variant: String, _ outcome: Outcome, session: Outcome? = nil, wait: Wait = .nothing,
+        method: String = "GET", reply: @escaping @Sendable (ScriptedServer, String) -> Reply
+    ) {
+        (self.row, self.variant, self.outcome, self.wait) = (row, variant, outcome, wait)
+        (self.method, self.reply) = (method, reply)
+        sessionOutcome = session ?? outcome
+        if case .response(status: 200, _) = outcome { isStored = method == "GET" } else { isStored = false }
+    }
+
+    init(
+        _ row: String, _ variant: String, _ outcome: Outcome, wait: Wait = .nothing, method: String = "GET",
+        _ pieces: Reply.Piece...
+    ) {
+        self.init(row, variant, outcome, wait: wait, method: method) { _, _ in .script(pieces) }
+    }
+
+    init(
+        _ row: String, _ outcome: Outcome, session: Outcome? = nil, method: String = "GET",
+        reply: @escaping @Sendable (ScriptedServer, String) -> Reply
+    ) {
+        self.init(row, "", outcome, session: session, method: method, reply: reply)
+    }
+
+    init(
+        _ row: String, _ outcome: Outcome, session: Outcome? = nil, method: String = "GET", _ pieces: Reply.Piece...
+    ) {
+        self.init(row, "", outcome, session: session, method: method) { _, _ in .script(pieces) }
+    }
+
+    public var description: String { variant.isEmpty ? row : "\(row): \(variant)" }
+}
+
+extension HostileCase {
+    /// All cases, in the order of the table.
+    public static let all: [HostileCase] = [
+        connections, heads, statusLines, lengths, chunks, codings, redirects, answers,
+    ].flatMap { $0 }
+
+    /// Has a server reply with this case at a path, and with a short text at `/target`, where redirects lead.
+    public func install(on server: ScriptedServer, at path: String) {
+        server[path] = reply(server, path)
+        server["/target"] = Reply("hello", fields: ["Cache-Control": "max-age=100"])
+    }
+}
+
+extension Reply.Piece {
+    /// The head of a response that may be stored, with these lines and the empty one that ends it.
+    static func head(_ lines: String..., status: String = "HTTP/1.1 200 OK") -> Reply.Piece {
+        .text(([status, "Cache-Control: max-age=100"] + lines).joined(separator: "\r\n") + "\r\n\r\n")
+    }
+
+    /// The head of a redirect, with these lines and the empty one that ends it.
+    static func redirect(_ lines: String...) -> Reply.Piece {
+        .text((["HTTP/1.1 302 Found", "Cache-Control: max-age=100"] + lines).joined(separator: "\r\n") + "\r\n\r\n")
+    }
+
+    /// The start of that head: one or more lines are to follow.
+    static let openHead = text("HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\n")
+
+    /// A response whose body is complete.
+    static func response(_ lines: String..., status: String = "HTTP/1.1 200 OK", body: String = "hello") -> Reply.Piece
+    {
+        .text(
+            ([status, "Cache-Control: max-age=100", "Content-Length: \(body.utf8.count)"] + lines)
+                .joined(separator: "\r\n") + "\r\n\r\n" + body)
+    }
+
+    /// So many bytes, a multiple of 16 KiB, which are generated as they are sent.
+    static func fill(_ count: Int) -> Reply.Piece { .again([block], times: count / (16 << 10)) }
+
+    /// 16 KiB.
+    static let block = bytes(Data(repeating: UInt8(ascii: "x"), count: 16 << 10))
+}

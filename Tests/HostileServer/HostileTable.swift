@@ -1,0 +1,61 @@
+import Foundation
+
+/// The table of `Documentation/Linux.md`: one row for all cases that end alike.
+public enum HostileTable {
+    /// The table as Markdown.
+    public static var markdown: String {
+        (["| The server | What you get | When | Stored |", "| --- | --- | --- | --- |"] + rows).joined(separator: "\n")
+    }
+
+    private static var rows: [String] {
+        var rows: [(row: String, ending: String, variants: [String])] = []
+        for hostile in HostileCase.all {
+            let place = rows.firstIndex { $0 == (hostile.row, hostile.ending, $0.variants) }
+            if let place {
+                rows[place].variants.append(hostile.variant)
+            } else {
+                rows.append((hostile.row, hostile.ending, [hostile.variant]))
+            }
+        }
+        return rows.map { "| \(text($0.row, $0.variants)) | \($0.ending) |" }
+    }
+
+    private static func text(_ row: String, _ variants: [String]) -> String {
+        variants == [""] ? row : "\(row): \(variants.map(escaped).joined(separator: ", "))"
+    }
+
+    private static func escaped(_ variant: String) -> String {
+        let plain = variant.replacingOccurrences(of: "|", with: "\\|")
+        return variant.contains { "<[/%=\"".contains($0) } || variant.isEmpty ? "`\(plain)`" : plain
+    }
+}
+
+extension HostileCase {
+    fileprivate var ending: String { "\(outcome) | \(wait.rawValue) | \(isStored ? "yes" : "no")" }
+}
+
+extension HostileCase.Outcome: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .response(status: 200, let body) where body.count > 20: "the whole response"
+        case .response(status: 200, let body): "the response: “\(String(decoding: body, as: UTF8.self))”"
+        case .response(let status, let body) where body.isEmpty: "\(status), without a body"
+        case .response(let status, _): "\(status) with its body"
+        case .error(let code): "`URLError.\(Self.name(of: code))`"
+        case .tooLarge: "`SynchronizerError.tooLarge`"
+        }
+    }
+
+    private static func name(of code: URLError.Code) -> String {
+        names[code] ?? "\(code.rawValue)"
+    }
+
+    private static let names: [URLError.Code: String] = [
+        .networkConnectionLost: "networkConnectionLost", .timedOut: "timedOut", .badServerResponse: "badServerResponse",
+        .dataLengthExceedsMaximum: "dataLengthExceedsMaximum", .cannotDecodeContentData: "cannotDecodeContentData",
+        .cannotDecodeRawData: "cannotDecodeRawData", .cannotParseResponse: "cannotParseResponse", .badURL: "badURL",
+        .unsupportedURL: "unsupportedURL", .cannotFindHost: "cannotFindHost",
+        .cannotConnectToHost: "cannotConnectToHost",
+        .httpTooManyRedirects: "httpTooManyRedirects",
+    ]
+}
