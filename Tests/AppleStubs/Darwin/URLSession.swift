@@ -2,16 +2,16 @@
 import Foundation
 import Security
 
-struct Selector: Equatable {
+public struct Selector: Equatable, Sendable {
     let name: String
 
-    init(_ name: String) { self.name = name }
+    public init(_ name: String) { self.name = name }
 }
 
 /// With the methods that the runtime of Objective-C calls.
-class NSObject: Foundation.NSObject {
-    func responds(to selector: Selector!) -> Bool { false }
-    func forwardingTarget(for selector: Selector!) -> Any? { nil }
+open class NSObject: Foundation.NSObject {
+    open func responds(to selector: Selector!) -> Bool { false }
+    open func forwardingTarget(for selector: Selector!) -> Any? { nil }
 }
 
 enum tls_protocol_version_t: UInt16 {
@@ -37,3 +37,7 @@ extension URLCredential {
         self.init(user: "", password: "", persistence: persistence)
     }
 }
+
+// Foundation on Linux has these names, too, and marks them as unavailable.
+let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
+let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"

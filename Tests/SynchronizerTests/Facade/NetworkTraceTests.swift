@@ -42,7 +42,10 @@ struct NetworkTraceTests {
         let error = await #expect(throws: SynchronizerError.self) {
             try await limited.load(DataResource(url: bench.server.url("/a")))
         }
-        guard case .tooLarge(limit: 50_000, _)? = error else { return Issue.record("\(String(describing: error))") }
+        guard case .tooLarge(limit: 50_000, _)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
     }
 
     @Test("the body of a redirect is not waited for")

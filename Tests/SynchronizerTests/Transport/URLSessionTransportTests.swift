@@ -156,8 +156,8 @@ struct URLSessionTransportTests {
     @Test(
         "what breaks off is an error",
         arguments: [
-            Reply.Fault.close(.beforeHead), .close(.midHead), .reset(.midHead), .close(.afterHead), .close(.afterBody(10)),
-            .reset(.afterBody(10)),
+            Reply.Fault.close(.beforeHead), .close(.midHead), .reset(.midHead), .close(.afterHead),
+            .close(.afterBody(10)), .reset(.afterBody(10)),
             .badChunkSize(after: 10), .missingChunkEnd, .missingLastChunk,
         ])
     func faults(fault: Reply.Fault) async {
