@@ -109,8 +109,7 @@ let package = Package(
         .testTarget(
             name: "SynchronizerTests",
             dependencies: [
-                "Synchronizer", "HTTPCaching", "TestSupport", "TestTraits",
-                "HostileServer",
+                "Synchronizer", "HTTPCaching", "TestSupport", "TestTraits", "HostileServer",
                 .target(name: "StorageChild", condition: whereProcessesAre),
                 .target(name: "CacheTool", condition: whereProcessesAre),
             ],
@@ -137,7 +136,8 @@ let package = Package(
         .systemLibrary(name: "CContentCodings"),
         .target(name: "CurlSession", dependencies: ["CCurl", "CContentCodings"], swiftSettings: settings),
         .testTarget(
-            name: "CurlSessionTests", dependencies: ["CurlSession", "ScriptedServer", "HostileServer", "TestSupport"],
+            name: "CurlSessionTests",
+            dependencies: ["CurlSession", "ScriptedServer", "HostileServer", "TestSupport", "TestTraits"],
             swiftSettings: settings),
         // Meets hostile servers, where a test can see it crash and measure its memory.
         .executableTarget(

@@ -1,10 +1,11 @@
 import Foundation
 import FoundationNetworking
+import TestTraits
 import Testing
 
 @testable import CurlSession
 
-@Suite struct ChallengeTests {
+@Suite(.bounded) struct ChallengeTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var lines: [String]
         var expected: String
@@ -118,7 +119,7 @@ import Testing
     }
 }
 
-@Suite struct AuthenticationFlowTests {
+@Suite(.bounded) struct AuthenticationFlowTests {
     private let both = Challenge.parse(["Basic realm=\"r\", Digest realm=\"r\", nonce=\"n\""])
     private let one = AuthenticationFlow.Credential(user: "u", password: "1")
     private let two = AuthenticationFlow.Credential(user: "u", password: "2")

@@ -2,11 +2,12 @@ import Foundation
 import FoundationNetworking
 import ScriptedServer
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import CurlSession
 
-@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+@Suite(.bounded) struct ConnectionTests {
     /// The late bytes are a whole response, sent while the connection is idle.
     @Test func `bytes that come after a response are not the answer to the next request`() async throws {
         let bench = try Bench()

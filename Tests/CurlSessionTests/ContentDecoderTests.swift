@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import CurlSession
 
-@Suite struct ContentDecoderTests {
+@Suite(.bounded) struct ContentDecoderTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var codings: [String]

@@ -1,11 +1,12 @@
 import Dispatch
 import Foundation
 import FoundationNetworking
+import TestTraits
 import Testing
 
 @testable import CurlSession
 
-@Suite struct CookieJarTests {
+@Suite(.bounded) struct CookieJarTests {
     private let now = Date(timeIntervalSince1970: 1_800_000_000)
     private let url = URL(string: "http://a.test/x/y") ?? URL(fileURLWithPath: "/")
 

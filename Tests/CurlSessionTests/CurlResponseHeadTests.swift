@@ -1,8 +1,9 @@
 import CurlSession
 import Foundation
+import TestTraits
 import Testing
 
-@Suite struct CurlResponseHeadTests {
+@Suite(.bounded) struct CurlResponseHeadTests {
     @Test func `field lines keep their order and their repetitions`() throws {
         let url = try #require(URL(string: "http://example.test/"))
         let fields = [

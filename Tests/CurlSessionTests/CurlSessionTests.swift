@@ -1,11 +1,12 @@
 import Foundation
 import FoundationNetworking
 import ScriptedServer
+import TestTraits
 import Testing
 
 @testable import CurlSession
 
-@Suite(.timeLimit(.minutes(1))) struct CurlSessionTests {
+@Suite(.bounded) struct CurlSessionTests {
     @Test func `a response is delivered once, whole and in order`() async throws {
         let bench = try Bench()
         bench.server["/"] = Reply("hello", fields: ["X-A": "1", "x-a": "2"])

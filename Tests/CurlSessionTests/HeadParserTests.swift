@@ -1,10 +1,11 @@
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import CurlSession
 
-@Suite struct HeadParserTests {
+@Suite(.bounded) struct HeadParserTests {
     /// A head, and what is made of it: `name=value` for each field, or an error.
     struct Case: Sendable, CustomTestStringConvertible {
         var lines: String

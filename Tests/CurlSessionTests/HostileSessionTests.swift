@@ -3,10 +3,11 @@ import Foundation
 import FoundationNetworking
 import HostileServer
 import ScriptedServer
+import TestTraits
 import Testing
 
 /// What a session without the library on top gives for each case of the table in `Documentation/Linux.md`.
-@Suite("Hostile servers, met by a session")
+@Suite("Hostile servers, met by a session", .bounded)
 struct HostileSessionTests {
     @Test("each case ends as the table says", arguments: HostileCase.all)
     func outcome(hostile: HostileCase) async throws {

@@ -1,9 +1,10 @@
 import Foundation
+import TestTraits
 import Testing
 
 @testable import CurlSession
 
-@Suite struct ProxyRulesTests {
+@Suite(.bounded) struct ProxyRulesTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var environment: [String: String]
         var url: String

@@ -1,11 +1,12 @@
 import Foundation
 import FoundationNetworking
 import ScriptedServer
+import TestTraits
 import Testing
 
 @testable import CurlSession
 
-@Suite(.timeLimit(.minutes(1))) struct SessionRedirectTests {
+@Suite(.bounded) struct SessionRedirectTests {
     @Test func `a redirect is followed on the same connection`() async throws {
         let bench = try Bench()
         bench.server["/"] = Reply("moved", status: 302, fields: ["Location": "/x"])

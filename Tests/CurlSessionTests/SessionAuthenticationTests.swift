@@ -2,11 +2,12 @@ import Foundation
 import FoundationNetworking
 import ScriptedServer
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import CurlSession
 
-@Suite(.timeLimit(.minutes(1))) struct SessionAuthenticationTests {
+@Suite(.bounded) struct SessionAuthenticationTests {
     private static let basic = "Basic dXNlcjpwYXNz"  // user:pass
     private let credential = URLCredential(user: "user", password: "pass", persistence: .none)
 

@@ -1,11 +1,12 @@
 import Foundation
 import FoundationNetworking
 import ScriptedServer
+import TestTraits
 import Testing
 
 @testable import CurlSession
 
-@Suite(.timeLimit(.minutes(1))) struct SessionCookieTests {
+@Suite(.bounded) struct SessionCookieTests {
     @Test func `cookies of all responses, redirects too, are sent from then on and are in the storage`() async throws {
         let configuration = Configured()
         let bench = try Bench(configure: configuration.keep)

@@ -2,6 +2,7 @@ import Foundation
 import FoundationNetworking
 import ScriptedServer
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import CurlSession
@@ -38,7 +39,7 @@ final class TimedEngine: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct SessionTimeoutTests {
+@Suite(.bounded) struct SessionTimeoutTests {
     @Test func `a server that says nothing times out, a moment after the limit and not before`() async throws {
         let clock = TimedEngine()
         let bench = try Bench(engine: clock.engine) { $0.timeoutIntervalForRequest = 10 }

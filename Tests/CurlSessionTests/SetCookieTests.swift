@@ -1,11 +1,12 @@
 import Foundation
 import FoundationNetworking
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import CurlSession
 
-@Suite struct SetCookieTests {
+@Suite(.bounded) struct SetCookieTests {
     /// A response from `from` with `lines`; the `Cookie` line of a request for `to` afterwards.
     struct Case: Sendable, CustomTestStringConvertible {
         var from: String

@@ -1,10 +1,11 @@
 import Foundation
 import FoundationNetworking
+import TestTraits
 import Testing
 
 @testable import CurlSession
 
-@Suite struct TaskMachineTests {
+@Suite(.bounded) struct TaskMachineTests {
     @Test func `a task starts once, and pauses and goes on afterwards`() {
         var machine = TaskMachine()
         #expect(machine.resume() == .start)
@@ -38,7 +39,7 @@ import Testing
     }
 }
 
-@Suite struct HostSlotsTests {
+@Suite(.bounded) struct HostSlotsTests {
     @Test func `slots are limited for each host, and given by priority, then in order`() {
         var slots = HostSlots<String>(limit: 1)
         #expect(slots.take("a", priority: 0.5, waiter: "1"))
@@ -66,7 +67,7 @@ import Testing
     }
 }
 
-@Suite struct URLReferenceTests {
+@Suite(.bounded) struct URLReferenceTests {
     @Test(
         arguments: [
             ("/x", "http://h:1/x"), ("x", "http://h:1/a/x"), ("../x", "http://h:1/x"), ("../../../x", "http://h:1/x"),

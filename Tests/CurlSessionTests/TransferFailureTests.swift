@@ -1,11 +1,12 @@
 import CCurl
 import Foundation
 import FoundationNetworking
+import TestTraits
 import Testing
 
 @testable import CurlSession
 
-@Suite struct TransferFailureTests {
+@Suite(.bounded) struct TransferFailureTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var failure: TransferFailure
         var code: URLError.Code

@@ -1,11 +1,12 @@
 import Foundation
 import FoundationNetworking
 import ScriptedServer
+import TestTraits
 import Testing
 
 @testable import CurlSession
 
-@Suite(.timeLimit(.minutes(1))) struct UploadTests {
+@Suite(.bounded) struct UploadTests {
     private let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
 
     @Test func `a body is sent whole, and the delegate hears how far`() async throws {

@@ -1,11 +1,12 @@
 #if AVIF && !canImport(ImageIO)
     import Foundation
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
     /// AVIF that Debian's libavif 0.11 takes for something else.
-    @Suite("AVIF containers")
+    @Suite("AVIF containers", .bounded)
     struct AVIFGridTests {
         private let tiles: [(configuration: [UInt8], stream: [UInt8])]
         private static let side = 64

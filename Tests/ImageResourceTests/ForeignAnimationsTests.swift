@@ -1,11 +1,12 @@
 #if !canImport(ImageIO)
     import Foundation
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
     /// GIF and APNG beside the rules; browsers and Pillow say what is right.
-    @Suite("Foreign animations")
+    @Suite("Foreign animations", .bounded)
     struct ForeignAnimationsTests {
         // GIF
 

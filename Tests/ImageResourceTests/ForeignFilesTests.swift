@@ -1,11 +1,12 @@
 #if !canImport(ImageIO)
     import Foundation
+    import TestTraits
     import Testing
 
     @testable import ImageResource
 
     /// Files as other programs write them, within the rules and beside them; browsers and Pillow say what is right.
-    @Suite("Foreign files")
+    @Suite("Foreign files", .bounded)
     struct ForeignFilesTests {
         // WebP
 

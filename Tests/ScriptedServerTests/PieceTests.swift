@@ -1,8 +1,9 @@
 import Foundation
 import ScriptedServer
+import TestTraits
 import Testing
 
-@Suite("Scripted pieces")
+@Suite("Scripted pieces", .bounded)
 struct PieceTests {
     let server: ScriptedServer
 

@@ -1,6 +1,7 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
@@ -9,7 +10,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Challenges", .timeLimit(.minutes(10)))
+@Suite("Challenges", .bounded)
 struct AuthenticationTests {
     /// Answers each challenge with the credential of a user.
     final class Knowing: SessionDelegate, @unchecked Sendable {  // its own state is Locked

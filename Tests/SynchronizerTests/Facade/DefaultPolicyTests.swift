@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The cache policy of the session's configuration", .timeLimit(.minutes(10)))
+@Suite("The cache policy of the session's configuration", .bounded)
 struct DefaultPolicyTests {
     let bench: Workbench
     let cache: SQLiteURLCache

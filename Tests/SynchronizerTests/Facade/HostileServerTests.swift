@@ -1,10 +1,11 @@
 #if os(Linux)
     import Foundation
     import HostileServer
+    import TestTraits
     import Testing
 
     /// In a process of their own: a crash is then a failure of one test, and memory can be measured.
-    @Suite("Hostile servers")
+    @Suite("Hostile servers", .bounded)
     struct HostileServerTests {
         @Test("each case ends as the table says, is stored only if it is whole, and takes no more memory than allowed")
         func cases() async throws {
@@ -36,7 +37,7 @@
     }
 
     /// `Scripts/test --chaos SECONDS` lets it go on for longer.
-    @Suite("Chaos")
+    @Suite("Chaos", .bounded)
     struct ChaosTests {
         static let seconds = ProcessInfo.processInfo.environment["SYNCHRONIZER_CHAOS"] ?? "2"
 

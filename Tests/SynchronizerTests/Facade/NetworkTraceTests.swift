@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("What the network did", .timeLimit(.minutes(10)))
+@Suite("What the network did", .bounded)
 struct NetworkTraceTests {
     /// 100,000 zeros.
     static let gzip = Data(

@@ -1,6 +1,7 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
@@ -34,7 +35,7 @@ private struct FixedResource: Resource {
     var parse: @Sendable (Data) throws -> String { { String(decoding: $0, as: UTF8.self) } }
 }
 
-@Suite("A token that changes with each call of request()", .timeLimit(.minutes(10)))
+@Suite("A token that changes with each call of request()", .bounded)
 struct RotatingTokenTests {
     enum Way: CaseIterable {
         case load, loaded, onMainActor, onQueue, task, updates, follow, prefetchToMemory, prefetchToDisk

@@ -1,11 +1,12 @@
 import Foundation
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("A scheme in capital letters", .timeLimit(.minutes(10)))
+@Suite("A scheme in capital letters", .bounded)
 struct SchemeTests {
     let bench: Workbench
 

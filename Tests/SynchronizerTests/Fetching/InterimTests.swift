@@ -2,11 +2,12 @@ import Foundation
 import HTTPCaching
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("An interim head", .timeLimit(.minutes(10)))
+@Suite("An interim head", .bounded)
 struct InterimTests {
     static let hints = (status: 103, fields: ["Content-Length": "999999999999", "Link": "</a>; rel=preload"])
 

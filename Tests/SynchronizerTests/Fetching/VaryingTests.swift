@@ -3,10 +3,11 @@ import HTTPCaching
 import ScriptedServer
 import Synchronizer
 import TestSupport
+import TestTraits
 import Testing
 
 /// A stored response that comes to be selected by more request fields than before (RFC 9111 §4.1, §4.3.4).
-@Suite("A Vary that comes later")
+@Suite("A Vary that comes later", .bounded)
 struct VaryingTests {
     static let stored = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
     static let varying = ["Cache-Control": "max-age=60", "ETag": "\"1\"", "Vary": "X-Profile"]
@@ -224,7 +225,7 @@ struct VaryingTests {
     }
 }
 
-@Suite("Cookies that change while a request waits")
+@Suite("Cookies that change while a request waits", .bounded)
 struct ChangingCookieTests {
     private let harness = FetchHarness { request in
         FakeReply(200, ["Cache-Control": "private, max-age=60", "ETag": "\"1\""], "one")

@@ -2,11 +2,12 @@ import Foundation
 import HTTPCaching
 import ScriptedServer
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("A request that is not well-formed", .timeLimit(.minutes(10)))
+@Suite("A request that is not well-formed", .bounded)
 struct WellFormedTests {
     static let breaks = ["\r\n", "\r", "\n", "\0"]
 

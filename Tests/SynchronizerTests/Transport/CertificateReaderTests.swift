@@ -1,9 +1,10 @@
 import Foundation
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("Reading certificates")
+@Suite("Reading certificates", .bounded)
 struct CertificateReaderTests {
     static let pem = """
         -----BEGIN CERTIFICATE-----
