@@ -55,15 +55,15 @@ extension HostileCase {
 
     private static let bodies: [HostileCase] = [
         HostileCase(
-            "A redirect with a body of 100 MB", .hello,
+            "A redirect with a body of 100 MB", .tooLarge, session: .hello,
             .redirect("Location: /target", "Content-Length: 104857600"), .fill(100 << 20)),
         HostileCase(
-            "A redirect with a body without end", .hello, .redirect("Location: /target"),
+            "A redirect with a body without end", .tooLarge, session: .hello, .redirect("Location: /target"),
             .again([.fill(1 << 20)], times: nil)),
         HostileCase(
-            "A redirect whose body never comes", .hello,
-            .redirect("Location: /target", "Content-Length: 9"), .hold),
-        HostileCase("A redirect with a gzip bomb", .hello) { _, _ in
+            "A redirect whose body never comes", "", .error(.timedOut), session: .hello, wait: .idleTimeout
+        ) { _, _ in .script(.redirect("Location: /target", "Content-Length: 9"), .hold) },
+        HostileCase("A redirect with a gzip bomb", .tooLarge, session: .hello) { _, _ in
             .script(
                 [.redirect("Location: /target", "Content-Encoding: gzip")]
                     + Compressed.gzip.bomb(gibibytes: 10) + [.close])

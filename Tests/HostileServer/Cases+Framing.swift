@@ -6,7 +6,8 @@ extension HostileCase {
     private static func length(_ value: String, _ row: String, _ outcome: Outcome, _ end: Reply.Piece = .hold)
         -> HostileCase
     {
-        HostileCase(row, value, outcome, .head("Content-Length: \(value)"), .text("hello"), end)
+        HostileCase(
+            row, value, outcome, .head("Content-Length: \(value)"), .text("hello"), outcome == .hello ? .nothing : end)
     }
 
     static let lengths: [HostileCase] = [malformedLengths, hugeLengths, wrongLengths].flatMap { $0 }
@@ -64,7 +65,8 @@ extension HostileCase {
     private static func chunked(
         _ row: String, _ variant: String, _ outcome: Outcome, _ text: String, _ end: Reply.Piece = .hold
     ) -> HostileCase {
-        HostileCase(row, variant, outcome, .head("Transfer-Encoding: chunked"), .text(text), end)
+        HostileCase(
+            row, variant, outcome, .head("Transfer-Encoding: chunked"), .text(text), outcome == .hello ? .nothing : end)
     }
 
     static let chunks: [HostileCase] = [

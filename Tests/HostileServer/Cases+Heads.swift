@@ -56,6 +56,9 @@ extension HostileCase {
         bytes("A legal but unusual head", "Latin-1", Array("X-Y: caf".utf8) + [0xE9]),
         bytes("A legal but unusual head", "UTF-8", Array("X-Y: é 🎉".utf8)),
         HostileCase("A legal but unusual head", "no reason", .hello, .response(status: "HTTP/1.1 200")),
+        HostileCase(
+            "A malformed line, which is ignored", "no blank after the status", .hello,
+            .response(status: "HTTP/1.1 200OK")),
         HostileCase("A legal but unusual head", "an empty reason", .hello, .response(status: "HTTP/1.1 200 ")),
         HostileCase(
             "A legal but unusual head", "a reason in UTF-8", .hello, .response(status: "HTTP/1.1 200 Très bien")),
@@ -77,7 +80,7 @@ extension HostileCase {
             "A NUL in the head", "in a value", Array("X-Y: a".utf8) + [0] + Array("b".utf8), .error(.badServerResponse)),
         bytes("A NUL in the head", "in a name", Array("X".utf8) + [0] + Array("Y: b".utf8), .error(.badServerResponse)),
         HostileCase(
-            "A folded line at the start of the head", .hello,
+            "A folded line at the start of the head", .error(.badServerResponse),
             .text("HTTP/1.1 200 OK\r\n X: y\r\nCache-Control: max-age=100\r\nContent-Length: 5\r\n\r\nhello")),
     ]
 
@@ -103,7 +106,7 @@ extension HostileCase {
 
     static let statusLines: [HostileCase] = [statuses, versions, bare].flatMap { $0 }
 
-    private static let statuses: [HostileCase] = ["000", "99", "1000", "-1", "20", "2OO", "200OK", "0200", "+200", ""]
+    private static let statuses: [HostileCase] = ["000", "99", "1000", "-1", "20", "2OO", "0200", "+200", ""]
         .map {
             HostileCase(
                 "A status that is none", $0, .error(.badServerResponse), .response(status: "HTTP/1.1 \($0) X"), .close)

@@ -119,6 +119,9 @@ extension Reply.Piece {
     /// So many bytes, a multiple of 16 KiB, which are generated as they are sent.
     static func fill(_ count: Int) -> Reply.Piece { .again([block], times: count / (16 << 10)) }
 
+    /// Leaves the connection open for the next request.
+    static let nothing = again([], times: 0)
+
     /// 16 KiB.
     static let block = bytes(Data(repeating: UInt8(ascii: "x"), count: 16 << 10))
 }

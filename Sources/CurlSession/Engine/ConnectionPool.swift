@@ -12,7 +12,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     private static let spareHandles = 32
     /// Whether a handle may serve another transfer. Before 8.4 libcurl keeps a pointer to the last field line of the transfer
     /// before, and follows it when the first line of the next head begins with a blank: a server could crash the process.
-    private static let reusesHandles = (curl_version_info(CURLVERSION_NOW)?.pointee.version_num ?? 0) >= 0x08_0400
+    private static let reusesHandles = (curl_version_info(CURLVERSION_FIRST)?.pointee.version_num ?? 0) >= 0x08_0400
 
     let engine: Engine
     let options: TransferOptions
