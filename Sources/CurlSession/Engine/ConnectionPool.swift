@@ -18,6 +18,8 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     private var spare: [UnsafeMutableRawPointer] = []
     private(set) var active: [UnsafeMutableRawPointer: Transfer] = [:]
     private var slots: HostSlots<Waiting>
+    /// Tasks that wait for a slot.
+    private var queued: [ObjectIdentifier: TaskCore] = [:]
     private var ownSockets: Set<Int32> = []
     private var multiplexed: [String] = []
     /// Tasks whose delegate has something to be told.
@@ -56,11 +58,13 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     func start(_ task: TaskCore, _ exchange: Exchange) {
         guard !task.isOver else { return }
         let waiting = Waiting(task: task, exchange: exchange)
-        guard slots.take(exchange.origin, priority: task.priority, waiter: waiting) else { return }
-        begin(task, exchange)
+        if slots.take(exchange.origin, priority: task.priority, waiter: waiting) { return begin(task, exchange) }
+        queued[ObjectIdentifier(task)] = task
+        transferWaits(until: task.resourceDeadline)
     }
 
     private func begin(_ task: TaskCore, _ exchange: Exchange) {
+        queued[ObjectIdentifier(task)] = nil
         engine.touch(self)
         closeSpeakingConnections()
         guard let multi = openMulti(), let easy = spare.popLast() ?? options.makeHandle(for: self) else {
@@ -108,6 +112,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     private func startWaiting(_ origin: String) {
         while let next = slots.takeNext(origin) {
             if next.task.isOver {
+                queued[ObjectIdentifier(next.task)] = nil
                 slots.release(origin)
             } else {
                 begin(next.task, next.exchange)
@@ -271,12 +276,19 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     /// Ends the transfers that have timed out; closes the connections if there has been no transfer for long.
     func deadlinePassed() {
         deadline = .max
-        if active.isEmpty { return close() }
+        if active.isEmpty, queued.isEmpty { return close() }
         for transfer in Array(active.values) {
             if transfer.deadline <= engine.now {
                 transfer.fail(URLError(.timedOut))
             } else {
                 deadline = min(deadline, transfer.deadline)
+            }
+        }
+        for task in queued.values {
+            if task.resourceDeadline <= engine.now {
+                task.end(URLError(.timedOut), from: self)
+            } else {
+                deadline = min(deadline, task.resourceDeadline)
             }
         }
         engine.timesChanged(self)

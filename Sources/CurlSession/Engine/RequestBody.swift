@@ -6,6 +6,8 @@ enum RequestBody: Sendable {
     case data(Data)
     /// Of that many bytes, or of an unknown number.
     case stream(BodyStream, length: Int64?)
+    /// The delegate is to be asked for it.
+    case asked
 
     var isEmpty: Bool { if case .none = self { true } else { false } }
 
@@ -13,6 +15,7 @@ enum RequestBody: Sendable {
     var length: Int64 {
         switch self {
         case .none: 0
+        case .asked: -1
         case .data(let data): Int64(data.count)
         case .stream(_, let length): length ?? -1
         }

@@ -180,7 +180,7 @@ final class Transfer {
         guard !task.isSuspendedOnEngine else { return pauseSending() }
         var count = 0
         switch exchange.body {
-        case .none: break
+        case .none, .asked: break
         case .data(let data):
             count = min(space.count, data.count - Int(sent))
             let start = data.startIndex + Int(sent)

@@ -109,6 +109,62 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or a Mutex
         dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
+    // MARK: Upload tasks
+
+    public override func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
+        isForFoundation(request) ? super.uploadTask(with: request, from: bodyData) : upload(request, .data(bodyData))
+    }
+
+    public override func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
+        isForFoundation(request)
+            ? super.uploadTask(with: request, fromFile: fileURL) : upload(request, RequestBody(file: fileURL))
+    }
+
+    /// The delegate is asked for the body by `urlSession(_:task:needNewBodyStream:)`.
+    public override func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
+        isForFoundation(request) ? super.uploadTask(withStreamedRequest: request) : upload(request, .asked)
+    }
+
+    public override func uploadTask(
+        with request: URLRequest, from bodyData: Data?,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        isForFoundation(request)
+            ? super.uploadTask(with: request, from: bodyData ?? Data(), completionHandler: completionHandler)
+            : upload(request, .data(bodyData ?? Data()), completionHandler)
+    }
+
+    public override func uploadTask(
+        with request: URLRequest, fromFile fileURL: URL,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        isForFoundation(request)
+            ? super.uploadTask(with: request, fromFile: fileURL, completionHandler: completionHandler)
+            : upload(request, RequestBody(file: fileURL), completionHandler)
+    }
+
+    // MARK: Tasks
+
+    /// The tasks that have been resumed and have not ended, Foundation's included. Called on the delegate's queue.
+    public override func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
+        super.getAllTasks { [self] others in completionHandler(runningTasks + others) }
+    }
+
+    public override func getTasksWithCompletionHandler(
+        _ completionHandler: @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask])
+            -> Void
+    ) {
+        super.getTasksWithCompletionHandler { [self] data, uploads, downloads in
+            let running = runningTasks
+            let own = running.compactMap { $0 as? URLSessionUploadTask }
+            completionHandler(running.filter { !($0 is URLSessionUploadTask) } + data, own + uploads, downloads)
+        }
+    }
+
+    private var runningTasks: [URLSessionDataTask] {
+        tasks.withLock { Array($0.running.values) }.compactMap { $0.state.withLock { $0.task } }
+    }
+
     private func task(_ request: URLRequest, _ handler: TaskCore.Handler? = nil) -> CurlTask {
         CurlTask(TaskCore(request, session: self, handler: handler))
     }

@@ -38,9 +38,10 @@ extension TaskCore {
         transfer?.discard()
         transfer = nil
         let keepsBody = request.httpMethod == originalRequest.httpMethod
-        let body = (keepsBody ? uploadBody : nil) ?? RequestBody(of: request)
-        if case .stream = body { return deliver(.needsBodyStream, from: pool) }
-        send(request, body)
+        switch (keepsBody ? uploadBody : nil) ?? RequestBody(of: request) {
+        case .stream, .asked: deliver(.needsBodyStream, from: pool)
+        case let body: send(request, body)
+        }
     }
 
     private func send(_ request: URLRequest, _ body: RequestBody) {

@@ -62,7 +62,9 @@ final class TaskCore: @unchecked Sendable {  // see each variable
     var isSuspendedOnEngine = false
     var redirects = 0
     var authentication = TaskAuthentication()
-    var resourceDeadline = UInt64.max
+    /// Set when the task's first request is sent or queued.
+    private(set) lazy var resourceDeadline =
+        EngineClock.nanoseconds(pool.options.resourceLimit).map { pool.engine.now + $0 } ?? .max
 
     init(_ request: URLRequest, session: CurlSession, body: RequestBody? = nil, handler: Handler? = nil) {
         (identifier, isAccepted) = session.addTask()
@@ -117,13 +119,14 @@ final class TaskCore: @unchecked Sendable {  // see each variable
 
     private func start() {
         guard isAccepted, pool.isAlive else { return fail(URLError(.cancelled)) }
-        switch exchange(for: originalRequest, body: uploadBody ?? RequestBody(of: originalRequest)) {
+        let body = uploadBody ?? RequestBody(of: originalRequest)
+        if case .asked = body {
+            if state.withLock({ $0.post(.needsBodyStream) }) { executor.drain([self]) }
+            return
+        }
+        switch exchange(for: originalRequest, body: body) {
         case .success(let exchange):
-            pool.perform { [self] in
-                let limit = EngineClock.nanoseconds(pool.options.resourceLimit)
-                resourceDeadline = limit.map { pool.engine.now + $0 } ?? .max
-                pool.start(self, exchange)
-            }
+            pool.perform { [self] in pool.start(self, exchange) }
         case .failure(let error): fail(error)
         }
     }

@@ -1,0 +1,44 @@
+import Foundation
+import FoundationNetworking
+
+/// An upload task of a ``CurlSession``: a ``CurlTask`` whose body is not in the request.
+public final class CurlUploadTask: URLSessionUploadTask, @unchecked Sendable {  // as `CurlTask`
+    let core: TaskCore
+
+    init(_ core: TaskCore) {
+        self.core = core
+        super.init()
+    }
+
+    /// What the last request of the task took: valid from the head of its response on, final once the task has completed.
+    public var metrics: CurlTaskMetrics { core.state.withLock { $0.metrics } }
+
+    public override func resume() { core.resume(self) }
+    public override func suspend() { core.suspend() }
+    public override func cancel() { core.cancel(self) }
+
+    public override var state: URLSessionTask.State { core.state.withLock { $0.machine.state } }
+    public override var taskIdentifier: Int { core.identifier }
+    public override var originalRequest: URLRequest? { core.originalRequest }
+    public override var currentRequest: URLRequest? { core.state.withLock { $0.currentRequest } }
+    public override var response: URLResponse? { core.response }
+    public override var error: (any Error)? { core.state.withLock { $0.error } }
+    public override var progress: Progress { core.progress { [weak self] in self?.cancel() } }
+
+    /// The priority: tasks that wait for a connection are started by it. It counts when the task is resumed.
+    public override var priority: Float {
+        get { core.state.withLock { $0.priority } }
+        set { core.state.withLock { $0.priority = newValue } }
+    }
+
+    /// The task's own delegate, or else the session's. It is to be set before the task is resumed.
+    public override var delegate: (any URLSessionTaskDelegate)? {
+        get { core.delegate }
+        set { core.delegate = newValue }
+    }
+
+    public override var countOfBytesReceived: Int64 { core.state.withLock { $0.bytesReceived } }
+    public override var countOfBytesSent: Int64 { core.state.withLock { $0.bytesSent } }
+    public override var countOfBytesExpectedToSend: Int64 { core.state.withLock { $0.expectedToSend } }
+    public override var countOfBytesExpectedToReceive: Int64 { core.expectedToReceive }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import FoundationNetworking
+import ScriptedServer
+import Synchronization
+import Testing
+
+@testable import CurlSession
+
+@Suite(.timeLimit(.minutes(1))) struct ConnectionTests {
+    /// The late bytes are a whole response, sent while the connection is idle.
+    @Test func `bytes that come after a response are not the answer to the next request`() async throws {
+        let bench = try Bench()
+        let gate = Gate()
+        let poison = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"
+        var first = Reply("first" + poison).waiting(for: gate, .afterBody(5))
+        first.framing = .asFieldsSay
+        bench.server["/first"] = first.adding("Content-Length", "5")
+        bench.server["/second"] = Reply("second")
+        await bench.run("/first")
+        #expect(bench.recorder.body == Data("first".utf8))
+        gate.open()
+        try await bench.server.wait(for: "the late bytes") { $0.repliesCompleted == 1 }
+        await bench.run("/second")
+        #expect(bench.recorder.body == Data("firstsecond".utf8))
+        #expect(bench.server.counts.connectionsOpened == 2)
+    }
+
+    @Test func `a body is sent again, whole, when a kept connection turns out to be dead`() async throws {
+        let bench = try Bench()
+        bench.server["/"] = Reply("first")
+        bench.server.enqueue(Reply().failing(.close(.beforeHead)), Reply("done"), for: "/post")
+        await bench.run()
+        await bench.run("/post") { request in
+            request.httpMethod = "POST"
+            request.httpBody = Data("body".utf8)
+        }
+        #expect(bench.recorder.calls.last == .end(nil))
+        let bodies = bench.server.requests.filter { $0.target == "/post" }.map { String(decoding: $0.body, as: UTF8.self) }
+        #expect(bodies.allSatisfy { $0 == "body" })
+        #expect(bodies.count == 2)
+    }
+
+    @Test func `many sessions come and go`() async throws {
+        let server = try ScriptedServer { _ in Reply("hello") }
+        defer { server.stop() }
+        for _ in 0..<200 {
+            let session = CurlSession(configuration: .ephemeral)
+            let (data, _) = try await session.data(from: server.url())
+            #expect(data == Data("hello".utf8))
+        }
+        try await server.waitUntilConnectionsClosed()
+    }
+
+    @Test func `a session that is released closes its connections`() async throws {
+        let server = try ScriptedServer { _ in Reply("hello") }
+        defer { server.stop() }
+        var session: CurlSession? = CurlSession(configuration: .ephemeral)
+        _ = try await session?.data(from: server.url())
+        #expect(server.counts.connectionsOpen == 1)
+        session = nil
+        try await server.waitUntilConnectionsClosed()
+    }
+
+    @Test func `an invalidated session ends its tasks, tells its delegate once and refuses new tasks`() async throws {
+        let bench = try Bench()
+        bench.server["/"] = Reply().failing(.silence(.beforeHead))
+        bench.start()
+        try await bench.server.waitForRequests(1)
+        bench.session.invalidateAndCancel()
+        await bench.recorder.waitForInvalidation()
+        #expect(bench.recorder.calls == [.end(.cancelled), .invalid])
+        await #expect(throws: URLError.self) { try await bench.session.data(from: bench.server.url()) }
+    }
+
+    @Test func `tasks run to their end before the session is invalid`() async throws {
+        let bench = try Bench()
+        let gate = Gate()
+        bench.server["/"] = Reply("hello").waiting(for: gate)
+        bench.start()
+        try await gate.waitForArrivals()
+        bench.session.finishTasksAndInvalidate()
+        gate.open()
+        await bench.recorder.waitForInvalidation()
+        #expect(bench.recorder.calls == [.head(200), .end(nil), .invalid])
+    }
+
+    @Test func `all tasks are listed while they run`() async throws {
+        let bench = try Bench()
+        let gate = Gate()
+        bench.server["/"] = Reply("hello").waiting(for: gate)
+        let task = bench.start()
+        let session = bench.session
+        let isListed = await withCheckedContinuation { continuation in
+            session.getAllTasks { continuation.resume(returning: $0 == [task]) }
+        }
+        #expect(isListed)
+        gate.open()
+        await bench.recorder.waitForEnds()
+        let left = await withCheckedContinuation { continuation in
+            session.getAllTasks { continuation.resume(returning: $0.count) }
+        }
+        #expect(left == 0)
+    }
+
+    @Test func `requests that a protocol class claims go to Foundation`() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [FakeNetwork.self]
+        let session = CurlSession(configuration: configuration)
+        let url = try #require(URL(string: "http://fake.test/"))
+        #expect(!(session.dataTask(with: url) is CurlTask))
+        let (data, _) = try await session.data(from: url)
+        #expect(data == Data("fake".utf8))
+    }
+}
+
+/// Answers all requests to one host.
+private final class FakeNetwork: URLProtocol {
+    override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "fake.test" }
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+    override func stopLoading() {}
+    override func startLoading() {
+        guard let url = request.url,
+            let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: [:])
+        else { return }
+        client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+        client?.urlProtocol(self, didLoad: Data("fake".utf8))
+        client?.urlProtocolDidFinishLoading(self)
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import FoundationNetworking
+import ScriptedServer
+import Synchronization
+import Testing
+
+@testable import CurlSession
+
+/// An engine whose clock is moved by hand.
+final class TimedEngine: Sendable {
+    private let time: Time
+    let engine: Engine
+
+    private final class Time: Sendable {
+        let now = Mutex<UInt64>(1_000_000_000)
+    }
+
+    init() {
+        let time = Time()
+        self.time = time
+        engine = Engine(clock: EngineClock { time.now.withLock { $0 } })
+    }
+
+    deinit {
+        engine.stop()
+    }
+
+    func advance(_ seconds: Double) {
+        time.now.withLock { $0 += UInt64(seconds * 1e9) }
+        engine.perform {}
+    }
+
+    /// Returns when the engine has done what it was told before.
+    func settle() async {
+        for _ in 0..<2 {
+            await withCheckedContinuation { continuation in engine.perform { continuation.resume() } }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct SessionTimeoutTests {
+    @Test func `a server that says nothing times out, a moment after the limit and not before`() async throws {
+        let clock = TimedEngine()
+        let bench = try Bench(engine: clock.engine) { $0.timeoutIntervalForRequest = 10 }
+        bench.server["/"] = Reply().failing(.silence(.beforeHead))
+        bench.start()
+        try await bench.server.waitForRequests(1)
+        clock.advance(9)
+        await clock.settle()
+        #expect(bench.recorder.calls.isEmpty)
+        clock.advance(2)
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls == [.end(.timedOut)])
+    }
+
+    @Test func `a request's own limit takes precedence`() async throws {
+        let clock = TimedEngine()
+        let bench = try Bench(engine: clock.engine) { $0.timeoutIntervalForRequest = 1000 }
+        bench.server["/"] = Reply("hello").failing(.silence(.afterBody(2)))
+        bench.start { $0.timeoutInterval = 5 }
+        while bench.recorder.body.count < 2 { await Task.yield() }
+        await clock.settle()
+        clock.advance(6)
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls == [.head(200), .end(.timedOut)])
+    }
+
+    @Test func `the whole has its own limit, also for tasks that wait for a connection`() async throws {
+        let clock = TimedEngine()
+        let bench = try Bench(engine: clock.engine) {
+            $0.timeoutIntervalForRequest = 1000
+            $0.timeoutIntervalForResource = 20
+            $0.httpMaximumConnectionsPerHost = 1
+        }
+        bench.server["/"] = Reply().failing(.silence(.beforeHead))
+        bench.start()
+        bench.start()
+        try await bench.server.waitForRequests(1)
+        await clock.settle()
+        clock.advance(21)
+        await bench.recorder.waitForEnds(2)
+        #expect(bench.recorder.calls == [.end(.timedOut), .end(.timedOut)])
+    }
+
+    @Test func `interim heads are no progress`() async throws {
+        let clock = TimedEngine()
+        let bench = try Bench(engine: clock.engine) { $0.timeoutIntervalForRequest = 10 }
+        bench.server["/"] = Reply().failing(.silence(.beforeHead))
+        let task = bench.start()
+        try await bench.server.waitForRequests(1)
+        clock.advance(6)
+        await clock.settle()
+        let line = Array("HTTP/1.1 103 Early Hints\r\n".utf8)
+        let end = Array("\r\n".utf8)
+        clock.engine.perform {
+            for line in [line, end] { line.withUnsafeBytes { _ = task.core.transfer?.receiveLine($0) } }
+        }
+        clock.advance(5)
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls == [.end(.timedOut)])
+    }
+
+    @Test func `a slow delegate and a suspended task do not time out`() async throws {
+        let clock = TimedEngine()
+        let bench = try Bench(engine: clock.engine) { $0.timeoutIntervalForRequest = 10 }
+        let gate = Gate()
+        bench.server["/"] = Reply("hello").waiting(for: gate)
+        let task = bench.start()
+        try await gate.waitForArrivals()
+        task.suspend()
+        #expect(task.state == .suspended)
+        await clock.settle()
+        clock.advance(100)
+        await clock.settle()
+        #expect(bench.recorder.calls.isEmpty)
+        gate.open()
+        task.resume()
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls == [.head(200), .end(nil)])
+    }
+}

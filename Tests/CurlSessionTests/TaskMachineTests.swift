@@ -1,0 +1,99 @@
+import Foundation
+import FoundationNetworking
+import Testing
+
+@testable import CurlSession
+
+@Suite struct TaskMachineTests {
+    @Test func `a task starts once, and pauses and goes on afterwards`() {
+        var machine = TaskMachine()
+        #expect(machine.resume() == .start)
+        #expect(machine.resume() == .nothing)
+        #expect(machine.suspend() == .pause)
+        #expect(machine.suspend() == .nothing)
+        #expect(machine.resume() == .nothing)
+        #expect(machine.state == .suspended)
+        #expect(machine.resume() == .unpause)
+        #expect(machine.state == .running)
+    }
+
+    @Test func `a task that is suspended before its start needs as many calls of resume`() {
+        var machine = TaskMachine()
+        #expect(machine.suspend() == .nothing)
+        #expect(machine.resume() == .nothing)
+        #expect(machine.resume() == .start)
+    }
+
+    @Test func `nothing follows a cancel but one end`() {
+        var machine = TaskMachine()
+        _ = machine.resume()
+        #expect(machine.cancel() == .cancel)
+        #expect(machine.state == .canceling)
+        #expect(machine.cancel() == .nothing)
+        #expect(machine.resume() == .nothing)
+        #expect(machine.suspend() == .nothing)
+        #expect([machine.complete(), machine.complete()] == [true, false])
+        #expect(machine.cancel() == .nothing)
+        #expect(machine.state == .completed)
+    }
+}
+
+@Suite struct HostSlotsTests {
+    @Test func `slots are limited for each host, and given by priority, then in order`() {
+        var slots = HostSlots<String>(limit: 1)
+        #expect(slots.take("a", priority: 0.5, waiter: "1"))
+        #expect(!slots.take("a", priority: 0.5, waiter: "2"))
+        #expect(!slots.take("a", priority: 0.5, waiter: "3"))
+        #expect(!slots.take("a", priority: 0.75, waiter: "urgent"))
+        #expect(slots.take("b", priority: 0.5, waiter: "4"))
+        #expect(slots.takeNext("a") == nil)
+        var order: [String?] = []
+        for _ in 0..<4 {
+            slots.release("a")
+            order.append(slots.takeNext("a"))
+        }
+        #expect(order == ["urgent", "2", "3", nil])
+    }
+
+    @Test func `a host that multiplexes has no limit`() {
+        var slots = HostSlots<Int>(limit: 1)
+        _ = slots.take("a", priority: 0.5, waiter: 0)
+        for number in 1...3 { #expect(!slots.take("a", priority: 0.5, waiter: number)) }
+        #expect(slots.setMultiplexed("a"))
+        #expect(!slots.setMultiplexed("a"))
+        #expect((1...4).map { _ in slots.takeNext("a") } == [1, 2, 3, nil])
+        #expect(slots.take("a", priority: 0.5, waiter: 5))
+    }
+}
+
+@Suite struct URLReferenceTests {
+    @Test(
+        arguments: [
+            ("/x", "http://h:1/x"), ("x", "http://h:1/a/x"), ("../x", "http://h:1/x"), ("../../../x", "http://h:1/x"),
+            ("?q", "http://h:1/a/b?q"), ("", "http://h:1/a/b?c"), ("//i/x", "http://i/x"), ("//i", "http://i/"),
+            ("https://i", "https://i/"), ("HTTP://i/x", "HTTP://i/x"), ("/a b\"<", "http://h:1/a%20b%22%3C"),
+            ("/é", "http://h:1/%C3%A9"), ("\\\\i\\x", "http://i/x"), ("/%2e%2e/x", "http://h:1/x"),
+            ("/100%", "http://h:1/100%25"), ("//a%2Db/", "http://a-b/"), ("//[::1]:8/x", "http://[::1]:8/x"),
+            ("//i:", "http://i/"), ("ftp://i/x", "ftp://i/x"), (" /x\t", "http://h:1/x"), ("./x/./y/", "http://h:1/a/x/y/"),
+        ])
+    func `a target is resolved`(reference: String, expected: String) throws {
+        let base = try #require(URL(string: "http://h:1/a/b?c"))
+        #expect(URLReference.resolve(reference, against: base)?.absoluteString == expected)
+    }
+
+    @Test(
+        arguments: [
+            "//a%20b/", "http://", "http:/x", "//%00/", "//a%2Fb/", "//%zz/", "//[::1", "//[x]/", "//i:99999/", "//i:x/",
+            "//%E2%82/", "http://a%5Bb/", "//%25/", "//a:b:c/",
+        ])
+    func `a target that is none is refused, and nothing traps`(reference: String) throws {
+        let base = try #require(URL(string: "http://h:1/a/b?c"))
+        #expect(URLReference.resolve(reference, against: base) == nil)
+    }
+
+    @Test func `a fragment is inherited`() throws {
+        let base = try #require(URL(string: "http://h/a#f"))
+        #expect(URLReference.resolve("/x", against: base)?.absoluteString == "http://h/x#f")
+        #expect(URLReference.resolve("/x#g", against: base)?.absoluteString == "http://h/x#g")
+    }
+}
