@@ -74,7 +74,7 @@ import Testing
                 "ExceptionsList": ["*.b.test", "10.0.0.0/8"], "ExcludeSimpleHostnames": 1, "kCFProxyUsernameKey": "u",
                 "kCFProxyPasswordKey": "p",
             ], environment: environment)
-        #expect(rules.proxy(for: url) == .init("http://u:p@h.test:81"))
+        #expect(rules.proxy(for: url) == ProxyRules.Proxy("http://u:p@h.test:81"))
         #expect(rules.proxy(for: secure)?.url == "http://[::1]:82")
         for exempt in ["http://x.b.test/", "http://10.1.1.1/", "http://intranet/"] {
             #expect(rules.proxy(for: try #require(URL(string: exempt))) == nil)

@@ -94,6 +94,33 @@ import Testing
         #expect(other.requests.map { $0["Authorization"] } == [nil])
     }
 
+    @Test func `fields of the session that hold credentials do not follow a redirect to another origin`() async throws {
+        let other = try ScriptedServer()
+        defer { other.stop() }
+        let bench = try Bench {
+            $0.httpAdditionalHeaders = ["authorization": "Bearer x", "COOKIE": "a=1", "X-Other": "1"]
+        }
+        bench.server["/"] = .redirect(to: "/here")
+        bench.server["/here"] = .redirect(to: other.url("/").absoluteString)
+        other["/"] = Reply("other")
+        await bench.run()
+        #expect(bench.server.requests.map { $0["Authorization"] } == ["Bearer x", "Bearer x"])
+        let request = try #require(other.requests.first)
+        #expect(request["Authorization"] == nil && request["Cookie"] == nil && request["X-Other"] == "1")
+    }
+
+    @Test func `a server does not get the credential of a proxy`() async throws {
+        let bench = try Bench(Recorder(challenging: { _ in (.performDefaultHandling, nil) })) {
+            $0.connectionProxyDictionary = [
+                "SOCKSEnable": 0, "kCFProxyUsernameKey": "user", "kCFProxyPasswordKey": "pass",
+            ]
+        }
+        bench.server["/"] = Reply("", status: 407, fields: ["Proxy-Authenticate": "Basic realm=\"p\""])
+        await bench.run { $0.setValue("secret", forHTTPHeaderField: "Proxy-Authorization") }
+        #expect(bench.recorder.calls == [.head(407), .end(nil)])
+        #expect(bench.server.requests.map { $0["Proxy-Authorization"] } == [nil])
+    }
+
     @Test func `cancelling the challenge fails the task`() async throws {
         let bench = try Bench(Recorder(challenging: { _ in (.cancelAuthenticationChallenge, nil) }))
         bench.server["/"] = Reply("no", status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""])

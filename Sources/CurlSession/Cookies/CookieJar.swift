@@ -41,7 +41,8 @@ final class CookieJar: @unchecked Sendable {  // `lock` protects what changes; t
     func header(for url: URL, at now: Date) -> String? {
         lock.withLock {
             follow()
-            return CookieTarget(url).flatMap { table.header(for: $0, at: now) }
+            guard !table.isEmpty, let target = CookieTarget(url) else { return nil }
+            return table.header(for: target, at: now)
         }
     }
 

@@ -45,9 +45,10 @@ struct CookieTable: Sendable {
     private var writing: Key?
     private var moment = 0
 
+    var isEmpty: Bool { domains.isEmpty }
+
     /// The `Cookie` line for a request: longer paths first, then the order of creation (RFC 6265bis §5.8.3).
     mutating func header(for target: CookieTarget, at now: Date) -> String? {
-        guard !domains.isEmpty else { return nil }
         var found: [Entry] = []
         for domain in CookieTarget.domains(above: target.host) {
             found += (domains[domain] ?? [:]).values.filter {

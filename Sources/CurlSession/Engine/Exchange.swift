@@ -10,18 +10,20 @@ struct Exchange: Sendable {
     let origin: String
     let method: String
     /// The field lines of the request itself.
-    let fields: [String: String]
+    private(set) var fields: [String: String]
     let body: RequestBody
     /// Nanoseconds for which the transfer may make no progress; nil without limit.
     let idleLimit: UInt64?
     /// The proxy that it goes through; nil for a direct connection.
     let proxy: ProxyRules.Proxy?
+    /// Whether redirects have led to another origin, which gets no credentials.
+    let isForeign: Bool
 
     /// - Throws: `.badURL` or `.unsupportedURL`, or `.dataLengthExceedsMaximum` for a GET with a body.
     /// - Parameter additional: Fields that take the place of the request's own.
     init(
         _ request: URLRequest, body: RequestBody, idleLimit: Double, proxy: ProxyRules.Proxy? = nil,
-        additional: [String: String] = [:]
+        additional: [String: String] = [:], isForeign: Bool = false
     ) throws(URLError) {
         guard let url = request.url else { throw URLError(.badURL) }
         target = url.absoluteString
@@ -33,12 +35,18 @@ struct Exchange: Sendable {
         guard Self.isToken(method) else { throw URLError(.badURL) }
         var fields = request.allHTTPHeaderFields ?? [:]
         for (name, value) in additional { RequestLines.set(&fields, name, value) }
+        guard method != "GET" || body.isEmpty else { throw URLError(.dataLengthExceedsMaximum) }
         self.fields = fields
         self.proxy = proxy
-        guard method != "GET" || body.isEmpty else { throw URLError(.dataLengthExceedsMaximum) }
+        self.isForeign = isForeign
         self.body = body
         self.idleLimit = EngineClock.nanoseconds(idleLimit)
+        // Only the proxy that asked for it gets it, neither a server nor one behind a tunnel.
+        if !talksToProxy, !self.fields.isEmpty { RequestLines.set(&self.fields, "Proxy-Authorization", nil) }
     }
+
+    /// Whether the request goes to a proxy of HTTP itself, not through it in a tunnel: only then is a 407 the proxy's.
+    var talksToProxy: Bool { !isSecure && proxy?.url.hasPrefix("http") == true }
 
     var isSecure: Bool { origin.utf8.count > 5 && origin.utf8.dropFirst(4).first != UInt8(ascii: ":") }
 

@@ -73,7 +73,6 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         // The environment has been read already.
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXY, "")
         _ = synchronizer_setopt_string(easy, CURLOPT_NOPROXY, "")
-        set(CURLOPT_PROXYAUTH, CurlAuthentication.basic | CurlAuthentication.digest)
         _ = synchronizer_setopt_write(easy, CURLOPT_HEADERFUNCTION, headerCallback)
         _ = synchronizer_setopt_write(easy, CURLOPT_WRITEFUNCTION, writeCallback)
         let context = Unmanaged.passUnretained(pool).toOpaque()
@@ -110,12 +109,17 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         transfer.needsFreshHandle = true
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXY, proxy.url)
         guard exchange.isSecure || proxy.url.hasPrefix("socks") else { return }
+        _ = synchronizer_setopt_long(easy, CURLOPT_PROXYAUTH, proxy.schemes)
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXYUSERNAME, proxy.user)
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXYPASSWORD, proxy.password)
     }
 
     private func lines(for exchange: Exchange) -> UnsafeMutablePointer<curl_slist>? {
-        if exchange.fields.isEmpty, exchange.method == "GET" { return plainLines }
+        if exchange.fields.isEmpty, exchange.method == "GET", !exchange.isForeign { return plainLines }
+        var fields = fields
+        if exchange.isForeign {
+            for name in ["Authorization", "Cookie", "Proxy-Authorization"] { RequestLines.set(&fields, name, nil) }
+        }
         return RequestLines.list(RequestLines.lines(fields, exchange.fields, exchange.body, method: exchange.method))
     }
 
@@ -140,12 +144,6 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         }
         _ = synchronizer_setopt_string(easy, CURLOPT_CUSTOMREQUEST, exchange.method)
     }
-}
-
-/// libcurl's `CURLAUTH_…`, whose macros Swift does not import.
-enum CurlAuthentication {
-    static let basic = 1 << 0
-    static let digest = 1 << 1
 }
 
 /// What the libcurl of this system can do.

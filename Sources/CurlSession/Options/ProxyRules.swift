@@ -20,6 +20,8 @@ struct ProxyRules: Sendable, Hashable {
         var url: String
         var user: String?
         var password: String?
+        /// What libcurl may log in with: `CURLAUTH_…`. If there are several, it asks first.
+        var schemes = AuthenticationScheme.curlBasic | AuthenticationScheme.curlDigest
 
         /// The credential that the configuration has for it.
         var credential: AuthenticationFlow.Credential? {
@@ -27,9 +29,9 @@ struct ProxyRules: Sendable, Hashable {
         }
 
         /// The same proxy with another credential.
-        func with(_ credential: AuthenticationFlow.Credential) -> Self {
+        func with(_ credential: AuthenticationFlow.Credential, schemes: Int) -> Self {
             var proxy = self
-            (proxy.user, proxy.password) = (credential.user, credential.password)
+            (proxy.user, proxy.password, proxy.schemes) = (credential.user, credential.password, schemes)
             return proxy
         }
     }
@@ -72,6 +74,7 @@ struct ProxyRules: Sendable, Hashable {
 
     /// The proxy for a URL; nil for a direct connection.
     func proxy(for url: URL) -> Proxy? {
+        guard http != nil || https != nil else { return nil }
         let isSecure = url.scheme?.lowercased() == "https"
         guard let proxy = isSecure ? https : http, let host = url.host(percentEncoded: true)?.lowercased() else {
             return nil

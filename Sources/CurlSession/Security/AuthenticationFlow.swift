@@ -94,7 +94,7 @@ extension AuthenticationScheme {
     func space(of proxy: ProxyRules.Proxy) -> URLProtectionSpace {
         let url = URL(string: proxy.url)
         return URLProtectionSpace(
-            proxyHost: url?.host ?? "", port: url?.port ?? 1080, type: url?.scheme, realm: realm,
+            proxyHost: url?.host ?? "", port: url?.port ?? 1080, type: url?.scheme, realm: realm.isEmpty ? nil : realm,
             authenticationMethod: methodName)
     }
 

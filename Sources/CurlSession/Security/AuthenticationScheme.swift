@@ -7,6 +7,16 @@ enum AuthenticationScheme: Sendable, Hashable {
     /// RFC 7616.
     case digest(DigestChallenge)
 
+    /// libcurl's `CURLAUTH_…`, whose macros Swift does not import.
+    static let (curlBasic, curlDigest) = (1 << 0, 1 << 1)
+
+    var curlScheme: Int {
+        switch self {
+        case .basic: Self.curlBasic
+        case .digest: Self.curlDigest
+        }
+    }
+
     var realm: String {
         switch self {
         case .basic(let realm): realm

@@ -28,6 +28,8 @@ struct TransferFailure: Sendable, Hashable {
 
     private var urlErrorCode: URLError.Code {
         switch code {
+        case CURLE_RECV_ERROR where connectStatus == 407, CURLE_COULDNT_CONNECT where connectStatus == 407:
+            .userAuthenticationRequired
         case CURLE_URL_MALFORMAT: .badURL
         case CURLE_UNSUPPORTED_PROTOCOL:
             // Also what libcurl says of a status or a version that it does not know.
@@ -41,7 +43,6 @@ struct TransferFailure: Sendable, Hashable {
         case CURLE_BAD_FUNCTION_ARGUMENT, CURLE_OUT_OF_MEMORY:
             // libcurl 7.88 on a head that begins with a continuation line, and on a line of more than 100 KB.
             .badServerResponse
-        case CURLE_RECV_ERROR where connectStatus == 407: .userAuthenticationRequired
         case CURLE_RECV_ERROR where connectStatus >= 300: .cannotConnectToHost
         case CURLE_RECV_ERROR where message.contains("Too large response headers"): .dataLengthExceedsMaximum
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND,

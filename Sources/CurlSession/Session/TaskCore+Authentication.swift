@@ -7,8 +7,8 @@ struct TaskAuthentication: Sendable {
     var proxy = AuthenticationFlow()
     /// `Authorization` and `Proxy-Authorization` of the next request.
     var fields: [String: String] = [:]
-    /// What the proxy is told where libcurl asks it for a tunnel.
-    var proxyCredential: AuthenticationFlow.Credential?
+    /// What libcurl tells the proxy where it asks for a tunnel, and how.
+    var proxyCredential: (AuthenticationFlow.Credential, schemes: Int)?
 
     /// The task goes on to another URL.
     mutating func leave() {
@@ -33,7 +33,7 @@ extension TaskCore {
 
     /// What a challenge leads to; nil if the response is to be delivered.
     func answer(_ head: CurlResponseHead, _ exchange: Exchange) -> HeadAction? {
-        let isProxy = head.status == 407 && exchange.proxy != nil
+        let isProxy = head.status == 407 && exchange.talksToProxy
         guard head.status == 401 || isProxy else { return nil }
         let name = isProxy ? "proxy-authenticate" : "www-authenticate"
         let challenges = Challenge.parse(head.fields.filter { $0.isNamed(name) }.map(\.value))
@@ -54,11 +54,11 @@ extension TaskCore {
     }
 
     /// A proxy has refused a tunnel for want of a credential, and this is all that libcurl tells about it.
-    /// - Parameter schemes: `CurlAuthentication` that the proxy offers.
+    /// - Parameter schemes: libcurl's `CURLAUTH_…` that the proxy offers.
     /// - Returns: Whether the delegate is asked.
     func answerRefusedTunnel(_ exchange: Exchange, schemes: Int) -> Bool {
         guard let proxy = exchange.proxy, !isOver else { return false }
-        let name = schemes & CurlAuthentication.digest != 0 ? "Digest realm=\"\", nonce=\"\"" : "Basic realm=\"\""
+        let name = schemes & AuthenticationScheme.curlDigest != 0 ? "Digest realm=\"\", nonce=\"\"" : "Basic realm=\"\""
         guard case .ask(let scheme, let failures) = authentication.proxy.received(Challenge.parse([name])) else {
             return false
         }
@@ -94,15 +94,12 @@ extension TaskCore {
 
     private func send(_ scheme: AuthenticationScheme, _ credential: AuthenticationFlow.Credential, isProxy: Bool) {
         guard !isOver, let request = state.withLock({ $0.currentRequest }), let url = request.url else { return }
-        if isProxy { authentication.proxyCredential = credential }
-        // In a tunnel the field would reach the server.
-        if !isProxy || url.scheme?.lowercased() == "http" {
-            var nonce = ""
-            for _ in 0..<2 { nonce += String(UInt64.random(in: .min ... .max), radix: 16) }
-            authentication.fields[isProxy ? "Proxy-Authorization" : "Authorization"] = scheme.answer(
-                user: credential.user, password: credential.password, method: request.httpMethod ?? "GET",
-                target: url.requestTarget, nonce: nonce)
-        }
+        if isProxy { authentication.proxyCredential = (credential, scheme.curlScheme) }
+        var nonce = ""
+        for _ in 0..<2 { nonce += String(UInt64.random(in: .min ... .max), radix: 16) }
+        authentication.fields[isProxy ? "Proxy-Authorization" : "Authorization"] = scheme.answer(
+            user: credential.user, password: credential.password, method: request.httpMethod ?? "GET",
+            target: url.requestTarget, nonce: nonce)
         replaceTransfer(request)
     }
 
@@ -114,13 +111,13 @@ extension TaskCore {
     ) {
         let space = challenge.proxy.map(challenge.scheme.space(of:)) ?? challenge.scheme.space(of: challenge.url)
         let storage = pool.options.credentials
-        let proposed = storage?.defaultCredential(for: space)
+        let proposed = storage?.storedCredential(for: space)
         let decision = state.withLock { $0.await() }
         let decide: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void = {
             [self] disposition, credential in
             guard decided(decision) else { return }
             if disposition == .useCredential, let credential, credential.persistence != .none {
-                storage?.setDefaultCredential(credential, for: space)
+                storage?.store(credential, for: space)
             }
             pool.perform { [self] in
                 decided(AuthenticationFlow.Decision(disposition, credential), challenge, proposed)

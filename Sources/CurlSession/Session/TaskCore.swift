@@ -141,8 +141,16 @@ final class TaskCore: @unchecked Sendable {  // see each variable
         return Result { () throws(URLError) in
             try Exchange(
                 request, body: body, idleLimit: pool.options.idleLimit(of: request),
-                proxy: authentication.proxyCredential.map { proxy?.with($0) } ?? proxy, additional: additional)
+                proxy: authentication.proxyCredential.map { proxy?.with($0, schemes: $1) } ?? proxy,
+                additional: additional,
+                isForeign: request.url.map(isForeign) ?? false)
         }
+    }
+
+    private func isForeign(_ url: URL) -> Bool {
+        redirects > 0
+            && Exchange.origin(of: url.absoluteString)
+                != originalRequest.url.flatMap { Exchange.origin(of: $0.absoluteString) }
     }
 
     /// Ends the task without the engine.
