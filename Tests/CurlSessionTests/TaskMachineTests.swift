@@ -75,7 +75,8 @@ import Testing
             ("https://i", "https://i/"), ("HTTP://i/x", "HTTP://i/x"), ("/a b\"<", "http://h:1/a%20b%22%3C"),
             ("/é", "http://h:1/%C3%A9"), ("\\\\i\\x", "http://i/x"), ("/%2e%2e/x", "http://h:1/x"),
             ("/100%", "http://h:1/100%25"), ("//a%2Db/", "http://a-b/"), ("//[::1]:8/x", "http://[::1]:8/x"),
-            ("//i:", "http://i/"), ("ftp://i/x", "ftp://i/x"), (" /x\t", "http://h:1/x"), ("./x/./y/", "http://h:1/a/x/y/"),
+            ("//i:", "http://i/"), ("ftp://i/x", "ftp://i/x"), (" /x\t", "http://h:1/x"),
+            ("./x/./y/", "http://h:1/a/x/y/"),
         ])
     func `a target is resolved`(reference: String, expected: String) throws {
         let base = try #require(URL(string: "http://h:1/a/b?c"))
@@ -84,7 +85,8 @@ import Testing
 
     @Test(
         arguments: [
-            "//a%20b/", "http://", "http:/x", "//%00/", "//a%2Fb/", "//%zz/", "//[::1", "//[x]/", "//i:99999/", "//i:x/",
+            "//a%20b/", "http://", "http:/x", "//%00/", "//a%2Fb/", "//%zz/", "//[::1", "//[x]/", "//i:99999/",
+            "//i:x/",
             "//%E2%82/", "http://a%5Bb/", "//%25/", "//a:b:c/",
         ])
     func `a target that is none is refused, and nothing traps`(reference: String) throws {
