@@ -34,7 +34,7 @@ extension HostileCase {
         ) { _, _ in
             let codings = Array(repeating: "gzip", count: 100).joined(separator: ", ")
             return .script([
-                .head("Content-Encoding: \(codings)", "Content-Length: 523"), .bytes(Compressed.gzip.sample), .hold,
+                .head("Content-Encoding: \(codings)", "Content-Length: 523"), .bytes(Compressed.gzip.sample),
             ])
         },
         HostileCase(
