@@ -8,7 +8,7 @@ extension HostileCase {
     {
         HostileCase(
             row, name ?? location, outcome,
-            .response("Location: \(location)", status: "HTTP/1.1 302 Found", body: "moved"))
+            .text("HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 5\r\n\r\nmoved"))
     }
 
     static let redirects: [HostileCase] = [
@@ -16,19 +16,20 @@ extension HostileCase {
     ].flatMap { $0 }
 
     private static let badHosts: [HostileCase] = [
-        "//a%20b/", "//%00/", "//a%00b/", "//%ff/", "//a%2fb/", "//a%5cb/", "//a%23b/", "//a%3fb/", "//a%25b/",
-        "//a%5b/", "//%7f/",
-        "//a b/", "//[/", "//[::1/", "//[::g]/", "//a:b/", "//:80:80/", "http://", "http:///x", "//<>/", "//a|b/",
+        "//a%20b/", "//%00/", "//a%00b/", "//a%2fb/", "//a%5cb/", "//a%23b/", "//a%3fb/", "//a%5b/", "//a b/", "//[/",
+        "//[::1/", "//[::g]/", "//a:b/", "//:80:80/", "//<>/", "//a|b/",
     ].map { redirect("Redirects to a host that is none", $0, .error(.badURL)) }
 
     private static let badSchemes: [HostileCase] = [
         "file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "javascript:alert(1)", "data:,x",
-        "dict://127.0.0.1/", "telnet://127.0.0.1/",
+        "dict://127.0.0.1/", "telnet://127.0.0.1/", "http://", "http:///x", "//%ff/",
     ].map {
-        redirect("Redirects to another scheme", $0, .error(.unsupportedURL))
+        redirect("Redirects to another scheme, or to no host", $0, .error(.unsupportedURL))
     }
 
     private static let badTargets: [HostileCase] = [
+        redirect("Redirects to a host that does not exist", "//a%25b/", .error(.cannotFindHost)),
+        redirect("Redirects to a host that does not exist", "//%7f/", .error(.cannotFindHost)),
         redirect("Redirects to a port that is none", "//127.0.0.1:99999/", .error(.badURL)),
         redirect("Redirects to a port where nobody listens", "//127.0.0.1:1/", .error(.cannotConnectToHost)),
         HostileCase("Redirects to itself", "its URL", .error(.httpTooManyRedirects)) { _, path in .redirect(to: path) },
@@ -39,10 +40,11 @@ extension HostileCase {
     ]
 
     private static let goodTargets: [HostileCase] = [
-        HostileCase("Redirects to an IPv6 literal", .hello) { server, _ in
+        HostileCase("Redirects to an IPv6 literal", .hello) {
+            server, _ in
             .script(.redirect("Location: http://[::ffff:127.0.0.1]:\(server.port)/target", "Content-Length: 0"))
         },
-        redirect("Redirects to itself", "", .error(.httpTooManyRedirects), name: "an empty Location"),
+        redirect("Redirects with an empty `Location`", "", .error(.badURL), name: ""),
         HostileCase(
             "Redirects without a `Location`", .response(status: 302, body: Data("moved".utf8)),
             .text("HTTP/1.1 302 Found\r\nContent-Length: 5\r\n\r\nmoved")),
@@ -55,20 +57,20 @@ extension HostileCase {
 
     private static let bodies: [HostileCase] = [
         HostileCase(
-            "A redirect with a body of 100 MB", .tooLarge, session: .hello,
+            "A redirect with a body of 100 MB", .hello,
             .redirect("Location: /target", "Content-Length: 104857600"), .fill(100 << 20)),
         HostileCase(
-            "A redirect with a body without end", .tooLarge, session: .hello, .redirect("Location: /target"),
+            "A redirect with a body without end", .hello, .redirect("Location: /target"),
             .again([.fill(1 << 20)], times: nil)),
         HostileCase(
             "A redirect whose body never comes", "", .error(.timedOut), session: .hello, wait: .idleTimeout
         ) { _, _ in .script(.redirect("Location: /target", "Content-Length: 9"), .hold) },
-        HostileCase("A redirect with a gzip bomb", .tooLarge, session: .hello) { _, _ in
+        HostileCase("A redirect with a gzip bomb", .hello) { _, _ in
             .script(
                 [.redirect("Location: /target", "Content-Encoding: gzip")]
                     + Compressed.gzip.bomb(gibibytes: 10) + [.close])
         },
-    ]
+    ].map { $0.notStored() }
 
     // MARK: Answers
 
@@ -105,7 +107,7 @@ extension HostileCase {
         cookies("emoji", ["a=🎉; Path=/", "🎉=a"]), cookies("decomposed accents", ["a=e\u{301}; Path=/", "e\u{301}=a"]),
         cookies("for other domains", ["a=b; Domain=0.1", "a=b; Domain=1", "a=b; Domain=.", "a=b; Domain=example.com"]),
         cookies("nothing in them", ["", "=", ";", "; ;", "=;=", "a", "=a"]),
-        cookies("200 KB in one", ["a=" + String(repeating: "b", count: 200 << 10)]),
+        cookies("90 KB in one", ["a=" + String(repeating: "b", count: 90 << 10)]),
         cookies(
             "dates that are none",
             [

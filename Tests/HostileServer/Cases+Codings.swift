@@ -34,7 +34,7 @@ extension HostileCase {
         ) { _, _ in
             let codings = Array(repeating: "gzip", count: 100).joined(separator: ", ")
             return .script([
-                .head("Content-Encoding: \(codings)", "Content-Length: 523"), .bytes(Compressed.gzip.sample), .hold,
+                .head("Content-Encoding: \(codings)", "Content-Length: 523"), .bytes(Compressed.gzip.sample),
             ])
         },
         HostileCase(
@@ -72,13 +72,14 @@ extension HostileCase {
             let cut = coding.sample.prefix(Int(Double(coding.sample.count) * part))
             return coded(
                 "A coded body that is cut short, with a length that agrees", "\(coding), \(name)", coding.rawValue, cut,
-                undecodable)
+                .error(.networkConnectionLost))
         }
     }
 
     private static let cutConnections: [HostileCase] = Compressed.allCases.map { coding in
         HostileCase(
-            "A coded body that is cut short by the end of the connection", coding.rawValue, undecodable,
+            "A coded body that is cut short by the end of the connection", coding.rawValue,
+            .error(.networkConnectionLost),
             .head("Content-Encoding: \(coding)"), .bytes(coding.sample.prefix(200)), .close)
     }
 

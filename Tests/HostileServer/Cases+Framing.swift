@@ -91,26 +91,26 @@ extension HostileCase {
             "A length beside chunks: the chunks count", "behind", .hello,
             .head("Transfer-Encoding: chunked", "Content-Length: 300"), .text("5\r\nhello\r\n0\r\n\r\n")),
         HostileCase(
-            "A length beside chunks: the chunks count", "beyond 2^63", .hello,
+            "A length beyond 2^63 beside chunks", .error(.badServerResponse),
             .head("Transfer-Encoding: chunked", "Content-Length: 99999999999999999999"),
             .text("5\r\nhello\r\n0\r\n\r\n")),
     ]
 
     private static let malformedChunkSizes: [HostileCase] = [
-        "-5", "+5", "0x5", "", "x", "fffffffffffffffff", "7fffffffffffffff", "8000000000000000", "ffffffffffffffff",
+        "-5", "+5", "", "x", "fffffffffffffffff", "7fffffffffffffff", "8000000000000000", "ffffffffffffffff",
     ]
     .map {
         chunked(
-            "A chunk size that is no number or too large", $0, .error(.badServerResponse),
+            "A chunk size that is no number or too large", $0, .error(.networkConnectionLost),
             "\($0)\r\nhello\r\n0\r\n\r\n", .close)
     }
 
     private static let malformedChunks: [HostileCase] = [
         chunked(
-            "Chunks that are broken", "no line break after a chunk", .error(.badServerResponse),
+            "Chunks that are broken", "no line break after a chunk", .error(.networkConnectionLost),
             "5\r\nhello0\r\n\r\n"),
         chunked(
-            "Chunks that are broken", "a chunk longer than its size", .error(.badServerResponse),
+            "Chunks that are broken", "a chunk longer than its size", .error(.networkConnectionLost),
             "3\r\nhello\r\n0\r\n\r\n"),
         chunked(
             "Chunks that are broken", "no last chunk", .error(.networkConnectionLost), "5\r\nhello\r\n", .close),
@@ -121,7 +121,7 @@ extension HostileCase {
 
     private static let endlessChunks: [HostileCase] = [
         HostileCase(
-            "A chunk size without end", .error(.badServerResponse), .head("Transfer-Encoding: chunked"),
+            "A chunk size without end", .error(.networkConnectionLost), .head("Transfer-Encoding: chunked"),
             .again([.bytes(Data(repeating: 0x30, count: 16 << 10))], times: nil)),
         HostileCase(
             "A chunk extension without end", "", .error(.timedOut), wait: .idleTimeout,
@@ -130,7 +130,7 @@ extension HostileCase {
             "Chunks without end", .tooLarge, .head("Transfer-Encoding: chunked"),
             .again([.text("4000\r\n"), .block, .text("\r\n")], times: nil)),
         HostileCase(
-            "A trailer of more than 256 KB", "10 MB in a line", .error(.dataLengthExceedsMaximum),
+            "A line of 10 MB in a trailer", .error(.networkConnectionLost),
             .head("Transfer-Encoding: chunked"), .text("5\r\nhello\r\n0\r\nX: "), .fill(10 << 20), .hold),
         HostileCase(
             "A trailer of more than 256 KB", "lines without end", .error(.dataLengthExceedsMaximum),

@@ -39,7 +39,7 @@ public struct HostileCase: Sendable, CustomStringConvertible {
     /// How long it takes.
     public let wait: Wait
     /// Whether the response is stored. Where it is not, what was stored before remains.
-    public let isStored: Bool
+    public private(set) var isStored: Bool
     /// The method of the request. A `POST` has a body of 8 MB.
     public let method: String
     /// What the server replies with at a path.
@@ -55,7 +55,7 @@ public struct HostileCase: Sendable, CustomStringConvertible {
         (self.row, self.variant, self.outcome, self.wait) = (row, variant, outcome, wait)
         (self.method, self.reply) = (method, reply)
         sessionOutcome = session ?? outcome
-        if case .response(status: 200, _) = outcome { isStored = method == "GET" } else { isStored = false }
+        if case .response(status: 200...204, _) = outcome { isStored = method == "GET" } else { isStored = false }
     }
 
     init(
@@ -76,6 +76,13 @@ public struct HostileCase: Sendable, CustomStringConvertible {
         _ row: String, _ outcome: Outcome, session: Outcome? = nil, method: String = "GET", _ pieces: Reply.Piece...
     ) {
         self.init(row, "", outcome, session: session, method: method) { _, _ in .script(pieces) }
+    }
+
+    /// The same, which is not stored although it is complete.
+    func notStored() -> HostileCase {
+        var copy = self
+        copy.isStored = false
+        return copy
     }
 
     public var description: String { variant.isEmpty ? row : "\(row): \(variant)" }
