@@ -41,11 +41,11 @@ import Testing
 @Suite struct HostSlotsTests {
     @Test func `slots are limited for each host, and given by priority, then in order`() {
         var slots = HostSlots<String>(limit: 1)
-        #expect(slots.take("a", priority: 0.5, waiter: "1"))
-        #expect(!slots.take("a", priority: 0.5, waiter: "2"))
-        #expect(!slots.take("a", priority: 0.5, waiter: "3"))
-        #expect(!slots.take("a", priority: 0.75, waiter: "urgent"))
-        #expect(slots.take("b", priority: 0.5, waiter: "4"))
+        #expect(slots.take("a", priority: 0.5, waiter: "1") == true)
+        #expect(slots.take("a", priority: 0.5, waiter: "2") == false)
+        #expect(slots.take("a", priority: 0.5, waiter: "3") == false)
+        #expect(slots.take("a", priority: 0.75, waiter: "urgent") == false)
+        #expect(slots.take("b", priority: 0.5, waiter: "4") == true)
         #expect(slots.takeNext("a") == nil)
         var order: [String?] = []
         for _ in 0..<4 {
@@ -58,11 +58,11 @@ import Testing
     @Test func `a host that multiplexes has no limit`() {
         var slots = HostSlots<Int>(limit: 1)
         _ = slots.take("a", priority: 0.5, waiter: 0)
-        for number in 1...3 { #expect(!slots.take("a", priority: 0.5, waiter: number)) }
-        #expect(slots.setMultiplexed("a"))
-        #expect(!slots.setMultiplexed("a"))
+        for number in 1...3 { #expect(slots.take("a", priority: 0.5, waiter: number) == false) }
+        #expect(slots.setMultiplexed("a") == true)
+        #expect(slots.setMultiplexed("a") == false)
         #expect((1...4).map { _ in slots.takeNext("a") } == [1, 2, 3, nil])
-        #expect(slots.take("a", priority: 0.5, waiter: 5))
+        #expect(slots.take("a", priority: 0.5, waiter: 5) == true)
     }
 }
 
