@@ -43,6 +43,11 @@ enum Change: Sendable {
         if case .update(let update) = self { update.id == row } else { false }
     }
 
+    /// Whether writing it may take many transactions.
+    var isLong: Bool {
+        if case .removeSince = self { true } else { false }
+    }
+
     /// Whether somebody wanted responses gone, which then must not come back. What only makes way for another one of its
     /// URL is as good as that one not having been stored.
     var isRemoval: Bool {

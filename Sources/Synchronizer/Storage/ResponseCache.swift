@@ -9,15 +9,14 @@ final class ResponseCache: Sendable {
         var memory: MemoryLayer
         var log = ChangeLog()
         var diskCapacity: Int
-        /// Until when the disk is left alone, after it has failed.
-        var diskIsOffUntil = Date.distantPast
+        var disk = DiskState.works
         var isWriting = false
         /// When responses were last used, in milliseconds since 1970, where the database does not know yet.
         var used: [Int64: Int64] = [:]
         /// When `used` is to be written, if nothing else does it before.
         var writesUsedAt = Date.distantFuture
-        /// When to look next whether another process has changed the database.
-        var looksAt = Date.distantPast
+        /// When this last asked whether another process has changed the database.
+        var lookedAt = Date.distantPast
         var changes = ChangeCounts()
         var counts = Counts()
         var dropped = Dropped()
@@ -37,6 +36,14 @@ final class ResponseCache: Sendable {
         }
     }
 
+    enum DiskState {
+        case works
+        /// It could not be written at that moment: new responses stay in memory for a while.
+        case failed(Date)
+        /// Another process held the lock at that moment: what is new waits.
+        case busy(Date)
+    }
+
     struct Counts {
         var hits = 0
         var misses = 0
@@ -50,7 +57,7 @@ final class ResponseCache: Sendable {
     private let writer: DiskWriter
 
     /// How many bytes may wait to be written before a store waits for the disk.
-    private let largestBacklog = 32 << 20
+    static let largestBacklog = 32 << 20
     private let mostUsedTimes = 1 << 14
     /// How many removals are remembered while the disk can't be written, before all that is there counts as removed.
     private let mostWaitingRemovals = 10_000
@@ -68,7 +75,7 @@ final class ResponseCache: Sendable {
         state = Locked(
             State(memory: MemoryLayer(capacity: max(0, memoryCapacity)), diskCapacity: max(0, diskCapacity)))
         reader = DiskReader(self.directory)
-        writer = DiskWriter(self.directory, report: report, didOpen: reader.follow)
+        writer = DiskWriter(self.directory, report: report)
     }
 
     deinit {
@@ -81,6 +88,7 @@ final class ResponseCache: Sendable {
     /// All that is stored for a URL, newest first. The first that is wanted has its body, unless that is gone; what is
     /// older than that may be left out if nobody asks for it.
     func rows(of url: String, wanting: ((StoredRow) -> Bool)? = nil, withOlder: Bool = false) -> [StoredRow] {
+        guard !Fork.isChild else { return [] }
         let urlKey = Digest.of(url)
         let (complete, before) = glance(at: url, urlKey)
         if let complete { return complete }
@@ -97,16 +105,18 @@ final class ResponseCache: Sendable {
         return rows
     }
 
-    /// What memory says: all rows, if it knows them all. It believes itself for a second, and then asks the database
-    /// whether anything has changed.
+    /// What memory says: all rows, if it knows them all. It believes itself for a second after the database has said that
+    /// nothing has changed.
     private func glance(at url: String, _ urlKey: UInt64) -> (complete: [StoredRow]?, before: Before) {
         let now = time.now
         let (isDue, glance) = state.withLock { state in
-            (state.looksForOthers(at: now), state.glance(at: url, urlKey))
+            (state.isDue(at: now), state.glance(at: url, urlKey))
         }
-        guard isDue, readDisk({ try $0.hasChanged() }) ?? true else { return glance }
+        guard isDue else { return glance }
+        let hasChanged = readDisk { try $0.hasChanged() } ?? true
         return state.withLock { state in
-            state.memory.doubtAll()
+            state.lookedAt = max(state.lookedAt, now)
+            if hasChanged { state.memory.doubtAll() }
             return state.glance(at: url, urlKey)
         }
     }
@@ -191,6 +201,7 @@ final class ResponseCache: Sendable {
     ///
     /// - Parameter variant: that of the response; only asked for while changes wait.
     func body(of id: Int64, url: String, variant: () -> UInt64) -> Data? {
+        guard !Fork.isChild else { return nil }
         let urlKey = Digest.of(url)
         let (known, waiting, usesDisk) = state.withLock { state in
             let known = state.memory.knownRows(of: url, key: urlKey).first { $0.id == id }
@@ -215,9 +226,9 @@ final class ResponseCache: Sendable {
             switch readDisk({ try $0.body(of: id, urlKey) }) {
             case .whole(let body): return body
             case .damaged: drop([id], urlKey)
-            case .missing(let isStored) where isStored && !isLastTry: continue
-            case .missing(let isStored): if isStored { drop([id], urlKey) }
-            case nil: break
+            case .missing where !isLastTry: continue
+            case .missing: drop([id], urlKey)
+            case .unreadable, nil, .some(nil): break
             }
             return nil
         }
@@ -228,8 +239,8 @@ final class ResponseCache: Sendable {
         switch reader.read(body) {
         case .answer(let answer): return answer
         case .nothing: return nil
-        case .broken(let file, let reason):
-            writer.replaceDamaged(file, because: reason)
+        case .broken(let generation, let reason):
+            writer.replaceDamaged(generation, because: reason)
             return nil
         }
     }
@@ -241,6 +252,7 @@ final class ResponseCache: Sendable {
 
     /// Counts the use of a response, and remembers it for the eviction.
     func markUsed(_ id: Int64) {
+        guard !Fork.isChild else { return }
         let now = time.now
         let isDue = state.withLock { state in
             state.counts.hits += 1
@@ -254,26 +266,29 @@ final class ResponseCache: Sendable {
     }
 
     func countMiss() {
+        guard !Fork.isChild else { return }
         state.withLock { $0.counts.misses += 1 }
     }
 
     // MARK: - Changing
 
     func change(_ change: Change) {
+        guard !Fork.isChild else { return }
         let now = time.now
         let (starts, isFull) = state.withLock { state in
-            let isOff = now < state.diskIsOffUntil
-            let change = change.keepingToMemory(unless: state.diskCapacity > 0 && !isOff, state.diskCapacity)
+            state.disk.recover(at: now)
+            let change = change.keepingToMemory(unless: state.diskCapacity > 0 && !state.disk.hasFailed, state.diskCapacity)
             state.changes.count(change.urlKey)
             state.memory.apply(change)
             guard state.diskCapacity > 0 || change.isRemoval else { return (false, false) }
             state.log.append(change.onDisk)
-            if isOff {
-                if state.log.count > mostWaitingRemovals { state.removeAllFromDisk() }
+            guard case .works = state.disk else {
+                if state.log.cost > Self.largestBacklog { state.giveUpStores() }
+                if state.log.count > mostWaitingRemovals, state.disk.hasFailed { state.removeAllFromDisk() }
                 return (false, false)
             }
             defer { state.isWriting = true }
-            return (!state.isWriting, state.log.cost > largestBacklog)
+            return (!state.isWriting, state.log.cost > Self.largestBacklog)
         }
         if isFull {
             wait { writer.write(from: self, then: $0) }
@@ -284,8 +299,9 @@ final class ResponseCache: Sendable {
 
     /// In bytes. Less than is stored evicts; 0 empties the disk and leaves it alone.
     var diskCapacity: Int {
-        get { state.withLock { $0.diskCapacity } }
+        get { Fork.isChild ? 0 : state.withLock { $0.diskCapacity } }
         set {
+            guard !Fork.isChild else { return }
             state.withLock { state in
                 state.diskCapacity = max(0, newValue)
                 if newValue <= 0 { state.removeAllFromDisk() }
@@ -314,7 +330,9 @@ final class ResponseCache: Sendable {
         wait(timeout: timeout) { writer.flush(from: self, then: $0) }
     }
 
+    /// The writer waits for no other process for longer than some seconds.
     private func wait(timeout: DispatchTime = .distantFuture, _ body: (@escaping @Sendable () -> Void) -> Void) {
+        guard !Fork.isChild else { return }
         let done = DispatchSemaphore(value: 0)
         body { done.signal() }
         _ = done.wait(timeout: timeout)
@@ -329,16 +347,29 @@ extension ResponseCache.State {
     }
 
     /// Whether it is time to ask whether another process has changed the database.
-    fileprivate mutating func looksForOthers(at now: Date) -> Bool {
-        guard memory.capacity > 0, now >= looksAt, diskCapacity > 0 else { return false }
-        looksAt = now.addingTimeInterval(ResponseCache.blindInterval)
-        return true
+    fileprivate func isDue(at now: Date) -> Bool {
+        // A clock that was set back is no reason to wait longer.
+        memory.capacity > 0 && diskCapacity > 0 && abs(now.timeIntervalSince(lookedAt)) >= ResponseCache.blindInterval
     }
 
     fileprivate mutating func glance(
         at url: String, _ urlKey: UInt64
     ) -> (complete: [StoredRow]?, before: ResponseCache.Before) {
         (memory.completeRows(of: url, key: urlKey), ResponseCache.Before(self, url, urlKey))
+    }
+}
+
+extension ResponseCache.DiskState {
+    var hasFailed: Bool {
+        if case .failed = self { true } else { false }
+    }
+
+    fileprivate mutating func recover(at now: Date) {
+        switch self {
+        case .works: return
+        case .failed(let since), .busy(let since):
+            if abs(now.timeIntervalSince(since)) >= DiskWriter.pause { self = .works }
+        }
     }
 }
 

@@ -134,7 +134,7 @@ extension TemporaryDirectory {
     func allocatedBytes() throws -> Int {
         var total = 0
         let names = try FileManager.default.subpathsOfDirectory(atPath: url.path)
-        for name in names { total += Int(FileIdentity(url.path + "/" + name)?.allocated ?? 0) }
+        for name in names { total += Int(FileSystem.allocatedBytes(url.path + "/" + name)) }
         return total
     }
 }
