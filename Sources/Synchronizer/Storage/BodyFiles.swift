@@ -108,8 +108,21 @@ struct BodyFiles: Hashable, Sendable {
         return rename(settledPath(id), movingPath(id)) == 0 ? Self.blocks(Int64(status.st_size)) : 0
     }
 
-    /// Settles a file whose entry is in the database.
-    func settle(_ id: Int64) { rename(movingPath(id), settledPath(id)) }
+    /// Settles a file whose entry is in the database. Where that fails it is read where it is, and settled later.
+    func settle(_ id: Int64) {
+        if rename(movingPath(id), settledPath(id)) == 0 || (errno != ENOENT && errno != ENOTDIR) { return }
+        try? prepare()
+        rename(movingPath(id), settledPath(id))
+    }
+
+    /// Makes the directories if they are not there, also in place of something else.
+    func prepare() throws(SQLiteFailure) {
+        for directory in [settled, moving] where try !FileSystem.makeDirectory(directory) {
+            if FileSystem.status(directory)?.isDirectory == true { continue }
+            FileSystem.remove(directory)
+            _ = try FileSystem.makeDirectory(directory)
+        }
+    }
 
     /// Removes a file whose entry is gone.
     func discard(_ id: Int64) { unlink(movingPath(id)) }

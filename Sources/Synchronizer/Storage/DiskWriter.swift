@@ -208,7 +208,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
             if let newest, newest != damaged?.generation {
                 do {
                     let opened = try WriteConnection(directory, newest, patience: patience)
-                    newest.removeOthers(in: directory)
+                    newest.removeOlder(in: directory)
                     return opened
                 } catch let failure as SQLiteFailure where failure.isDamage {
                     damaged = (newest, failure.message)
@@ -232,9 +232,8 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
             guard let newest = try Generation.newest(in: directory) else { return true }
             try directory.check()
             try Generation.make(after: newest, in: directory)
-            let isRetired = newest.retire(from: directory)
-            queue.async { [self] in _ = try? Generation.newest(in: directory)?.removeOthers(in: directory) }
-            return isRetired
+            defer { newest.removeOlder(in: directory) }
+            return newest.retire(from: directory)
         } catch {
             reportFailure(error)
             return false

@@ -81,11 +81,7 @@ struct Generation: Hashable, Sendable {
         guard directory.isDirectory, directory.st_uid == geteuid(), file.st_uid == geteuid(), file.st_nlink == 1 else {
             throw .damage("it is a link, or belongs to another user")
         }
-        for directory in [bodies.settled, bodies.moving] where try !FileSystem.makeDirectory(directory) {
-            if FileSystem.status(directory)?.isDirectory == true { continue }
-            FileSystem.remove(directory)
-            _ = try FileSystem.makeDirectory(directory)
-        }
+        try bodies.prepare()
     }
 
     /// Takes the generation out of use, for all processes at once; returns whether it is.
@@ -94,9 +90,9 @@ struct Generation: Hashable, Sendable {
         rename(path, "\(directory.path)/\(Self.removedPrefix)\(GrowingID.next())") == 0 || errno == ENOENT
     }
 
-    /// Removes what is left of all other generations, and of versions that kept their files elsewhere. A process that
+    /// Removes what is left of all older generations, and of versions that kept their files elsewhere. A process that
     /// is just making a generation makes it anew, or finds this one.
-    func removeOthers(in directory: CacheDirectory) {
+    func removeOlder(in directory: CacheDirectory) {
         guard let names = try? FileSystem.names(in: directory.path) else { return }
         for name in names where !(Self.number(of: name) ?? 0 >= number) {
             let isOurs = [Self.prefix, Self.draftPrefix, Self.removedPrefix].contains(where: name.hasPrefix)

@@ -40,6 +40,7 @@ final class ReadConnection {
         var answer = DiskAnswer()
         var wanted: (index: Int, body: StoredBody)?
         var wanting = wanting
+        var isFound = false
         entriesOfURL.bind(0, Int64(bitPattern: urlKey))
         while try entriesOfURL.step() {
             guard case .row(var row, let place) = try Self.decode(entriesOfURL, url) else {
@@ -49,6 +50,7 @@ final class ReadConnection {
             guard row.record.isFor(url) else { continue }
             if let wants = wanting, wants(row) {
                 wanting = nil
+                isFound = true
                 if hasBody(row.id) || place.isInFile {
                     wanted = hasBody(row.id) ? nil : (answer.rows.count, place)
                 } else {
@@ -56,7 +58,7 @@ final class ReadConnection {
                 }
             }
             answer.rows.append(row)
-            if endsThere, wanting == nil { break }
+            if endsThere, isFound { break }
         }
         // No lock is held while a file is read.
         entriesOfURL.reset()

@@ -234,7 +234,7 @@ struct DamageTests {
             "UPDATE entries SET record = x''", "UPDATE entries SET seal = 'x', stored = 'y', id = -id",
             "UPDATE entries SET record = zeroblob(100000)", "UPDATE bodies SET data = zeroblob(length(data))",
             "UPDATE entries SET body = NULL", "UPDATE entries SET body = 'text'",
-            "UPDATE entries SET body = zeroblob(length) WHERE file IS NULL",
+            "UPDATE entries SET body = zeroblob(length) WHERE length <= 1024",
             "UPDATE entries SET used = -9223372036854775807",
         ])
     func changedRows(_ sql: String) throws {

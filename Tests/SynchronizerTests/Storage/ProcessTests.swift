@@ -133,7 +133,8 @@ extension TemporaryDirectory {
     /// What all files take on the disk, as `du` counts.
     func allocatedBytes() throws -> Int {
         var total = 0
-        let names = try FileManager.default.subpathsOfDirectory(atPath: url.path)
+        // A directory may be gone before its files are listed.
+        let names = FileManager.default.enumerator(atPath: url.path)?.compactMap { $0 as? String } ?? []
         for name in names { total += Int(FileSystem.allocatedBytes(url.path + "/" + name)) }
         return total
     }
