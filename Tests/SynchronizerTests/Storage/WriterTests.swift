@@ -66,6 +66,7 @@ struct WriterTests {
         flush()
         #expect(!source.isWritten)
         #expect(source.pauses == 1)
+        #expect(try directory.generation == other.generation, "a lock is no reason to give the database up")
         try other.database.execute(Schema.commit)
         flush()
         #expect(source.isWritten)
