@@ -93,9 +93,9 @@ struct Service {
     private func probe(_ version: Int) -> Int {
         let start = Date()
         while Date().timeIntervalSince(start) < 10 {
-            store(-1 - Int(seed), version: version, size: 100)
+            store(Int(500_000_000 + seed), version: version, size: 100)
             cache.flush()
-            if find(-1 - Int(seed)) == version { return Int(Date().timeIntervalSince(start) * 1000) }
+            if find(Int(500_000_000 + seed)) == version { return Int(Date().timeIntervalSince(start) * 1000) }
             usleep(20_000)
         }
         return -1

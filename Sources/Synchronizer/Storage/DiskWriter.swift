@@ -28,10 +28,19 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         /// Another process has held the lock all the time.
         case busy
         case failed
+        /// There is no more memory, or no more descriptors.
+        case short
+
+        init(_ error: any Error) {
+            let failure = error as? SQLiteFailure
+            self = failure?.isBusy == true ? .busy : failure?.isShortage == true ? .short : .failed
+        }
     }
 
     /// Seconds after which is tried again what could not be written.
     static let pause: TimeInterval = 2
+    /// Nanoseconds for which removals may fail before the database is given up.
+    private static let longestFailure: UInt64 = 20_000_000_000
 
     private let directory: CacheDirectory
     private let report: @Sendable (String) -> Void
@@ -40,6 +49,8 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     private var connection: WriteConnection?
     private var hasReportedFailure = false
     private var triesAgain = false
+    /// Since when removals could not be written.
+    private var failsSince: UInt64?
 
     /// - Parameters:
     ///   - report: told what users should know, in one line.
@@ -59,9 +70,11 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     }
 
     /// Writes what waits and the times of use, and brings the directory down to its capacity.
-    func flush(from source: some WriteSource, then done: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter isLast: removals that fail are not tried again.
+    func flush(from source: some WriteSource, isLast: Bool = false, then done: @escaping @Sendable () -> Void) {
         queue.async { [self] in
-            if drain(source) { tidy(source) }
+            if drain(source, isLast: isLast) { tidy(source) }
             done()
         }
     }
@@ -83,28 +96,31 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     }
 
     /// False if something could not be written.
-    private func drain(_ source: some WriteSource) -> Bool {
+    private func drain(_ source: some WriteSource, isLast: Bool = false) -> Bool {
         var hasGivenUpStores = false
         while true {
             let budget = DiskBudget(capacity: source.diskCapacity)
             let (changes, end) = source.nextBatch(budget)
             if changes.isEmpty { return true }
-            switch write(changes, source, budget) {
+            let outcome = write(changes, source, budget)
+            switch outcome {
             case .done:
-                hasGivenUpStores = false
+                (hasGivenUpStores, failsSince) = (false, nil)
                 if changes.contains(where: \.isStore) { hasReportedFailure = false }
                 source.didWrite(before: end)
             case .busy:
                 source.pauseDisk()
                 tryAgainSoon(source)
                 return false
-            case .failed where hasGivenUpStores:
-                if source.giveUpDisk() {
-                    // What can't be removed must not come back: losing entries is safe, serving removed ones is not.
-                    if abandon() { source.forgetDisk() } else { tryAgainSoon(source) }
-                }
+            case .failed where hasGivenUpStores, .short where hasGivenUpStores:
+                guard source.giveUpDisk() else { return false }
+                let now = DispatchTime.now().uptimeNanoseconds
+                failsSince = failsSince ?? now
+                // What can't be removed must not come back: losing entries is safe, serving removed ones is not.
+                let isLong = isLast || now - (failsSince ?? now) > Self.longestFailure
+                if isLong, outcome == .failed, abandon() { source.forgetDisk() } else { tryAgainSoon(source) }
                 return false
-            case .failed:
+            case .failed, .short:
                 hasGivenUpStores = true
                 source.giveUpStores()
             }
@@ -126,13 +142,13 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         if connection == nil, isMissing, !changes.contains(where: \.isStore) { return .done }
         var changes = changes[...]
         if case .removeAll? = changes.first {
-            guard startAnew() else { return .failed }
+            if let failure = startAnew() { return failure }
             changes = changes.dropFirst()
         }
         if changes.isEmpty { return .done }
         for attempt in 0..<4 {
             if connection == nil, let failure = reopen(reporting: attempt > 0) {
-                if attempt == 0, failure == .failed { continue }
+                if attempt == 0, failure != .busy { continue }
                 return failure
             }
             guard let connection else { return .failed }
@@ -143,13 +159,13 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
                 self.connection = nil
             } catch let failure as SQLiteFailure where failure.isDamage {
                 reopen(replacing: (connection.generation, failure.message))
-            } catch let failure as SQLiteFailure where failure.isBusy {
-                return .busy
             } catch {
                 self.connection = nil
+                let outcome = Outcome(error)
+                if outcome == .busy { return .busy }
                 guard attempt > 0 else { continue }
                 reportFailure(error)
-                return .failed
+                return outcome
             }
         }
         return .failed
@@ -163,13 +179,11 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
             try connection.markUsed(from: source, budget)
             source.didEvict(try connection.change(WriteConnection.Need(), budget, marking: {}))
             try connection.giveBackFreePages(budget)
-        } catch let failure as SQLiteFailure where failure.isBusy {
-            return
         } catch let failure as SQLiteFailure where failure.isDamage {
             reopen(replacing: (connection.generation, failure.message))
         } catch {
             self.connection = nil
-            if !(error is WriteConnection.Superseded) { reportFailure(error) }
+            if !(error is WriteConnection.Superseded), Outcome(error) != .busy { reportFailure(error) }
         }
     }
 
@@ -192,11 +206,10 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         do {
             connection = try open(replacing: damaged)
             return nil
-        } catch let failure as SQLiteFailure where failure.isBusy {
-            return .busy
         } catch {
-            if reports { reportFailure(error) }
-            return .failed
+            let outcome = Outcome(error)
+            if reports, outcome != .busy { reportFailure(error) }
+            return outcome
         }
     }
 
@@ -225,18 +238,18 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         throw SQLiteFailure.damage("no database can be made")
     }
 
-    /// Removes everything, which is a new generation; false if that can't be made.
-    private func startAnew() -> Bool {
+    /// Removes everything, which is a new generation.
+    private func startAnew() -> Outcome? {
         connection = nil
         do {
-            guard let newest = try Generation.newest(in: directory) else { return true }
+            guard let newest = try Generation.newest(in: directory) else { return nil }
             try directory.check()
             try Generation.make(after: newest, in: directory)
             defer { newest.removeOlder(in: directory) }
-            return newest.retire(from: directory)
+            return newest.retire(from: directory) ? nil : .failed
         } catch {
             reportFailure(error)
-            return false
+            return Outcome(error)
         }
     }
 

@@ -10,7 +10,10 @@ extension ResponseCache: WriteSource {
     }
 
     func didWrite(before end: Int) {
-        state.withLock { $0.log.removeChanges(before: end) }
+        state.withLock { state in
+            state.log.removeChanges(before: end)
+            state.disk = .works
+        }
     }
 
     func didEvict(_ count: Int) {

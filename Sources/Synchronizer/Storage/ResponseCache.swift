@@ -326,8 +326,13 @@ final class ResponseCache: Sendable {
     }
 
     /// Waits until all that was stored and removed before is in the database.
-    func flush(timeout: DispatchTime = .distantFuture) {
-        wait(timeout: timeout) { writer.flush(from: self, then: $0) }
+    func flush() {
+        wait { writer.flush(from: self, then: $0) }
+    }
+
+    /// For up to two seconds, when the process ends.
+    func flushForTheLastTime() {
+        wait(timeout: .now() + 2) { writer.flush(from: self, isLast: true, then: $0) }
     }
 
     /// The writer waits for no other process for longer than some seconds.

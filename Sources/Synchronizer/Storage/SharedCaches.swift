@@ -45,6 +45,6 @@ enum SharedCaches {
     private static func flushAll() {
         guard !Fork.isChild else { return }
         let caches = known.withLock { $0.values.compactMap(\.cache) }
-        for cache in caches { cache.flush(timeout: .now() + 2) }
+        for cache in caches { cache.flushForTheLastTime() }
     }
 }

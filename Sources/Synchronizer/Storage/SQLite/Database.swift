@@ -37,6 +37,11 @@ struct SQLiteFailure: Error, CustomStringConvertible {
         EMFILE, ENFILE, ENOMEM, EACCES, EPERM, EROFS, ENOSPC, EDQUOT, EFBIG, EIO, EINTR, ENOENT, ENOTDIR,
     ]
 
+    /// The process has no more memory or descriptors for now.
+    var isShortage: Bool {
+        code == SQLITE_NOMEM || (isCannotOpen && [EMFILE, ENFILE, ENOMEM].contains(systemError))
+    }
+
     static func damage(_ message: String) -> SQLiteFailure { SQLiteFailure(code: SQLITE_NOTADB, message: message) }
 
     /// What the system has said last (`errno`).
