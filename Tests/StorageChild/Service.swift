@@ -151,7 +151,9 @@ struct Service {
         _ = fill(0..<1, size: 96 << 20, version: 1)
         _ = fill(1..<30, size: 40_000, version: 1)
         let used = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ").first
-        for (kind, value) in [(Kind.descriptors, 3), (.addressSpace, (used.flatMap { Int($0) } ?? 0) * 4096 + 40 << 20)] {
+        for (kind, value) in [
+            (Kind.descriptors, 3), (.addressSpace, (used.flatMap { Int($0) } ?? 0) * 4096 + 40 << 20),
+        ] {
             guard limit(kind, value) == 0 else { fail("setrlimit") }
             let found = perform("check", [0, 30])
             guard limit(kind, 0) == 0 else { fail("setrlimit") }

@@ -37,7 +37,8 @@ struct CacheDirectory: Sendable {
     /// Refuses a directory that others could change. One of ours that others may only read is closed to them.
     func check() throws(Refusal) {
         // All that follows is about the one directory that is open, whatever the path leads to meanwhile.
-        let opened = open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC | (try isOwnLink(path) ? 0 : O_NOFOLLOW))
+        let opened = open(
+            path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC | (try isOwnLink(path) ? 0 : O_NOFOLLOW))
         guard opened >= 0 else {
             throw Refusal(description: "\(path) can't be opened: \(String(cString: strerror(errno)))")
         }

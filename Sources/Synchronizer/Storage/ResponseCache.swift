@@ -277,7 +277,8 @@ final class ResponseCache: Sendable {
         let now = time.now
         let (starts, isFull) = state.withLock { state in
             state.disk.recover(at: now)
-            let change = change.keepingToMemory(unless: state.diskCapacity > 0 && !state.disk.hasFailed, state.diskCapacity)
+            let change = change.keepingToMemory(
+                unless: state.diskCapacity > 0 && !state.disk.hasFailed, state.diskCapacity)
             state.changes.count(change.urlKey)
             state.memory.apply(change)
             guard state.diskCapacity > 0 || change.isRemoval else { return (false, false) }

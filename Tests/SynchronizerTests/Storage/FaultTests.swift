@@ -91,7 +91,8 @@ struct DamageTests {
     }
 
     @Test(
-        "flipped bits in the journal of a killed writer give the right answer or none", .enabled(if: ChildProcess.isAvailable),
+        "flipped bits in the journal of a killed writer give the right answer or none",
+        .enabled(if: ChildProcess.isAvailable),
         arguments: UInt64(0)..<20)
     func flippedJournal(_ seed: UInt64) throws {
         let source = TemporaryDirectory()
@@ -229,7 +230,8 @@ struct DamageTests {
             "UPDATE entries SET record = (SELECT record FROM entries ORDER BY id LIMIT 1)",
             "UPDATE entries SET url_key = url_key + 1, digest = 5", "UPDATE entries SET length = -1",
             "UPDATE entries SET length = 9223372036854775807",
-            "UPDATE usage SET files = 9223372036854775807", "UPDATE usage SET files = -1, seal = 7", "DELETE FROM usage",
+            "UPDATE usage SET files = 9223372036854775807", "UPDATE usage SET files = -1, seal = 7",
+            "DELETE FROM usage",
             "UPDATE entries SET digest = digest + 1", "UPDATE bodies SET data = 'text'", "DELETE FROM bodies",
             "UPDATE entries SET record = x''", "UPDATE entries SET seal = 'x', stored = 'y', id = -id",
             "UPDATE entries SET record = zeroblob(100000)", "UPDATE bodies SET data = zeroblob(length(data))",

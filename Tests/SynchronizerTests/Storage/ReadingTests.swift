@@ -49,11 +49,11 @@ struct ReadingTests {
         try store(other, 1, size: 100)
         other.flush()
         let old = cache.rows(of: url(1)) { _ in
-            try? store(other, 1, size: 200)
-            other.flush()
             cache.state.withLock { $0.memory.doubtAll() }  // as another thread that has noticed
             return true
         }
+        try store(other, 1, size: 200)
+        other.flush()
         #expect(old.map(\.bodySize) == [100])
         #expect(cache.rows(of: url(1)).map(\.bodySize) == [200])
     }
