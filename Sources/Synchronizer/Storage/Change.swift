@@ -112,3 +112,19 @@ struct RowUpdate: Sendable {
     /// Whether the response is on no disk, where its new variant still replaces what is there.
     let isMemoryOnly: Bool
 }
+
+/// Counts changes, so that what was read from the disk before a change does not get into memory after it.
+struct ChangeCounts {
+    private var counts = [Int](repeating: 0, count: 1024)
+
+    /// Grows with each change that may concern the URL.
+    subscript(urlKey: UInt64) -> Int { counts[Int(urlKey % 1024)] }
+
+    mutating func count(_ urlKey: UInt64?) {
+        if let urlKey {
+            counts[Int(urlKey % 1024)] += 1
+        } else {
+            for index in counts.indices { counts[index] += 1 }
+        }
+    }
+}

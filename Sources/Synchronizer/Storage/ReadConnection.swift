@@ -141,15 +141,13 @@ struct DiskAnswer {
     var damaged: [Int64] = []
     /// Rows whose body file was gone: evicted meanwhile, or deleted by somebody.
     var missing: [Int64] = []
-    /// Whether there is something that could not be read for now.
-    var isUnsure = false
 
     fileprivate mutating func take(_ body: DiskBody, of id: Int64) -> Data? {
         switch body {
         case .whole(let data): return data
         case .damaged: damaged.append(id)
         case .missing: missing.append(id)
-        case .unreadable: isUnsure = true
+        case .unreadable: break
         }
         return nil
     }
