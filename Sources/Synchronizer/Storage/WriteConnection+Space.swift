@@ -75,7 +75,7 @@ extension WriteConnection {
         let before = try number(Schema.pageCount)
         var left = pages
         while left > 0 {
-            let some = min(left, Int64(budget.removalCount))
+            let some = min(left, Int64(max(8, budget.removalCount / 4)))  // a page that moves changes others
             try transaction { try database.execute(Schema.vacuum(pages: some)) }
             left -= some
             if left > 0 { usleep(1000) }
