@@ -72,7 +72,9 @@ enum ScaleRows {
             try FileManager.default.copyItem(atPath: "\(directory)/\(name)", toPath: "\(copy)/\(name)")
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: copy)
-        guard let generation = names.first(where: { $0.hasPrefix("Cache-") }) else { throw BenchmarkError("no database") }
+        guard let generation = names.first(where: { $0.hasPrefix("Cache-") }) else {
+            throw BenchmarkError("no database")
+        }
         var number = 0
         let comparison = try Comparison(rounds: 9) {
             number += 7919
