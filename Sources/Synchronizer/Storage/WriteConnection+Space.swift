@@ -76,7 +76,10 @@ extension WriteConnection {
         var left = pages
         while left > 0 {
             let some = min(left, Int64(max(8, budget.removalCount / 4)))  // a page that moves changes others
+            let count = try number(Schema.pageCount)
             try transaction { try database.execute(Schema.vacuum(pages: some)) }
+            // The number of empty pages may be damaged.
+            if try number(Schema.pageCount) >= count { break }
             left -= some
             if left > 0 { usleep(1000) }
         }
