@@ -35,8 +35,13 @@ func checkMemoryStillWorks(_ cache: SQLiteURLCache) {
 /// Removes responses while their files can't be written, and looks for them when they can be again.
 func checkRemovalsHold(in directory: URL) {
     func setModes(_ folder: mode_t, _ file: mode_t) {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
-        for name in names where name != "Bodies" { chmod(directory.path + "/" + name, file) }
+        chmod(directory.path, 0o700)
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? [] {
+            let generation = directory.path + "/" + name
+            chmod(generation, 0o700)
+            chmod(generation + "/Database", file)
+            chmod(generation, folder)
+        }
         chmod(directory.path, folder)
     }
     let clock = ManualClock()

@@ -50,6 +50,18 @@ case "model":  // SEED STEPS MEMORY: among others
     do { try run.run(steps: numbers[1]) } catch { fail("\(error)") }
     if shared.statistics.corruptEntriesDropped > 0 { fail("\(shared.statistics)") }
 
+case "serve":  // SEED CAPACITY MEMORY: what it is told
+    guard numbers.count == 3 else { fail("SEED CAPACITY MEMORY") }
+    Service(cache(memory: numbers[2], disk: numbers[1]), seed: numbers[0]).run()
+
+case "nested":  // in a directory whose parent is not there, either
+    let nested = SQLiteURLCache(
+        memoryCapacity: 0, diskCapacity: 8 << 20, directory: directory.appendingPathComponent("above/cache"))
+    checkMemoryStillWorks(nested)
+
+case "forks": Service(cache(memory: 1 << 20, disk: 64 << 20), seed: 1).checkForks()
+case "short-lookups": Service(cache(memory: 0, disk: 512 << 20), seed: 1).checkShortages()
+
 case "memory":  // where the disk takes little or nothing
     checkMemoryStillWorks(cache(memory: 8 << 20, disk: 64 << 20))
 

@@ -72,7 +72,9 @@ enum ScaleRows {
             try FileManager.default.copyItem(atPath: "\(directory)/\(name)", toPath: "\(copy)/\(name)")
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: copy)
-        guard let database = names.first(where: { $0.hasSuffix(".db") }) else { throw BenchmarkError("no database") }
+        guard let generation = names.first(where: { $0.hasPrefix("Cache-") }) else {
+            throw BenchmarkError("no database")
+        }
         var number = 0
         let comparison = try Comparison(rounds: 9) {
             number += 7919
@@ -85,7 +87,7 @@ enum ScaleRows {
             return time
         } against: {
             let select = "SELECT record FROM entries WHERE id > ? ORDER BY id LIMIT 1"
-            return try Fixture.each(yardstick_open_and_select("\(copy)/\(database)", select, 0), 1)
+            return try Fixture.each(yardstick_open_and_select("\(copy)/\(generation)/Database", select, 0), 1)
         }
         return [
             Row(

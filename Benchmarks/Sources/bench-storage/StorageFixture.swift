@@ -61,7 +61,7 @@ enum Fixture {
             memoryCapacity: memory, diskCapacity: disk, directory: URL(fileURLWithPath: directory, isDirectory: true))
     }
 
-    /// Stores entries of these numbers; on return they are on the disk, and the cache has come to rest.
+    /// Stores entries of these numbers; on return they are on the disk.
     static func fill(
         _ cache: URLCache, _ numbers: Range<Int>, bodySize: Int, _ fields: [String: String] = fields
     ) throws {
@@ -69,9 +69,7 @@ enum Fixture {
             let request = try request(number)
             cache.storeCachedResponse(try response(to: request, body(bodySize, seed: number), fields), for: request)
         }
-        guard let cache = cache as? SQLiteURLCache else { return }
-        cache.flush()
-        usleep(1_500_000)  // a second after the last store the log is written into the database
+        (cache as? SQLiteURLCache)?.flush()
     }
 
     /// Looks up each of them; nanoseconds for one.

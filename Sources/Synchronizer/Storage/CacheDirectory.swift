@@ -9,49 +9,36 @@ struct CacheDirectory: Sendable {
 
     let path: String
 
-    /// A database that could not be used, kept for whoever wants to know why, until its space is needed.
-    var setAside: String { path + "/Set-aside.db" }
-    var lock: String { path + "/Lock" }
-    var bodies: String { path + "/Bodies" }
-
     init(_ url: URL) {
         path = url.standardizedFileURL.path
     }
 
     /// Makes the directory if it is not there, and checks that it is safe to use.
     func prepare() throws(Refusal) {
-        if !exists {
-            let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
-            do {
-                try FileManager.default.createDirectory(
-                    atPath: path, withIntermediateDirectories: true, attributes: attributes)
-            } catch {
-                if !exists { throw Refusal(description: "it can't be made: \(error.localizedDescription)") }
-            }
-        }
-        try check(path)
-        if mkdir(bodies, 0o700) != 0, errno != EEXIST {
-            throw Refusal(description: "it can't be written: \(String(cString: strerror(errno)))")
-        }
-        try check(bodies)
+        if !exists { try Self.make(path) }
+        try check()
     }
 
-    /// Checks that a directory that somebody has made is safe to use.
+    /// Makes a directory that only its owner can use from the first moment on, and those above it.
+    private static func make(_ path: String) throws(Refusal) {
+        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard errno == ENOENT, parent != path else {
+            throw Refusal(description: "it can't be made: \(String(cString: strerror(errno)))")
+        }
+        try make(parent)
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw Refusal(description: "it can't be made: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    private var exists: Bool { FileSystem.status(path) != nil }
+
+    /// Refuses a directory that others could change. One of ours that others may only read is closed to them.
     func check() throws(Refusal) {
-        try check(path)
-        try check(bodies)
-    }
-
-    private var exists: Bool {
-        var status = stat()
-        return lstat(path, &status) == 0
-    }
-
-    /// Refuses what others could have put there or could change. A directory of ours that others may only read is
-    /// closed to them.
-    private func check(_ path: String) throws(Refusal) {
         // All that follows is about the one directory that is open, whatever the path leads to meanwhile.
-        let opened = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (try isOwnLink(path) ? 0 : O_NOFOLLOW))
+        let opened = open(
+            path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC | (try isOwnLink(path) ? 0 : O_NOFOLLOW))
         guard opened >= 0 else {
             throw Refusal(description: "\(path) can't be opened: \(String(cString: strerror(errno)))")
         }
@@ -83,28 +70,5 @@ struct CacheDirectory: Sendable {
             throw Refusal(description: "\(path) is a symbolic link that user \(status.st_uid) made")
         }
         return true
-    }
-}
-
-/// Which file a path leads to at the moment.
-struct FileIdentity: Equatable, Sendable {
-    let device: UInt64
-    let inode: UInt64
-    let size: Int64
-    /// What it takes on the disk, in bytes.
-    let allocated: Int64
-
-    /// nil if there is none.
-    init?(_ path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        device = UInt64(truncatingIfNeeded: status.st_dev)
-        inode = UInt64(truncatingIfNeeded: status.st_ino)
-        size = Int64(status.st_size)
-        allocated = Int64(status.st_blocks) * 512
-    }
-
-    func isSameFile(as other: FileIdentity) -> Bool {
-        device == other.device && inode == other.inode
     }
 }

@@ -30,12 +30,14 @@ package struct CacheInspection {
     /// - Throws: `Unusable`, if there is no cache in that directory, or none that can be opened.
     package init(_ url: URL) throws {
         let directory = CacheDirectory(url)
-        guard let file = DatabaseFile.current(in: directory) else {
-            throw Unusable(description: "There is no cache in \(directory.path).")
-        }
         do {
+            guard let generation = try Generation.newest(in: directory) else {
+                throw Unusable(description: "There is no cache in \(directory.path).")
+            }
             try directory.check()
-            connection = try ReadConnection(directory, file, VerifiedBodies())
+            connection = try ReadConnection(generation)
+        } catch let unusable as Unusable {
+            throw unusable
         } catch {
             throw Unusable(description: "The cache in \(directory.path) can't be used: \(error)")
         }
@@ -62,8 +64,9 @@ package struct CacheInspection {
         for _ in 0..<2 {
             switch try connection.body(of: entry.id) {
             case .whole: return true
-            case .damaged: return false
-            case .missing(let isStored): if !isStored { return nil }
+            case .damaged, .unreadable: return false
+            case .missing: continue
+            case nil: return nil
             }
         }
         return false

@@ -43,6 +43,11 @@ enum Change: Sendable {
         if case .update(let update) = self { update.id == row } else { false }
     }
 
+    /// Whether writing it may take many transactions.
+    var isLong: Bool {
+        if case .removeSince = self { true } else { false }
+    }
+
     /// Whether somebody wanted responses gone, which then must not come back. What only makes way for another one of its
     /// URL is as good as that one not having been stored.
     var isRemoval: Bool {
@@ -106,4 +111,20 @@ struct RowUpdate: Sendable {
     let stored: Int64
     /// Whether the response is on no disk, where its new variant still replaces what is there.
     let isMemoryOnly: Bool
+}
+
+/// Counts changes, so that what was read from the disk before a change does not get into memory after it.
+struct ChangeCounts {
+    private var counts = [Int](repeating: 0, count: 1024)
+
+    /// Grows with each change that may concern the URL.
+    subscript(urlKey: UInt64) -> Int { counts[Int(urlKey % 1024)] }
+
+    mutating func count(_ urlKey: UInt64?) {
+        if let urlKey {
+            counts[Int(urlKey % 1024)] += 1
+        } else {
+            for index in counts.indices { counts[index] += 1 }
+        }
+    }
 }

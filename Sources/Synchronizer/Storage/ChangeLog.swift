@@ -34,7 +34,8 @@ struct ChangeLog {
         return numbers.compactMap { changes[$0 - first] }
     }
 
-    /// The next changes to be written: a limited number, of a limited total size but at least one.
+    /// The next changes to be written: a limited number, of a limited total size but at least one. What removes by date
+    /// is by itself: it may take many transactions.
     func batch(maximumCount: Int, maximumBytes: Int) -> (changes: [Change], end: Int) {
         var batch: [Change] = []
         var bytes = 0
@@ -42,8 +43,9 @@ struct ChangeLog {
         for change in changes {
             if let change {
                 bytes += change.cost
-                if batch.count == maximumCount || (!batch.isEmpty && bytes > maximumBytes) { break }
+                if batch.count == maximumCount || (!batch.isEmpty && (bytes > maximumBytes || change.isLong)) { break }
                 batch.append(change)
+                if change.isLong { return (batch, end + 1) }
             }
             end += 1
         }

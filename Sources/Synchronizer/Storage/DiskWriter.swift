@@ -1,72 +1,60 @@
 import Foundation
 
-/// Whose changes a `DiskWriter` writes.
-protocol WriteSource: AnyObject, Sendable {
-    var diskCapacity: Int { get }
-    /// The next changes, and how to name their end when they are written.
-    func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int)
-    func didWrite(before end: Int)
-    func didEvict(_ count: Int)
-    /// The responses that wait can't be written; removals still can, perhaps.
-    func giveUpStores()
-    /// Nothing can be written for now. What waits to be removed still counts as removed; returns whether anything does.
-    func giveUpDisk() -> Bool
-    /// The database is gone.
-    func forgetDisk()
-    /// The times of use that the database does not know yet; forgets them.
-    func takeUsed() -> [Int64: Int64]
-    /// They could not be written.
-    func giveBack(used: [Int64: Int64])
-}
-
-/// Brings changes into the database, on one serial queue, behind everybody's back.
+/// Brings changes into the database, on one serial queue, in the background.
 final class DiskWriter: @unchecked Sendable {  // its variables are touched on `queue` only
     private enum Outcome {
         case done
         /// Another process has held the lock all the time.
         case busy
         case failed
+        /// There is no more memory, or no more descriptors.
+        case short
+
+        init(_ error: any Error) {
+            let failure = error as? SQLiteFailure
+            self = failure?.isBusy == true ? .busy : failure?.isShortage == true ? .short : .failed
+        }
     }
 
+    /// Seconds after which is tried again what could not be written.
+    static let pause: TimeInterval = 2
+    /// Nanoseconds for which removals may fail before the database is given up.
+    private static let longestFailure: UInt64 = 20_000_000_000
+
     private let directory: CacheDirectory
-    private let maker: DatabaseMaker
-    private let didOpen: @Sendable (DatabaseFile) -> Void
+    private let report: @Sendable (String) -> Void
     private let queue = DispatchQueue(label: "SQLiteURLCache.writer", qos: .utility)
+    private let patience: Int
     private var connection: WriteConnection?
-    /// Whether something was written since the database was last at rest.
-    private var isRestless = false
     private var hasReportedFailure = false
-    /// The database that a reader has complained of.
-    private var doubted: FileIdentity?
-    /// How often to try again while another process holds the lock, which takes some ten seconds each time. One that has
-    /// been stopped may hold it for good.
-    private let patience = 5
+    private var triesAgain = false
+    /// Since when removals could not be written.
+    private var failsSince: UInt64?
 
     /// - Parameters:
     ///   - report: told what users should know, in one line.
-    ///   - didOpen: told of each database that is used from then on.
-    ///   - lockTimeout: for how many milliseconds to wait at a time while another process writes.
-    init(
-        _ directory: CacheDirectory, report: @escaping @Sendable (String) -> Void,
-        didOpen: @escaping @Sendable (DatabaseFile) -> Void = { _ in }, lockTimeout: Int32 = 10_000
-    ) {
+    ///   - patience: for how many milliseconds to wait while another process writes.
+    init(_ directory: CacheDirectory, report: @escaping @Sendable (String) -> Void, patience: Int = 4000) {
         self.directory = directory
-        self.didOpen = didOpen
-        maker = DatabaseMaker(directory: directory, lockTimeout: lockTimeout, report: report)
+        self.report = report
+        self.patience = patience
     }
 
     /// Writes what waits; returns at once.
     func write(from source: some WriteSource, then done: @escaping @Sendable () -> Void = {}) {
-        queue.async { [self] in drain(source, patience, then: done) }
+        queue.async { [self] in
+            _ = drain(source)
+            done()
+        }
     }
 
     /// Writes what waits and the times of use, and brings the directory down to its capacity.
-    func flush(from source: some WriteSource, then done: @escaping @Sendable () -> Void) {
+    ///
+    /// - Parameter isLast: removals that fail are not tried again.
+    func flush(from source: some WriteSource, isLast: Bool = false, then done: @escaping @Sendable () -> Void) {
         queue.async { [self] in
-            drain(source, patience) { [self] in
-                tidy(source)
-                done()
-            }
+            if drain(source, isLast: isLast) { tidy(source) }
+            done()
         }
     }
 
@@ -78,184 +66,209 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         }
     }
 
-    /// Replaces a database that a reader found damaged, unless that has happened already.
-    func replaceDamaged(_ file: FileIdentity, because reason: String) {
+    /// Replaces a generation that a reader found damaged, unless that has happened already.
+    func replaceDamaged(_ generation: Generation, because reason: String) {
         queue.async { [self] in
-            guard let current = DatabaseFile.current(in: directory), current.identity?.isSameFile(as: file) == true
-            else { return }
-            // One complaint is looked into, the next one is believed.
-            if doubted?.isSameFile(as: file) != true, isSound {
-                doubted = file
-            } else {
-                reopen(condemning: (current, reason))
-            }
+            guard (try? Generation.newest(in: directory)) == generation else { return }
+            reopen(replacing: (generation, reason))
         }
     }
 
-    /// Whether the whole database passes SQLite's check.
-    private var isSound: Bool {
-        if connection?.isCurrent != true { reopen() }
-        return (try? connection?.isSound()) ?? false
-    }
-
-    private func drain(_ source: some WriteSource, _ patience: Int, then done: @escaping @Sendable () -> Void) {
+    /// False if something could not be written.
+    private func drain(_ source: some WriteSource, isLast: Bool = false) -> Bool {
         var hasGivenUpStores = false
         while true {
             let budget = DiskBudget(capacity: source.diskCapacity)
             let (changes, end) = source.nextBatch(budget)
-            if changes.isEmpty { break }
-            switch write(changes, source, budget) {
+            if changes.isEmpty { return true }
+            let outcome = write(changes, source, budget)
+            switch outcome {
             case .done:
-                hasGivenUpStores = false
+                (hasGivenUpStores, failsSince) = (false, nil)
                 if changes.contains(where: \.isStore) { hasReportedFailure = false }
                 source.didWrite(before: end)
-            case .busy where patience > 0:
-                queue.asyncAfter(deadline: .now() + 1) { [self] in drain(source, patience - 1, then: done) }
-                return
-            case .busy, .failed:
-                if hasGivenUpStores {
-                    if source.giveUpDisk(), abandonDatabase() { source.forgetDisk() }
-                    return done()
-                }
+            case .busy:
+                source.pauseDisk()
+                tryAgainSoon(source)
+                return false
+            case .failed where hasGivenUpStores, .short where hasGivenUpStores:
+                guard source.giveUpDisk() else { return false }
+                let now = DispatchTime.now().uptimeNanoseconds
+                failsSince = failsSince ?? now
+                // What can't be removed must not come back: losing entries is safe, serving removed ones is not.
+                let isLong = isLast || now - (failsSince ?? now) > Self.longestFailure
+                if isLong, outcome == .failed, abandon() { source.forgetDisk() } else { tryAgainSoon(source) }
+                return false
+            case .failed, .short:
                 hasGivenUpStores = true
                 source.giveUpStores()
             }
         }
-        restSoon(source)
-        done()
     }
 
-    /// Writes a batch, with a second try if the database had to be opened again.
-    private func write(_ changes: [Change], _ source: some WriteSource, _ budget: DiskBudget) -> Outcome {
-        if connection == nil, DatabaseFile.isMissing(in: directory), !changes.contains(where: \.isStore) {
-            return .done  // nothing is there that could be removed
+    private func tryAgainSoon(_ source: some WriteSource) {
+        if triesAgain { return }
+        triesAgain = true
+        queue.asyncAfter(deadline: .now() + Self.pause) { [weak self, weak source] in
+            guard let self, let source else { return }
+            triesAgain = false
+            _ = drain(source)
         }
-        for isLastTry in [false, true] {
-            if connection?.isCurrent != true { reopen(reporting: isLastTry) }
-            guard let connection else { continue }
+    }
+
+    /// Writes a batch, with another try if the database had to be opened again.
+    private func write(_ changes: [Change], _ source: some WriteSource, _ budget: DiskBudget) -> Outcome {
+        if connection == nil, isMissing, !changes.contains(where: \.isStore) { return .done }
+        var changes = changes[...]
+        if case .removeAll? = changes.first {
+            if let failure = startAnew() { return failure }
+            changes = changes.dropFirst()
+        }
+        if changes.isEmpty { return .done }
+        for attempt in 0..<4 {
+            if connection == nil, let failure = reopen(reporting: attempt > 0) {
+                if attempt == 0, failure != .busy { continue }
+                return failure
+            }
+            guard let connection else { return .failed }
             do {
-                try connection.write(changes, budget, source)
-                // They are in the database now, whatever comes of the rest.
-                attempt(connection) { try connection.cleanUp(budget) }
+                source.didEvict(try connection.write(changes, budget, source))
                 return .done
+            } catch is WriteConnection.Superseded {
+                self.connection = nil
             } catch let failure as SQLiteFailure where failure.isDamage {
-                reopen(condemning: (connection.file, failure.message))
-            } catch let failure as SQLiteFailure where failure.isBusy {
-                return .busy
+                reopen(replacing: (connection.generation, failure.message))
             } catch {
                 self.connection = nil
-                if isLastTry { reportFailure(error) }
+                let outcome = Outcome(error)
+                if outcome == .busy { return .busy }
+                guard attempt > 0 else { continue }
+                reportFailure(error)
+                return outcome
             }
         }
         return .failed
     }
 
     private func tidy(_ source: some WriteSource) {
-        if connection == nil, source.diskCapacity > 0, DatabaseFile.current(in: directory) != nil { reopen() }
-        guard let connection, connection.isCurrent else { return }
         let budget = DiskBudget(capacity: source.diskCapacity)
-        attempt(connection) {
-            try connection.markUsed(from: source, budget)
-            source.didEvict(try connection.makeRoom(budget, marking: {}))
-            try rest(connection, budget)
-        }
-    }
-
-    /// Does what can as well be done later: with the next batch, or when the database is next at rest.
-    private func attempt(_ connection: WriteConnection, _ body: () throws -> Void) {
+        if connection == nil, budget.capacity > 0, !isMissing { reopen() }
+        guard let connection else { return }
         do {
-            try body()
-        } catch let failure as SQLiteFailure where failure.isBusy {
-            return
+            try connection.markUsed(from: source, budget)
+            source.didEvict(try connection.change(WriteConnection.Need(), budget, marking: {}))
+            try connection.giveBackFreePages(budget)
         } catch let failure as SQLiteFailure where failure.isDamage {
-            reopen(condemning: (connection.file, failure.message))
+            reopen(replacing: (connection.generation, failure.message))
         } catch {
             self.connection = nil
-            reportFailure(error)
+            if !(error is WriteConnection.Superseded), Outcome(error) != .busy { reportFailure(error) }
         }
     }
 
-    /// Once nothing has been written for a second, the log goes into the database: then readers find everything in
-    /// memory-mapped pages, and need not search the log for each.
-    private func restSoon(_ source: some WriteSource) {
-        if isRestless { return }
-        isRestless = true
-        let written = connection?.writes
-        queue.asyncAfter(deadline: .now() + 1) { [weak self, weak source] in
-            guard let self, let source else { return }
-            isRestless = false
-            guard let connection, connection.isCurrent else { return }
-            if connection.writes != written { return restSoon(source) }
-            attempt(connection) { try self.rest(connection, DiskBudget(capacity: source.diskCapacity)) }
-        }
+    // MARK: - Generations
+
+    /// Whether there is no generation for certain: a directory that can't be listed at the moment may have one.
+    private var isMissing: Bool {
+        do { return try Generation.newest(in: directory) == nil } catch { return false }
     }
 
-    private func rest(_ connection: WriteConnection, _ budget: DiskBudget) throws {
-        try connection.removeStrayFiles()
-        try connection.giveBackFreePages(budget)
-        try connection.database.checkpoint(truncating: false)
-        try connection.keepLogShort(budget)
-    }
-
+    /// Opens the generation in use; makes one if there is none, or none that can be used.
+    ///
+    /// - Parameter damaged: one that is not to be used any more, and why.
+    /// - Returns: nil if there is a connection now.
+    @discardableResult
     private func reopen(
-        condemning condemned: (file: DatabaseFile, reason: String)? = nil, reporting reports: Bool = true
-    ) {
+        replacing damaged: (generation: Generation, reason: String)? = nil, reporting reports: Bool = true
+    ) -> Outcome? {
         connection = nil
         do {
-            let opened = try maker.open(condemning: condemned)
-            connection = opened
-            didOpen(opened.file)
+            connection = try open(replacing: damaged)
+            return nil
         } catch {
-            if reports { reportFailure(error) }
+            let outcome = Outcome(error)
+            if reports, outcome != .busy { reportFailure(error) }
+            return outcome
         }
+    }
+
+    private func open(replacing damaged: (generation: Generation, reason: String)?) throws -> WriteConnection {
+        try directory.prepare()
+        var damaged = damaged
+        for _ in 0..<4 {
+            let newest = try Generation.newest(in: directory)
+            if let newest, newest != damaged?.generation {
+                do {
+                    let opened = try WriteConnection(directory, newest, patience: patience)
+                    newest.removeOlder(in: directory)
+                    return opened
+                } catch let failure as SQLiteFailure where failure.isDamage {
+                    damaged = (newest, failure.message)
+                } catch is WriteConnection.Superseded {
+                    continue
+                }
+            }
+            try Generation.make(after: newest, in: directory)
+            if let damaged {
+                damaged.generation.retire(from: directory)
+                report("replaced the cache database in \(damaged.generation.path): \(damaged.reason)")
+            }
+        }
+        throw SQLiteFailure.damage("no database can be made")
+    }
+
+    /// Removes everything, which is a new generation.
+    private func startAnew() -> Outcome? {
+        connection = nil
+        do {
+            guard let newest = try Generation.newest(in: directory) else { return nil }
+            try directory.check()
+            try Generation.make(after: newest, in: directory)
+            defer { newest.removeOlder(in: directory) }
+            return newest.retire(from: directory) ? nil : .failed
+        } catch {
+            reportFailure(error)
+            return Outcome(error)
+        }
+    }
+
+    /// Gives up the database; returns whether there is none now.
+    private func abandon() -> Bool {
+        connection = nil
+        guard (try? directory.check()) != nil, let newest = try? Generation.newest(in: directory) else {
+            return isMissing
+        }
+        return newest.retire(from: directory)
     }
 
     private func reportFailure(_ error: any Error) {
         if hasReportedFailure { return }
         hasReportedFailure = true
-        maker.report("the cache in \(directory.path) keeps to memory: \(error)")
-    }
-
-    /// What could not be removed must not come back: a cache may forget, but not remember wrongly.
-    /// Returns whether there is no database now.
-    private func abandonDatabase() -> Bool {
-        connection = nil
-        guard (try? directory.check()) != nil else { return false }  // what is not ours is left alone
-        DatabaseFile.current(in: directory)?.remove()
-        return DatabaseFile.isMissing(in: directory)
+        report("the cache in \(directory.path) keeps to memory: \(error)")
     }
 }
 
 extension WriteConnection {
-    /// Writes a batch of changes, after making room for it.
-    fileprivate func write(_ changes: [Change], _ budget: DiskBudget, _ source: some WriteSource) throws {
-        var bodies: [(id: Int64, data: Data)] = []
+    /// Writes a batch of changes, after making room for it; returns how many responses were evicted.
+    fileprivate func write(
+        _ changes: ArraySlice<Change>, _ budget: DiskBudget, _ source: some WriteSource
+    ) throws -> Int {
+        if case .removeSince(let moment)? = changes.first {
+            try removeAll(since: moment, budget)
+            return 0
+        }
+        var need = Need()
         for case .store(let row) in changes where row.bodySize <= budget.largestBody {
-            if let body = row.body { bodies.append((row.id, body)) }
+            need.database += 4096
+            if row.bodySize > Schema.largestBodyInDatabase {
+                need.files += BodyFiles.blocks(Int64(row.bodySize))
+            } else {
+                need.database += Int64(row.bodySize)
+            }
         }
-        let large = bodies.filter { $0.data.count > Self.largestBodyInDatabase }
-        source.didEvict(
-            try makeRoom(for: Self.bytes(of: bodies), inFiles: Self.bytes(of: large), budget) {
-                try markUsed(from: source, budget)
-            })
-        var prepared: [Int64: PreparedBody] = [:]
-        do {
-            for (id, data) in bodies { prepared[id] = try PreparedBody(data, of: id, in: directory) }
-            try transaction { for change in changes { try apply(change, prepared) } }
-        } catch {
-            prepared.values.forEach { $0.discard() }
-            throw error
+        return try change(need, budget, marking: { try markUsed(from: source, budget) }) {
+            for change in changes { try apply(change, budget) }
         }
-    }
-
-    /// What follows a batch, and can as well follow the next one.
-    fileprivate func cleanUp(_ budget: DiskBudget) throws {
-        try removeOrphans()
-        try keepLogShort(budget)
-    }
-
-    private static func bytes(of bodies: [(id: Int64, data: Data)]) -> Int64 {
-        bodies.reduce(0) { $0 + Int64($1.data.count) + 4096 }
     }
 
     fileprivate func markUsed(from source: some WriteSource, _ budget: DiskBudget) throws {

@@ -11,7 +11,7 @@ extension ReadConnection {
             let before = last
             while try selection.step() {
                 let id = selection.integer(0)
-                body(Self.decode(selection), id, selection.integer(Schema.usedColumn))
+                body(try Self.decode(selection), id, selection.integer(Schema.usedColumn))
                 last = max(last ?? id, id)
             }
             if last == before { return }
@@ -22,7 +22,7 @@ extension ReadConnection {
     func structuralDamage() throws(SQLiteFailure) -> String? {
         let check = try database.prepare(Schema.integrityCheck)
         guard try check.step() else { return nil }
-        let finding = String(decoding: check.bytes(0), as: UTF8.self)
+        let finding = try check.text(0)
         return finding == "ok" ? nil : finding
     }
 }

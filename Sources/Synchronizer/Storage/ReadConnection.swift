@@ -2,14 +2,7 @@ import Foundation
 
 /// One connection that looks things up: by one thread at a time.
 final class ReadConnection {
-    let file: DatabaseFile
-    private let identity: FileIdentity
-    private let directory: CacheDirectory
-    private let bodyFiles: VerifiedBodies
-    private var databaseWatch: FileWatch
-    private var sharedMemoryWatch: FileWatch
-    /// How much had happened to files when these were last looked at.
-    private var knownEvents: UInt64?
+    let generation: Generation
     let database: Database
     private let entriesOfURL: Statement
     private let entry: Statement
@@ -17,53 +10,17 @@ final class ReadConnection {
     private let dataVersion: Statement
     private var knownDataVersion: Int64?
 
-    /// - Throws: `SQLiteFailure`, or `ForeignDatabase` if the file is not a database of ours.
-    init(_ directory: CacheDirectory, _ file: DatabaseFile, _ bodyFiles: VerifiedBodies) throws {
-        self.directory = directory
-        self.bodyFiles = bodyFiles
-        self.file = file
-        database = try Database(path: file.path, busyTimeout: 1000)
-        try database.execute(Schema.connection + Schema.reading)
-        try ForeignDatabase.check(database)
-        guard let identity = file.identity, let databaseWatch = FileWatch(file.path),
-            let sharedMemoryWatch = FileWatch(file.sharedMemory)
-        else {
-            throw SQLiteFailure(code: 14, message: "\(file.path) is gone")
-        }
-        self.identity = identity
-        self.databaseWatch = databaseWatch
-        self.sharedMemoryWatch = sharedMemoryWatch
-        let statements = [Schema.entriesOfURL, Schema.entry, Schema.body, Schema.dataVersion]
-        let prepared = try SQLiteFailure.takingErrorsForDamage { [database] () throws(SQLiteFailure) in
-            try statements.map { sql throws(SQLiteFailure) in try database.prepare(sql) }
-        }
-        (entriesOfURL, entry, body, dataVersion) = (prepared[0], prepared[1], prepared[2], prepared[3])
+    /// - Throws: `SQLiteFailure`; it is damage if the database is not one of ours.
+    init(_ generation: Generation, patience: Int = 2000) throws(SQLiteFailure) {
+        self.generation = generation
+        database = try Database.open(generation, patience: patience, Schema.reading)
+        entriesOfURL = try database.prepare(Schema.entriesOfURL)
+        entry = try database.prepare(Schema.entry)
+        body = try database.prepare(Schema.body)
+        dataVersion = try database.prepare(Schema.dataVersion)
     }
 
-    /// Whether the files that are open are still in use, and not cut off: pages that are mapped beyond the end of a file
-    /// would end the process. Whoever sets a database aside unlinks its shared memory.
-    ///
-    /// - Parameter closely: looks at them although the system has told of no change. It tells of none that another machine
-    ///   has made.
-    func isIntact(closely: Bool) -> Bool {
-        let areCounted = databaseWatch.isCounted && sharedMemoryWatch.isCounted
-        let events = areCounted ? FileEvents.shared.count : nil
-        if !closely, let events, events == knownEvents { return true }
-        knownEvents = events
-        return databaseWatch.isIntact() && sharedMemoryWatch.isIntact()
-    }
-
-    /// Before a connection that is not intact is closed: SQLite looks into the shared memory then.
-    func prepareToClose() {
-        sharedMemoryWatch.growBack()
-    }
-
-    /// Whether the path still leads to the database that is open.
-    var isCurrent: Bool {
-        file.identity?.isSameFile(as: identity) ?? false
-    }
-
-    /// Whether anybody else may have changed the database since this connection was last asked.
+    /// Whether any other connection may have changed the database since this one was last asked.
     func hasChanged() throws(SQLiteFailure) -> Bool {
         defer { dataVersion.reset() }
         let version = try dataVersion.step() ? dataVersion.integer(0) : nil
@@ -81,44 +38,48 @@ final class ReadConnection {
     ) throws(SQLiteFailure) -> DiskAnswer {
         defer { entriesOfURL.reset() }  // until then the body is looked up in the same state of the database
         var answer = DiskAnswer()
+        var wanted: (index: Int, body: StoredBody)?
         var wanting = wanting
+        var isFound = false
         entriesOfURL.bind(0, Int64(bitPattern: urlKey))
         while try entriesOfURL.step() {
-            guard case .row(var row, let place) = Self.decode(entriesOfURL, url) else {
+            guard case .row(var row, let place) = try Self.decode(entriesOfURL, url) else {
                 answer.damaged.append(entriesOfURL.integer(0))
                 continue
             }
             guard row.record.isFor(url) else { continue }
             if let wants = wanting, wants(row) {
                 wanting = nil
-                if !hasBody(row.id) { row.body = try body(of: row.id, place, entriesOfURL, &answer) }
+                isFound = true
+                if hasBody(row.id) || place.isInFile {
+                    wanted = hasBody(row.id) ? nil : (answer.rows.count, place)
+                } else {
+                    row.body = answer.take(try storedBody(row.id, place, entriesOfURL), of: row.id)
+                }
             }
             answer.rows.append(row)
-            if endsThere, row.body != nil { break }
+            if endsThere, isFound { break }
         }
-        if !answer.damaged.isEmpty { answer.rows.removeAll { answer.damaged.contains($0.id) } }
+        // No lock is held while a file is read.
+        entriesOfURL.reset()
+        if let (index, place) = wanted {
+            let id = answer.rows[index].id
+            answer.rows[index].body = answer.take(generation.bodies.read(id, place), of: id)
+        }
+        answer.rows.removeAll { answer.damaged.contains($0.id) }
         return answer
     }
 
-    private func body(
-        of id: Int64, _ place: StoredBody, _ row: Statement, _ answer: inout DiskAnswer
-    ) throws(SQLiteFailure) -> Data? {
-        switch try body(of: id, place, row) {
-        case .whole(let data): return data
-        case .damaged: answer.damaged.append(id)
-        case .missing: answer.missing.append(id)
-        }
-        return nil
-    }
-
-    /// The body of the response with that identifier; missing if that is one of another URL than is given.
-    func body(of id: Int64, _ urlKey: UInt64? = nil) throws(SQLiteFailure) -> DiskBody {
+    /// The body of the response with that identifier; `gone` if that is one of another URL than is given.
+    func body(of id: Int64, _ urlKey: UInt64? = nil) throws(SQLiteFailure) -> DiskBody? {
         defer { entry.reset() }
         entry.bind(0, id)
-        guard try entry.step() else { return .missing(isStored: false) }
-        guard case .row(let row, let place) = Self.decode(entry) else { return .damaged }
-        guard urlKey == nil || row.urlKey == urlKey else { return .missing(isStored: false) }
-        return try body(of: id, place, entry)
+        guard try entry.step() else { return nil }
+        guard case .row(let row, let place) = try Self.decode(entry) else { return .damaged }
+        guard urlKey == nil || row.urlKey == urlKey else { return nil }
+        if !place.isInFile { return try storedBody(id, place, entry) }
+        entry.reset()
+        return generation.bodies.read(id, place)
     }
 
     func entryCount() throws(SQLiteFailure) -> Int {
@@ -127,17 +88,18 @@ final class ReadConnection {
 
     /// The bytes of all body files.
     func bodyFileBytes() throws(SQLiteFailure) -> Int64 {
-        try database.integer(Schema.fileBytes)
+        max(0, min(try database.integer(Schema.fileBytes), 1 << 48))
     }
 
+    /// The body of an entry that is in the database.
+    ///
     /// - Parameter row: what the statement that has found the row is at.
-    private func body(of id: Int64, _ place: StoredBody, _ row: Statement) throws(SQLiteFailure) -> DiskBody {
-        if let file = place.bodyFile { return bodyFiles.read(file, in: directory) }
-        if place.length <= Schema.largestBodyInRow { return Self.verified(row.bytes(10), place) }
+    private func storedBody(_ id: Int64, _ place: StoredBody, _ row: Statement) throws(SQLiteFailure) -> DiskBody {
+        if place.length <= Schema.largestBodyInRow { return Self.verified(try row.bytes(9), place) }
         defer { body.reset() }
         body.bind(0, id)
         guard try body.step() else { return .damaged }
-        return Self.verified(body.bytes(0), place)
+        return Self.verified(try body.bytes(0), place)
     }
 
     private static func verified(_ bytes: UnsafeRawBufferPointer, _ place: StoredBody) -> DiskBody {
@@ -153,18 +115,16 @@ final class ReadConnection {
     /// Reads the columns that `Schema.entry` and its siblings select.
     ///
     /// - Parameter url: what the row is taken to be for; `EncodedRecord.isFor(_:)` tells whether it is.
-    static func decode(_ statement: Statement, _ url: String = "") -> Decoded {
-        let bytes = statement.bytes(9)
+    static func decode(_ statement: Statement, _ url: String = "") throws(SQLiteFailure) -> Decoded {
+        let bytes = try statement.bytes(8)
         let place = StoredBody(
-            length: Int(clamping: statement.integer(5)), digest: UInt64(bitPattern: statement.integer(6)),
-            file: statement.isNull(7) ? nil : statement.integer(7))
+            length: Int(clamping: statement.integer(5)), digest: UInt64(bitPattern: statement.integer(6)))
         let (id, urlKey) = (statement.integer(0), UInt64(bitPattern: statement.integer(1)))
         let (variant, revision) = (UInt64(bitPattern: statement.integer(2)), statement.integer(3))
         let seal = Seal.of(
             bytes, id: id, urlKey: urlKey, variant: variant, revision: revision, stored: statement.integer(4),
             body: place)
-        guard UInt64(bitPattern: statement.integer(8)) == seal, let record = EncodedRecord(bytes)
-        else {
+        guard UInt64(bitPattern: statement.integer(7)) == seal, let record = EncodedRecord(bytes) else {
             return .damaged
         }
         let row = StoredRow(
@@ -181,37 +141,53 @@ struct DiskAnswer {
     var damaged: [Int64] = []
     /// Rows whose body file was gone: evicted meanwhile, or deleted by somebody.
     var missing: [Int64] = []
-}
 
-enum DiskBody {
-    case whole(Data)
-    /// It is not there, while its row may be.
-    case missing(isStored: Bool)
-    case damaged
-}
-
-/// The file is a database, but not one of ours, or not of this version.
-struct ForeignDatabase: Error, CustomStringConvertible {
-    let version: Int64
-    let applicationID: Int64
-    let tables: Int64
-
-    /// Whether there is nothing in it at all.
-    var isEmpty: Bool { version == 0 && tables == 0 }
-
-    var description: String { "it is of version \(version) of application \(applicationID)" }
-
-    static func check(_ database: Database) throws {
-        let found = try SQLiteFailure.takingErrorsForDamage { () throws(SQLiteFailure) in
-            // In one transaction: another process may be making it at the moment.
-            try database.execute(Schema.beginReading)
-            let found = ForeignDatabase(
-                version: try database.integer(Schema.readVersion),
-                applicationID: try database.integer(Schema.readApplicationID),
-                tables: try database.integer(Schema.countTables))
-            try database.execute(Schema.commit)
-            return found
+    fileprivate mutating func take(_ body: DiskBody, of id: Int64) -> Data? {
+        switch body {
+        case .whole(let data): return data
+        case .damaged: damaged.append(id)
+        case .missing: missing.append(id)
+        case .unreadable: break
         }
-        guard found.version == Schema.version, found.applicationID == Schema.applicationID else { throw found }
+        return nil
+    }
+}
+
+extension Database {
+    /// Opens the database of a generation, and checks that it is one of ours, and as we make it.
+    static func open(_ generation: Generation, patience: Int, _ settings: String) throws(SQLiteFailure) -> Database {
+        do throws(SQLiteFailure) {
+            let database = try Database(path: generation.database, patience: patience)
+            try database.execute(Schema.connection + settings)
+            try database.execute(Schema.beginReading)
+            let (version, id) = (
+                try database.integer(Schema.readVersion), try database.integer(Schema.readApplicationID)
+            )
+            let objects = try database.texts(Schema.readObjects)
+            try database.execute(Schema.commit)
+            guard version == Schema.version, id == Schema.applicationID, objects == Schema.objects else {
+                throw SQLiteFailure.damage("it is of version \(version) of application \(id), or has other tables")
+            }
+            return database
+        } catch {
+            throw error.whenOpening(generation)
+        }
+    }
+
+    private func texts(_ sql: String) throws(SQLiteFailure) -> [String] {
+        let statement = try prepare(sql)
+        var texts: [String] = []
+        while texts.count < 100, try statement.step() { texts.append(try statement.text(0)) }
+        statement.reset()
+        return texts
+    }
+}
+
+extension SQLiteFailure {
+    /// SQLite can't open a database with a write-ahead log here (`UnmappedFiles`), and says what it says of one that is
+    /// not there.
+    fileprivate func whenOpening(_ generation: Generation) -> SQLiteFailure {
+        let isThere = FileSystem.status(generation.database)?.isRegularFile == true
+        return isCannotOpen && isThere && systemError == ENOENT ? .damage(message) : self
     }
 }

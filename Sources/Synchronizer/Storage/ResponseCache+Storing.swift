@@ -35,11 +35,10 @@ extension ResponseCache {
 
     /// What the files take on the disk, and what is about to be written, in bytes.
     var diskUsage: Int {
+        guard !Fork.isChild else { return 0 }
         let waiting = state.withLock { $0.log.bodyBytes }
-        return Int(clamping: DatabaseFile.allocatedBytes(in: directory) + bodyFileBytes) + waiting
-    }
-
-    private var bodyFileBytes: Int64 {
-        DiskUsage.plausible(readDisk { try $0.bodyFileBytes() } ?? 0)
+        let files = readDisk { try $0.bodyFileBytes() } ?? 0
+        let database = (try? Generation.newest(in: directory))?.allocatedBytes ?? 0
+        return Int(clamping: files + database) + waiting
     }
 }

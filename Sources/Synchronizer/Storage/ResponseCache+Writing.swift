@@ -3,14 +3,17 @@ import Foundation
 extension ResponseCache: WriteSource {
     func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {
         state.withLock { state in
-            let batch = state.log.batch(maximumCount: 256, maximumBytes: budget.batchBytes)
+            let batch = state.log.batch(maximumCount: budget.batchCount, maximumBytes: budget.batchBytes)
             if batch.changes.isEmpty { state.isWriting = false }
             return batch
         }
     }
 
     func didWrite(before end: Int) {
-        state.withLock { $0.log.removeChanges(before: end) }
+        state.withLock { state in
+            state.log.removeChanges(before: end)
+            state.disk = .works
+        }
     }
 
     func didEvict(_ count: Int) {
@@ -36,14 +39,21 @@ extension ResponseCache: WriteSource {
         state.withLock { $0.giveUpStores() }
     }
 
-    /// For a minute new responses are kept in memory only, and removals wait.
+    /// For two seconds new responses are kept in memory only, and removals wait.
     func giveUpDisk() -> Bool {
-        let until = time.now.addingTimeInterval(60)
-        return state.withLock { state in
+        state.withLock { state in
             state.giveUpStores()
-            state.diskIsOffUntil = until
+            state.disk = .failed(time.now)
             state.isWriting = false
             return state.log.hasRemovals
+        }
+    }
+
+    func pauseDisk() {
+        state.withLock { state in
+            state.disk = .busy(time.now)
+            state.isWriting = false
+            if state.log.cost > ResponseCache.largestBacklog { state.giveUpStores() }
         }
     }
 }
@@ -51,7 +61,7 @@ extension ResponseCache: WriteSource {
 extension ResponseCache.State {
     // What a look-up has read before does not get into memory after these: it does not know what is on no disk.
 
-    fileprivate mutating func giveUpStores() {
+    mutating func giveUpStores() {
         changes.count(nil)
         memory.keepWithoutDisk(log.giveUpStores())
     }

@@ -6,7 +6,7 @@ extension SQLiteURLCache: ResponseStore {
         var newest: Int64?
         var entries: [StoredEntry] = []
         // The newest is the one that is mostly used. Its body, if it is small, costs less together with the row.
-        let isSmall = { (row: StoredRow) in row.bodySize <= WriteConnection.largestBodyInDatabase }
+        let isSmall = { (row: StoredRow) in row.bodySize <= Schema.largestBodyInDatabase }
         for row in cache.rows(of: url, wanting: isSmall, withOlder: true) where row.record.isHTTP {
             newest = newest ?? row.id
             guard let response = row.record.decoded?.response else { continue }

@@ -20,6 +20,7 @@ extension SQLiteURLCache {
     /// What the cache holds, and how it has done so far. It writes what waits, and reads from the disk: counting a
     /// million entries takes some ten milliseconds.
     public var statistics: Statistics {
+        guard !Fork.isChild else { return Statistics() }
         cache.flush()
         let (counts, dropped, inMemory) = cache.state.withLock { state in
             (state.counts, state.dropped.count, state.memory.memoryOnlyCount)

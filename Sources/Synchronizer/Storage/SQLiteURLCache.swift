@@ -51,8 +51,8 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
 
     /// The bytes of bodies and fields to keep in memory. Setting it evicts what is too much.
     public override var memoryCapacity: Int {
-        get { cache.state.withLock { $0.memory.capacity } }
-        set { cache.state.withLock { $0.memory.capacity = max(0, newValue) } }
+        get { Fork.isChild ? 0 : cache.state.withLock { $0.memory.capacity } }
+        set { if !Fork.isChild { cache.state.withLock { $0.memory.capacity = max(0, newValue) } } }
     }
 
     /// The bytes to take on the disk. Setting it evicts what is too much, in the background.
@@ -63,7 +63,7 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
 
     /// The bytes of bodies and fields that are in memory.
     public override var currentMemoryUsage: Int {
-        cache.state.withLock { $0.memory.cost }
+        Fork.isChild ? 0 : cache.state.withLock { $0.memory.cost }
     }
 
     /// The bytes that the files take on the disk, and those that are about to be written.

@@ -6,7 +6,7 @@ enum Seal {
     ) -> UInt64 {
         let columns = (
             id.littleEndian, urlKey.littleEndian, variant.littleEndian, revision.littleEndian, stored.littleEndian,
-            Int64(body.length).littleEndian, body.digest.littleEndian, (body.file ?? -1).littleEndian
+            Int64(body.length).littleEndian, body.digest.littleEndian
         )
         return Digest.of(record, seed: withUnsafeBytes(of: columns) { Digest.of($0) })
     }
@@ -16,10 +16,6 @@ enum Seal {
 struct StoredBody: Hashable, Sendable {
     let length: Int
     let digest: UInt64
-    /// nil if it is in the database; else the file's number.
-    let file: Int64?
 
-    var bodyFile: BodyFile? {
-        file.map { BodyFile(digest: digest, length: length, number: $0) }
-    }
+    var isInFile: Bool { length > Schema.largestBodyInDatabase }
 }

@@ -22,8 +22,9 @@ enum SharedCaches {
                 memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, directory: directory, time: time,
                 report: report)
         }
+        _ = Fork.isWatched
         // One that has no use for the directory must not empty it under those who have.
-        if diskCapacity <= 0 { return make() }
+        if diskCapacity <= 0 || Fork.isChild { return make() }
         _ = flushesAtExit
         let path = CacheDirectory(directory).path
         let (cache, isNew) = known.withLock { known in
@@ -42,7 +43,8 @@ enum SharedCaches {
 
     /// A program that loads something, prints it and ends would otherwise lose what it has just stored.
     private static func flushAll() {
+        guard !Fork.isChild else { return }
         let caches = known.withLock { $0.values.compactMap(\.cache) }
-        for cache in caches { cache.flush(timeout: .now() + 2) }
+        for cache in caches { cache.flushForTheLastTime() }
     }
 }

@@ -1,123 +1,120 @@
 import Foundation
 
 extension WriteConnection {
-    /// Counts pages and body files. Both numbers of pages are in the header of the database.
+    /// What a change adds, in bytes.
+    struct Need {
+        var database: Int64 = 0
+        var files: Int64 = 0
+    }
+
     func usage() throws(SQLiteFailure) -> DiskUsage {
-        let pageSize = try number(Schema.pageSize)
-        let free = try number(Schema.freePageCount)
-        let pages = try number(Schema.pageCount)
-        return DiskUsage(pageSize: pageSize, pages: pages, freePages: free, files: try fileBytes() + setAsideBytes)
+        if try fileBytes() == nil { try countFiles() }
+        return DiskUsage(
+            pageSize: try number(Schema.pageSize), pages: try number(Schema.pageCount),
+            freePages: try number(Schema.freePageCount), files: try fileBytes() ?? 0)
     }
 
-    private var setAsideBytes: Int64 { FileIdentity(directory.setAside)?.allocated ?? 0 }
-
-    /// The bytes of all body files, out of an index of their own; counted anew when rows with files have gone, or
-    /// another process has changed the database.
-    private func fileBytes() throws(SQLiteFailure) -> Int64 {
-        let version = try number(Schema.dataVersion)
-        if let known = knownFileBytes, known.version == version { return known.bytes }
-        let bytes = try number(Schema.fileBytes)
-        knownFileBytes = (version, bytes)
-        return bytes
-    }
-
-    /// Evicts what was used least recently until so many bytes have room, and gives back the empty pages that are in
-    /// their way; returns how many responses went. A cache without a disk leaves all of it to those who have one.
-    ///
-    /// - Parameters:
-    ///   - bytes: of bodies that are to be stored.
-    ///   - fileBytes: those of them that go into files, and fill no empty pages.
-    ///   - mark: has the times of use written that the database does not know yet.
-    func makeRoom(
-        for bytes: Int64 = 0, inFiles fileBytes: Int64 = 0, _ budget: DiskBudget, marking mark: () throws -> Void
+    /// Makes a change in a transaction in which there is room for it. Evicts before what was used least recently, in
+    /// transactions of their own; returns how many responses went. A cache without a disk leaves all of it to those who
+    /// have one.
+    func change(
+        _ need: Need, _ budget: DiskBudget, marking mark: () throws -> Void, _ change: () throws -> Void = {}
     ) throws -> Int {
-        guard budget.capacity > 0 else { return 0 }
         var evicted = 0
-        var excess = try usage().content + bytes - budget.content
-        if excess > 0 {
-            unlink(directory.setAside)
-            try mark()
-            excess = try usage().content + bytes - budget.content
-        }
-        while excess > 0 {
-            let goal = try usage().content + bytes - budget.preferredContent
-            let count = try evict(bytes: min(goal, budget.writeAheadLog * 4))
-            if count == 0 { break }
-            evicted += count
-            try keepLogShort(budget)
-            excess = try usage().content + bytes - budget.content
-        }
-        try giveBackExcess(budget, try usage(), for: fileBytes)
-        return evicted
-    }
-
-    /// Writes times of use. They may be many: some at a time, so that the log stays short.
-    func markUsed(_ used: [Int64: Int64], _ budget: DiskBudget) throws {
-        var rest = used[...]
-        let some = max(16, Int(budget.writeAheadLog >> 14))  // each may change a page of the table and two of an index
-        while !rest.isEmpty {
-            let marking = try statement(Schema.markUsed)
-            try transaction { for (id, time) in rest.prefix(some) { try marking.run(id, time) } }
-            rest = rest.dropFirst(some)
-            try keepLogShort(budget)
-        }
-    }
-
-    /// One batch, so that other processes get their turn, and the log stays short.
-    private func evict(bytes: Int64) throws -> Int {
-        var victims: [Int64] = []
-        try transaction {
-            let oldest = try statement(Schema.leastRecentlyUsed)
-            defer { oldest.reset() }
-            var freed: Int64 = 0
-            while freed < bytes, try oldest.step() {
-                victims.append(oldest.integer(0))
-                freed += DiskUsage.plausible(oldest.integer(1))
+        var hasMarked = false
+        var canShrink = budget.capacity > 0
+        while true {
+            let usage: DiskUsage? = try transaction {
+                let usage = try self.usage()
+                if canShrink, usage.excess(need, budget.content) > 0 { return usage }
+                try change()
+                return nil
             }
-            oldest.reset()
-            for victim in victims { try removeAll(Schema.victim, victim) }
+            guard let usage else { return evicted }
+            if !hasMarked { try mark() }
+            hasMarked = true
+            let count = try evict(usage, need, budget)
+            evicted += count
+            if count == 0 { canShrink = try vacuum(usage, need, budget) }
+            usleep(1000)  // other processes get their turn
         }
-        try removeOrphans()
-        return victims.count
     }
 
-    /// Gives empty pages back, where there are more than the next stores will soon fill, or than there is room for.
+    /// One transaction, so that other processes get their turn and the journal stays short.
+    private func evict(_ usage: DiskUsage, _ need: Need, _ budget: DiskBudget) throws -> Int {
+        let goal = usage.content + need.database + need.files - budget.preferredContent
+        guard usage.content + need.database + need.files > budget.content else { return 0 }
+        return try transaction {
+            var freed: Int64 = 0
+            let oldest = try victims(Schema.leastRecentlyUsed, [Int64(budget.removalCount)])
+            var count = 0
+            for victim in oldest where freed < goal {
+                count += try remove(victim.id, victim.length)
+                freed += 512 + max(0, min(victim.length, 1 << 32))
+            }
+            if count == 0, !oldest.isEmpty { throw SQLiteFailure.damage("nothing can be removed from it") }
+            return count
+        }
+    }
+
+    /// Gives back the empty pages for which there is no room beside what is stored and what is to come; returns whether
+    /// there were any.
+    private func vacuum(_ usage: DiskUsage, _ need: Need, _ budget: DiskBudget) throws -> Bool {
+        let pages = min(usage.freePages, usage.excess(need, budget.preferredContent) / usage.pageSize + 1)
+        return try vacuum(pages, budget)
+    }
+
+    /// Gives empty pages back where there are more than the next stores will soon fill.
     func giveBackFreePages(_ budget: DiskBudget) throws {
         let usage = try usage()
-        let isMuch = usage.freePages > 64 && usage.freePages * 4 > usage.pages
-        if isMuch { return try vacuum(usage.freePages, usage, budget) }
-        try giveBackExcess(budget, usage)
+        guard usage.freePages > 64, usage.freePages * 4 > usage.pages else { return }
+        _ = try vacuum(usage.freePages, budget)
     }
 
-    /// Gives back the empty pages for which there is no room beside what is stored, and so many bytes to come.
-    private func giveBackExcess(_ budget: DiskBudget, _ usage: DiskUsage, for bytes: Int64 = 0) throws {
-        guard usage.content + usage.free + bytes > budget.content else { return }
-        // Some more, so that not every store has to.
-        let excess = usage.content + usage.free + bytes - budget.preferredContent
-        try vacuum(min(usage.freePages, excess / usage.pageSize + 1), usage, budget)
-    }
-
-    private func vacuum(_ pages: Int64, _ usage: DiskUsage, _ budget: DiskBudget) throws {
-        guard pages > 0 else { return }
-        let chunk = max(64, budget.writeAheadLog / usage.pageSize)
-        for start in stride(from: 0, to: pages, by: Int(chunk)) {
-            try database.execute(Schema.vacuum(pages: min(chunk, pages - start)))
-            try keepLogShort(budget)
+    private func vacuum(_ pages: Int64, _ budget: DiskBudget) throws -> Bool {
+        let before = try number(Schema.pageCount)
+        var left = pages
+        while left > 0 {
+            let some = min(left, Int64(max(8, budget.removalCount / 4)))  // a page that moves changes others
+            let count = try number(Schema.pageCount)
+            try transaction { try database.execute(Schema.vacuum(pages: some)) }
+            // The number of empty pages may be damaged.
+            if try number(Schema.pageCount) >= count { break }
+            left -= some
+            if left > 0 { usleep(1000) }
         }
-        try database.checkpoint(truncating: true)
+        return try number(Schema.pageCount) < before
     }
 
-    /// Writes the log into the database when it is long.
-    func keepLogShort(_ budget: DiskBudget) throws(SQLiteFailure) {
-        guard let log = FileIdentity(file.writeAheadLog), log.size > budget.writeAheadLog else { return }
-        // A log that has been written through is used again from its start, but keeps its length. Nobody has to wait for
-        // that, unless readers have been in the way again and again.
-        try database.checkpoint(truncating: true, waiting: log.size > budget.writeAheadLog * 3 / 2 ? 100 : 0)
+    /// Writes times of use. They may be many: some at a time, so that the journal stays short.
+    func markUsed(_ used: [Int64: Int64], _ budget: DiskBudget) throws {
+        var rest = used.sorted { $0.key < $1.key }[...]
+        while !rest.isEmpty {
+            let marking = try statement(Schema.markUsed)
+            try transaction { for (id, time) in rest.prefix(budget.removalCount) { try marking.run(id, time) } }
+            rest = rest.dropFirst(budget.removalCount)
+        }
     }
 
-    private func number(_ sql: String) throws(SQLiteFailure) -> Int64 {
-        let statement = try statement(sql)
-        defer { statement.reset() }
-        return try statement.step() ? statement.integer(0) : 0
+    /// Removes what was stored at that moment or later, some at a time.
+    func removeAll(since moment: Int64, _ budget: DiskBudget) throws {
+        var last = Int64.min
+        while true {
+            let removed = try transaction {
+                let removed = try victims(Schema.victimsSince, [last, moment, Int64(budget.removalCount)])
+                for victim in removed { try remove(victim.id, victim.length) }
+                return removed
+            }
+            guard let id = removed.last?.id, id > last else { return }
+            last = id
+        }
+    }
+}
+
+extension DiskUsage {
+    /// By how many bytes that is too much.
+    fileprivate func excess(_ need: WriteConnection.Need, _ limit: Int64) -> Int64 {
+        // Empty pages are filled before the database grows.
+        content + max(free, need.database) + need.files - limit
     }
 }

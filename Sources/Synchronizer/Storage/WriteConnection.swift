@@ -3,62 +3,38 @@ import Foundation
 /// The connection that changes the database.
 final class WriteConnection {
     let directory: CacheDirectory
-    let file: DatabaseFile
+    let generation: Generation
     let database: Database
-    private let identity: FileIdentity
     private var statements: [String: Statement] = [:]
-    /// Body files whose rows were removed.
-    var orphans: Set<BodyFile> = []
-    var hasLookedForStrayFiles = false
-    /// The bytes of all body files, and as of which `Schema.dataVersion`.
-    var knownFileBytes: (version: Int64, bytes: Int64)?
-    /// How many transactions there were.
-    private(set) var writes = 0
+    /// The files that the transaction at hand has made, and those of the entries that it has removed.
+    private var made: [Int64] = []
+    private var movedAway: [Int64] = []
 
-    /// Bodies up to this size are in the database, larger ones in files. Measured (Documentation/Storage.md): files are
-    /// looked up faster from about 90 KB on, and stored faster from about 100 KB on. From 64 KB on neither is a fifth
-    /// faster than the other, and a file goes without pages that have to be moved when the database shrinks.
-    static let largestBodyInDatabase = 64 << 10
+    var files: BodyFiles { generation.bodies }
 
-    /// Opens a database that is there.
-    init(_ directory: CacheDirectory, _ file: DatabaseFile, lockTimeout: Int32) throws {
-        guard let identity = file.identity else {
-            throw SQLiteFailure(code: 14, message: "\(file.path) is gone")
-        }
+    /// The generation is not in use any more.
+    struct Superseded: Error {}
+
+    /// Opens a generation that is there, and counts its files.
+    init(_ directory: CacheDirectory, _ generation: Generation, patience: Int) throws {
         self.directory = directory
-        self.file = file
-        self.identity = identity
-        try file.check()
-        database = try Database(path: file.path, busyTimeout: lockTimeout)
-        try SQLiteFailure.takingErrorsForDamage { [database] () throws(SQLiteFailure) in
-            try database.execute(Schema.connection + Schema.writing)
-        }
-        try ForeignDatabase.check(database)
+        self.generation = generation
+        try generation.prepare()
+        database = try Database.open(generation, patience: patience, Schema.writing)
         try checkHeader()
+        try transaction { try countFiles() }
     }
 
     /// Refuses what a damaged header can make of the database without SQLite's calling it damage.
     private func checkHeader() throws(SQLiteFailure) {
-        if database.isReadOnly, access(file.path, W_OK) == 0 {
-            throw SQLiteFailure(code: 26, message: "its header says that it is for reading only")
+        if database.isReadOnly, access(generation.database, W_OK) == 0 {
+            throw .damage("its header says that it is for reading only")
         }
         let mode = try statement(Schema.journalMode)
         defer { mode.reset() }
-        guard try mode.step(), String(decoding: mode.bytes(0), as: UTF8.self) == "wal" else {
-            throw SQLiteFailure(code: 26, message: "its header says that it has no write-ahead log")
+        guard try mode.step(), try mode.text(0) == "delete" else {
+            throw .damage("its header says that it has a write-ahead log")
         }
-    }
-
-    /// Whether the path still leads to the file that is open.
-    var isCurrent: Bool {
-        file.identity?.isSameFile(as: identity) ?? false
-    }
-
-    /// Whether the structure of the database passes SQLite's check, which reads all of it.
-    func isSound() throws(SQLiteFailure) -> Bool {
-        let check = try statement(Schema.integrityCheck)
-        defer { check.reset() }
-        return try check.step() && String(decoding: check.bytes(0), as: UTF8.self) == "ok"
     }
 
     func statement(_ sql: String) throws(SQLiteFailure) -> Statement {
@@ -68,46 +44,76 @@ final class WriteConnection {
         return made
     }
 
-    /// Does all of it or nothing.
-    func transaction(_ body: () throws -> Void) throws {
+    /// Does all of it or nothing, in the generation that is in use.
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        (made, movedAway) = ([], [])
         try statement(Schema.begin).run()
+        let result: Result
         do {
-            try body()
+            guard !database.hasMoved, try Generation.newest(in: directory) == generation else { throw Superseded() }
+            try files.settleAll(whoseEntryExists: hasFile)
+            result = try body()
             try statement(Schema.commit).run()
-            writes += 1
         } catch {
-            // Some failures have rolled back already, and then this one fails, which changes nothing.
+            // Some failures have rolled back already, and then this one fails, which changes nothing. The files are
+            // settled or removed with the next transaction.
             try? statement(Schema.rollback).run()
-            knownFileBytes = nil
             throw error
         }
+        made.forEach(files.settle)
+        movedAway.forEach(files.discard)
+        return result
     }
 
-    func apply(_ change: Change, _ prepared: [Int64: PreparedBody]) throws(SQLiteFailure) {
+    private func hasFile(_ id: Int64) throws(SQLiteFailure) -> Bool {
+        let owner = try statement(Schema.fileOwner)
+        defer { owner.reset() }
+        owner.bind(0, id)
+        return try owner.step() && owner.integer(0) > Schema.largestBodyInDatabase
+    }
+
+    func number(_ sql: String) throws(SQLiteFailure) -> Int64 {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        return try statement.step() ? statement.integer(0) : 0
+    }
+
+    // MARK: - Changing, in a transaction
+
+    func apply(_ change: Change, _ budget: DiskBudget) throws {
         switch change {
         case .store(let row):
             try removeAll(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
             try removeAll(Schema.victimsBeyond, Int64(bitPattern: row.urlKey))
-            if let body = prepared[row.id] { try insert(row, body) }  // none is too large for the disk
+            if let body = row.body, body.count <= budget.largestBody { try insert(row, body) }
         case .update(let update): try apply(update)
-        case .remove(let id, _): try removeAll(Schema.victim, id)
+        case .remove(let id, _): try remove(id)
         case .removeVariant(_, let urlKey, let variant):
             try removeAll(Schema.victimsOfVariant, Int64(bitPattern: urlKey), Int64(bitPattern: variant))
         case .removeURL(_, let urlKey): try removeAll(Schema.victimsOfURL, Int64(bitPattern: urlKey))
-        case .removeSince(let moment): try removeAll(Schema.victimsSince, moment)
-        case .removeAll: try removeEverything()
+        case .removeSince, .removeAll: break  // not in one transaction with others
         }
     }
 
-    private func insert(_ row: StoredRow, _ prepared: PreparedBody) throws(SQLiteFailure) {
-        let body = try prepared.settle(in: self)
+    private func insert(_ row: StoredRow, _ data: Data) throws {
+        let body = StoredBody(length: data.count, digest: data.withUnsafeBytes { Digest.of($0) })
         var id = row.id
-        // Two processes hardly ever make the same identifier at once. Whoever comes second takes another one.
-        while try !insert(row, as: id, prepared.data, body) { id = GrowingID.next() }
-        guard body.file == nil, body.length > Schema.largestBodyInRow else { return }
-        let insertion = try statement(Schema.insertBody)
-        insertion.bind(0, id)
-        try insertion.run(binding: prepared.data, at: 1)
+        var tries = 0
+        // Two processes hardly ever make the same identifier at once. The second takes another one.
+        while try !insert(row, as: id, data, body) {
+            tries += 1
+            if tries == 8 { throw SQLiteFailure.damage("it takes no entries") }
+            id = GrowingID.next()
+        }
+        if body.isInFile {
+            try files.write(data, id)
+            made.append(id)
+            try add(fileBytes: BodyFiles.blocks(Int64(data.count)))
+        } else if body.length > Schema.largestBodyInRow {
+            let insertion = try statement(Schema.insertBody)
+            insertion.bind(0, id)
+            try insertion.run(binding: data, at: 1)
+        }
     }
 
     /// False if there is a response with that identifier.
@@ -115,24 +121,23 @@ final class WriteConnection {
         _ row: StoredRow, as id: Int64, _ data: Data, _ body: StoredBody
     ) throws(SQLiteFailure) -> Bool {
         let record = row.record.bytes
-        let size = Int64(record.count + 200) + Int64(body.length)
         let insertion = try statement(Schema.insertEntry)
         let seal = record.withUnsafeBytes {
             Seal.of(
                 $0, id: id, urlKey: row.urlKey, variant: row.variant, revision: row.revision, stored: row.stored,
                 body: body)
         }
-        let columns: [Int64?] = [
+        let columns = [
             id, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant), row.revision, row.stored,
-            Int64(body.length), Int64(bitPattern: body.digest), body.file, Int64(bitPattern: seal), row.stored, size,
+            Int64(body.length), Int64(bitPattern: body.digest), Int64(bitPattern: seal), row.stored,
         ]
         for (index, column) in columns.enumerated() { insertion.bind(index, column) }
         if body.length <= Schema.largestBodyInRow {
-            try insertion.binding(data, at: 12) { () throws(SQLiteFailure) in
-                try insertion.run(binding: record, at: 11)
+            try insertion.binding(data, at: 10) { () throws(SQLiteFailure) in
+                try insertion.run(binding: record, at: 9)
             }
         } else {
-            try insertion.run(binding: record, at: 11)
+            try insertion.run(binding: record, at: 9)
         }
         return database.changes == 1
     }
@@ -145,10 +150,10 @@ final class WriteConnection {
             try removeAll(Schema.victimsOfVariant, urlKey, variant)
             return
         }
-        let decoded = ReadConnection.decode(selection)
+        let decoded = try ReadConnection.decode(selection)
         selection.reset()
         guard case .row(_, let body) = decoded else {
-            try removeAll(Schema.victim, update.id)
+            try remove(update.id)
             return
         }
         try removeAll(Schema.victimsOfVariant, urlKey, variant, except: update.id)
@@ -162,28 +167,64 @@ final class WriteConnection {
         for (index, column) in columns.enumerated() { change.bind(index, column) }
         try change.run(binding: update.record.bytes, at: 5)
     }
-}
 
-extension Statement {
-    /// Runs a statement of no rows, with bytes that it need not copy.
-    func run(binding bytes: some ContiguousBytes, at index: Int) throws(SQLiteFailure) {
-        try binding(bytes, at: index) { () throws(SQLiteFailure) in while try step() {} }
+    // MARK: - Removing, in a transaction
+
+    /// Removes the rows that a statement of `Schema.victims` finds.
+    func removeAll(_ sql: String, _ parameters: Int64..., except kept: Int64? = nil) throws(SQLiteFailure) {
+        for victim in try victims(sql, parameters) where victim.id != kept { try remove(victim.id, victim.length) }
     }
 
-    /// Binds bytes while `body` runs the statement, and NULL after that.
-    func binding(
-        _ bytes: some ContiguousBytes, at index: Int, _ body: () throws(SQLiteFailure) -> Void
-    ) throws(SQLiteFailure) {
-        var outcome: Result<Void, SQLiteFailure> = .success(())
-        bytes.withUnsafeBytes { buffer in
-            bind(index, buffer)
-            do throws(SQLiteFailure) {
-                try body()
-            } catch {
-                outcome = .failure(error)
-            }
-            bind(index, nil)
+    func victims(_ sql: String, _ parameters: [Int64]) throws(SQLiteFailure) -> [(id: Int64, length: Int64)] {
+        let selection = try statement(sql)
+        for (index, parameter) in parameters.enumerated() { selection.bind(index, parameter) }
+        var victims: [(id: Int64, length: Int64)] = []
+        while try selection.step() { victims.append((selection.integer(0), selection.integer(1))) }
+        return victims
+    }
+
+    /// Removes one row; returns how many there were.
+    ///
+    /// - Parameter length: what the row says of its body; where the row may be damaged, a large number.
+    @discardableResult
+    func remove(_ id: Int64, _ length: Int64 = .max) throws(SQLiteFailure) -> Int {
+        try statement(Schema.deleteEntry).run(id)
+        let count = database.changes
+        if length > Schema.largestBodyInRow { try statement(Schema.deleteBody).run(id) }
+        if length > Schema.largestBodyInDatabase {
+            movedAway.append(id)
+            try add(fileBytes: -files.moveAway(id))
         }
-        try outcome.get()
+        return count
+    }
+
+    // MARK: - The bytes of all body files
+
+    /// As the last transaction of any process has left it; nil if that number is damaged.
+    func fileBytes() throws(SQLiteFailure) -> Int64? {
+        let usage = try statement(Schema.fileBytes)
+        defer { usage.reset() }
+        guard try usage.step() else { return nil }
+        let bytes = usage.integer(0)
+        return bytes >= 0 && usage.integer(1) == Self.seal(bytes) ? bytes : nil
+    }
+
+    private func add(fileBytes: Int64) throws(SQLiteFailure) {
+        if fileBytes == 0 { return }
+        guard let before = try self.fileBytes() else { return try countFiles() }
+        try set(fileBytes: max(0, before + fileBytes))
+    }
+
+    private func set(fileBytes: Int64) throws(SQLiteFailure) {
+        try statement(Schema.setFileBytes).run(fileBytes, Self.seal(fileBytes))
+        if database.changes != 1 { throw .damage("it keeps no count of its files") }
+    }
+
+    func countFiles() throws(SQLiteFailure) {
+        try set(fileBytes: files.sweep(whoseEntryExists: hasFile))
+    }
+
+    private static func seal(_ fileBytes: Int64) -> Int64 {
+        withUnsafeBytes(of: fileBytes.littleEndian) { Int64(bitPattern: Digest.of($0)) }
     }
 }

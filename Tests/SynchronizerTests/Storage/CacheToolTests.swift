@@ -77,13 +77,13 @@ struct CacheToolTests {
     func damaged(_ sql: String, _ finding: String) throws {
         try fill()
         if sql.isEmpty {
-            let name = try #require(try FileManager.default.contentsOfDirectory(atPath: directory.files.bodies).first)
-            let path = URL(fileURLWithPath: directory.files.bodies + "/" + name)
+            let name = try #require(try FileManager.default.contentsOfDirectory(atPath: directory.bodies).first)
+            let path = URL(fileURLWithPath: directory.bodies + "/" + name)
             var body = try Data(contentsOf: path)
             body[50_000] ^= 1
             try body.write(to: path)
         } else {
-            try Database(path: directory.database.path, busyTimeout: 0).execute(sql)
+            try Database(path: directory.generation.database, patience: 0).execute(sql)
         }
         for _ in 0..<2 {
             let (lines, status) = try run("--verify")
@@ -102,7 +102,7 @@ struct CacheToolTests {
         #expect(lines == ["Removed 3 responses, 91.2 kB of bodies."])
         #expect(status == 0)
         #expect(inUse.entries(for: "https://example.com/plain").isEmpty)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.files.bodies).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.bodies).isEmpty)
         #expect(try run().lines == ["0 responses, 0 B of bodies."])
     }
 

@@ -36,7 +36,7 @@ struct CapacityTests {
     @Test("at no moment is the disk more than a tenth over its capacity", arguments: [1 << 20, 6 << 20])
     func peak(_ capacity: Int) throws {
         let directory = TemporaryDirectory()
-        try directory.leaveBehind(setAside: capacity / 2, strayBodies: capacity / 2)
+        try directory.leaveBehind(older: capacity / 2, strayBodies: capacity / 2)
         let cache = directory.urlCache(disk: capacity)
         var random = SeededGenerator(seed: UInt64(capacity))
         var largest = 0
@@ -278,15 +278,15 @@ struct CapacityTests {
 }
 
 extension TemporaryDirectory {
-    /// Files as a cache that came to harm has left them: a database set aside, a bad one, and the bodies of its rows.
-    fileprivate func leaveBehind(setAside: Int, strayBodies: Int) throws {
-        try FileManager.default.createDirectory(
-            atPath: files.bodies, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        try Data(repeating: 1, count: setAside).write(to: URL(fileURLWithPath: DatabaseFile.new(in: files).path))
+    /// Files as a cache that came to harm has left them: an older generation, and bodies without entries.
+    fileprivate func leaveBehind(older: Int, strayBodies: Int) throws {
+        try files.prepare()
+        try Generation.make(after: nil, in: files)
+        try Data(repeating: 1, count: older).write(to: URL(fileURLWithPath: generation.database))
+        try Generation.make(after: generation, in: files)
         for number in 0..<8 {
-            let body = BodyFile(digest: UInt64(number), length: strayBodies / 8, number: 0)
-            try Data(repeating: 1, count: strayBodies / 8).write(to: URL(fileURLWithPath: body.path(in: files)))
+            let path = try generation.bodies.settledPath(Int64(number))
+            try Data(repeating: 1, count: strayBodies / 8).write(to: URL(fileURLWithPath: path))
         }
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: url.path)
     }
 }

@@ -134,8 +134,9 @@ extension TemporaryDirectory {
     /// What all files take on the disk, as `du` counts.
     func allocatedBytes() throws -> Int {
         var total = 0
-        let names = try FileManager.default.subpathsOfDirectory(atPath: url.path)
-        for name in names { total += Int(FileIdentity(url.path + "/" + name)?.allocated ?? 0) }
+        // A directory may be gone before its files are listed.
+        let names = FileManager.default.enumerator(atPath: url.path)?.compactMap { $0 as? String } ?? []
+        for name in names { total += Int(FileSystem.allocatedBytes(url.path + "/" + name)) }
         return total
     }
 }

@@ -12,9 +12,17 @@ final class TemporaryDirectory: Sendable {
     var url: URL { directory.url }
     var files: CacheDirectory { CacheDirectory(url) }
 
-    var database: DatabaseFile {
-        get throws { try #require(DatabaseFile.current(in: files)) }
+    var generation: Generation {
+        get throws { try #require(try Generation.newest(in: files)) }
     }
+
+    func makeGeneration() throws {
+        try files.prepare()
+        try Generation.make(after: nil, in: files)
+    }
+
+    /// Where the body files are; nowhere if there is no generation.
+    var bodies: String { (try? generation)?.bodies.settled ?? "/nonexistent" }
 
     /// A cache of its own on the directory, as another process would have one.
     func cache(

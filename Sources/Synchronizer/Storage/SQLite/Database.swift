@@ -1,62 +1,108 @@
 import Foundation
 
-// The only file that knows where SQLite comes from, and the only one that calls it.
+// Beside UnmappedFiles.swift the only file that calls SQLite.
 #if canImport(SQLite3)
     internal import SQLite3
 #else
     internal import CSQLite
 #endif
 
-/// What SQLite said no with.
+/// Why SQLite, or the system, has refused something.
 struct SQLiteFailure: Error, CustomStringConvertible {
     /// The primary result code (sqlite.org/rescode.html).
     let code: Int32
     let message: String
+    /// Why the system refused to open a file.
+    var systemError: Int32 = 0
 
     var description: String { "SQLite error \(code): \(message)" }
-    /// The file is not a database, or its structure is damaged.
-    var isDamage: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
-    /// What the database says when a file's format or tables are not what our SQL, which is right for them, expects.
-    ///
-    /// - Returns: what `body` does; its general errors (`SQLITE_ERROR`) count as damage.
-    static func takingErrorsForDamage<Result>(_ body: () throws(SQLiteFailure) -> Result) throws(SQLiteFailure)
-        -> Result
-    {
-        do {
-            return try body()
-        } catch {
-            throw error.code == SQLITE_ERROR ? SQLiteFailure(code: SQLITE_NOTADB, message: error.message) : error
+
+    /// The file is not one of our databases, or damaged. That is never concluded from a lack of memory, descriptors, room
+    /// or permission. Our SQL fits our tables: where SQLite finds an error in it, or a constraint that stands against it,
+    /// the tables are others.
+    var isDamage: Bool {
+        switch code {
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG: true
+        case SQLITE_CANTOPEN: !Self.shortages.contains(systemError)
+        default: false
         }
     }
+
+    var isCannotOpen: Bool { code == SQLITE_CANTOPEN }
+
     /// Another process holds the lock for longer than we waited.
     var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
+
+    private static let shortages: Set<Int32> = [
+        EMFILE, ENFILE, ENOMEM, EACCES, EPERM, EROFS, ENOSPC, EDQUOT, EFBIG, EIO, EINTR, ENOENT, ENOTDIR,
+    ]
+
+    /// The process has no more memory or descriptors for now.
+    var isShortage: Bool {
+        code == SQLITE_NOMEM || (isCannotOpen && [EMFILE, ENFILE, ENOMEM].contains(systemError))
+    }
+
+    static func damage(_ message: String) -> SQLiteFailure { SQLiteFailure(code: SQLITE_NOTADB, message: message) }
+
+    /// What the system has said last (`errno`).
+    static func system(_ what: String) -> SQLiteFailure {
+        let error = errno
+        return SQLiteFailure(
+            code: error == ENOSPC ? SQLITE_FULL : SQLITE_CANTOPEN,
+            message: "\(what): \(String(cString: strerror(error)))", systemError: error)
+    }
 }
 
 /// One connection to a database file. It is not safe for use by two threads at once, and may move between threads.
 final class Database {
     private let handle: OpaquePointer
-    private let busyTimeout: Int32
+    /// For how many nanoseconds to wait for a lock that another connection holds.
+    private let patience: UInt64
+    private var waitsSince: UInt64 = 0
 
     /// Opens a file that exists.
     ///
-    /// - Parameter busyTimeout: for how many milliseconds to wait for a lock that another connection holds.
-    init(path: String, busyTimeout: Int32) throws(SQLiteFailure) {
+    /// - Parameter patience: for how many milliseconds to wait for a lock that another connection holds.
+    init(path: String, patience: Int) throws(SQLiteFailure) {
+        guard UnmappedFiles.areRegistered else {
+            throw SQLiteFailure(code: SQLITE_NOMEM, message: "SQLite takes no file methods")
+        }
         var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2(path, &opened, flags, nil)
+        errno = 0
+        let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, UnmappedFiles.name)
         guard let opened else { throw SQLiteFailure(code: code, message: "out of memory") }
         guard code == SQLITE_OK else {
-            let message = String(cString: sqlite3_errmsg(opened))
+            let failure = Self.failure(code, opened)
             sqlite3_close_v2(opened)
-            throw SQLiteFailure(code: code & 0xFF, message: message)
+            throw failure
         }
         handle = opened
-        self.busyTimeout = busyTimeout
-        sqlite3_busy_timeout(handle, busyTimeout)
+        self.patience = UInt64(patience) * 1_000_000
+        sqlite3_busy_handler(
+            handle,
+            { context, count in
+                guard let context else { return 0 }
+                return Unmanaged<Database>.fromOpaque(context).takeUnretainedValue().waits(again: count > 0) ? 1 : 0
+            }, Unmanaged.passUnretained(self).toOpaque())
     }
 
     deinit {
         sqlite3_close_v2(handle)
+    }
+
+    /// Waits a little for a lock; false if that was long enough.
+    private func waits(again: Bool) -> Bool {
+        let now = DispatchTime.now().uptimeNanoseconds
+        if !again { waitsSince = now }
+        guard now - waitsSince < patience else { return false }
+        usleep(500)
+        return true
+    }
+
+    /// Whether the path no longer leads to the file that is open.
+    var hasMoved: Bool {
+        var answer: Int32 = 0
+        return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer) != SQLITE_OK || answer != 0
     }
 
     /// Runs statements that return no rows that matter.
@@ -83,26 +129,19 @@ final class Database {
     /// Whether SQLite would not write to it, although it was opened for that. Known once something was read.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
-    /// Writes what is in the write-ahead log into the database file, as far as no reader needs it.
-    ///
-    /// - Parameters:
-    ///   - truncating: leaves an empty log, if there are no readers.
-    ///   - milliseconds: for how long to wait for readers that there are. Nobody else can write meanwhile.
-    func checkpoint(truncating: Bool, waiting milliseconds: Int32 = 0) throws(SQLiteFailure) {
-        sqlite3_busy_timeout(handle, milliseconds)
-        defer { sqlite3_busy_timeout(handle, busyTimeout) }
-        let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
-        let code = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil)
-        if code & 0xFF != SQLITE_BUSY { try check(code) }
-    }
-
     fileprivate func check(_ code: Int32) throws(SQLiteFailure) {
         if code != SQLITE_OK { throw failure(code) }
     }
 
-    fileprivate func failure(_ code: Int32) -> SQLiteFailure {
-        SQLiteFailure(code: code & 0xFF, message: String(cString: sqlite3_errmsg(handle)))
+    fileprivate func failure(_ code: Int32) -> SQLiteFailure { Self.failure(code, handle) }
+
+    private static func failure(_ code: Int32, _ handle: OpaquePointer) -> SQLiteFailure {
+        SQLiteFailure(
+            code: code & 0xFF, message: String(cString: sqlite3_errmsg(handle)),
+            systemError: sqlite3_system_errno(handle))
     }
+
+    fileprivate var isOutOfMemory: Bool { sqlite3_errcode(handle) == SQLITE_NOMEM }
 }
 
 /// A prepared statement. Parameters and columns count from 0.
@@ -169,9 +208,35 @@ final class Statement {
     }
 
     /// The bytes of a column; they are there until the next step or reset.
-    func bytes(_ column: Int) -> UnsafeRawBufferPointer {
-        let start = sqlite3_column_blob(handle, Int32(column))
-        let count = sqlite3_column_bytes(handle, Int32(column))
-        return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(count))
+    func bytes(_ column: Int) throws(SQLiteFailure) -> UnsafeRawBufferPointer {
+        guard let start = sqlite3_column_blob(handle, Int32(column)) else {
+            if database.isOutOfMemory { throw database.failure(SQLITE_NOMEM) }
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, Int32(column))))
+    }
+
+    func text(_ column: Int) throws(SQLiteFailure) -> String { String(decoding: try bytes(column), as: UTF8.self) }
+
+    /// Runs a statement of no rows, with bytes that it need not copy.
+    func run(binding bytes: some ContiguousBytes, at index: Int) throws(SQLiteFailure) {
+        try binding(bytes, at: index) { () throws(SQLiteFailure) in while try step() {} }
+    }
+
+    /// Binds bytes while `body` runs the statement, and NULL after that.
+    func binding(
+        _ bytes: some ContiguousBytes, at index: Int, _ body: () throws(SQLiteFailure) -> Void
+    ) throws(SQLiteFailure) {
+        var outcome: Result<Void, SQLiteFailure> = .success(())
+        bytes.withUnsafeBytes { buffer in
+            bind(index, buffer)
+            do throws(SQLiteFailure) {
+                try body()
+            } catch {
+                outcome = .failure(error)
+            }
+            bind(index, nil)
+        }
+        try outcome.get()
     }
 }

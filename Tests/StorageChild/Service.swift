@@ -1,0 +1,244 @@
+import Foundation
+import Synchronizer
+import TestSupport
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// Does what it is told, a line at a time, and answers each with one line: what `Scripts/torture` drives. A wrong body
+/// ends the process with `wrong: …`.
+///
+/// Each body says which key it belongs to, and which of its versions it is.
+struct Service {
+    private let cache: SQLiteURLCache
+    private let seed: UInt64
+
+    init(_ cache: SQLiteURLCache, seed: Int) {
+        self.cache = cache
+        self.seed = UInt64(seed)
+    }
+
+    func run() {
+        say("ready")
+        while let line = readLine() {
+            let words = line.split(separator: " ")
+            let numbers = words.dropFirst().compactMap { Int($0) }
+            let start = DispatchTime.now().uptimeNanoseconds
+            let answer = perform(words.first ?? "", numbers)
+            say("\(answer) \((DispatchTime.now().uptimeNanoseconds - start) / 1_000_000)")
+        }
+        cache.flush()
+        say("done")
+    }
+
+    /// - Returns: a number that says how it went; `run` adds the milliseconds that it took.
+    private func perform(_ command: Substring, _ numbers: [Int]) -> Int {
+        switch (command, numbers.count) {
+        case ("fill", 4): fill(numbers[0]..<numbers[1], size: numbers[2], version: numbers[3])
+        case ("check", 2): (numbers[0]..<numbers[1]).count { find($0) != nil }
+        case ("version", 1): find(numbers[0]) ?? -1
+        case ("probe", 1): probe(numbers[0])
+        case ("hammer", 4):
+            hammer(milliseconds: numbers[0], threads: numbers[1], keys: numbers[2], largest: numbers[3])
+        case ("flush", 0): done { cache.flush() }
+        case ("store", 3): done { store(numbers[0], version: numbers[1], size: numbers[2]) }
+        case ("removeall", 0): done { cache.removeAllCachedResponses() }
+        case ("capacity", 1): done { cache.diskCapacity = numbers[0] }
+        case ("usage", 0): cache.currentDiskUsage
+        case ("entries", 0): cache.statistics.entries
+        case ("corrupt", 0): cache.statistics.corruptEntriesDropped
+        case ("variants", 1): storeVariants(numbers[0])
+        case ("slowest", 2): slowest(milliseconds: numbers[0], keys: numbers[1])
+        case ("descriptors", 1): limit(.descriptors, numbers[0])
+        case ("memory", 1): limit(.addressSpace, numbers[0])
+        case ("fork", 0): useInFork()
+        default: -2
+        }
+    }
+
+    private func done(_ body: () -> Void) -> Int {
+        body()
+        return 0
+    }
+
+    // MARK: - The cache
+
+    private func request(_ key: Int) -> URLRequest {
+        guard let request = StorageChurn.request(key) else { fail("no URL") }
+        return request
+    }
+
+    private func store(_ key: Int, version: Int, size: Int) {
+        let body = StorageChurn.body(seed: seed, step: version, key: key, size: max(32, size))
+        let response = URLResponse(
+            url: URL(fileURLWithPath: "/"), mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+        cache.storeCachedResponse(CachedURLResponse(response: response, data: body), for: request(key))
+    }
+
+    /// The version that is stored; nil if there is none.
+    private func find(_ key: Int) -> Int? {
+        guard let found = cache.cachedResponse(for: request(key)) else { return nil }
+        guard let body = StorageChurn.identify(found.data, key: key) else { fail("the body of \(key) is another") }
+        return body.step
+    }
+
+    private func fill(_ keys: Range<Int>, size: Int, version: Int) -> Int {
+        for key in keys { store(key, version: version, size: size) }
+        cache.flush()
+        return keys.count
+    }
+
+    /// Stores until the disk has taken it; the milliseconds that this needed, or -1 after ten seconds.
+    private func probe(_ version: Int) -> Int {
+        let start = Date()
+        while Date().timeIntervalSince(start) < 10 {
+            store(Int(500_000_000 + seed), version: version, size: 100)
+            cache.flush()
+            if find(Int(500_000_000 + seed)) == version { return Int(Date().timeIntervalSince(start) * 1000) }
+            usleep(20_000)
+        }
+        return -1
+    }
+
+    /// Everything at once; returns the milliseconds that the slowest call took.
+    private func hammer(milliseconds: Int, threads: Int, keys: Int, largest: Int) -> Int {
+        let end = Date().addingTimeInterval(Double(milliseconds) / 1000)
+        let slowest = Slowest()
+        DispatchQueue.concurrentPerform(iterations: threads) { thread in
+            var random = SystemRandomNumberGenerator()
+            var step = 0
+            while Date() < end {
+                step += 1
+                let key = 1000 + Int.random(in: 0..<keys, using: &random)
+                slowest.time {
+                    switch Int.random(in: 0..<20, using: &random) {
+                    case 0..<8:
+                        store(key, version: step, size: 1 << Int.random(in: 5...max(5, largest), using: &random))
+                    case 8: cache.removeCachedResponse(for: request(key))
+                    case 9 where step % 16 == 0: cache.flush()
+                    default: _ = find(key)
+                    }
+                }
+            }
+        }
+        return slowest.milliseconds
+    }
+
+    /// Lookups on four threads; the 99.9th of a hundred percent of their times, in microseconds.
+    private func slowest(milliseconds: Int, keys: Int) -> Int {
+        let end = Date().addingTimeInterval(Double(milliseconds) / 1000)
+        var times: [UInt64] = []
+        while Date() < end {
+            let key = Int.random(in: 0..<keys)
+            let start = DispatchTime.now().uptimeNanoseconds
+            _ = find(key)
+            times.append(DispatchTime.now().uptimeNanoseconds - start)
+        }
+        times.sort()
+        return times.isEmpty ? 0 : Int(times[times.count * 999 / 1000] / 1000)
+    }
+
+    // MARK: - What the unit tests run
+
+    func checkForks() {
+        _ = fill(0..<20, size: 3000, version: 1)
+        for _ in 0..<5 where useInFork() != 0 { fail("a forked process did not end") }
+        guard perform("check", [0, 20]) == 20, probe(1) >= 0 else { fail("entries are gone") }
+    }
+
+    func checkShortages() {
+        _ = fill(0..<1, size: 96 << 20, version: 1)
+        _ = fill(1..<30, size: 40_000, version: 1)
+        let used = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ").first
+        for (kind, value) in [
+            (Kind.descriptors, 3), (.addressSpace, (used.flatMap { Int($0) } ?? 0) * 4096 + 40 << 20),
+        ] {
+            guard limit(kind, value) == 0 else { fail("setrlimit") }
+            let found = perform("check", [0, 30])
+            guard limit(kind, 0) == 0 else { fail("setrlimit") }
+            if found == 30 { fail("nothing was short") }
+            guard perform("check", [0, 30]) == 30 else { fail("entries are gone after \(kind)") }
+        }
+        guard cache.statistics.corruptEntriesDropped == 0 else { fail("\(cache.statistics)") }
+    }
+
+    // MARK: - Measuring
+
+    private func storeVariants(_ count: Int) -> Int {
+        for number in 0..<count {
+            var request = request(0)
+            request.setValue("\(number)", forHTTPHeaderField: "Accept")
+            let url = request.url ?? URL(fileURLWithPath: "/")
+            let response = HTTPURLResponse(
+                url: url, statusCode: 200, httpVersion: "HTTP/1.1",
+                headerFields: ["Vary": "Accept", "Cache-Control": "max-age=60"])
+            guard let response else { fail("no response") }
+            cache.storeCachedResponse(CachedURLResponse(response: response, data: Data([1])), for: request)
+        }
+        cache.flush()
+        return cache.statistics.entries
+    }
+
+    // MARK: - The process
+
+    /// Uses the cache in a copy of this process; 0 if that ended by itself within ten seconds.
+    private func useInFork() -> Int {
+        typealias Fork = @convention(c) () -> pid_t
+        guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "fork") else { return -1 }
+        let child = unsafeBitCast(symbol, to: Fork.self)()  // Swift hides it
+        if child == 0 {
+            store(1, version: 9, size: 100)
+            cache.flush()
+            _ = (find(1), cache.currentDiskUsage, cache.statistics)
+            exit(0)  // what `atexit` has registered runs, too
+        }
+        var status: Int32 = 0
+        for _ in 0..<1000 {
+            if waitpid(child, &status, WNOHANG) == child { return Int(status) }
+            usleep(10_000)
+        }
+        kill(child, SIGKILL)
+        waitpid(child, &status, 0)
+        return -1
+    }
+
+    private enum Kind {
+        case descriptors
+        case addressSpace
+    }
+
+    /// Allows no more than that in use; 0 lifts the limit.
+    private func limit(_ kind: Kind, _ value: Int) -> Int {
+        #if canImport(Glibc)
+            let resource = __rlimit_resource_t((kind == .descriptors ? RLIMIT_NOFILE : RLIMIT_AS).rawValue)
+        #else
+            let resource = kind == .descriptors ? RLIMIT_NOFILE : RLIMIT_AS
+        #endif
+        var limits = rlimit()
+        guard getrlimit(resource, &limits) == 0 else { return -1 }
+        limits.rlim_cur = value == 0 ? limits.rlim_max : rlim_t(value)
+        return Int(setrlimit(resource, &limits))
+    }
+}
+
+/// The longest of many times.
+private final class Slowest: @unchecked Sendable {  // `longest` is touched under `lock` only
+    private let lock = NSLock()
+    private var longest: UInt64 = 0
+
+    func time(_ body: () -> Void) {
+        let start = DispatchTime.now().uptimeNanoseconds
+        body()
+        let time = DispatchTime.now().uptimeNanoseconds - start
+        lock.lock()
+        longest = max(longest, time)
+        lock.unlock()
+    }
+
+    var milliseconds: Int {
+        lock.lock()
+        defer { lock.unlock() }
+        return Int(longest / 1_000_000)
+    }
+}
