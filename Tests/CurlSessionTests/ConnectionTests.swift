@@ -35,7 +35,9 @@ import Testing
             request.httpBody = Data("body".utf8)
         }
         #expect(bench.recorder.calls.last == .end(nil))
-        let bodies = bench.server.requests.filter { $0.target == "/post" }.map { String(decoding: $0.body, as: UTF8.self) }
+        let bodies = bench.server.requests.filter { $0.target == "/post" }.map {
+            String(decoding: $0.body, as: UTF8.self)
+        }
         #expect(bodies.allSatisfy { $0 == "body" })
         #expect(bodies.count == 2)
     }

@@ -41,11 +41,11 @@ import Testing
 @Suite struct HostSlotsTests {
     @Test func `slots are limited for each host, and given by priority, then in order`() {
         var slots = HostSlots<String>(limit: 1)
-        #expect(slots.take("a", priority: 0.5, waiter: "1"))
-        #expect(!slots.take("a", priority: 0.5, waiter: "2"))
-        #expect(!slots.take("a", priority: 0.5, waiter: "3"))
-        #expect(!slots.take("a", priority: 0.75, waiter: "urgent"))
-        #expect(slots.take("b", priority: 0.5, waiter: "4"))
+        #expect(slots.take("a", priority: 0.5, waiter: "1") == true)
+        #expect(slots.take("a", priority: 0.5, waiter: "2") == false)
+        #expect(slots.take("a", priority: 0.5, waiter: "3") == false)
+        #expect(slots.take("a", priority: 0.75, waiter: "urgent") == false)
+        #expect(slots.take("b", priority: 0.5, waiter: "4") == true)
         #expect(slots.takeNext("a") == nil)
         var order: [String?] = []
         for _ in 0..<4 {
@@ -58,11 +58,11 @@ import Testing
     @Test func `a host that multiplexes has no limit`() {
         var slots = HostSlots<Int>(limit: 1)
         _ = slots.take("a", priority: 0.5, waiter: 0)
-        for number in 1...3 { #expect(!slots.take("a", priority: 0.5, waiter: number)) }
-        #expect(slots.setMultiplexed("a"))
-        #expect(!slots.setMultiplexed("a"))
+        for number in 1...3 { #expect(slots.take("a", priority: 0.5, waiter: number) == false) }
+        #expect(slots.setMultiplexed("a") == true)
+        #expect(slots.setMultiplexed("a") == false)
         #expect((1...4).map { _ in slots.takeNext("a") } == [1, 2, 3, nil])
-        #expect(slots.take("a", priority: 0.5, waiter: 5))
+        #expect(slots.take("a", priority: 0.5, waiter: 5) == true)
     }
 }
 
@@ -74,7 +74,8 @@ import Testing
             ("https://i", "https://i/"), ("HTTP://i/x", "HTTP://i/x"), ("/a b\"<", "http://h:1/a%20b%22%3C"),
             ("/é", "http://h:1/%C3%A9"), ("\\\\i\\x", "http://i/x"), ("/%2e%2e/x", "http://h:1/x"),
             ("/100%", "http://h:1/100%25"), ("//a%2Db/", "http://a-b/"), ("//[::1]:8/x", "http://[::1]:8/x"),
-            ("//i:", "http://i/"), ("ftp://i/x", "ftp://i/x"), (" /x\t", "http://h:1/x"), ("./x/./y/", "http://h:1/a/x/y/"),
+            ("//i:", "http://i/"), ("ftp://i/x", "ftp://i/x"), (" /x\t", "http://h:1/x"),
+            ("./x/./y/", "http://h:1/a/x/y/"),
         ])
     func `a target is resolved`(reference: String, expected: String) throws {
         let base = try #require(URL(string: "http://h:1/a/b?c"))
@@ -83,7 +84,8 @@ import Testing
 
     @Test(
         arguments: [
-            "//a%20b/", "http://", "http:/x", "//%00/", "//a%2Fb/", "//%zz/", "//[::1", "//[x]/", "//i:99999/", "//i:x/",
+            "//a%20b/", "http://", "http:/x", "//%00/", "//a%2Fb/", "//%zz/", "//[::1", "//[x]/", "//i:99999/",
+            "//i:x/",
             "//%E2%82/", "http://a%5Bb/", "//%25/", "//a:b:c/",
         ])
     func `a target that is none is refused, and nothing traps`(reference: String) throws {

@@ -104,10 +104,11 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor a Mutex 
     private func takeTurn() -> Bool {
         now = clock.now()
         for command in takeCommands() { command() }
-        repeat {
+        // A transfer that has just been added acts on a timer. No more than twice: libcurl may set it again without end.
+        for _ in 0..<2 where !timed.isEmpty || !touched.isEmpty {
             runTimers()
             settle()
-        } while hasDueTimer
+        }
         expireDeadlines()
         settle()
         guard !inbox.withLock({ $0.isStopped }) else { return false }
@@ -155,12 +156,6 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor a Mutex 
 
     // MARK: Time
 
-    private var hasDueTimer: Bool {
-        guard !timed.isEmpty else { return false }
-        let now = monotonicNow()
-        return timed.values.contains { $0.timer <= now }
-    }
-
     private func runTimers() {
         guard !timed.isEmpty else { return }
         let now = monotonicNow()
@@ -177,7 +172,8 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor a Mutex 
         let libcurlNow = monotonicNow()
         var sleep = UInt64.max
         for pool in timed.values {
-            if pool.timer != .max { sleep = min(sleep, pool.timer - min(pool.timer, libcurlNow)) }
+            if pool.timer <= libcurlNow { return 0 }
+            if pool.timer != .max { sleep = min(sleep, pool.timer - libcurlNow) }
             if pool.deadline != .max { sleep = min(sleep, pool.deadline - min(pool.deadline, now)) }
         }
         return sleep == .max ? -1 : Int32(clamping: sleep / 1_000_000 + 1)

@@ -151,7 +151,8 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or a Mutex
     }
 
     public override func getTasksWithCompletionHandler(
-        _ completionHandler: @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask])
+        _ completionHandler:
+            @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask])
             -> Void
     ) {
         super.getTasksWithCompletionHandler { [self] data, uploads, downloads in

@@ -226,7 +226,7 @@ extension TaskCore.State {
     /// The task runs from now on; its delegates are those of this moment.
     mutating func begin(_ task: URLSessionDataTask) {
         self.task = task
-        if delegates == nil { delegates = session?.delegates }
+        if delegates == nil { delegates = session?.delegates ?? Delegates(nil) }  // an invalidated session has none
     }
 
     /// Whether a drain has to be started.
