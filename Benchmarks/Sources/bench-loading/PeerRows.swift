@@ -78,6 +78,7 @@ struct PeerRows {
 
     func cold() async throws -> [Row] {
         let resources = try resources("fresh")
+        let urls = resources.compactMap { $0.request().url }
         let synchronizer = Self.synchronizer(nil)
         let bare = BareSession(Self.session)
         let target = "\(server.plain)/fresh/"
@@ -91,7 +92,7 @@ struct PeerRows {
         let costs = try await inTurns(
             [
                 { try await ours { try await synchronizer.load(resources[$0]).count } },
-                { try await ours { try await bare.data(from: resources[$0].request().url!).count } },
+                { try await ours { try await bare.data(from: urls[$0]).count } },
                 { try multi.round(bytes: Self.bytes) },
             ] + others.map { peer in { try peer.1.round(bytes: Self.bytes) } })
         let name = "cold loads, 20 KB, 6 at once, nothing stored"
