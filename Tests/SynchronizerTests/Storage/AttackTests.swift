@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCaching
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import Synchronizer
@@ -25,7 +26,7 @@ enum Obstacle: String, CaseIterable, Sendable {
     }
 }
 
-@Suite("A cache whose files are attacked while it is in use")
+@Suite("A cache whose files are attacked while it is in use", .bounded)
 struct AttackTests {
     private let directory = TemporaryDirectory()
 
