@@ -54,18 +54,18 @@ end_session() {
 # Runs a command, for at most so many seconds (124 is returned then), and leaves none of its processes behind: neither
 # when the limit passes, nor when it ends by itself, nor when this script is interrupted.
 limited() {
-    local limit=$1 session code=0 new_session=(setsid)
+    local limit=$1 session traps code=0 new_session=(setsid)
     shift
     command -v setsid >/dev/null || new_session=()
     "${new_session[@]}" timeout --kill-after 10 "$limit" "$@" &
     session=$!
+    traps=$(trap -p INT TERM HUP) # the caller's; its EXIT trap stays
     # shellcheck disable=SC2064 # the session of now
-    trap "end_session $session; trap - EXIT; exit 130" INT TERM HUP
-    # shellcheck disable=SC2064
-    trap "end_session $session" EXIT
+    trap "end_session $session; exit 130" INT TERM HUP
     wait "$session" || code=$?
     end_session "$session"
-    trap - INT TERM HUP EXIT
+    trap - INT TERM HUP
+    eval "$traps"
     return "$code"
 }
 
