@@ -23,9 +23,9 @@
             }
         }
 
-        /// Where a demanding profile is applied to what is decoded: 45 dB against the full picture need half the scale at
-        /// least.
-        private static let enoughToConvert = Enough(half: 6, quarter: .infinity, coarse: .infinity)
+        /// A demanding profile is applied to the full picture: the means of two by two pixels, as half the scale has them,
+        /// are converted to other colours than the pixels' own, and at no reduction is half the scale enough.
+        private static let enoughToConvert = Enough(half: .infinity, quarter: .infinity, coarse: .infinity)
 
         init(_ bytes: ByteReader, _ plan: DecodePlan) {
             let across = Double(plan.stored.width) / Double(plan.output.width)

@@ -94,8 +94,8 @@
             while !picture.isComplete {
                 try picture.nextRows { rows, stride, count in
                     try self.rows(rows, stride, count)
-                    colours?.convert(rows, count: count * stride / 4)
                     if !isOpaque { Premultiplication.multiply(rows, count: count * stride / 4) }
+                    colours?.convertPremultiplied(rows, count: count * stride / 4, isOpaque: isOpaque)
                     return count
                 }
             }
