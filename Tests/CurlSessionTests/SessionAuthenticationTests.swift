@@ -110,6 +110,32 @@ import Testing
         #expect(request["Authorization"] == nil && request["Cookie"] == nil && request["X-Other"] == "1")
     }
 
+    @Test func `after a challenge, a body goes over another connection: the proxy may not have read the first`()
+        async throws
+    {
+        let proxy = try ScriptedServer()
+        defer { proxy.stop() }
+        proxy.handle("http://a.test/x") { request in
+            request["Proxy-Authorization"] == Self.basic
+                ? Reply("through") : Reply(status: 407, fields: ["Proxy-Authenticate": "Basic realm=\"p\""])
+        }
+        let bench = try Bench {
+            $0.connectionProxyDictionary = [
+                "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port), "kCFProxyUsernameKey": "user",
+                "kCFProxyPasswordKey": "pass",
+            ]
+        }
+        let body = Data(count: 300_000)
+        await bench.run {
+            $0.url = URL(string: "http://a.test/x")
+            $0.httpMethod = "POST"
+            $0.httpBody = body
+        }
+        #expect(bench.recorder.calls.suffix(2) == [.head(200), .end(nil)])
+        #expect(proxy.requests.map(\.body) == [body, body])
+        #expect(Set(proxy.requests.map(\.connection)).count == 2)
+    }
+
     @Test func `a server does not get the credential of a proxy`() async throws {
         let bench = try Bench(Recorder(challenging: { _ in (.performDefaultHandling, nil) })) {
             $0.connectionProxyDictionary = [

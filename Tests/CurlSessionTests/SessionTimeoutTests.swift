@@ -54,6 +54,20 @@ final class TimedEngine: Sendable {
         #expect(bench.recorder.calls == [.end(.timedOut)])
     }
 
+    @Test func `the body of a redirect that is reported has a second where redirects are hurried`() async throws {
+        let clock = TimedEngine()
+        var options = CurlSession.Options()
+        (options.reportsRedirects, options.hurriesRedirects) = (true, true)
+        let bench = try Bench(options: options, engine: clock.engine) { $0.timeoutIntervalForRequest = 1000 }
+        bench.server["/"] = .script(.text("HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 5\r\n\r\nhe"), .hold)
+        bench.start()
+        while bench.recorder.body.count < 2 { await Task.yield() }
+        await clock.settle()
+        clock.advance(2)
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls == [.head(302), .end(.timedOut)])
+    }
+
     @Test func `a request's own limit takes precedence`() async throws {
         let clock = TimedEngine()
         let bench = try Bench(engine: clock.engine) { $0.timeoutIntervalForRequest = 1000 }

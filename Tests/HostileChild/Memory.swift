@@ -15,9 +15,15 @@ enum Memory {
         fclose(file)
     }
 
-    /// Open descriptors.
-    static var descriptors: Int {
-        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    /// Open descriptors, each with what it leads to.
+    static var descriptors: Set<String> {
+        let directory = "/proc/self/fd"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        // The one of the directory itself is closed by now.
+        let open = names.compactMap { name in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(directory)/\(name)")).map { "\(name) \($0)" }
+        }
+        return Set(open)
     }
 
     /// Threads.

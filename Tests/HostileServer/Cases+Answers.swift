@@ -44,7 +44,8 @@ extension HostileCase {
             server, _ in
             .script(.redirect("Location: http://[::ffff:127.0.0.1]:\(server.port)/target", "Content-Length: 0"))
         },
-        redirect("Redirects with an empty `Location`", "", .error(.badURL), name: ""),
+        redirect(
+            "Redirects with an empty `Location`", "", .response(status: 302, body: Data("moved".utf8)), name: ""),
         HostileCase(
             "Redirects without a `Location`", .response(status: 302, body: Data("moved".utf8)),
             .text("HTTP/1.1 302 Found\r\nContent-Length: 5\r\n\r\nmoved")),
@@ -63,8 +64,14 @@ extension HostileCase {
             "A redirect with a body without end", .hello, .redirect("Location: /target"),
             .again([.fill(1 << 20)], times: nil)),
         HostileCase(
-            "A redirect whose body never comes", "", .error(.timedOut), session: .hello, wait: .idleTimeout
-        ) { _, _ in .script(.redirect("Location: /target", "Content-Length: 9"), .hold) },
+            "A redirect whose body never comes", "", .hello, wait: .second,
+            .redirect("Location: /target", "Content-Length: 9"), .hold),
+        HostileCase(
+            "A redirect whose body is cut short by the end of the connection", .hello,
+            .redirect("Location: /target", "Content-Length: 9"), .text("x"), .close),
+        HostileCase(
+            "A redirect whose body is cut short by a reset", .hello,
+            .redirect("Location: /target", "Content-Length: 9"), .text("x"), .reset),
         HostileCase("A redirect with a gzip bomb", .hello) { _, _ in
             .script(
                 [.redirect("Location: /target", "Content-Encoding: gzip")]

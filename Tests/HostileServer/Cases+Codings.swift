@@ -15,7 +15,9 @@ extension HostileCase {
     private static let text = Outcome.text(Compressed.text)
 
     static let codings: [HostileCase] = [
-        bombs, otherBombs, legalCodings, oddCodings, cutStreams, cutConnections, brokenStreams, surplus, wrongChecksums,
+        bombs, otherBombs, legalCodings, oddCodings, cutStreams, cutConnections, brokenStreams, surplus, empty,
+        wrongChecksums,
+        transferCodings,
     ].flatMap { $0 }
 
     private static let bombs: [HostileCase] =
@@ -92,6 +94,31 @@ extension HostileCase {
         let bytes = $0.sample + Data("surplus".utf8)
         return coded("Bytes behind the end of a coded body", $0.rawValue, $0.rawValue, bytes, text)
     }
+
+    private static let emptyMember = Data([31, 139, 8, 0, 0, 0, 0, 0, 0, 255, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+
+    private static let empty: [HostileCase] = [
+        HostileCase(
+            "A coded body that decodes to nothing, without end", "behind its end",
+            .error(.dataLengthExceedsMaximum), .head("Content-Encoding: gzip"),
+            .bytes(Compressed.gzip.sample + Data("surplus".utf8)), .again([.block], times: nil)),
+        HostileCase(
+            "A coded body that decodes to nothing, without end", "empty gzip members",
+            .error(.dataLengthExceedsMaximum), .head("Content-Encoding: gzip"),
+            .again([.bytes((0..<1_000).reduce(into: Data()) { data, _ in data += emptyMember })], times: nil)),
+    ]
+
+    private static let transferCodings: [HostileCase] = [
+        HostileCase(
+            "An unknown transfer coding, which is passed through", "", .hello,
+            .head("Transfer-Encoding: exotic"), .text("hello"), .close),
+        HostileCase(
+            "An unknown transfer coding, which is passed through", "in chunks", .hello,
+            .head("Transfer-Encoding: exotic, chunked"), .text("5\r\nhello\r\n0\r\n\r\n")),
+        HostileCase(
+            "A transfer coding that is undone", "gzip", text, .head("Transfer-Encoding: gzip"),
+            .bytes(Compressed.gzip.sample), .close),
+    ]
 
     private static let wrongChecksums: [HostileCase] = [(Compressed.gzip, 6), (.deflate, 2), (.zstd, 2)].map {
         coding, fromEnd in

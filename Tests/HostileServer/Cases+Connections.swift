@@ -37,9 +37,5 @@ extension HostileCase {
             "Resets the connection in a body without a length", .error(.networkConnectionLost),
             .head(), .text("hello"), .reset),
         HostileCase("Closes the connection after a body without a length", .hello, .head(), .text("hello"), .close),
-        HostileCase("Redirects, and closes the connection in the body", .error(.networkConnectionLost), session: .hello)
-        { _, _ in
-            .script(.redirect("Location: /target", "Content-Length: 9"), .text("x"), .close)
-        },
     ]
 }

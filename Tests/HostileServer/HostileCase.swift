@@ -22,6 +22,8 @@ public struct HostileCase: Sendable, CustomStringConvertible {
     public enum Wait: String, Sendable {
         /// Nothing but the bytes that decide.
         case nothing = "at once"
+        /// What a redirect's body may take before it is followed.
+        case second = "after a second"
         /// The time-out for an idle connection.
         case idleTimeout = "after `timeoutInterval`"
         /// The limit for the whole load.

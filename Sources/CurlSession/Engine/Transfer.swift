@@ -27,6 +27,7 @@ final class Transfer {
     }
 
     private static let largestBacklog = 64 << 10
+    private static let largestEmptyCoding = 1 << 20
     /// Nanoseconds.
     private static let patienceForRest: UInt64 = 1_000_000_000
 
@@ -58,6 +59,11 @@ final class Transfer {
     private var isSendingPaused = false
     private var sent: Int64 = 0
     private var lastProgress: UInt64
+    /// When the transfer has to have ended, whatever it waits for.
+    private var lastMoment = UInt64.max
+    /// Bytes of a coded body, before and after decoding.
+    private var coded = 0
+    private var decoded = 0
 
     init(task: TaskCore, exchange: Exchange, pool: ConnectionPool, easy: UnsafeMutableRawPointer) {
         self.task = task
@@ -103,13 +109,26 @@ final class Transfer {
     private func received(_ head: CurlResponseHead) {
         noteProgress()
         if head.version == "HTTP/2" || head.version == "HTTP/3" { pool.originMultiplexes(self) }
-        decoder = ContentDecoder(codings: head.fields.filter { $0.isNamed("content-encoding") }.map(\.value))
+        decoder = ContentDecoder(head)
         collectMetrics(isFinal: false)
+        abandonConnection(after: head)
         switch task.received(head, exchange) {
-        case .deliver: verdict = .delivered
+        case .deliver:
+            verdict = .delivered
+            hurry(head)
         case .wait: verdict = .pending(head)
         case .fail(let error): failure = error
         }
+    }
+
+    /// Squid refuses a request before it has read all of its body, and never reads the rest: the next request on the
+    /// connection would wait in vain. Whether the rest was read cannot be told.
+    private func abandonConnection(after head: CurlResponseHead) {
+        guard let easy, !exchange.body.isEmpty, [401, 407, 413, 417].contains(head.status),
+            head.version.hasPrefix("HTTP/1")
+        else { return }
+        needsFreshHandle = true
+        _ = synchronizer_setopt_long(easy, CURLOPT_FORBID_REUSE, 1)
     }
 
     /// What libcurl is told about bytes that it has delivered.
@@ -129,13 +148,22 @@ final class Transfer {
             isPaused = true
             return .pause
         }
-        if case .delivered = verdict, decoder == nil {
+        if decoder != nil, !mayTake(coded: bytes.count) {
+            failure = URLError(.dataLengthExceedsMaximum)
+        } else if case .delivered = verdict, decoder == nil {
             deliver(bytes)
         } else {
             backlog.append(contentsOf: bytes)
             pump()
         }
         return failure == nil ? .taken : .fail
+    }
+
+    /// Whether a coded body may be so long: bytes that decode to nothing, such as what follows the end of the coding, would
+    /// escape every limit for decoded bytes.
+    private func mayTake(coded count: Int) -> Bool {
+        coded += count
+        return coded - Self.largestEmptyCoding <= decoded * 64
     }
 
     private var canTake: Bool {
@@ -162,6 +190,7 @@ final class Transfer {
                 }
                 let count = try decoder.pull(into: pool.engine.scratch)
                 decoderMayHaveOutput = count > 0
+                decoded += count
                 if count > 0 { deliver(UnsafeRawBufferPointer(rebasing: pool.engine.scratch[..<count])) }
             }
         } catch {
@@ -281,8 +310,17 @@ final class Transfer {
     func deliverPending() {
         guard case .pending(let head) = verdict else { return }
         verdict = .delivered
+        hurry(head)
         task.deliver(.head(head), from: pool)
         goOn()
+    }
+
+    /// The body of a redirect is of little use, so that it does not hold up the receiver.
+    private func hurry(_ head: CurlResponseHead) {
+        guard pool.options.hurriesRedirects, RedirectRules.request(after: URLRequest(url: exchange.url), head) != nil
+        else { return }
+        lastMoment = pool.engine.now + Self.patienceForRest
+        pool.reconsiderDeadline(of: self)
     }
 
     /// The task follows a redirect.
@@ -327,7 +365,7 @@ final class Transfer {
     var deadline: UInt64 {
         if case .discarded = verdict { return lastProgress + Self.patienceForRest }
         let idle = exchange.idleLimit.map { (isWaiting ? pool.engine.now : lastProgress) + $0 } ?? .max
-        return min(idle, task.resourceDeadline)
+        return min(idle, lastMoment, task.resourceDeadline)
     }
 
     /// It is not the server that is waited for.

@@ -15,6 +15,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
     let plainLines: UnsafeMutablePointer<curl_slist>?
 
     let reportsRedirects: Bool
+    let hurriesRedirects: Bool
     let tls: TLSSettings
     let cookies: CookieSettings
     let proxies: ProxyRules
@@ -22,6 +23,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
 
     init(_ configuration: URLSessionConfiguration, _ options: CurlSession.Options) {
         reportsRedirects = options.reportsRedirects
+        hurriesRedirects = options.hurriesRedirects
         tls = TLSSettings(options.tls)
         cookies = CookieSettings(configuration)
         proxies = ProxyRules(
@@ -63,6 +65,8 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_HTTP_VERSION, CurlVersion.hasHTTP3 ? Int(CURL_HTTP_VERSION_3) : Int(CURL_HTTP_VERSION_2TLS))
+        // Codings are undone by `ContentDecoder`; libcurl would fail transfer codings that it does not know.
+        set(CURLOPT_HTTP_CONTENT_DECODING, 0)
         set(CURLOPT_BUFFERSIZE, 64 << 10)
         set(CURLOPT_UPLOAD_BUFFERSIZE, 64 << 10)
         set(CURLOPT_TCP_KEEPALIVE, 1)

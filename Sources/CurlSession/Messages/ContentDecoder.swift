@@ -22,9 +22,7 @@ final class ContentDecoder {
     /// Returns nil if there is nothing to decode, or if a coding is unknown: the body then passes through as it is.
     /// - Parameter codings: The values of the `Content-Encoding` lines, in order. Each may be a list.
     init?(codings: [String]) {
-        let names = codings.flatMap { $0.split(separator: ",") }
-            .map { $0.drop { $0.isWhitespace }.prefix { !$0.isWhitespace }.lowercased() }
-            .filter { !$0.isEmpty && $0 != "identity" }
+        let names = Self.names(codings).filter { $0 != "identity" }
         guard !names.isEmpty, names.count <= Self.maximumCodings else { return nil }
         var stages: [CodingStage] = []
         for name in names.reversed() {
@@ -32,6 +30,19 @@ final class ContentDecoder {
             stages.append(CodingStage(library))
         }
         self.stages = stages
+    }
+
+    /// For the content codings of a response, and the transfer codings that were applied to it afterwards.
+    convenience init?(_ head: CurlResponseHead) {
+        let values = { (name: String) in head.fields.filter { $0.isNamed(name) }.map(\.value) }
+        let transferCodings = Self.names(values("transfer-encoding")).filter { $0 != "chunked" }
+        self.init(codings: values("content-encoding") + transferCodings)
+    }
+
+    private static func names(_ codings: [String]) -> [String] {
+        codings.flatMap { $0.split(separator: ",") }
+            .map { $0.drop { $0.isWhitespace }.prefix { !$0.isWhitespace }.lowercased() }
+            .filter { !$0.isEmpty }
     }
 
     /// The `Accept-Encoding` that asks for what this decodes.

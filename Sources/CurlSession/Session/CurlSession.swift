@@ -21,6 +21,9 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or a Mutex
         /// Whether redirects are final responses, without the delegate being asked.
         public var reportsRedirects = false
 
+        /// Whether the body of a redirect that is delivered may take no more than a second: it fails with `.timedOut` then.
+        package var hurriesRedirects = false
+
         /// Which servers are trusted over TLS, and as whom the session presents itself.
         public var tls = TLSOptions()
 

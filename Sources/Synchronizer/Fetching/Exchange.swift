@@ -39,6 +39,15 @@ struct Exchange: Sendable {
     /// How the transfer ended; nil while it goes on.
     var end: Result<Void, any Error>?
 
+    /// Notes the end of the transfer. A redirect is followed although its body was cut short; it is not stored then.
+    mutating func note(_ end: Result<Void, any Error>) {
+        var isCutShort = reception.isCutShort(method: hop.cacheRequest.method)
+        if case .failure = end { isCutShort = true }
+        guard isCutShort, reception.isRedirect else { return self.end = end }
+        reception.dropBody()
+        self.end = .success(())
+    }
+
     /// Notes that the session sent a credential that the request itself does not show: the response is for requests that
     /// carry the same (RFC 9111 §3.5).
     mutating func authorize(_ credential: String) {
@@ -73,17 +82,21 @@ struct Reception: Sendable {
         isTooLarge = bodyLength.map { $0 > limit } ?? false
     }
 
+    var isRedirect: Bool { Redirect.leads(status, fields.reference("Location")) }
+
+    mutating func dropBody() {
+        isTooLarge = true
+        received = ReceivedBody()
+    }
+
     private var limit: Int {
-        let isRedirect = (300..<400).contains(status) && fields.contains("Location")
-        return isRedirect ? min(maximumBodySize, Self.largestRedirectBody) : maximumBodySize
+        isRedirect ? min(maximumBodySize, Self.largestRedirectBody) : maximumBodySize
     }
 
     mutating func receive(_ data: Data) {
         guard !isTooLarge else { return }
         guard data.count <= limit - received.count else {
-            isTooLarge = true
-            received = ReceivedBody()
-            return
+            return dropBody()
         }
         received.append(data, of: bodyLength)
     }

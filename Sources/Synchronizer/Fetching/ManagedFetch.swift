@@ -217,7 +217,7 @@ final class ManagedFetch: Fetch {
     private func end(_ end: Result<Void, any Error>) {
         let ended = state.withLock { state -> Exchange? in
             guard let running = state.running, running.exchange.end == nil else { return nil }
-            running.exchange.end = end
+            running.exchange.note(end)
             return state.takeEndedExchange()
         }
         if let ended { complete(ended) }

@@ -17,9 +17,14 @@ package enum Redirect {
     /// The most redirects that are followed in a row.
     package static let limit = 20
 
+    /// Whether a response leads elsewhere. An empty `Location` leads nowhere, as browsers have it.
+    package static func leads(_ status: Int, _ location: String?) -> Bool {
+        [301, 302, 303, 307, 308].contains(status) && location?.isEmpty == false
+    }
+
     /// - Parameter location: the answer's `Location`.
     package static func step(after request: URLRequest, status: Int, location: String?) -> Step {
-        guard [301, 302, 303, 307, 308].contains(status), let location, let origin = request.url else { return .stay }
+        guard leads(status, location), let location, let origin = request.url else { return .stay }
         guard let target = target(of: location, from: origin) else { return .refuse(.badURL) }
         guard let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https", target.host != nil else {
             return .refuse(.unsupportedURL)

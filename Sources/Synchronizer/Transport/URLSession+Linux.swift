@@ -11,6 +11,7 @@
         ) -> URLSession {
             var options = CurlSession.Options()
             options.reportsRedirects = !delegate.isWatched
+            options.hurriesRedirects = true
             options.tls = TLSOptions(tls)
             return CurlSession(
                 configuration: configuration, delegate: delegate, delegateQueue: queue, options: options)

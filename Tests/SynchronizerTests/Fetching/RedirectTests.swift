@@ -99,9 +99,12 @@ struct RedirectTests {
         }
     }
 
-    @Test("is none without a Location, or with another status", arguments: [200, 300, 304, 305, 404])
+    @Test(
+        "is none without a Location, with an empty one, or with another status", arguments: [200, 300, 304, 305, 404])
     func none(status: Int) {
-        guard case .stay = Self.step("/x", status: status), case .stay = Self.step(nil, status: 302) else {
+        guard case .stay = Self.step("/x", status: status), case .stay = Self.step(nil, status: 302),
+            case .stay = Self.step("", status: 302)
+        else {
             Issue.record("followed")
             return
         }
@@ -124,6 +127,19 @@ struct RedirectTests {
         #expect(second.body == "end")
         #expect(second.names == ["redirected", "needsNetwork", "redirected", "finished"])
         #expect(harness.transport.requests.map { $0.url?.path } == ["/a", "/b", "/c", "/b"])
+    }
+
+    @Test("is followed although its body is cut short, and is not stored then", arguments: [true, false])
+    func cutShort(hasError: Bool) {
+        let harness = FetchHarness { request in
+            guard request.url?.path == "/a" else { return FakeReply(200, [:], "end") }
+            let fields = ["Location": "/b", "Cache-Control": "max-age=60", "Content-Length": "9"]
+            var reply = FakeReply(301, fields, "x")
+            if hasError { reply.error = URLError(.timedOut) }
+            return reply
+        }
+        for _ in 0..<2 { #expect(harness.load("http://a.example/a").body == "end") }
+        #expect(harness.transport.requests.map { $0.url?.path } == ["/a", "/b", "/a", "/b"])
     }
 
     @Test("is followed 20 times and no more")
