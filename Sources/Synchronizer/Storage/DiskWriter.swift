@@ -132,7 +132,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
             }
             guard let connection else { return .failed }
             do {
-                source.didEvict(try connection.write(changes, budget, source))
+                source.didEvict(try shrunk(connection, budget, source).write(changes, budget, source))
                 return .done
             } catch is WriteConnection.Superseded {
                 self.connection = nil
@@ -155,6 +155,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         if connection == nil, budget.capacity > 0, !isMissing { reopen() }
         guard let connection else { return }
         do {
+            let connection = try shrunk(connection, budget, source)
             try connection.markUsed(from: source, budget)
             source.didEvict(try connection.change(WriteConnection.Need(), budget, marking: {}))
             try connection.giveBackFreePages(budget)
@@ -215,6 +216,19 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
             }
         }
         throw SQLiteFailure.damage("no database can be made")
+    }
+
+    /// The connection, or one to a new generation if much had to go.
+    private func shrunk(
+        _ connection: WriteConnection, _ budget: DiskBudget, _ source: some WriteSource
+    ) throws -> WriteConnection {
+        let evicted = try connection.shrink(budget) { try connection.markUsed(from: source, budget) }
+        guard let evicted else { return connection }
+        source.didEvict(evicted)
+        self.connection = nil
+        let shrunk = try open(replacing: nil)
+        self.connection = shrunk
+        return shrunk
     }
 
     /// Removes everything, which is a new generation.

@@ -40,28 +40,34 @@ struct Generation: Hashable, Sendable {
     }
 
     /// Makes the generation that follows the newest, or takes the one that another process has made just now.
-    static func make(after newest: Generation?, in directory: CacheDirectory) throws(SQLiteFailure) {
+    ///
+    /// - Parameter fill: makes the database and its body files, in the directory of that path. The database is closed
+    ///   when it returns.
+    static func make(
+        after newest: Generation?, in directory: CacheDirectory,
+        _ fill: (Draft) throws -> Void = { try Database(path: $0.database, patience: 1000).execute(Schema.create) }
+    ) throws {
         let next = Generation((newest?.number ?? 0) + 1, in: directory)
         let draft = Draft(path: "\(directory.path)/\(draftPrefix)\(getpid())-\(GrowingID.next())")
         defer { FileSystem.remove(draft.path) }
-        try draft.fill()
+        try draft.prepare()
+        try fill(draft)
         guard rename(draft.path, next.path) != 0, errno != EEXIST, errno != ENOTEMPTY else { return }
-        throw .system("\(next.path) can't be made")
+        throw SQLiteFailure.system("\(next.path) can't be made")
     }
 
-    private struct Draft {
-        let path: String
+    /// A generation that no process uses yet.
+    struct Draft {
+        fileprivate let path: String
+        var database: String { path + "/Database" }
+        var bodies: String { path + "/Bodies" }
 
-        func fill() throws(SQLiteFailure) {
-            let database = path + "/Database"
-            for directory in [path, path + "/Bodies", path + "/Moving"] {
-                _ = try FileSystem.makeDirectory(directory)
-            }
+        fileprivate func prepare() throws(SQLiteFailure) {
+            for directory in [path, bodies, path + "/Moving"] { _ = try FileSystem.makeDirectory(directory) }
             // SQLite would let others read it; its journal gets the same mode.
             let file = open(database, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             guard file >= 0 else { throw .system("\(database) can't be made") }
             close(file)
-            try Database(path: database, patience: 1000).execute(Schema.create)
         }
     }
 

@@ -10,6 +10,9 @@ final class WriteConnection {
     private var made: [Int64] = []
     private var movedAway: [Int64] = []
 
+    /// For which capacity it is known not to be much too large.
+    var checkedCapacity: Int64?
+
     var files: BodyFiles { generation.bodies }
 
     /// The generation is not in use any more.

@@ -48,6 +48,33 @@ enum Schema {
         COMMIT;
         """
 
+    /// Copies what is kept of another generation, which is attached as `old`, into an empty database. A new index is sorted
+    /// once, which costs a fraction of as many insertions. A draft that is not finished is removed: it needs no journal.
+    static func copy(usedAfter last: (used: Int64, length: Int64, id: Int64)) -> String {
+        """
+        PRAGMA page_size = 4096;
+        PRAGMA main.auto_vacuum = INCREMENTAL;
+        PRAGMA synchronous = OFF;
+        PRAGMA main.journal_mode = OFF;
+        PRAGMA cell_size_check = ON;
+        \(objects[0]);
+        INSERT INTO main.entries SELECT * FROM old.entries NOT INDEXED
+            WHERE (used, length, id) > (\(last.used), \(last.length), \(last.id)) ORDER BY id;
+        \(objects[1]);
+        \(objects[2]);
+        \(objects[3]);
+        INSERT INTO main.bodies SELECT b.id, b.data FROM main.entries NOT INDEXED CROSS JOIN old.bodies AS b USING (id)
+            WHERE length > \(largestBodyInRow) AND length <= \(largestBodyInDatabase);
+        \(objects[4]);
+        INSERT INTO main.usage VALUES (0, 0);
+        PRAGMA main.application_id = \(applicationID);
+        PRAGMA main.user_version = \(version);
+        """
+    }
+    static let attachOld = "ATTACH ? AS old"
+    static let filesOfDraft = "SELECT id FROM main.entries WHERE length > \(largestBodyInDatabase)"
+    static let byUse = "SELECT used, length, id FROM entries ORDER BY used, length, id"
+
     /// For every connection.
     static let connection = """
         PRAGMA trusted_schema = OFF;
