@@ -124,10 +124,12 @@ struct CapacityTests {
     @Test("a much smaller capacity copies what was used last into a new generation, whatever holds the bodies")
     func shrinkingAtOnce() throws {
         let directory = TemporaryDirectory()
-        let cache = directory.urlCache(disk: 32 << 20)
+        let clock = ManualClock()
+        let cache = directory.urlCache(disk: 32 << 20, time: clock)
         let sizes = [200, 4000, 30_000]
         let urls = (0..<300).map { "https://example.com/\($0)" }
         for (number, url) in urls.enumerated() {
+            clock.advance(by: 1)  // entries that were used at the same moment go in no particular order
             cache.store(
                 Sample.stored(url), try Sample.cached(url, Sample.body(sizes[number % 3], seed: UInt64(number))))
         }
