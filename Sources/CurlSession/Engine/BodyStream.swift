@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// Reads an `InputStream`, which may block, on a queue of its own, at most 128 KB ahead of what libcurl has taken.
 final class BodyStream: @unchecked Sendable {  // `stream` is touched on `queue` only, the rest under the lock
@@ -24,7 +23,7 @@ final class BodyStream: @unchecked Sendable {  // `stream` is touched on `queue`
     private static let chunk = 64 << 10
     private let stream: InputStream
     private let queue = DispatchQueue(label: "CurlSession.body", qos: .userInitiated)
-    private let state = Mutex(State())
+    private let state = Locked(State())
 
     init(_ stream: InputStream) {
         self.stream = stream

@@ -1,13 +1,12 @@
 import CCurl
 import Foundation
-import Synchronization
 
 /// The thread that drives libcurl for all sessions of the process.
 ///
 /// One thread is enough to saturate two cores of servers, and keeps thousands of sessions cheap: a session has a `CURLM`
 /// (connections are not shared between sessions), and all of them wait in one `epoll`. No code of the app runs on this
 /// thread, and nothing on it blocks: names are looked up on threads of libcurl, streams are read on queues of their own.
-final class Engine: @unchecked Sendable {  // what is neither `let` nor a Mutex is touched by its own thread only
+final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked is touched by its own thread only
     private struct Inbox {
         var commands: [@Sendable () -> Void] = []
         /// The thread is in `epoll_wait`, or is about to be, and has seen no command.
@@ -18,7 +17,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor a Mutex 
     let clock: EngineClock
     /// The process that has the thread; a child of `fork` does not.
     let process = getpid()
-    private let inbox = Mutex(Inbox())
+    private let inbox = Locked(Inbox())
     private let epoll = Epoll()
     private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
     /// What is known of a socket, by descriptor.
@@ -32,7 +31,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor a Mutex 
     /// The time of `clock` when this turn began.
     private(set) var now: UInt64
 
-    private static let current = Mutex<Engine?>(nil)
+    private static let current = Locked<Engine?>(nil)
 
     /// The engine of this process. A child of `fork` gets one of its own.
     static var shared: Engine {

@@ -1,6 +1,5 @@
 import Foundation
 import FoundationNetworking
-import Synchronization
 
 /// The `async` methods.
 ///
@@ -42,7 +41,7 @@ extension CurlSession {
     private func load(
         _ delegate: (any URLSessionTaskDelegate)? = nil, _ create: (@escaping CompletionHandler) -> URLSessionDataTask
     ) async throws -> (Data, URLResponse) {
-        let running = Mutex<URLSessionDataTask?>(nil)
+        let running = Locked<URLSessionDataTask?>(nil)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let task = create { data, response, error in

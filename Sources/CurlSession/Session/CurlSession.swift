@@ -1,6 +1,5 @@
 import Foundation
 import FoundationNetworking
-import Synchronization
 
 /// A `URLSession` whose data and upload tasks run on libcurl directly: no server can crash the process or hang a task, and
 /// a small load costs a fraction of what Foundation's session takes.
@@ -15,7 +14,7 @@ import Synchronization
 ///
 /// Requests with another scheme than http and https go to Foundation's session, as do those that one of the configuration's
 /// own `protocolClasses` claims, and download and web socket tasks.
-open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or a Mutex
+open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
     /// What a `URLSessionConfiguration` cannot say.
     public struct Options: Sendable {
         /// Whether redirects are final responses, without the delegate being asked.
@@ -44,7 +43,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or a Mutex
     let pool: ConnectionPool
     let executor: DelegateExecutor
     private let protocolClasses: [URLProtocol.Type]
-    private let tasks: Mutex<State>
+    private let tasks: Locked<State>
 
     /// A session without a delegate, for the methods with completion handlers and the `async` ones.
     public convenience override init(configuration: URLSessionConfiguration) {
@@ -79,7 +78,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or a Mutex
             engine: engine, options: TransferOptions(configuration, options), executor: executor)
         protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
             .filter { !String(reflecting: $0).hasPrefix("FoundationNetworking.") }
-        tasks = Mutex(State(delegates: Delegates(delegate)))
+        tasks = Locked(State(delegates: Delegates(delegate)))
         super.init(configuration: configuration, delegate: delegate, delegateQueue: operations)
     }
 

@@ -1,6 +1,5 @@
 import Foundation
 import FoundationNetworking
-import Synchronization
 
 /// A task's state, between the callers' threads, the delegate's queue and the engine's thread.
 ///
@@ -53,7 +52,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
     let pool: ConnectionPool
     let executor: DelegateExecutor
     let handler: Handler?
-    let state: Mutex<State>
+    let state: Locked<State>
     /// What is sent, where it is not in the request: for upload tasks.
     let uploadBody: RequestBody?
 
@@ -76,7 +75,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
         var state = State()
         state.session = session
         state.currentRequest = request
-        self.state = Mutex(state)
+        self.state = Locked(state)
     }
 
     deinit {
