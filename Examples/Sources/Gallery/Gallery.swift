@@ -64,6 +64,7 @@ final class Program {
         switch options.mode {
         case .interactive: openWindow()
         case .screenshot(let file): perform { try await $0.takeScreenshot(file) }
+        case .frames(let folder): perform { try await $0.recordAnimation(into: folder) }
         case .check: perform { try await Check(program: $0).run() }
         case .measure: perform { try await Measurement(program: $0).run() }
         }

@@ -12,6 +12,7 @@ struct Options {
           --detail N          of one picture, by its number from 0
           --inspector         with the inspector
           --size WxH          of so many points
+        Scripts/gallery --animation FILE         a short film of it, .webp, without a display; --dark and --size, too
         Scripts/gallery --check                  checks itself under Xvfb; exits with 1 if something does not hold
         Scripts/gallery --measure                scrolls through everything under Xvfb, and prints what that cost
           --baseline NAME     with one thing done by hand: decode-on-main, no-cancel, fifo, full-size;
@@ -29,6 +30,8 @@ struct Options {
     enum Mode: Equatable {
         case interactive, check, measure
         case screenshot(file: String)
+        /// Frames for an animation; `Scripts/gallery --animation` makes one file of them.
+        case frames(folder: String)
     }
 
     /// What is measured: how large the photographs of the sample site are.
@@ -82,6 +85,7 @@ struct Options {
     private mutating func take(_ option: String, _ value: String) throws {
         switch option {
         case "--screenshot": mode = .screenshot(file: value)
+        case "--frames": mode = .frames(folder: value)
         case "--feed":
             guard let url = URL(string: value), url.scheme != nil else { throw Misuse(words: "\(value) is no URL") }
             feed = url
