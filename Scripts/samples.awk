@@ -2,19 +2,25 @@
 #
 # Declarations at the left margin go to file scope. The statements of a sample become a function of their own, so that samples
 # do not see each other's variables. A comment before a sample says who compiles it:
-#   <!-- sample: apple -->   a client for Apple's systems: it may import UIKit and SwiftUI
-#   <!-- sample: linux -->   a client for Linux: it may import CurlSession
+#   <!-- sample: apple -->      a client for Apple platforms: it may import UIKit and SwiftUI
+#   <!-- sample: linux -->      a client for Linux: it may import CurlSession
+#   <!-- sample: manifest -->   a part of Package.swift
 # `want` is the kind to extract; samples without a comment are of the kind "all".
 
-/^<!-- sample: [a-z]+ -->$/ { kind = $3; next }
+# Tells the compiler where the next line comes from.
+function place() { return sprintf("#sourceLocation(file: \"%s\", line: %d)\n", FILENAME, FNR) }
+
+/^<!-- sample: [a-z]+ -->$/ {
+    kind = $3
+    next
+}
 
 /^ *```swift *$/ {
     inside = 1
     wanted = (kind == "" ? "all" : kind) == want
-    indent = match($0, /`/) - 1
-    kind = ""
-    statements = ""
-    declaring = 0
+    margin = match($0, /`/) - 1
+    kind = statements = attributes = ""
+    declaring = continuing = 0
     next
 }
 
@@ -26,22 +32,26 @@ inside && /^ *```/ {
 }
 
 inside && wanted {
-    line = substr($0, indent + 1)
-    if (line ~ /^(public )?import /) { print line; next }
-    if (!declaring && line ~ /^(@[A-Za-z]+(\([^)]*\))? )*((public|private|fileprivate|final|open|nonisolated) )*(struct|class|enum|actor|protocol|extension|typealias) /) {
+    line = substr($0, margin + 1)
+    if (line ~ /^import /) {
+        print line
+        next
+    }
+    if (!declaring && line ~ /^@[A-Za-z]+$/) {
+        attributes = attributes line "\n"
+        next
+    }
+    if (!declaring && line ~ /^(@[A-Za-z]+(\([^)]*\))? )*((public|private|final|open|nonisolated) )*(struct|class|enum|actor|protocol|extension|func) /) {
         declaring = 1
-        depth = 0
-        printf "%s", attributes place_text()
+        depth = continuing = 0
+        printf "%s%s", place(), attributes
         attributes = ""
     }
-    if (!declaring && line ~ /^@[A-Za-z]+$/) { attributes = attributes line "\n"; next }
     if (declaring) {
         print line
         depth += gsub(/\{/, "{", line) - gsub(/\}/, "}", line)
-        if (depth == 0) declaring = 0
+        if (depth == 0 && line ~ /\}/) declaring = 0
         next
     }
-    statements = statements place_text() line "\n"
+    statements = statements (continuing++ ? "" : place()) line "\n"
 }
-
-function place_text() { return sprintf("#sourceLocation(file: \"%s\", line: %d)\n", FILENAME, FNR) }

@@ -167,9 +167,9 @@ public struct VStack<Content: View>: View {
 }
 
 public struct List<Content: View>: View {
-    nonisolated public init<Data: RandomAccessCollection, Row: View>(
-        _ data: Data, @ViewBuilder rowContent: @escaping (Data.Element) -> Row
-    ) where Data.Element: Identifiable, Content == Row {}
+    nonisolated public init<Data: RandomAccessCollection>(
+        _ data: Data, @ViewBuilder rowContent: @escaping (Data.Element) -> Content
+    ) where Data.Element: Identifiable {}
     public var body: Never { stubBody() }
 }
 
