@@ -19,7 +19,7 @@ enum Gallery {
             print(misuse.words, Options.help, separator: "\n")
             exit(2)
         } catch {
-            print("The gallery cannot begin: \(error)")
+            print("The gallery can't start: \(error)")
             exit(1)
         }
     }

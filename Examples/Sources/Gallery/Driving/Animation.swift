@@ -19,6 +19,7 @@ private final class Film {
     func take(_ frames: Int, step: (Int) -> Void = { _ in }) async throws {
         for frame in 0..<frames {
             step(frame)
+            window.frames.reset()  // taking pictures delays frames, which the inspector would count
             window.inspector.refresh()
             try await Task.sleep(nanoseconds: 100_000_000)
             var data: Data?
