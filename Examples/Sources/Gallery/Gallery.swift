@@ -19,7 +19,7 @@ enum Gallery {
             print(misuse.words, Options.help, separator: "\n")
             exit(2)
         } catch {
-            print("The gallery cannot begin: \(error)")
+            print("The gallery can't start: \(error)")
             exit(1)
         }
     }
@@ -64,6 +64,7 @@ final class Program {
         switch options.mode {
         case .interactive: openWindow()
         case .screenshot(let file): perform { try await $0.takeScreenshot(file) }
+        case .frames(let folder): perform { try await $0.recordAnimation(into: folder) }
         case .check: perform { try await Check(program: $0).run() }
         case .measure: perform { try await Measurement(program: $0).run() }
         }

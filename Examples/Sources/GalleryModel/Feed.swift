@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What the gallery shows: a title, and pictures in the order in which they come. `Documentation/Gallery.md` describes
+/// What the gallery shows: a title, and pictures in the order in which they come. `Documentation/Design/Gallery.md` describes
 /// the JSON.
 public struct Feed: Decodable, Hashable, Sendable {
     /// The heading of the window.

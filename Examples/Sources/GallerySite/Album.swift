@@ -1,7 +1,7 @@
 import Foundation
 import ScriptedServer
 
-/// `/gallery.json?items=600`, in the format of `Documentation/Gallery.md`, and the pictures that it names; or another
+/// `/gallery.json?items=600`, in the format of `Documentation/Design/Gallery.md`, and the pictures that it names; or another
 /// feed of that kind. Which items are originals, if the album has any, `draw` tells: a number, 0 without.
 struct Album {
     static let largest = 10_000

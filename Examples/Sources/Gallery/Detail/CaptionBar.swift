@@ -21,9 +21,9 @@ final class CaptionBar {
         root = Make.row(spacing: 6, words)
         gtk_widget_add_css_class(root, "caption-bar")
         for widget in [
-            button("zoom-out-symbolic", "Smaller", .smaller), percent, button("zoom-in-symbolic", "Larger", .larger),
-            button("zoom-fit-best-symbolic", "As large as fits", .fitted),
-            button("zoom-original-symbolic", "Pixel for pixel", .full),
+            button("zoom-out-symbolic", "Zoom out", .smaller), percent, button("zoom-in-symbolic", "Zoom in", .larger),
+            button("zoom-fit-best-symbolic", "Fit to window", .fitted),
+            button("zoom-original-symbolic", "Original size", .full),
         ] {
             gtk_widget_set_valign(widget, GTK_ALIGN_CENTER)
             gtk_box_append(root.cast(), widget)

@@ -116,7 +116,7 @@ final class GalleryWindow {
     }
 
     private static func words(for error: SynchronizerError) -> String {
-        if case .notCached = error { return "Offline, and the list of photographs is not stored" }
+        if case .notCached = error { return "You are offline, and the list of photographs is not stored" }
         return "The list of photographs could not be refreshed"
     }
 
