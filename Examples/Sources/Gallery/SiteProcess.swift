@@ -20,7 +20,8 @@ final class SiteProcess {
     /// The base URL, such as `http://127.0.0.1:41731`.
     let base: URL
 
-    /// Starts the site. A cache is keyed by URL, which contains the port, so the port is fixed. If it is taken, another one is used.
+    /// Starts the site. A cache is keyed by URL, which contains the port, so the port is fixed. If it is taken, another one
+    /// is used.
     init(port: Int = 0) throws {
         do {
             (process, input, lines, base) = try Self.start(port: port)
