@@ -28,7 +28,12 @@
 
         /// An image whose pixels `fill` writes: premultiplied BGRA, rows without gaps, all zero (transparent) before it.
         /// Nil if a side is not positive, or there is not enough memory.
-        /// - Parameter isOpaque: A promise that `fill` gives every pixel the alpha 255.
+        /// - Parameters:
+        ///   - width: The number of columns, in pixels.
+        ///   - height: The number of rows, in pixels.
+        ///   - scale: Pixels per point.
+        ///   - isOpaque: A promise that `fill` gives every pixel the alpha 255.
+        ///   - fill: Writes the pixels; called once, on this thread.
         public convenience init?(
             width: Int, height: Int, scale: CGFloat = 1, isOpaque: Bool = false,
             fill: (UnsafeMutableRawBufferPointer) throws -> Void

@@ -12,15 +12,19 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
 
     /// The value at a URL, requested with `Accept: application/json`.
     ///
-    /// - Parameter decoder: what decodes it; by default one without options. Do not change it afterwards: it is used
-    ///   on background threads. Resources share a parse only if they have the very same decoder, or the default.
+    /// - Parameters:
+    ///   - url: the URL of the JSON document.
+    ///   - decoder: the decoder; by default one without options. Do not change it afterwards: it is used on background
+    ///     threads. Resources share a parse only if they have the same decoder object, or the default.
     public init(url: URL, decoder: JSONDecoder? = nil) {
         self.init(request: URLRequest(url: url), decoder: decoder)
     }
 
     /// The value in the response to a request, which gets `Accept: application/json` if it has no `Accept` of its own.
     ///
-    /// - Parameter decoder: see ``init(url:decoder:)``.
+    /// - Parameters:
+    ///   - request: the request to send.
+    ///   - decoder: see ``init(url:decoder:)``.
     public init(request: URLRequest, decoder: JSONDecoder? = nil) {
         var request = request
         if request.value(forHTTPHeaderField: "Accept") == nil {

@@ -5,7 +5,9 @@ extension Synchronizer {
     ///
     /// Cancelling the task cancels the load at once. Resumes wherever it was awaited.
     ///
-    /// - Parameter priority: how urgent the load is; by default what the task's priority says.
+    /// - Parameters:
+    ///   - resource: the resource to load.
+    ///   - priority: the urgency of the load; by default it follows the priority of the task.
     /// - Throws: a ``SynchronizerError``, or `CancellationError` if the task is cancelled.
     nonisolated(nonsending)
         public func load<R: Resource>(_ resource: R, priority: LoadPriority? = nil) async throws -> R.ParsedObject

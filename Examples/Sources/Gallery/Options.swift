@@ -34,13 +34,13 @@ struct Options {
         case frames(folder: String)
     }
 
-    /// What is measured: how large the photographs of the sample site are.
+    /// The sizes of the sample site's photographs, for measurements.
     enum Sizes: String, Codable {
         case equal, mixed
 
-        /// What makes the site have them, and the feed that names them.
+        /// The command that makes the site serve them, and their feed.
         var site: (command: String, feed: String) { self == .equal ? ("enlarge", "large") : ("mix", "mixed") }
-        /// Bytes a second for which what is in sight takes a second or so.
+        /// Bytes per second at which the visible photographs take about a second.
         var bandwidth: Int { self == .equal ? 16_000_000 : 5_000_000 }
     }
 
@@ -60,7 +60,7 @@ struct Options {
     var sizes = Sizes.equal
     var draw = 0
     private var wantedBandwidth: Int?
-    /// Bytes a second of the sample site, while it is measured.
+    /// Bytes per second of the sample site during a measurement.
     var bandwidth: Int { wantedBandwidth ?? sizes.bandwidth }
     var passes = 0
     var json: String?

@@ -26,7 +26,7 @@ public enum Arrangement: String, Codable, CaseIterable, Sendable {
 }
 
 extension Photograph {
-    /// Zero if the feed does not say, or says nonsense.
+    /// Zero if the feed has no valid size.
     fileprivate var pixels: Double { max(0, Double(item.width ?? 0)) * max(0, Double(item.height ?? 0)) }
 }
 

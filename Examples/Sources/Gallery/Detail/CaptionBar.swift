@@ -3,14 +3,14 @@ import Foundation
 import GTK
 import GalleryModel
 
-/// What is said about the photograph above it, and how large it is shown.
+/// The caption of the photograph above it, and the zoom controls.
 @MainActor
 final class CaptionBar {
     let root: Widget
     private let title = Make.label(classes: "name", leading: true)
     private let credit = Make.label(classes: "author", leading: true)
     private let percent = Make.label(classes: "zoom")
-    /// Device pixels a stored pixel, as shown last.
+    /// Device pixels per stored pixel, as shown last.
     private(set) var zoom: Double?
     var zoomChosen: @MainActor (DetailPage.Zoom) -> Void = { _ in }
 

@@ -15,7 +15,7 @@ private final class Film {
         self.folder = folder
     }
 
-    /// Takes so many frames; what happens between them takes a tenth of a second each, as long as a frame is shown.
+    /// Takes frames, a tenth of a second apart, which is as long as each is shown.
     func take(_ frames: Int, step: (Int) -> Void = { _ in }) async throws {
         for frame in 0..<frames {
             step(frame)
@@ -46,7 +46,7 @@ extension Program {
         defer { folder.remove() }
         Appearance.setAnimations(false)
         Appearance.setFont("Cantarell 11")
-        site?.say("limit 600000")  // so slow that placeholders are to be seen
+        site?.say("limit 600000")  // slow enough for visible placeholders
         var state = SavedState()
         state.theme = options.isDark == true ? .dark : .light
         (state.width, state.height) = options.size ?? (840, 520)

@@ -1,7 +1,7 @@
 import CGtk
 import GTK
 
-/// What stands in the place of a picture that could not be loaded: a button to try again.
+/// Replaces a picture that could not be loaded: a button that loads it again.
 @MainActor
 struct FailurePicture {
     let root: Widget = gtk_button_new()

@@ -55,7 +55,7 @@ final class HeaderBar {
         gtk_widget_set_visible(sort, isDetail ? 0 : 1)
     }
 
-    /// As if somebody had pressed the button.
+    /// Acts as if the user had pressed the button.
     func set(offline isOn: Bool) { set(offline, isOn) }
     func toggleInspector() { toggle(inspector) }
     func toggleDark() { toggle(dark) }
