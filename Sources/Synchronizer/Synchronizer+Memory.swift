@@ -26,7 +26,7 @@ extension Synchronizer {
         }
         let requests = [identity.request] + targets.map { URLRequest(url: $0) }
         fetcher.removeStoredSoon(for: requests)
-        loader.invalidate(Set(requests.compactMap { $0.url.map { cacheKey(of: $0.absoluteString) } }))
+        loader.invalidate(Set(requests.compactMap { $0.url.map { CacheRules.cacheKey(of: $0.absoluteString) } }))
     }
 
     /// Drops all parsed objects from memory; what is stored stays.

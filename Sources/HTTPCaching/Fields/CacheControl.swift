@@ -1,8 +1,8 @@
 /// The directives of a message's `Cache-Control` (RFC 9111 §5.2, RFC 5861, RFC 8246). Unknown ones are ignored.
 ///
-/// Of a directive that comes more than once the first occurrence counts (§4.2.1). A lifetime that cannot be read is no
-/// lifetime at all: the response is stale (§4.2.1). Where a directive that restricts is malformed it restricts all the
-/// same; where one that permits is malformed it permits nothing.
+/// If a directive occurs more than once, the first occurrence counts (§4.2.1). A malformed lifetime counts as zero: the
+/// response is stale (§4.2.1). A malformed directive that restricts caching still restricts it; one that permits something
+/// permits nothing.
 package struct CacheControl: Hashable, Sendable {
     package struct Flags: OptionSet, Hashable, Sendable {
         package let rawValue: UInt16
@@ -21,13 +21,13 @@ package struct CacheControl: Hashable, Sendable {
         package static let onlyIfCached = Flags(rawValue: 1 << 7)
     }
 
-    /// 2³¹ seconds, which stands for ever (§1.2.2).
+    /// 2³¹ seconds, which means forever (§1.2.2).
     package static let longestLifetime: TimeInterval = 2_147_483_648
 
     package private(set) var flags: Flags = []
     package private(set) var maxAge: TimeInterval?
     package private(set) var minFresh: TimeInterval?
-    /// Infinite if it came without an argument: a stale response of any age is accepted (§5.2.1.2).
+    /// Infinite without an argument: the caller accepts a stale response of any age (§5.2.1.2).
     package private(set) var maxStale: TimeInterval?
     package private(set) var staleWhileRevalidate: TimeInterval?
     package private(set) var staleIfError: TimeInterval?
@@ -37,7 +37,7 @@ package struct CacheControl: Hashable, Sendable {
     package init() {}
 
     package init(_ fields: HTTPFields) {
-        for line in fields.lines where HTTPFields.same(line.name, "Cache-Control") { add(line.value) }
+        for line in fields.lines where HTTPFields.same(line.name, FieldName.cacheControl) { add(line.value) }
     }
 
     package func contains(_ flag: Flags) -> Bool { flags.contains(flag) }
@@ -110,7 +110,7 @@ extension CacheControl {
         ]
     }
 
-    /// What follows a directive's name. Both the token and the quoted form are accepted for all (§5.2).
+    /// The argument of a directive. All directives accept both the token and the quoted form (§5.2).
     private enum Argument {
         case absent, malformed
         case seconds(Double)

@@ -24,8 +24,8 @@ package struct HTTPFields: Hashable, Sendable {
 
     package var isEmpty: Bool { lines.isEmpty }
 
-    /// The value of all lines of that name, joined as RFC 9110 §5.2 says; nil if there is none.
-    /// Setting replaces all lines of that name by one, or by none.
+    /// The values of all lines of that name, joined as in RFC 9110 §5.2; nil if there is none.
+    /// Setting replaces all lines of that name with one, or removes them.
     package subscript(name: String) -> String? {
         get {
             var combined: String?
@@ -49,8 +49,8 @@ package struct HTTPFields: Hashable, Sendable {
         lines.filter { Self.same($0.name, name) }.map(\.value)
     }
 
-    /// The reference in a field such as `Location`; nil if there is none. Lines that say the same are one. Foundation has
-    /// joined them: no reference has a space in it.
+    /// The URI reference in a field such as `Location`; nil if there is none. Equal lines count as one. Foundation may have
+    /// joined them with `, `, which occurs in no reference.
     package func reference(_ name: String) -> String? {
         guard let value = self[name] else { return nil }
         let references = value.components(separatedBy: ", ")
@@ -74,7 +74,7 @@ package struct HTTPFields: Hashable, Sendable {
         lines.removeAll { line in names.contains { Self.same(line.name, $0) } }
     }
 
-    /// Replaces all lines of each name in `newer` by those of `newer`.
+    /// Replaces all lines of each name in `newer` with those of `newer`.
     package mutating func replace(with newer: HTTPFields) {
         lines.removeAll { newer.contains($0.name) }
         lines += newer.lines
@@ -101,7 +101,7 @@ func lowercased(_ byte: UInt8) -> UInt8 {
 }
 
 extension String {
-    /// Lets `body` read the UTF-8 of the string where it lies.
+    /// Calls `body` with the UTF-8 of the string, without a copy if possible.
     func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         utf8.withContiguousStorageIfAvailable(body) ?? Array(utf8).withUnsafeBufferPointer(body)
     }

@@ -1,58 +1,58 @@
-/// What is written into a response that is stored by a cache which finds it by its URL alone, as `URLSession` does: for
-/// whose requests it is, and what of its `Cache-Control` is not the server's.
+/// A header that binds a stored response to the requests that it may answer, for caches that look up by URL alone, as
+/// `URLSession` does. It also records the injected `Cache-Control`.
 ///
-/// It is a field of the response, so that it comes along with the answer, whatever else is stored meanwhile.
-package struct StoredMark: Hashable, Sendable {
+/// It is a header of the response, so it arrives with the response even if another one is stored in the meantime.
+package struct CacheBindingHeader: Hashable, Sendable {
     package static let fieldName = "X-Synchronizer-Stored"
 
-    /// A digest of the request's fields that select the response, credentials among them.
-    private let binding: String
-    /// The `Cache-Control` value that the session's delegate has put in.
+    /// A digest of the request fields that select the response, credentials included.
+    private let digest: String
+    /// The `Cache-Control` value that the session's delegate injected.
     package let injected: String?
 
-    /// The mark of a response with these fields, its own mark not among them.
-    package init(_ request: CacheRequest, _ fields: HTTPFields, injected: String?) {
-        binding = Self.binding(request, fields)
+    /// Binds a response to requests that select it as `request` does. `fields` do not contain a binding header.
+    package init(_ request: CacheRequest, fields: HTTPFields, injected: String?) {
+        digest = Self.digest(request, fields: fields)
         self.injected = injected
     }
 
-    /// The mark among the fields of a response; nil if there is none.
+    /// Reads the header from the fields of a response; nil if there is none.
     package init?(in fields: HTTPFields) {
         guard let value = fields[Self.fieldName] else { return nil }
         let parts = value.split(separator: " ", maxSplits: 1)
-        guard let binding = parts.first else { return nil }
-        self.binding = String(binding)
+        guard let digest = parts.first else { return nil }
+        self.digest = String(digest)
         injected = parts.count > 1 ? String(parts[1]) : nil
     }
 
     /// The value of the field.
-    package var value: String { injected.map { "\(binding) \($0)" } ?? binding }
+    package var value: String { injected.map { "\(digest) \($0)" } ?? digest }
 
-    /// Whether the response, with these fields besides the mark, may answer a request as far as the request's fields go.
-    package func isFor(_ request: CacheRequest, _ fields: HTTPFields) -> Bool {
-        !ResponseFacts(fields).variesOnEverything && binding == Self.binding(request, fields)
+    /// Whether the request selects the response, which has these fields besides this header.
+    package func matches(_ request: CacheRequest, fields: HTTPFields) -> Bool {
+        !ResponseFacts(fields).variesOnEverything && digest == Self.digest(request, fields: fields)
     }
 
-    /// The fields as they are stored, and the mark that was among them.
-    package static func taken(outOf fields: HTTPFields) -> (mark: StoredMark?, fields: HTTPFields) {
-        guard let mark = StoredMark(in: fields) else { return (nil, fields) }
+    /// Separates the header from the other fields.
+    package static func split(_ fields: HTTPFields) -> (header: CacheBindingHeader?, fields: HTTPFields) {
+        guard let header = CacheBindingHeader(in: fields) else { return (nil, fields) }
         var fields = fields
         fields.remove(fieldName)
-        return (mark, fields)
+        return (header, fields)
     }
 
-    /// The fields without what the delegate has put in.
+    /// The fields without the injected `Cache-Control`.
     package func serverFields(of fields: HTTPFields) -> HTTPFields {
-        guard injected != nil, fields["Cache-Control"] == injected else { return fields }
+        guard injected != nil, fields[FieldName.cacheControl] == injected else { return fields }
         var fields = fields
-        fields.remove("Cache-Control")
+        fields.remove(FieldName.cacheControl)
         return fields
     }
 
-    private static func binding(_ request: CacheRequest, _ fields: HTTPFields) -> String {
-        // With the names of fields that are not there: a `Vary` that came later does not fit.
+    private static func digest(_ request: CacheRequest, fields: HTTPFields) -> String {
+        // Includes the names of absent fields: a `Vary` that arrives later changes the digest.
         let selecting =
-            SelectingFields.of(request, for: fields).lines.map { "\($0.name.lowercased()):\($0.value)\n" }
+            CacheRules.selectingFields(of: request, for: fields).lines.map { "\($0.name.lowercased()):\($0.value)\n" }
             + ResponseFacts(fields).varyNames.map { "\($0.lowercased())\n" }
         return selecting.isEmpty ? "anyone" : SHA256.hexadecimal(Array(selecting.sorted().joined().utf8))
     }

@@ -1,25 +1,33 @@
-/// The key under which a target URI is stored: the URI without its fragment, with scheme and host in lower case, no
-/// default port, and `/` for an empty path, so that equivalent URIs share an entry (RFC 9110 §4.2.3).
-package func cacheKey(of url: String) -> String {
-    if url.withBytes(isKeyAlready) { return url }
-    let key = url.prefix { $0 != "#" }
-    guard let parts = URIParts(key) else { return String(key) }
-    let needsSlash = parts.rest.isEmpty || parts.rest.utf8.first == UInt8(ascii: "?")
-    return parts.scheme + "://" + parts.userInfo + parts.hostAndPort + (needsSlash ? "/" : "") + parts.rest
-}
-
-/// Whether two absolute URIs have the same origin: scheme, host and port (RFC 9110 §4.3.1).
-package func sameOrigin(_ one: String, _ other: String) -> Bool {
-    guard let one = URIParts(one.prefix { $0 != "#" }), let other = URIParts(other.prefix { $0 != "#" }) else {
-        return false
+extension CacheRules {
+    /// The key under which responses for a URI are stored: the URI without its fragment, with scheme and host in lower case,
+    /// without a default port, and with `/` for an empty path. So equivalent URIs share an entry (RFC 9110 §4.2.3).
+    package static func cacheKey(of url: String) -> String {
+        if url.withBytes(isKeyAlready) { return url }
+        let key = url.prefix { $0 != "#" }
+        guard let parts = URIParts(key) else { return String(key) }
+        let needsSlash = parts.rest.isEmpty || parts.rest.utf8.first == UInt8(ascii: "?")
+        return parts.scheme + "://" + parts.userInfo + parts.hostAndPort + (needsSlash ? "/" : "") + parts.rest
     }
-    return one.scheme == other.scheme && one.hostAndPort == other.hostAndPort
+
+    /// Whether two absolute URIs have the same origin: scheme, host and port (RFC 9110 §4.3.1).
+    static func sameOrigin(_ one: String, _ other: String) -> Bool {
+        guard let one = URIParts(one.prefix { $0 != "#" }), let other = URIParts(other.prefix { $0 != "#" }) else {
+            return false
+        }
+        return one.scheme == other.scheme && one.hostAndPort == other.hostAndPort
+    }
+
+    /// Makes a URI reference absolute (RFC 3986 §5.2); nil if it is malformed.
+    static func resolve(_ reference: String, against base: String) -> URL? {
+        guard let base = URL(string: base) else { return nil }
+        return URL(string: reference, relativeTo: base)?.absoluteURL
+    }
 }
 
-/// An absolute URI with an authority, taken apart; scheme and host in lower case, without a default port.
+/// The parts of an absolute URI with an authority: scheme and host in lower case, no default port.
 private struct URIParts {
     let scheme: String
-    /// With its `@`.
+    /// Includes the `@`.
     let userInfo: String
     let hostAndPort: String
     /// Path and query.
@@ -33,10 +41,10 @@ private struct URIParts {
         rest = afterScheme[authority.endIndex...]
         let host = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
         userInfo = String(authority[..<host])
-        hostAndPort = Self.withoutDefaultPort(authority[host...].lowercased(), scheme)
+        hostAndPort = Self.withoutDefaultPort(authority[host...].lowercased(), scheme: scheme)
     }
 
-    private static func withoutDefaultPort(_ hostAndPort: String, _ scheme: String) -> String {
+    private static func withoutDefaultPort(_ hostAndPort: String, scheme: String) -> String {
         let port = scheme == "http" ? ":80" : scheme == "https" ? ":443" : ":"
         for suffix in [port, ":"] where hostAndPort.hasSuffix(suffix) {
             return String(hostAndPort.dropLast(suffix.utf8.count))
@@ -45,7 +53,7 @@ private struct URIParts {
     }
 }
 
-/// Whether nothing is to be changed: looked at before anything is copied, since it is nearly always so.
+/// Whether the URI is a key already, as nearly all are: checked first, because it copies nothing.
 private func isKeyAlready(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var slashes = 0
     var port: Int?

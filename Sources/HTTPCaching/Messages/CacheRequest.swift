@@ -1,41 +1,41 @@
-/// A request, as far as a cache looks at it.
+/// The parts of a request that matter to a cache.
 package struct CacheRequest: Hashable, Sendable {
-    /// The key of the target URI; see `cacheKey(of:)`.
+    /// The key of the target URI; see ``CacheRules/cacheKey(of:)``.
     package var url: String
     package var method: String
     /// The request's own fields.
     package var fields: HTTPFields
-    /// The fields that are sent besides: cookies of a cookie storage, what the session adds to each request.
-    package var impliedFields: HTTPFields
+    /// The fields that the session adds: cookies from its storage and its additional headers.
+    package var sessionHeaders: HTTPFields
     package var policy: CachePolicy
 
     package init(
         url: String, method: String = "GET", fields: HTTPFields = HTTPFields(),
-        impliedFields: HTTPFields = HTTPFields(), policy: CachePolicy = .useProtocol
+        sessionHeaders: HTTPFields = HTTPFields(), policy: CachePolicy = .useProtocol
     ) {
         self.url = url
         self.method = method
         self.fields = fields
-        self.impliedFields = impliedFields
+        self.sessionHeaders = sessionHeaders
         self.policy = policy
     }
 
-    /// The value that is sent for a field, wherever it comes from; nil if it is not sent.
+    /// The value sent for a field, set by the request or added by the session; nil if the field is not sent.
     package func value(of name: String) -> String? {
-        fields[name] ?? impliedFields[name]
+        fields[name] ?? sessionHeaders[name]
     }
 
-    /// Whether nothing in it could become a line of its own where it is sent (RFC 9110 §5.5, RFC 9112 §3): no CR, LF or NUL
-    /// in a field, no white space or control character in the method or the URL.
+    /// Whether no part of the request could start a line of its own when it is sent (RFC 9110 §5.5, RFC 9112 §3): there is no
+    /// CR, LF or NUL in a field, and no white space or control character in the method or the URL.
     package var isWellFormed: Bool {
         let isOneLine = { (line: HTTPFields.Line) in hasNoBreak(line.name) && hasNoBreak(line.value) }
-        return fields.lines.allSatisfy(isOneLine) && impliedFields.lines.allSatisfy(isOneLine)
+        return fields.lines.allSatisfy(isOneLine) && sessionHeaders.lines.allSatisfy(isOneLine)
             && isOneWord(method) && isOneWord(url)
     }
 
-    /// Whether this holds for the names of all fields that are sent; some may be asked about twice.
+    /// Whether the condition holds for the names of all fields that are sent; it may be called twice for a name.
     func allNames(satisfy condition: (String) -> Bool) -> Bool {
-        fields.lines.allSatisfy { condition($0.name) } && impliedFields.lines.allSatisfy { condition($0.name) }
+        fields.lines.allSatisfy { condition($0.name) } && sessionHeaders.lines.allSatisfy { condition($0.name) }
     }
 }
 
@@ -47,38 +47,19 @@ private func isOneWord(_ text: String) -> Bool {
     text.withBytes { !$0.isEmpty && $0.allSatisfy { $0 > UInt8(ascii: " ") && $0 != 0x7f } }
 }
 
-/// The meanings of Foundation's `URLRequest.CachePolicy`: seven names, of which `reloadIgnoringCacheData` is another
-/// one for `reloadIgnoringLocalCacheData`.
+/// Foundation's `URLRequest.CachePolicy`: seven names for six policies (`reloadIgnoringCacheData` is the same as
+/// `reloadIgnoringLocalCacheData`).
 package enum CachePolicy: Hashable, Sendable, CaseIterable {
-    /// What the protocol says.
+    /// Follow the protocol.
     case useProtocol
-    /// The network, without validators; the answer is stored.
+    /// Use the network, without validators; store the response.
     case reloadIgnoringLocal
-    /// The same, and caches on the way are told to do so, too.
+    /// The same, and ask caches on the way to do so too.
     case reloadIgnoringLocalAndRemote
-    /// What is stored, whatever its age; the network if nothing is.
+    /// Use a stored response of any age; use the network on a miss.
     case returnCacheElseLoad
-    /// What is stored, whatever its age; never the network.
+    /// Use a stored response of any age; never use the network.
     case returnCacheDontLoad
-    /// What is stored if the server confirms it.
+    /// Use a stored response if the server confirms it.
     case reloadRevalidating
-}
-
-/// What a cache may decide for itself.
-package struct CacheRules: Hashable, Sendable {
-    /// The share of the time since `Last-Modified` for which a response without a lifetime is fresh (RFC 9111 §4.2.2).
-    package var heuristicFraction = 0.1
-    /// The longest such time, in seconds.
-    package var heuristicLimit: Double = 7 * 86_400
-    /// How long after its lifetime a response may be used while it is validated in the background, in seconds, where
-    /// it does not say so itself (RFC 5861 §3).
-    package var staleWhileRevalidate: Double = 0
-    /// How long after its lifetime a response may be used when the server answers 500, 502, 503 or 504, in seconds,
-    /// where it does not say so itself (RFC 5861 §4).
-    package var staleIfError: Double = 0
-    /// How long after its lifetime a response may be used when the server cannot be reached, in seconds, where it
-    /// does not say so itself (RFC 9111 §4.2.4: a cache that is disconnected).
-    package var staleIfUnreachable: Double = .infinity
-
-    package init() {}
 }

@@ -1,7 +1,7 @@
-/// What the fields of a response say about its caching, collected in one pass.
+/// The caching directives and validators in the fields of a response, read in one pass.
 struct ResponseFacts {
     private(set) var control = CacheControl()
-    /// The first line of each, for those that are no lists: of several the first counts (RFC 9111 §4.2.1, §5.1).
+    /// The first line of each field that is not a list: only the first one counts (RFC 9111 §4.2.1, §5.1).
     private(set) var age: String?
     private(set) var date: String?
     private(set) var expires: String?
@@ -12,43 +12,37 @@ struct ResponseFacts {
 
     init(_ fields: HTTPFields) {
         for line in fields.lines {
-            line.name.withBytes { name in
-                switch name.count {
-                case 3 where same(name, "age"): age = age ?? line.value
-                case 4 where same(name, "date"): date = date ?? line.value
-                case 4 where same(name, "etag"): entityTag = entityTag ?? line.value
-                case 4 where same(name, "vary"): vary.append(line.value)
-                case 7 where same(name, "expires"): expires = expires ?? line.value
-                case 13 where same(name, "cache-control"): control.add(line.value)
-                case 13 where same(name, "last-modified"): lastModified = lastModified ?? line.value
-                case 16 where same(name, "content-encoding"):
-                    hasContentCoding = !HTTPFields.same(line.value, "identity")
-                default: break
-                }
+            switch line.name.utf8.count {
+            case 3 where HTTPFields.same(line.name, FieldName.age): age = age ?? line.value
+            case 4 where HTTPFields.same(line.name, FieldName.date): date = date ?? line.value
+            case 4 where HTTPFields.same(line.name, FieldName.entityTag): entityTag = entityTag ?? line.value
+            case 4 where HTTPFields.same(line.name, FieldName.vary): vary.append(line.value)
+            case 7 where HTTPFields.same(line.name, FieldName.expires): expires = expires ?? line.value
+            case 13 where HTTPFields.same(line.name, FieldName.cacheControl): control.add(line.value)
+            case 13 where HTTPFields.same(line.name, FieldName.lastModified): lastModified = lastModified ?? line.value
+            case 16 where HTTPFields.same(line.name, FieldName.contentEncoding):
+                hasContentCoding = !HTTPFields.same(line.value, "identity")
+            default: break
             }
         }
     }
 
-    private func same(_ name: UnsafeBufferPointer<UInt8>, _ known: StaticString) -> Bool {
-        sameName(name, UnsafeBufferPointer(start: known.utf8Start, count: known.utf8CodeUnitCount))
-    }
-
-    /// Whether nothing of the response may be kept or used again (RFC 9111 §5.2.2.5), taking into account that
-    /// `must-understand` takes the place of `no-store` where the status is understood (§5.2.2.3).
+    /// Whether the response must not be stored or reused (RFC 9111 §5.2.2.5). `must-understand` overrides `no-store` if the
+    /// status is understood (§5.2.2.3).
     func forbidsStoring(status: Int) -> Bool {
         let understood = understoodStatuses.contains(status)
         if control.contains(.mustUnderstand) { return !understood }
         return control.contains(.noStore)
     }
 
-    /// Whether it must not be used without validation, stale or fresh (§5.2.2.4).
+    /// Whether it must be validated before each use, stale or fresh (§5.2.2.4).
     var mustBeValidated: Bool { control.contains(.noCache) }
 
     /// Whether it must not be used when stale (§4.2.4).
     var mustNotBeStale: Bool { control.contains(.noCache) || control.contains(.mustRevalidate) }
 }
 
-/// The final status codes whose caching this cache implements: those of RFC 9110 and RFC 6585.
+/// The final status codes that this cache understands: those of RFC 9110 and RFC 6585.
 let understoodStatuses: Set<Int> = [
     200, 201, 202, 203, 204, 205, 206, 300, 301, 302, 303, 304, 305, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407,
     408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 426, 428, 429, 431, 500, 501, 502, 503, 504, 505, 511,

@@ -1,5 +1,5 @@
-extension Judge {
-    /// A response that can answer the request as far as everything but freshness goes.
+extension CacheDecisionMaker {
+    /// A response that can answer the request, apart from its freshness.
     struct Choice {
         let index: Int
         let facts: ResponseFacts
@@ -7,52 +7,52 @@ extension Judge {
         let date: Date
     }
 
-    /// The selected response: the most recent, by its `Date`, of those that fit (RFC 9111 §4, §4.1).
+    /// The selected response: of those that match, the most recent by `Date` (RFC 9111 §4, §4.1).
     func chosen(among candidates: [Candidate]) -> Choice? {
         var best: Choice?
         let siblingVary = siblingVary(candidates)
         for index in candidates.indices {
-            guard let choice = choice(index, candidates[index], siblingVary) else { continue }
+            guard let choice = choice(at: index, candidate: candidates[index], siblingVary: siblingVary) else { continue }
             if best.map({ choice.date > $0.date }) ?? true { best = choice }
         }
         return best
     }
 
-    /// §4.1: a response without `Vary` is matched by what the `Vary` of the others names.
+    /// §4.1: a response without `Vary` is matched by the fields that the `Vary` of its siblings names.
     private func siblingVary(_ candidates: [Candidate]) -> [String] {
-        candidates.count > 1 ? SelectingFields.mostRecentVary(of: candidates.map(\.response)) : []
+        candidates.count > 1 ? CacheRules.mostRecentVary(of: candidates.map(\.response)) : []
     }
 
-    private func choice(_ index: Int, _ candidate: Candidate, _ siblingVary: [String]) -> Choice? {
+    private func choice(at index: Int, candidate: Candidate, siblingVary: [String]) -> Choice? {
         let response = candidate.response
-        guard isFor(request, response) else { return nil }
+        guard isEligible(response) else { return nil }
         let facts = ResponseFacts(response.fields)
         guard !facts.forbidsStoring(status: response.status),
-            SelectingFields.match(request, response, facts, siblingVary: siblingVary),
-            let answer = answer(candidate, facts)
+            CacheRules.selects(request, response, facts: facts, siblingVary: siblingVary),
+            let answer = answer(from: candidate, facts: facts)
         else { return nil }
         let date = facts.date.flatMap { HTTPDate.parse($0, at: response.responseTime) } ?? response.responseTime
         return Choice(index: index, facts: facts, answer: answer, date: date)
     }
 
-    /// The target URI, and a method that allows it: what answers GET answers HEAD, too (§4, RFC 9110 §9.3.2).
-    private func isFor(_ request: CacheRequest, _ response: StoredResponse) -> Bool {
+    /// Whether URI and method match: the response to a GET answers a HEAD too (§4, RFC 9110 §9.3.2).
+    private func isEligible(_ response: StoredResponse) -> Bool {
         response.url == request.url && (response.method == "GET" || response.method == request.method)
     }
 
-    /// How the response answers the request's range, or the lack of one; nil if it cannot (§3.3).
-    private func answer(_ candidate: Candidate, _ facts: ResponseFacts) -> Selection.Answer? {
+    /// How the response answers the requested range, or the whole; nil if it cannot (§3.3).
+    private func answer(from candidate: Candidate, facts: ResponseFacts) -> Selection.Answer? {
         guard let range = directives.range, request.method == "GET", rangeApplies(facts) else {
             return candidate.response.part == nil ? .stored : nil
         }
         let whole = candidate.response.status == 200 || candidate.response.status == 206
-        guard whole else { return .stored }  // RFC 9110 §14.2: a range matters to a 200 only
-        // The bytes of a coded body were decoded on arrival: they are not those that the range counts.
+        guard whole else { return .stored }  // RFC 9110 §14.2: a range applies to a 200 only
+        // A coded body was decoded on arrival: a range counts the coded bytes.
         guard !facts.hasContentCoding, let range = ByteRange(range) else { return nil }
         return candidate.part.flatMap { $0.answer(to: range) }
     }
 
-    /// RFC 9110 §13.1.5: a range is for a representation that the caller knows; if it is another one, there is no range.
+    /// RFC 9110 §13.1.5: with `If-Range`, the range applies only to the representation that the caller knows.
     private func rangeApplies(_ facts: ResponseFacts) -> Bool {
         guard let validator = directives.ifRange else { return true }
         if let tag = EntityTag(validator), tag.isStrong {
@@ -61,22 +61,22 @@ extension Judge {
         return validator == facts.lastModified
     }
 
-    /// A request for what a stored part lacks (§3.3). Where both have the same strong validator they fit together (§3.4).
-    /// A fresh part without any is asked about, too: a server that does not do ranges sends the whole, which is the
-    /// answer; a part that comes back is of no use, and the whole is asked for.
-    func completion(of candidates: [Candidate]) -> Verdict? {
+    /// A request for the missing rest of a stored part (§3.3). The two parts combine if they have the same strong validator
+    /// (§3.4). The rest of a fresh part without a validator is requested too: a server without ranges sends the whole
+    /// representation, which is the answer; if it sends a part instead, the whole is requested again.
+    func completion(of candidates: [Candidate]) -> CacheDecision? {
         guard request.method == "GET", request.policy != .returnCacheDontLoad, directives.range == nil,
             !directives.isConditional, !directives.control.contains(.onlyIfCached)
         else { return nil }
         let siblingVary = siblingVary(candidates)
         for (index, candidate) in candidates.enumerated() {
-            guard let (facts, missing) = completable(candidate, siblingVary) else { continue }
-            let freshness = Freshness(of: candidate.response, facts, rules: rules, at: now)
-            var fields = HTTPFields([("Range", "bytes=\(missing)-")])
+            guard let (facts, missing) = completable(candidate, siblingVary: siblingVary) else { continue }
+            let freshness = rules.freshness(of: candidate.response, facts: facts, at: now)
+            var fields = HTTPFields([(FieldName.range, "bytes=\(missing)-")])
             let date = candidate.response.hasStrongDate(facts) ? facts.lastModified : nil
             if let validator = facts.entityTag ?? date {
-                fields.add("If-Range", validator)
-            } else if !freshness.isFresh || demandForValidation(freshness, facts) != nil {
+                fields.add(FieldName.ifRange, validator)
+            } else if !freshness.isFresh || demandForValidation(freshness, facts: facts) != nil {
                 continue
             }
             let selection = Selection(index: index, freshness: freshness, answer: .stored, explanation: .incomplete)
@@ -85,22 +85,22 @@ extension Judge {
         return nil
     }
 
-    private func completable(_ candidate: Candidate, _ siblingVary: [String]) -> (ResponseFacts, missing: Int)? {
+    private func completable(_ candidate: Candidate, siblingVary: [String]) -> (ResponseFacts, missing: Int)? {
         let response = candidate.response
-        guard isFor(request, response), let part = candidate.part, response.part != nil, part.range.lowerBound == 0,
+        guard isEligible(response), let part = candidate.part, response.part != nil, part.range.lowerBound == 0,
             candidate.isConsistent, part.completeLength != part.range.upperBound
         else { return nil }
         let facts = ResponseFacts(response.fields)
         guard facts.entityTag.map({ EntityTag($0)?.isStrong ?? false }) ?? true, !facts.hasContentCoding,
             !facts.forbidsStoring(status: response.status),
-            SelectingFields.match(request, response, facts, siblingVary: siblingVary)
+            CacheRules.selects(request, response, facts: facts, siblingVary: siblingVary)
         else { return nil }
         return (facts, part.range.upperBound)
     }
 }
 
 extension Candidate {
-    /// The bytes of the representation that the body holds; nil if the body does not have their length.
+    /// The part of the representation that the body holds; nil if the body has another length.
     var part: StoredResponse.Part? {
         guard let part = response.part else { return .init(range: 0..<max(0, bodySize), completeLength: bodySize) }
         return part.range.count == bodySize ? part : nil
@@ -108,7 +108,7 @@ extension Candidate {
 }
 
 extension StoredResponse.Part {
-    /// The answer to a request for a range, out of this part; nil if the range is not wholly in it (RFC 9111 §3.3).
+    /// The answer to a request for a range; nil unless this part contains all of it (RFC 9111 §3.3).
     func answer(to range: ByteRange) -> Selection.Answer? {
         guard let wanted = bytes(of: range), self.range.lowerBound <= wanted.lowerBound,
             wanted.upperBound <= self.range.upperBound
@@ -119,7 +119,7 @@ extension StoredResponse.Part {
             bytes: (wanted.lowerBound - offset)..<(wanted.upperBound - offset))
     }
 
-    /// Where the length is not known only a range with both ends can be told.
+    /// If the complete length is unknown, only a range with both ends can be resolved.
     private func bytes(of range: ByteRange) -> Range<Int>? {
         if let completeLength { return range.bytes(ofLength: completeLength) }
         guard case .from(let first, let last?) = range, last < Int.max else { return nil }

@@ -1,21 +1,23 @@
-extension Judge {
-    /// Reuse, or a 304 if the caller validates a response of its own that is the selected one (RFC 9111 §4.3.2).
-    func reuse(_ selection: Selection, _ response: StoredResponse, _ facts: ResponseFacts) -> Verdict {
+extension CacheDecisionMaker {
+    /// Reuse; with a 304 if the caller validates its own copy of the selected response (RFC 9111 §4.3.2).
+    func reuse(_ selection: Selection, of response: StoredResponse, facts: ResponseFacts) -> CacheDecision {
         var selection = selection
-        if directives.isConditional, callerHasSame(response, facts) { selection.answer = .notModified }
+        if directives.isConditional, callerHasSame(response, facts: facts) { selection.answer = .notModified }
         return .reuse(selection)
     }
 
-    func reuseWhileRevalidating(_ selection: Selection, _ response: StoredResponse, _ facts: ResponseFacts) -> Verdict {
-        guard case .reuse(let selection) = reuse(selection, response, facts) else { return .reuse(selection) }
-        return .reuseWhileRevalidating(selection, conditions(facts, selection))
+    func reuseWhileRevalidating(
+        _ selection: Selection, of response: StoredResponse, facts: ResponseFacts
+    ) -> CacheDecision {
+        guard case .reuse(let selection) = reuse(selection, of: response, facts: facts) else { return .reuse(selection) }
+        return .reuseWhileRevalidating(selection, conditions(facts))
     }
 
-    /// A conditional request for the selected response (§4.3.1). A request that is conditional already is sent as it
-    /// is: the caller wants to hear what the server says to its own validators.
-    func validation(of selection: Selection, _ facts: ResponseFacts) -> Verdict {
+    /// A conditional request for the selected response (§4.3.1). A request that is conditional already is sent unchanged:
+    /// the caller wants the server's answer to its own validators.
+    func validation(of selection: Selection, facts: ResponseFacts) -> CacheDecision {
         guard !directives.isConditional else { return outbound(.conditional, fallback: nil) }
-        let conditions = conditions(facts, selection)
+        let conditions = conditions(facts)
         guard mayUseNetwork, request.method == "GET", !conditions.isEmpty else {
             return outbound(selection.explanation, fallback: selection)
         }
@@ -24,19 +26,19 @@ extension Judge {
         return .validate(selection, fields)
     }
 
-    /// Both validators, where the response has them (§4.3.1): the entity tag must be sent; the date helps recipients
-    /// that do not know entity tags, and is left out of requests for a range.
-    private func conditions(_ facts: ResponseFacts, _ selection: Selection) -> HTTPFields {
+    /// Both validators, if the response has them (§4.3.1): the entity tag is required; the date is for servers that do not
+    /// support entity tags, and is left out of range requests.
+    private func conditions(_ facts: ResponseFacts) -> HTTPFields {
         var fields = HTTPFields()
-        if let tag = facts.entityTag, !tag.isEmpty { fields.add("If-None-Match", tag) }
+        if let tag = facts.entityTag, !tag.isEmpty { fields.add(FieldName.ifNoneMatch, tag) }
         if let date = facts.lastModified, !date.isEmpty, directives.range == nil {
-            fields.add("If-Modified-Since", date)
+            fields.add(FieldName.ifModifiedSince, date)
         }
         return fields
     }
 
     /// §4.3.2, RFC 9110 §13.2.2: `If-None-Match` takes precedence over `If-Modified-Since`.
-    private func callerHasSame(_ response: StoredResponse, _ facts: ResponseFacts) -> Bool {
+    private func callerHasSame(_ response: StoredResponse, facts: ResponseFacts) -> Bool {
         guard response.status == 200 || response.status == 206 else { return false }
         if !directives.ifNoneMatch.isEmpty {
             guard let tag = facts.entityTag.flatMap(EntityTag.init) else {

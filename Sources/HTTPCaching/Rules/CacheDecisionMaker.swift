@@ -1,35 +1,28 @@
-extension CacheRules {
-    /// What to do about a request at a moment, given what is stored for its URI, newest first (RFC 9111 §4).
-    package func verdict(for request: CacheRequest, among stored: [Candidate], at now: Date) -> Verdict {
-        Judge(request: request, directives: RequestFacts(request), rules: self, now: now).verdict(among: stored)
-    }
-}
-
-/// Judges one request.
-struct Judge {
+/// Decides about one request. Part of ``CacheRules/decision(for:among:at:)``.
+struct CacheDecisionMaker {
     let request: CacheRequest
     let directives: RequestFacts
     let rules: CacheRules
     let now: Date
 
-    func verdict(among candidates: [Candidate]) -> Verdict {
+    func decision(among candidates: [Candidate]) -> CacheDecision {
         if let reason = reasonToBypass { return outbound(reason) }
         guard let chosen = chosen(among: candidates) else {
             return completion(of: candidates) ?? outbound(candidates.isEmpty ? .nothingStored : .nothingMatches)
         }
         let response = candidates[chosen.index].response
-        let freshness = Freshness(of: response, chosen.facts, rules: rules, at: now)
+        let freshness = rules.freshness(of: response, facts: chosen.facts, at: now)
         let selection = Selection(
             index: chosen.index, freshness: freshness, answer: chosen.answer, explanation: .fresh(freshness))
-        return verdict(on: selection, response, chosen.facts)
+        return decision(on: selection, of: response, facts: chosen.facts)
     }
 
-    /// Whether the network is not to be used, whatever is stored.
+    /// Whether the request allows the network.
     var mayUseNetwork: Bool {
         request.policy != .returnCacheDontLoad && !directives.control.contains(.onlyIfCached)
     }
 
-    /// Why what is stored does not matter.
+    /// Why the stored responses are ignored; nil if they are considered.
     private var reasonToBypass: Explanation? {
         guard request.method == "GET" || request.method == "HEAD" else { return .method }
         switch request.policy {
@@ -41,46 +34,48 @@ struct Judge {
         }
     }
 
-    func outbound(_ reason: Explanation, fallback: Selection? = nil) -> Verdict {
+    func outbound(_ reason: Explanation, fallback: Selection? = nil) -> CacheDecision {
         mayUseNetwork ? .forward(directiveFields, fallback: fallback, reason) : .refuse(reason)
     }
 
-    /// What caches on the way are told of the policy, unless the caller tells them something itself.
+    /// The fields that tell caches on the way about the policy, unless the caller sends `Cache-Control` itself.
     var directiveFields: HTTPFields {
-        guard !request.fields.contains("Cache-Control") else { return HTTPFields() }
+        guard !request.fields.contains(FieldName.cacheControl) else { return HTTPFields() }
         switch request.policy {
-        case .reloadIgnoringLocalAndRemote: return HTTPFields([("Cache-Control", "no-cache"), ("Pragma", "no-cache")])
-        case .reloadRevalidating: return HTTPFields([("Cache-Control", "max-age=0")])
+        case .reloadIgnoringLocalAndRemote: return HTTPFields([(FieldName.cacheControl, "no-cache"), (FieldName.pragma, "no-cache")])
+        case .reloadRevalidating: return HTTPFields([(FieldName.cacheControl, "max-age=0")])
         default: return HTTPFields()
         }
     }
 
-    private func verdict(on selection: Selection, _ response: StoredResponse, _ facts: ResponseFacts) -> Verdict {
+    private func decision(
+        on selection: Selection, of response: StoredResponse, facts: ResponseFacts
+    ) -> CacheDecision {
         var selection = selection
         if request.policy == .returnCacheElseLoad || request.policy == .returnCacheDontLoad {
             selection.explanation = .policy(request.policy)
-            return reuse(selection, response, facts)
+            return reuse(selection, of: response, facts: facts)
         }
-        if let demand = demandForValidation(selection.freshness, facts) {
+        if let demand = demandForValidation(selection.freshness, facts: facts) {
             selection.explanation = .mustBeValidated(selection.freshness, demand)
-            return validation(of: selection, facts)
+            return validation(of: selection, facts: facts)
         }
-        if selection.freshness.isFresh { return reuse(selection, response, facts) }
-        if let permission = permissionForStale(selection.freshness, facts) {
+        if selection.freshness.isFresh { return reuse(selection, of: response, facts: facts) }
+        if let permission = permissionForStale(selection.freshness, facts: facts) {
             selection.explanation = .staleAllowed(selection.freshness, permission)
-            guard permission == .staleWhileRevalidate, mayUseNetwork else { return reuse(selection, response, facts) }
-            return reuseWhileRevalidating(selection, response, facts)
+            guard permission == .staleWhileRevalidate, mayUseNetwork else { return reuse(selection, of: response, facts: facts) }
+            return reuseWhileRevalidating(selection, of: response, facts: facts)
         }
         selection.explanation = .stale(selection.freshness)
-        return validation(of: selection, facts)
+        return validation(of: selection, facts: facts)
     }
 
-    /// Why the response is not to be used without validation, fresh or not (§4, §5.2.1, §5.2.2.4).
-    func demandForValidation(_ freshness: Freshness, _ facts: ResponseFacts) -> Explanation.Demand? {
+    /// Why the response must be validated, fresh or not; nil if it need not be (§4, §5.2.1, §5.2.2.4).
+    func demandForValidation(_ freshness: Freshness, facts: ResponseFacts) -> Explanation.Demand? {
         if facts.mustBeValidated { return .responseNoCache }
         if directives.asksForValidation { return .requestNoCache }
         if request.policy == .reloadRevalidating {
-            // RFC 8246 §2: while it is fresh an immutable response is not to be asked about.
+            // RFC 8246 §2: a fresh immutable response is not validated.
             return facts.control.contains(.immutable) && freshness.isFresh ? nil : .policy
         }
         if let limit = directives.control.maxAge, freshness.age > limit || (limit == 0 && !freshness.isFresh) {
@@ -90,9 +85,9 @@ struct Judge {
         return nil
     }
 
-    /// What lets a stale response be used before the server has answered (§4.2.4). A caller that limits the age, or
-    /// asks for freshness to be left, wants no stale response unless it says so.
-    private func permissionForStale(_ freshness: Freshness, _ facts: ResponseFacts) -> Explanation.Permission? {
+    /// What allows a stale response before the server has answered (§4.2.4). A caller that sends `max-age` or `min-fresh`
+    /// gets no stale response unless it also sends `max-stale`.
+    private func permissionForStale(_ freshness: Freshness, facts: ResponseFacts) -> Explanation.Permission? {
         guard !facts.mustNotBeStale, freshness.age < .infinity else { return nil }
         if let limit = directives.control.maxStale, freshness.staleness <= limit { return .maxStale }
         guard directives.control.maxAge == nil, directives.control.minFresh == nil else { return nil }

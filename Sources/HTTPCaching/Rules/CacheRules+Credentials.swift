@@ -1,31 +1,37 @@
-/// The request fields that prove who asks, told by their names.
-///
-/// There is no list of them all: each service makes up its own (`X-Api-Key`, `X-Amz-Security-Token`, `Private-Token`,
-/// `DD-API-KEY`). So a field is taken for a credential if a word of its name says so. One that is none costs a request
-/// that could have been spared; one that is overlooked would show somebody what is another's.
-package enum Credentials {
-    /// Whether this field proves who asks.
-    package static func contains(_ name: String) -> Bool {
+// Which request fields are credentials.
+//
+// No list has them all: each service invents its own (`X-Api-Key`, `X-Amz-Security-Token`, `Private-Token`, `DD-API-KEY`).
+// So a field counts as a credential if a word in its name suggests one. A false positive costs a request that the cache
+// could have answered; a false negative would show one user's response to another.
+extension CacheRules {
+    /// Whether the field authenticates the user.
+    package static func isCredential(_ name: String) -> Bool {
         name.withBytes { name in
-            hasWord(name, isProof) && !hasWord(name, isAgainstForgery) && !same(name, "proxy-authorization")
+            hasWord(isProof, in: name) && !hasWord(isAgainstForgery, in: name)
+                && !isSame(name, as: "proxy-authorization")
         }
     }
 
-    /// Whether answers are always bound to the value of this field. Not to that of `Cookie`: see ``SelectingFields``.
-    package static func bindAlways(in name: String) -> Bool {
-        contains(name) && !HTTPFields.same(name, "Cookie")
+    /// Whether the field's value always selects a response. That of `Cookie` does not always: see `CacheRules+Vary.swift`.
+    package static func alwaysBinds(_ name: String) -> Bool {
+        isCredential(name) && !HTTPFields.same(name, FieldName.cookie)
     }
 
-    /// Whether the value of this field is for the server that is asked, and for nobody else: a credential, one for a
-    /// proxy, or a token against forged requests (`X-CSRF-Token`), which does not say who asks.
-    package static func areSecret(in name: String) -> Bool {
-        name.withBytes { name in hasWord(name, isProof) || hasWord(name, isAgainstForgery) }
+    /// Whether the field's value is only for the server that the request is sent to: a credential, also for a proxy, or a
+    /// token against forged requests (`X-CSRF-Token`), which does not identify the user.
+    package static func isSecret(_ name: String) -> Bool {
+        name.withBytes { name in hasWord(isProof, in: name) || hasWord(isAgainstForgery, in: name) }
+    }
+
+    /// Whether a redirect to another origin drops the field: secrets, and `Host`, which names the origin.
+    package static func isForOneOrigin(_ name: String) -> Bool {
+        isSecret(name) || HTTPFields.same(name, FieldName.host)
     }
 
     private typealias Name = UnsafeBufferPointer<UInt8>
 
-    /// Names are words with hyphens between them, seldom with something else.
-    private static func hasWord(_ name: Name, _ isMeant: (Name) -> Bool) -> Bool {
+    /// Whether a word of the name satisfies the predicate. Words are separated by hyphens or underscores.
+    private static func hasWord(_ isMeant: (Name) -> Bool, in name: Name) -> Bool {
         var start = name.startIndex
         while start < name.endIndex {
             let end = name[start...].firstIndex { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") } ?? name.endIndex
@@ -37,30 +43,30 @@ package enum Credentials {
 
     private static func isProof(_ word: Name) -> Bool {
         switch word.count {
-        case 3: return same(word, "key") || same(word, "jwt") || same(word, "sid")
-        case 4: return same(word, "auth")
-        case 5: return same(word, "token")
-        case 6: return same(word, "cookie") || same(word, "secret") || same(word, "apikey") || same(word, "bearer")
-        case 7: return same(word, "session") || same(word, "cookie2")
-        case 8: return same(word, "password") || same(word, "apitoken")
-        case 9: return same(word, "authtoken") || same(word, "sessionid") || same(word, "signature")
-        case 10: return same(word, "credential")
-        case 11: return same(word, "credentials") || same(word, "accesstoken")
-        case 13: return same(word, "authorization")
-        case 14: return same(word, "authentication")
+        case 3: return isSame(word, as: "key") || isSame(word, as: "jwt") || isSame(word, as: "sid")
+        case 4: return isSame(word, as: "auth")
+        case 5: return isSame(word, as: "token")
+        case 6: return isSame(word, as: "cookie") || isSame(word, as: "secret") || isSame(word, as: "apikey") || isSame(word, as: "bearer")
+        case 7: return isSame(word, as: "session") || isSame(word, as: "cookie2")
+        case 8: return isSame(word, as: "password") || isSame(word, as: "apitoken")
+        case 9: return isSame(word, as: "authtoken") || isSame(word, as: "sessionid") || isSame(word, as: "signature")
+        case 10: return isSame(word, as: "credential")
+        case 11: return isSame(word, as: "credentials") || isSame(word, as: "accesstoken")
+        case 13: return isSame(word, as: "authorization")
+        case 14: return isSame(word, as: "authentication")
         default: return false
         }
     }
 
     private static func isAgainstForgery(_ word: Name) -> Bool {
         switch word.count {
-        case 4: return same(word, "csrf") || same(word, "xsrf")
-        case 9: return same(word, "csrftoken") || same(word, "xsrftoken")
+        case 4: return isSame(word, as: "csrf") || isSame(word, as: "xsrf")
+        case 9: return isSame(word, as: "csrftoken") || isSame(word, as: "xsrftoken")
         default: return false
         }
     }
 
-    private static func same(_ name: Name, _ known: StaticString) -> Bool {
+    private static func isSame(_ name: Name, as known: StaticString) -> Bool {
         sameName(name, Name(start: known.utf8Start, count: known.utf8CodeUnitCount))
     }
 }

@@ -1,4 +1,4 @@
-/// How old a stored response is at a moment, and how old it may get (RFC 9111 §4.2). In seconds.
+/// The age of a stored response and its freshness lifetime, in seconds (RFC 9111 §4.2).
 package struct Freshness: Hashable, Sendable {
     package let age: TimeInterval
     package let lifetime: TimeInterval
@@ -16,32 +16,32 @@ package struct Freshness: Hashable, Sendable {
     package var staleness: TimeInterval { age - lifetime }
 }
 
-/// What gave a response its lifetime (RFC 9111 §4.2.1, §4.2.2).
+/// The source of a response's lifetime (RFC 9111 §4.2.1, §4.2.2).
 package enum LifetimeRule: String, Hashable, Sendable {
     case maxAge = "max-age"
     case expires = "Expires"
     case heuristic = "heuristic"
-    /// The `max-age` that the session's delegate put in.
+    /// The `max-age` that the session's delegate injected.
     case injected = "injected max-age"
-    /// Nothing: the response carries no lifetime, and none is guessed.
+    /// The response has no lifetime, and none is estimated.
     case none = "no lifetime"
 }
 
-extension Freshness {
-    /// The freshness of a stored response at a moment.
-    package init(of response: StoredResponse, rules: CacheRules, at now: Date) {
-        self.init(of: response, ResponseFacts(response.fields), rules: rules, at: now)
+extension CacheRules {
+    /// The freshness of a stored response at a time.
+    package func freshness(of response: StoredResponse, at now: Date) -> Freshness {
+        freshness(of: response, facts: ResponseFacts(response.fields), at: now)
     }
 
-    init(of response: StoredResponse, _ facts: ResponseFacts, rules: CacheRules, at now: Date) {
+    func freshness(of response: StoredResponse, facts: ResponseFacts, at now: Date) -> Freshness {
         let date = facts.date.flatMap { HTTPDate.parse($0, at: response.responseTime) }
-        let (lifetime, rule) = Self.lifetime(of: response, facts, generated: date ?? response.responseTime, rules)
-        self.init(age: Self.age(of: response, facts, date: date, at: now), lifetime: lifetime, rule: rule)
+        let (lifetime, rule) = lifetime(of: response, facts: facts, generated: date ?? response.responseTime)
+        return Freshness(age: Self.age(of: response, facts: facts, date: date, at: now), lifetime: lifetime, rule: rule)
     }
 
-    /// RFC 9111 §4.2.1: the first that applies. `s-maxage` is for shared caches.
-    private static func lifetime(
-        of response: StoredResponse, _ facts: ResponseFacts, generated: Date, _ rules: CacheRules
+    /// RFC 9111 §4.2.1: the first source that applies. `s-maxage` is for shared caches only.
+    private func lifetime(
+        of response: StoredResponse, facts: ResponseFacts, generated: Date
     ) -> (TimeInterval, LifetimeRule) {
         if let maxAge = facts.control.maxAge {
             return (maxAge, response.injectedCacheControl == nil ? .maxAge : .injected)
@@ -54,13 +54,13 @@ extension Freshness {
             let lastModified = facts.lastModified.flatMap({ HTTPDate.parse($0, at: response.responseTime) })
         else { return (0, .none) }
         let unchanged = generated.timeIntervalSince(lastModified)
-        return (min(max(0, unchanged * rules.heuristicFraction), rules.heuristicLimit), .heuristic)
+        return (min(max(0, unchanged * heuristicFraction), heuristicLimit), .heuristic)
     }
 
-    /// RFC 9111 §4.2.3. A clock that was set back behind the response's arrival leaves the age unknown: that is more
-    /// than any lifetime. Steps of a minute, as clocks are adjusted, are let pass.
+    /// RFC 9111 §4.2.3. If the clock was set back to before the response arrived, the age is unknown: infinite, which
+    /// exceeds any lifetime. Adjustments of up to a minute are ignored.
     private static func age(
-        of response: StoredResponse, _ facts: ResponseFacts, date: Date?, at now: Date
+        of response: StoredResponse, facts: ResponseFacts, date: Date?, at now: Date
     ) -> TimeInterval {
         let residentTime = now.timeIntervalSince(response.responseTime)
         guard residentTime > -60 else { return .infinity }
@@ -70,7 +70,7 @@ extension Freshness {
         return max(apparentAge, ageValue + responseDelay) + max(0, residentTime)
     }
 
-    /// RFC 9111 §5.1: of a list the first member counts, and what is no number is ignored.
+    /// RFC 9111 §5.1: only the first member of a list counts; a value that is no number is ignored.
     private static func ageValue(_ text: String) -> TimeInterval? {
         text.scan { scanner in
             scanner.skipWhitespace()
@@ -82,7 +82,7 @@ extension Freshness {
 }
 
 extension TimeInterval {
-    /// As the whole number that `Age` takes (RFC 9111 §5.1): never negative, at most 2³¹.
+    /// The whole number of seconds for `Age` (RFC 9111 §5.1): not negative, and at most 2³¹ − 1.
     package var wholeSeconds: Int {
         isNaN ? 0 : Int(exactly: min(max(0, self), CacheControl.longestLifetime - 1).rounded(.down)) ?? 0
     }

@@ -1,14 +1,14 @@
-extension SelectingFields {
-    /// A value with all that does not change its meaning taken out: two requests whose values are then equal select the
-    /// same response (RFC 9111 §4.1). For any list that is white space around its commas and empty members; for the
-    /// `Accept…` fields also case, the order of the members, and ways to write a weight (RFC 9110 §12.4, §12.5).
-    static func normalized(_ name: String, _ value: String) -> String {
+extension CacheRules {
+    /// The value without differences that do not change its meaning: requests with equal normalized values select the same
+    /// response (RFC 9111 §4.1). In any list, those are white space around commas and empty members; in the `Accept…` fields
+    /// also case, the order of members, and the spelling of weights (RFC 9110 §12.4, §12.5).
+    static func normalized(_ value: String, of name: String) -> String {
         let members = members(of: value)
         guard let kind = Negotiation(name) else { return members.joined(separator: ",") }
         return members.map { kind.normalized(member: $0) }.sorted().joined(separator: ",")
     }
 
-    /// The members of a list, trimmed; commas in quoted strings do not part them.
+    /// The trimmed members of a list; a comma in a quoted string does not separate members.
     private static func members(of value: String) -> [String] {
         value.scan { scanner in
             var members: [String] = []
@@ -33,21 +33,23 @@ extension SelectingFields {
     private enum Negotiation {
         case accept, other
 
+        private static let others = [
+            FieldName.acceptEncoding, FieldName.acceptLanguage, FieldName.acceptCharset,
+        ]
+
         init?(_ name: String) {
-            if HTTPFields.same(name, "Accept") {
+            if HTTPFields.same(name, FieldName.accept) {
                 self = .accept
-            } else if ["Accept-Encoding", "Accept-Language", "Accept-Charset"].contains(where: {
-                HTTPFields.same($0, name)
-            }) {
+            } else if Self.others.contains(where: { HTTPFields.same($0, name) }) {
                 self = .other
             } else {
                 return nil
             }
         }
 
-        /// Such as `text/html;level=1;q=0.5`. The values of media type parameters may be case-sensitive.
+        /// A member such as `text/html;level=1;q=0.5`. Media type parameters may be case-sensitive.
         func normalized(member: String) -> String {
-            let parts = member.split(separator: ";", omittingEmptySubsequences: true).map(SelectingFields.trimmed)
+            let parts = member.split(separator: ";", omittingEmptySubsequences: true).map(CacheRules.trimmed)
             let parameters = parts.dropFirst().compactMap(parameter)
             return ([parts.first?.lowercased() ?? ""] + parameters).joined(separator: ";")
         }

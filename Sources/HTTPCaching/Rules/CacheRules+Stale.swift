@@ -1,16 +1,16 @@
-/// Why a request got no useful answer.
+/// Why a request got no usable response.
 package enum ServerFailure: Hashable, Sendable {
-    /// No connection, a reset, a time-out: the cache is disconnected (RFC 9111 §4).
+    /// No connection, a reset or a time-out: the cache is disconnected (RFC 9111 §4).
     case unreachable
-    /// An answer of this status.
+    /// A response with this status.
     case status(Int)
 }
 
 extension CacheRules {
-    /// The selection made ready to serve in place of the answer that did not come (RFC 9111 §4.2.4, §4.3.3, RFC 5861
-    /// §4); nil if it must not.
-    package func selection(
-        _ selection: Selection, of response: StoredResponse, for request: CacheRequest, after failure: ServerFailure,
+    /// The selection to answer with instead of the response that failed (RFC 9111 §4.2.4, §4.3.3, RFC 5861 §4); nil if the
+    /// stored response must not be used.
+    package func fallback(
+        to selection: Selection, of response: StoredResponse, for request: CacheRequest, after failure: ServerFailure,
         at now: Date
     ) -> Selection? {
         let facts = ResponseFacts(response.fields)
@@ -18,7 +18,7 @@ extension CacheRules {
         guard request.policy == .useProtocol, !directives.asksForValidation, !facts.mustNotBeStale,
             directives.control.maxAge != 0
         else { return nil }
-        let freshness = Freshness(of: response, facts, rules: self, at: now)
+        let freshness = self.freshness(of: response, facts: facts, at: now)
         guard freshness.age < .infinity else { return nil }
         let window = directives.control.staleIfError ?? facts.control.staleIfError
         let permission: Explanation.Permission
@@ -27,7 +27,7 @@ extension CacheRules {
             guard freshness.staleness <= window ?? staleIfUnreachable else { return nil }
             permission = window == nil ? .disconnected : .staleIfError
         case .status(let status):
-            guard [500, 502, 503, 504].contains(status), freshness.staleness <= window ?? staleIfError,
+            guard Self.errorStatuses.contains(status), freshness.staleness <= window ?? staleIfError,
                 window ?? staleIfError > 0
             else { return nil }
             permission = .staleIfError
@@ -37,30 +37,32 @@ extension CacheRules {
         return served
     }
 
-    /// The selection made ready to show while the server is asked; nil if the response must not be used before the
-    /// server has confirmed it (§4.2.4).
-    package func selectionMeanwhile(_ selection: Selection, of response: StoredResponse) -> Selection? {
+    /// RFC 5861 §4: the statuses to which `stale-if-error` applies.
+    private static let errorStatuses: Set<Int> = [500, 502, 503, 504]
+
+    /// The selection to show while the server validates it; nil if the response must not be used before that (§4.2.4).
+    package static func provisional(_ selection: Selection, of response: StoredResponse) -> Selection? {
         let isFresh = selection.freshness.isFresh
-        guard mayBeShownMeanwhile(response.fields, isFresh: isFresh) else { return nil }
+        guard mayBeShownBeforeValidation(response.fields, isFresh: isFresh) else { return nil }
         var shown = selection
         shown.explanation = isFresh ? .fresh(selection.freshness) : .stale(selection.freshness)
         return shown
     }
 
-    /// Whether a response with these fields may be shown before the server has confirmed it (§4.2.4, §5.2.2.2, §5.2.2.4).
-    package func mayBeShownMeanwhile(_ fields: HTTPFields, isFresh: Bool) -> Bool {
+    /// Whether a response with these fields may be shown before the server validates it (§4.2.4, §5.2.2.2, §5.2.2.4).
+    package static func mayBeShownBeforeValidation(_ fields: HTTPFields, isFresh: Bool) -> Bool {
         let facts = ResponseFacts(fields)
         return !facts.mustBeValidated && (isFresh || !facts.mustNotBeStale)
     }
 
-    /// Until when an object made of the response may be used without looking at the response again: its expiration
-    /// time, or `.distantPast` if each use is to be judged.
+    /// The time until which an object made from the response may be used without looking at the response again, or
+    /// `.distantPast` if each use needs a decision.
     package func expiration(of response: StoredResponse, at now: Date) -> Date {
         let facts = ResponseFacts(response.fields)
         guard !facts.mustBeValidated, !facts.forbidsStoring(status: response.status), !facts.variesOnEverything,
             facts.control.noCacheFields.isEmpty
         else { return .distantPast }
-        let freshness = Freshness(of: response, facts, rules: self, at: now)
+        let freshness = self.freshness(of: response, facts: facts, at: now)
         return freshness.isFresh ? now.addingTimeInterval(-freshness.staleness) : .distantPast
     }
 }

@@ -1,86 +1,75 @@
-/// What may be kept of a response (RFC 9111 §3), and why not.
-package enum Storing {
-    /// Why a complete response is not to be stored; nil if it may be.
+/// Why a response is not stored.
+package enum StoringObjection: String, Hashable, Sendable {
+    case method = "responses to this method are not stored"
+    case status = "responses with this status are not stored"
+    case requestNoStore = "the request says no-store"
+    case noStore = "the response says no-store"
+    /// No request would match it (§4.1).
+    case variesOnEverything = "the response varies on everything"
+    case notCacheable = "nothing in the response makes it cacheable"
+}
+
+extension CacheRules {
+    /// Why a complete response must not be stored (RFC 9111 §3); nil if it may be.
     package static func objection(
-        to status: Int, _ fields: HTTPFields, answering request: CacheRequest
-    ) -> Objection? {
+        toStoring status: Int, fields: HTTPFields, answering request: CacheRequest
+    ) -> StoringObjection? {
         let facts = ResponseFacts(fields)
-        guard answersGET(request, fields, facts) else { return .method }
+        guard answersGET(request, fields: fields, facts: facts) else { return .method }
         guard status >= 200, status != 304 else { return .status }
         guard !RequestFacts(request).control.contains(.noStore) else { return .requestNoStore }
         guard !facts.forbidsStoring(status: status) else { return .noStore }
         guard !facts.variesOnEverything else { return .variesOnEverything }
         guard status != 206 || part(of: fields) != nil else { return .status }
-        return isMarkedCacheable(status, facts) ? nil : .notCacheable
+        return isMarkedCacheable(status: status, facts: facts) ? nil : .notCacheable
     }
 
-    package enum Objection: String, Hashable, Sendable {
-        case method = "the method's answers are not stored"
-        case status = "the status is not one that is stored"
-        case requestNoStore = "the request says no-store"
-        case noStore = "the response says no-store"
-        /// Nothing would ever match it (§4.1).
-        case variesOnEverything = "the response varies on everything"
-        case notCacheable = "nothing in the response makes it cacheable"
-    }
-
-    /// `GET`; and `POST` with a lifetime of its own, where the answer says by its `Content-Location` that it is what a
-    /// `GET` would have brought (RFC 9110 §9.3.3).
-    private static func answersGET(_ request: CacheRequest, _ fields: HTTPFields, _ facts: ResponseFacts) -> Bool {
+    /// Whether the response answers a `GET`: to a `GET`; or to a `POST`, if it has an explicit lifetime and its
+    /// `Content-Location` names the target (RFC 9110 §9.3.3).
+    private static func answersGET(_ request: CacheRequest, fields: HTTPFields, facts: ResponseFacts) -> Bool {
         if request.method == "GET" { return true }
         guard request.method == "POST", facts.control.maxAge != nil || facts.expires != nil,
-            let location = fields.reference("Content-Location"), let target = resolve(location, against: request.url)
+            let location = fields.reference(FieldName.contentLocation), let target = resolve(location, against: request.url)
         else { return false }
-        return cacheKey(of: target) == request.url
+        return cacheKey(of: target.absoluteString) == request.url
     }
 
-    /// §3: the last of its conditions, as far as it concerns a private cache.
-    private static func isMarkedCacheable(_ status: Int, _ facts: ResponseFacts) -> Bool {
+    /// §3: the last condition, as it applies to a private cache.
+    private static func isMarkedCacheable(status: Int, facts: ResponseFacts) -> Bool {
         facts.control.contains(.isPublic) || facts.control.contains(.isPrivate) || facts.expires != nil
             || facts.control.maxAge != nil || isHeuristicallyCacheable(status)
     }
 
-    /// The part that a 206 says it holds; nil if it holds several, or does not say which (§3.3).
+    /// The part that a 206 holds according to its `Content-Range`; nil if that names none, or several (§3.3).
     package static func part(of fields: HTTPFields) -> StoredResponse.Part? {
-        fields["Content-Range"].flatMap(StoredResponse.Part.init(contentRange:))
+        fields[FieldName.contentRange].flatMap(StoredResponse.Part.init(contentRange:))
     }
 
-    /// The part to store of a 206 with that many bytes of body; nil if it is not to be stored.
+    /// The part to store of a 206 with `bodySize` bytes of body; nil if it must not be stored.
     ///
-    /// Where `Content-Range` counts other bytes than have come, and `Content-Length` bears the bytes out, the range
-    /// begins where it says and ends where the body does; so does the representation, if the range was said to reach
-    /// its end. Such a part is never combined with another.
+    /// If `Content-Range` disagrees with the size of the body, and `Content-Length` agrees with it, the part starts where
+    /// `Content-Range` says and has the size of the body. If the range reached the end of the representation, the part does
+    /// too. Such a part is never combined with another.
     package static func part(of fields: HTTPFields, bodySize: Int) -> StoredResponse.Part? {
-        guard let said = part(of: fields), said.range.count != bodySize else { return part(of: fields) }
-        guard bodySize > 0, fields["Content-Length"] == String(bodySize) else { return nil }
-        let (end, overflow) = said.range.lowerBound.addingReportingOverflow(bodySize)
+        guard let stated = part(of: fields), stated.range.count != bodySize else { return part(of: fields) }
+        guard bodySize > 0, fields[FieldName.contentLength] == String(bodySize) else { return nil }
+        let (end, overflow) = stated.range.lowerBound.addingReportingOverflow(bodySize)
         guard !overflow else { return nil }
-        let reachesEnd = said.range.upperBound == said.completeLength
-        return .init(range: said.range.lowerBound..<end, completeLength: reachesEnd ? end : nil)
+        let reachesEnd = stated.range.upperBound == stated.completeLength
+        return .init(range: stated.range.lowerBound..<end, completeLength: reachesEnd ? end : nil)
     }
 
-    /// The fields to keep (§3.1): all but those that are about the connection or a proxy, and those that `no-cache="…"`
-    /// names. A response without `Date` gets the time of its arrival (RFC 9110 §6.6.1).
+    /// The fields to store (§3.1): all except those of the connection or a proxy, and those that `no-cache="…"` names. A
+    /// response without `Date` gets the time of its arrival (RFC 9110 §6.6.1).
     package static func storedFields(of fields: HTTPFields, receivedAt arrival: Date) -> HTTPFields {
         var stored = fields
         stored.remove(excluded(from: fields))
-        if !stored.contains("Date") { stored.add("Date", HTTPDate.format(arrival)) }
+        if !stored.contains(FieldName.date) { stored.add(FieldName.date, HTTPDate.format(arrival)) }
         return stored
     }
 
     static func excluded(from fields: HTTPFields) -> [String] {
-        let named = fields.values(of: "Connection").flatMap(\.listedTokens)
-        return hopByHop + named + CacheControl(fields).noCacheFields
+        let named = fields.values(of: FieldName.connection).flatMap(\.listedTokens)
+        return FieldName.hopByHop + named + CacheControl(fields).noCacheFields
     }
-
-    private static let hopByHop = [
-        "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
-        "Proxy-Connection", "TE", "Trailer", "Transfer-Encoding", "Upgrade",
-    ]
-}
-
-/// A URI reference made absolute (RFC 3986 §5.2); nil if it is malformed.
-package func resolve(_ reference: String, against base: String) -> String? {
-    guard let base = URL(string: base) else { return nil }
-    return URL(string: reference, relativeTo: base)?.absoluteURL.absoluteString
 }

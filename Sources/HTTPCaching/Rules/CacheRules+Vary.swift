@@ -1,38 +1,38 @@
-/// The request fields that a response was selected by (RFC 9111 §4.1).
-///
-/// ``Credentials`` take part whether `Vary` names them or not: an answer to one credential is never given to another. Of
-/// what is secret only a digest is kept.
-package enum SelectingFields {
-    /// What to keep of a request beside its response.
-    /// - Parameter siblings: what is stored for the same URI: a response without `Vary` is selected by the fields that
-    ///   the most recent of its siblings' `Vary` names (§4.1).
-    package static func of(
-        _ request: CacheRequest, for fields: HTTPFields, among siblings: [StoredResponse] = []
+// Which request fields select a stored response (RFC 9111 §4.1).
+//
+// Credentials select whether `Vary` names them or not: a response to one credential never answers another. Secret values
+// are stored as digests only. Cookies that the session adds select only if `Vary` names them, or the response is `private`.
+extension CacheRules {
+    /// The request fields to store with a response.
+    /// - Parameter siblings: the other responses stored for the URI. A response without `Vary` is selected by the fields
+    ///   that the most recent `Vary` among its siblings names (§4.1).
+    package static func selectingFields(
+        of request: CacheRequest, for fields: HTTPFields, among siblings: [StoredResponse] = []
     ) -> HTTPFields {
         let facts = ResponseFacts(fields)
         var names = facts.varyNames
         if names.isEmpty { names = mostRecentVary(of: siblings) }
         var selecting = HTTPFields()
         for name in names where !selecting.contains(name) {
-            if let value = request.value(of: name) { selecting.add(name, kept(name, value)) }
+            if let value = request.value(of: name) { selecting.add(name, concealed(value, of: name)) }
         }
-        for name in bindingCredentials(of: request, facts) where !selecting.contains(name) {
-            if let value = request.value(of: name) { selecting.add(name, kept(name, value)) }
+        for name in bindingCredentials(of: request, facts: facts) where !selecting.contains(name) {
+            if let value = request.value(of: name) { selecting.add(name, concealed(value, of: name)) }
         }
         return selecting
     }
 
-    /// Whether a stored response whose fields become `newer` is selected by no more request fields than before: its `Vary`
-    /// names no others, and it has not become `private`, which binds it to cookies.
-    package static func select(_ newer: HTTPFields, likeThoseOf response: StoredResponse) -> Bool {
+    /// Whether `newer` fields select with no more request fields than the stored ones: `Vary` names no other field, and the
+    /// response has not become `private`, which binds it to cookies.
+    package static func selectsNoMore(with newer: HTTPFields, than response: StoredResponse) -> Bool {
         let (stored, newer) = (ResponseFacts(response.fields), ResponseFacts(newer))
-        return knows(newer.varyNames, response, stored)
+        return knows(newer.varyNames, of: response, facts: stored)
             && (stored.control.contains(.isPrivate) || !newer.control.contains(.isPrivate))
     }
 
-    /// The candidates that a new response to a request takes the place of, besides that with the same selecting fields:
-    /// they could have answered the request, and what the new `Vary` names is not known of the requests that they were
-    /// stored for. So nobody can tell any more for whom they are (§4.1).
+    /// The candidates that a new response replaces, besides the one with the same selecting fields. They could have answered
+    /// the request, but the fields that the new `Vary` names are not known for the requests that they answered. So it is no
+    /// longer known which requests they answer (§4.1).
     package static func superseded(
         by newer: HTTPFields, answering request: CacheRequest, among candidates: [StoredResponse]
     ) -> [Int] {
@@ -41,73 +41,74 @@ package enum SelectingFields {
         let siblingVary = candidates.count > 1 ? mostRecentVary(of: candidates) : []
         return candidates.indices.filter { index in
             let facts = ResponseFacts(candidates[index].fields)
-            return !knows(names, candidates[index], facts)
-                && match(request, candidates[index], facts, siblingVary: siblingVary)
+            return !knows(names, of: candidates[index], facts: facts)
+                && selects(request, candidates[index], facts: facts, siblingVary: siblingVary)
         }
     }
 
-    /// Whether it is known what the request of a stored response had in the fields of these names.
-    private static func knows(_ names: [String], _ response: StoredResponse, _ facts: ResponseFacts) -> Bool {
+    /// Whether the values of these fields are known for the request that a stored response answered.
+    private static func knows(_ names: [String], of response: StoredResponse, facts: ResponseFacts) -> Bool {
         names.allSatisfy { name in
             facts.varyNames.contains { HTTPFields.same($0, name) } || response.selectingFields.contains(name)
         }
     }
 
-    /// Credentials bind always, and so does a `Cookie` that the caller set. Cookies out of a cookie storage change with
-    /// most answers of many servers; they bind what is marked as `private`.
-    private static func bindingCredentials(of request: CacheRequest, _ facts: ResponseFacts) -> [String] {
-        let bindsCookie = request.fields.contains("Cookie") || facts.control.contains(.isPrivate)
-        let names = (request.fields.lines + request.impliedFields.lines).map(\.name)
-        let binding = names.filter(Credentials.bindAlways)
-        return bindsCookie ? binding + ["Cookie"] : binding
+    /// Credentials always bind, and so does a `Cookie` that the caller sets. Cookies from a cookie storage change with most
+    /// responses of many servers: they bind only responses that are `private`.
+    private static func bindingCredentials(of request: CacheRequest, facts: ResponseFacts) -> [String] {
+        let bindsCookie = request.fields.contains(FieldName.cookie) || facts.control.contains(.isPrivate)
+        let names = (request.fields.lines + request.sessionHeaders.lines).map(\.name)
+        let binding = names.filter(alwaysBinds)
+        return bindsCookie ? binding + [FieldName.cookie] : binding
     }
 
-    /// Whether a stored response is for requests with fields like these.
-    package static func match(_ request: CacheRequest, _ response: StoredResponse) -> Bool {
-        match(request, response, ResponseFacts(response.fields), siblingVary: [])
+    /// Whether the fields of a request select a stored response.
+    package static func selects(_ request: CacheRequest, _ response: StoredResponse) -> Bool {
+        selects(request, response, facts: ResponseFacts(response.fields), siblingVary: [])
     }
 
-    /// Whether a stored response may answer a request, as far as the request's fields go.
-    static func match(
-        _ request: CacheRequest, _ response: StoredResponse, _ facts: ResponseFacts, siblingVary: [String]
+    static func selects(
+        _ request: CacheRequest, _ response: StoredResponse, facts: ResponseFacts, siblingVary: [String]
     ) -> Bool {
-        if request.fields.isEmpty, request.impliedFields.isEmpty, response.selectingFields.isEmpty {
+        if request.fields.isEmpty, request.sessionHeaders.isEmpty, response.selectingFields.isEmpty {
             return !facts.variesOnEverything
         }
         guard !facts.variesOnEverything else { return false }
         let names = facts.vary.isEmpty ? siblingVary : facts.varyNames
-        return names.allSatisfy { matches($0, request, response) } && credentialsMatch(request, response)
+        return names.allSatisfy { matches($0, request: request, response: response) }
+            && credentialsMatch(request: request, response: response)
     }
 
-    private static func matches(_ name: String, _ request: CacheRequest, _ response: StoredResponse) -> Bool {
+    private static func matches(_ name: String, request: CacheRequest, response: StoredResponse) -> Bool {
         let stored = response.selectingFields[name]
         guard let presented = request.value(of: name) else { return stored == nil }
         guard let stored else { return false }
-        if Credentials.areSecret(in: name) { return kept(name, presented) == stored }
-        return stored == presented || normalized(name, presented) == normalized(name, stored)
+        if isSecret(name) { return concealed(presented, of: name) == stored }
+        return stored == presented || normalized(presented, of: name) == normalized(stored, of: name)
     }
 
-    /// An anonymous answer is not given to a request with a credential, nor the other way round; cookies alone do not
-    /// make an anonymous answer somebody's.
-    private static func credentialsMatch(_ request: CacheRequest, _ response: StoredResponse) -> Bool {
-        request.allNames { !Credentials.bindAlways(in: $0) || matches($0, request, response) }
+    /// A response to an anonymous request does not answer one with a credential, nor the other way round. Cookies alone do
+    /// not make an anonymous response personal.
+    private static func credentialsMatch(request: CacheRequest, response: StoredResponse) -> Bool {
+        request.allNames { !alwaysBinds($0) || matches($0, request: request, response: response) }
             && response.selectingFields.lines.allSatisfy {
-                !Credentials.contains($0.name) || matches($0.name, request, response)
+                !isCredential($0.name) || matches($0.name, request: request, response: response)
             }
     }
 
-    private static func kept(_ name: String, _ value: String) -> String {
-        Credentials.areSecret(in: name) ? "sha-256=" + SHA256.hexadecimal(Array(value.utf8)) : value
+    /// The value to store: of a secret only its digest.
+    private static func concealed(_ value: String, of name: String) -> String {
+        isSecret(name) ? "sha-256=" + SHA256.hexadecimal(Array(value.utf8)) : value
     }
 
-    /// Whether a `Vary` with this value names a field.
-    package static func isNamed(_ name: String, by vary: String) -> Bool {
+    /// Whether a `Vary` with this value names the field.
+    package static func names(_ name: String, in vary: String) -> Bool {
         vary.listedTokens.contains { HTTPFields.same($0, name) }
     }
 
     /// The names in the most recent `Vary` among responses; empty if none has one.
     static func mostRecentVary(of responses: [StoredResponse]) -> [String] {
-        guard responses.contains(where: { $0.fields.contains("Vary") }) else { return [] }
+        guard responses.contains(where: { $0.fields.contains(FieldName.vary) }) else { return [] }
         let varying = responses.filter { !ResponseFacts($0.fields).varyNames.isEmpty }
         return varying.max { $0.responseTime < $1.responseTime }.map { ResponseFacts($0.fields).varyNames } ?? []
     }
@@ -117,7 +118,7 @@ extension ResponseFacts {
     /// The field names that `Vary` lists.
     var varyNames: [String] { vary.flatMap(\.listedTokens) }
 
-    /// Whether `Vary` has the member `*`, which no request matches (RFC 9111 §4.1).
+    /// Whether `Vary` contains `*`, which no request matches (RFC 9111 §4.1).
     var variesOnEverything: Bool {
         vary.contains { $0.utf8.contains(UInt8(ascii: "*")) && $0.listedTokens.contains("*") }
     }

@@ -1,14 +1,14 @@
-/// How a part that has arrived and a stored one become one response (RFC 9111 §3.4).
+/// How a part that has arrived and a stored part combine into one response (RFC 9111 §3.4).
 package struct Combination: Hashable, Sendable {
-    /// The part that the two make; nil if they make the whole.
+    /// The combined part; nil if it is the whole representation.
     package let part: StoredResponse.Part?
-    /// The bytes of the stored body that come before and after those of the new one.
+    /// The bytes of the stored body before and after those of the new one.
     package let before: Range<Int>
     package let after: Range<Int>
 
-    /// - Returns: nil if the two do not belong together: without the same strong validator, or with a gap between.
-    package init?(of candidate: Candidate, with status: Int, _ fields: HTTPFields, bodySize: Int) {
-        guard status == 206, let new = Storing.part(of: fields), new.range.count == bodySize, let old = candidate.part,
+    /// Nil if the parts do not combine: they have no common strong validator, or there is a gap between them.
+    package init?(of candidate: Candidate, with status: Int, fields: HTTPFields, bodySize: Int) {
+        guard status == 206, let new = CacheRules.part(of: fields), new.range.count == bodySize, let old = candidate.part,
             candidate.response.status == 206 || candidate.response.status == 200, candidate.isConsistent,
             candidate.response.hasSameStrongValidator(as: fields),
             old.range.lowerBound <= new.range.upperBound, new.range.lowerBound <= old.range.upperBound
@@ -22,22 +22,22 @@ package struct Combination: Hashable, Sendable {
         after = min(old.range.count, max(0, new.range.upperBound - old.range.lowerBound))..<old.range.count
     }
 
-    /// The response that the two make: the stored fields, updated with the new ones (§3.2); 200 if it is the whole.
+    /// The combined response: the stored fields, updated with the new ones (§3.2); 200 if it is the whole.
     package func response(
-        _ old: StoredResponse, with fields: HTTPFields, bodySize: Int, requestTime: Date, responseTime: Date
+        from old: StoredResponse, with fields: HTTPFields, bodySize: Int, requestTime: Date, responseTime: Date
     ) -> StoredResponse {
-        var combined = Freshening.freshened(old, by: fields, requestTime: requestTime, responseTime: responseTime)
+        var combined = CacheRules.freshened(old, by: fields, requestTime: requestTime, responseTime: responseTime)
         combined.part = part
         combined.status = part == nil ? 200 : 206
-        combined.fields["Content-Range"] = part?.contentRange
-        combined.fields["Content-Length"] = String(bodySize)
+        combined.fields[FieldName.contentRange] = part?.contentRange
+        combined.fields[FieldName.contentLength] = String(bodySize)
         return combined
     }
 }
 
 extension StoredResponse {
-    /// Whether a message with these fields brings bytes of the very same representation: by its entity tag; where neither
-    /// has one, by its date (RFC 9110 §8.8).
+    /// Whether a message with these fields has bytes of the same representation: by entity tag, or by date if neither has an
+    /// entity tag (RFC 9110 §8.8).
     package func hasSameStrongValidator(as newer: HTTPFields) -> Bool {
         let (old, new) = (ResponseFacts(fields), ResponseFacts(newer))
         guard !old.hasContentCoding, !new.hasContentCoding else { return false }
@@ -51,8 +51,8 @@ extension StoredResponse {
 }
 
 extension Candidate {
-    /// Whether the stored body has the bytes that the stored `Content-Range` counts.
+    /// Whether the stored `Content-Range` describes the stored body.
     var isConsistent: Bool {
-        response.part.map { Storing.part(of: response.fields)?.range == $0.range } ?? true
+        response.part.map { CacheRules.part(of: response.fields)?.range == $0.range } ?? true
     }
 }

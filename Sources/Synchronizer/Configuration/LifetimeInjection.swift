@@ -5,7 +5,7 @@ import HTTPCaching
 package struct LifetimeInjection: Sendable {
     /// Seconds; nil injects nothing.
     let cacheTime: TimeInterval?
-    /// Whether it replaces a lifetime that the server gave.
+    /// Whether it also replaces a lifetime that the server gave.
     let overridesServerLifetime: Bool
 
     package init(cacheTime: TimeInterval?, overridesServerLifetime: Bool = false) {
@@ -13,19 +13,18 @@ package struct LifetimeInjection: Sendable {
         self.overridesServerLifetime = overridesServerLifetime
     }
 
-    /// The `Cache-Control` value that is put into a response; nil if it is left as it is.
-    package func value(for status: Int, _ fields: HTTPFields) -> String? {
-        injectedCacheControl(
-            status: status, fields: fields, cacheTime: cacheTime, overriding: overridesServerLifetime)
+    /// The `Cache-Control` value to inject into a response; nil to leave it unchanged.
+    package func value(forStatus status: Int, fields: HTTPFields) -> String? {
+        CacheRules.injectedCacheControl(status: status, fields: fields, cacheTime: cacheTime, overriding: overridesServerLifetime)
     }
 
-    /// The response with the value in it, and marked as such.
+    /// The response with the injected value, which its user info repeats.
     package func injected(into proposed: CachedURLResponse) -> CachedURLResponse {
         guard cacheTime != nil, let response = proposed.response as? HTTPURLResponse, let url = response.url
         else { return proposed }
         var fields = HTTPFields(of: response)
-        guard let value = value(for: response.statusCode, fields) else { return proposed }
-        fields["Cache-Control"] = value
+        guard let value = value(forStatus: response.statusCode, fields: fields) else { return proposed }
+        fields[FieldName.cacheControl] = value
         let head = ResponseHead(url: url, status: response.statusCode, fields: fields)
         var userInfo = proposed.userInfo ?? [:]
         userInfo[InjectionMark.userInfoKey] = value

@@ -81,7 +81,7 @@ extension RetryPolicy {
 
     /// The wait that the server asks for, as seconds or as a date.
     static func retryAfter(_ error: SynchronizerError, now: Date) -> TimeInterval? {
-        guard case .status(let response, _) = error, let value = response.value(forHTTPHeaderField: "Retry-After")
+        guard case .status(let response, _) = error, let value = response.value(forHTTPHeaderField: FieldName.retryAfter)
         else { return nil }
         let text = value.trimmingCharacters(in: .whitespaces)
         if !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) { return TimeInterval(text) }

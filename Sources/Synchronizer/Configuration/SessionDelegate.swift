@@ -1,19 +1,18 @@
 import Foundation
 import HTTPCaching
 
-/// What a ``Synchronizer``'s session asks: what is stored of each response, and with which credential a challenge of a
-/// server is answered. As it is, it gives responses without a lifetime one of `cacheTime` seconds, and answers challenges
-/// out of the configuration's `URLCredentialStorage`.
+/// Decides what a ``Synchronizer`` stores of each response, and which credential answers a server's challenge. By default it
+/// injects a lifetime of `cacheTime` seconds into responses without one, and answers challenges from the configuration's
+/// `URLCredentialStorage`.
 ///
-/// On Apple's systems `URLSession` asks `willCacheResponse` before it stores a response in its `URLCache`; in managed mode,
-/// and on Linux always, the synchronizer asks the same method. Subclass it to decide otherwise: give another response or
+/// On Apple's systems `URLSession` calls `willCacheResponse` before it stores a response in its `URLCache`. In managed mode,
+/// and always on Linux, the synchronizer calls the same method. Subclass it to decide otherwise: pass another response or
 /// `nil` to the completion handler. A delegate serves one session.
 ///
-/// A subclass also sees what the session reports, and hands it on by calling `super`. On Linux each load then costs the
-/// creation of an `HTTPURLResponse` more.
+/// A subclass also sees the session's events, and forwards them by calling `super`. On Linux each load then creates one more
+/// `HTTPURLResponse`.
 ///
-/// A subclass restates `@unchecked Sendable`, as Swift requires of each subclass, so its own state must be constant or
-/// behind a lock:
+/// A subclass must restate `@unchecked Sendable`, as Swift requires, so its own state must be constant or behind a lock:
 ///
 /// ```swift
 /// final class SmallResponsesOnly: SessionDelegate, @unchecked Sendable {  // its state is constant
@@ -30,32 +29,31 @@ import HTTPCaching
 /// }
 /// ```
 open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // its state is `let` or Locked
-    /// The lifetime, in seconds, for successful responses without `Cache-Control` and `Expires`; nil injects nothing.
+    /// The lifetime in seconds to inject into successful responses without `Cache-Control` and `Expires`; nil injects none.
     public var cacheTime: TimeInterval? { injection.cacheTime }
-    /// Whether ``cacheTime`` replaces a lifetime that the server gave, too. `no-store`, `no-cache` and `private` stand
-    /// all the same.
+    /// Whether ``cacheTime`` also replaces a lifetime that the server gave, but never `no-store`, `no-cache` or `private`.
     public var overridesServerLifetime: Bool { injection.overridesServerLifetime }
 
     let injection: LifetimeInjection
-    /// What the session reports to, set by the transport. Weakly: it keeps this delegate for as long as the session is.
-    let router = Locked(WeakRouter())
+    private let router = Locked(WeakRouter())
 
-    struct WeakRouter {
-        weak var router: TransferRouter?
+    /// Weak, because the router keeps this delegate.
+    private struct WeakRouter {
+        weak var router: (any SessionEventRouter)?
     }
 
-    /// A delegate that injects `Cache-Control: max-age=<cacheTime>` where a response carries no lifetime.
+    /// Creates a delegate that injects `Cache-Control: max-age=<cacheTime>` into responses without a lifetime.
     public init(cacheTime: TimeInterval? = nil, overridesServerLifetime: Bool = false) {
         injection = LifetimeInjection(cacheTime: cacheTime, overridesServerLifetime: overridesServerLifetime)
     }
 
-    /// Whether this is a subclass, whose methods may do something else.
+    /// Whether this is a subclass, which may override any method.
     var isSubclass: Bool { type(of: self) != SessionDelegate.self }
 
-    /// Decides what is stored of a response: as it is, with an injected `Cache-Control`, or not at all.
+    /// Decides what to store of a response: the response itself, with an injected `Cache-Control`, or nothing.
     ///
-    /// Called on a background thread; call the completion handler once, on any thread. For a subclass, the response of
-    /// the `CachedURLResponse` is created when it is first looked at.
+    /// Called on a background thread; call the completion handler once, on any thread. The response of the
+    /// `CachedURLResponse` is created when a subclass first reads it.
     open func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
@@ -63,15 +61,14 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         completionHandler(injection.injected(into: proposedResponse))
     }
 
-    /// Answers a challenge of a server or of a proxy (`NSURLAuthenticationMethodHTTPBasic`, `…HTTPDigest`): out of the
-    /// configuration's `URLCredentialStorage`, unless a subclass knows a credential. Without one the response is the 401
-    /// or 407, with its body.
+    /// Answers a challenge from a server or proxy (`NSURLAuthenticationMethodHTTPBasic`, `…HTTPDigest`): from the
+    /// configuration's `URLCredentialStorage`, unless a subclass has a credential. Without one the response is the 401 or 407,
+    /// with its body.
     ///
-    /// Called on a background thread; call the completion handler once, on any thread. Certificates are not asked about
-    /// here: ``Synchronizer/Configuration/tls`` says which ones are trusted.
+    /// Called on a background thread; call the completion handler once, on any thread. It is not called for certificates:
+    /// ``Synchronizer/Configuration/tls`` says which ones are trusted.
     ///
-    /// A response that was obtained with a credential answers no request without it, neither out of the cache nor as a
-    /// coalesced load.
+    /// A response obtained with a credential never answers a request without it, from the cache or as a coalesced load.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -79,41 +76,55 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         completionHandler(.performDefaultHandling, nil)
     }
 
-    // MARK: - What the session reports of its tasks
+    // MARK: - Events, which go to the router
 
-    private var receiver: TransferRouter? { router.withLock { $0.router } }
+    /// Sets the receiver of the session's events.
+    func attach(_ router: any SessionEventRouter) { self.router.withLock { $0.router = router } }
 
-    /// Hands the response to the load of the task. A subclass that overrides it calls it, as for the others below.
+    private var events: (any SessionEventRouter)? { router.withLock { $0.router } }
+
+    /// Forwards the response to the load of the task. An override must call `super`; so must those of the methods below.
     open func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        receiver?.received(response, of: dataTask)
+        events?.received(response, of: dataTask)
         completionHandler(.allow)
     }
 
-    /// Hands a part of the body to the load of the task.
+    /// Forwards a part of the body to the load of the task.
     open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        receiver?.transfer(of: dataTask)?.report(.data(data))
+        events?.received(data, of: dataTask)
     }
 
-    /// Tells how the network did, and whether the session's own cache has answered. On Linux it is not called.
+    /// Forwards the network timings, and whether the session's own cache answered. Not called on Linux.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
-        receiver?.collected(metrics, of: task)
+        events?.collected(metrics, of: task)
     }
 
-    /// Ends the load of the task: whole if there is no error, and only then.
+    /// Ends the load of the task; without an error its response is complete.
     open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        receiver?.ended(task, error)
+        events?.ended(task, with: error)
     }
 
-    /// Follows no redirect by itself in managed mode: the synchronizer looks each target up in the cache first.
+    /// Follows no redirect in managed mode: the synchronizer looks each target up in the cache first.
     open func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        completionHandler(receiver?.transfer(of: task)?.native?.redirected(by: response))
+        completionHandler(events?.nextRequest(of: task, after: response))
     }
+}
+
+/// Routes the events of a session to the transfers of their tasks.
+protocol SessionEventRouter: AnyObject, Sendable {
+    func received(_ response: URLResponse, of task: URLSessionTask)
+    func received(_ data: Data, of task: URLSessionTask)
+    func collected(_ metrics: URLSessionTaskMetrics, of task: URLSessionTask)
+    func ended(_ task: URLSessionTask, with error: (any Error)?)
+
+    /// The request with which the session follows a redirect; nil if it must not follow it.
+    func nextRequest(of task: URLSessionTask, after response: HTTPURLResponse) -> URLRequest?
 }

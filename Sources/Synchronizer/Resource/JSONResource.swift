@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 /// A value decoded from JSON.
 ///
@@ -23,8 +24,8 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
     /// - Parameter decoder: see ``init(url:decoder:)``.
     public init(request: URLRequest, decoder: JSONDecoder? = nil) {
         var request = request
-        if request.value(forHTTPHeaderField: "Accept") == nil {
-            request.setValue("application/json", forHTTPHeaderField: "Accept")
+        if request.value(forHTTPHeaderField: FieldName.accept) == nil {
+            request.setValue("application/json", forHTTPHeaderField: FieldName.accept)
         }
         identity = ResourceIdentity(request)
         self.decoder = decoder

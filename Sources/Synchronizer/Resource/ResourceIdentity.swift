@@ -116,7 +116,7 @@ struct RequestIdentity: Hashable, Sendable {
     var memoryUse: MemoryUse? { content.memoryUse }
 
     /// The key under which the cache stores what this is answered with.
-    var cacheKey: String { HTTPCaching.cacheKey(of: content.url.absoluteString) }
+    var cacheKey: String { CacheRules.cacheKey(of: content.url.absoluteString) }
 
     static func == (one: RequestIdentity, other: RequestIdentity) -> Bool {
         let (one, other) = (one.content, other.content)

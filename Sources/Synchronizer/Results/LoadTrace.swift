@@ -47,8 +47,8 @@ public struct LoadTrace: Sendable, Hashable {
     public var parse: TimeInterval?
     /// Bytes of body received from the network, after their content coding was removed.
     public var bytesReceived = 0
-    /// Bytes of body that came from the cache and not from the network.
-    public var bytesSpared = 0
+    /// Bytes of body that came from the cache instead of the network.
+    public var bytesSaved = 0
     /// How the network did for the last request of this load; nil without one, and where the session does not tell.
     public var network: NetworkTrace? {
         get { boxedNetwork?.value }
@@ -87,6 +87,15 @@ private struct Why: Hashable, Sendable {
     func hash(into hasher: inout Hasher) { hasher.combine(clause) }
 }
 
+extension LoadTrace {
+    /// Renamed to ``bytesSaved``.
+    @available(*, deprecated, renamed: "bytesSaved")
+    public var bytesSpared: Int {
+        get { bytesSaved }
+        set { bytesSaved = newValue }
+    }
+}
+
 extension LoadTrace: CustomStringConvertible {
     /// One line for a log or a bug report.
     public var description: String {
@@ -102,7 +111,7 @@ extension LoadTrace: CustomStringConvertible {
         ]
         parts += times.compactMap { name, seconds in seconds.map { "\(name) \($0.inMilliseconds)" } }
         if bytesReceived > 0 { parts.append("\(bytesReceived) B received") }
-        if bytesSpared > 0 { parts.append("\(bytesSpared) B spared") }
+        if bytesSaved > 0 { parts.append("\(bytesSaved) B saved") }
         return parts.filter { !$0.isEmpty }.joined(separator: ", ")
     }
 }

@@ -19,7 +19,7 @@ struct StaleTests {
         #expect(events.fetched?.freshUntil == .distantPast)
         #expect(
             events.fetched?.trace.reason
-                == "stale: age 100 s of 60 s (max-age), allowed by no answer from the server")
+                == "stale: age 100 s of 60 s (max-age), allowed while the server is unreachable")
     }
 
     /// What the URL begins with, how the connection fails, whether what is stale may serve.

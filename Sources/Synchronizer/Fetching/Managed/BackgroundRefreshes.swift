@@ -1,25 +1,25 @@
 import Foundation
 
-/// The validations that go on behind answers which are stale while they are revalidated (RFC 5861 §3): one for each
-/// stored response, and few at a time, since nobody waits for them. They go on when those who asked have gone.
+/// The background validations of responses that were used stale (RFC 5861 §3): one for each entry, and few at a time, since
+/// no subscriber waits for them. They continue after the loads that caused them.
 final class BackgroundRefreshes: Sendable {
     typealias Ended = @Sendable (Result<Fetched, SynchronizerError>) -> Void
 
-    /// Those who accept bodies of different sizes do not share one: its outcome depends on that.
+    /// Loads with different size limits are not coalesced: the result depends on the limit.
     struct Key: Hashable, Sendable {
-        let entry: Int64
+        let entry: CacheEntry.ID
         let maximumBodySize: Int
     }
 
     private struct State {
-        /// Those that have not begun, the newest first: of very many the oldest are let go of, and asked for anew with the
-        /// next answer of theirs.
+        /// The validations that have not begun. If there are very many, the oldest are dropped; the next use of their entry
+        /// adds them again.
         var waiting = LRUList<Key, @Sendable () -> Void>()
         var listeners: [Key: [Ended]] = [:]
         var running: Set<Key> = []
     }
 
-    private static let mostWaiting = 1_000
+    private static let waitingLimit = 1_000
     private let limit: Int
     private let state = Locked(State())
 
@@ -27,8 +27,8 @@ final class BackgroundRefreshes: Sendable {
         self.limit = limit
     }
 
-    /// Adds a validation, unless there is one; it begins by calling `begin`, and whoever that is reports `hasEnded`.
-    /// With a listener it begins at once, for that one has a turn on the network of its own.
+    /// Adds a validation unless the entry has one. It begins by calling `begin`, which must lead to ``end(_:with:)``. With a
+    /// listener it begins at once, because the listener's load has a network slot.
     func add(_ key: Key, listener: Ended?, begin: @escaping @Sendable () -> Void) {
         let (next, dropped) = state.withLock { state -> ((@Sendable () -> Void)?, (@Sendable () -> Void)?) in
             if let listener { state.listeners[key, default: []].append(listener) }
@@ -39,28 +39,28 @@ final class BackgroundRefreshes: Sendable {
             }
             guard state.waiting[key] == nil else { return (nil, nil) }
             state.waiting.insert(begin, for: key)
-            let oldest = state.waiting.count > Self.mostWaiting ? state.waiting.leastRecentlyUsed : nil
+            let oldest = state.waiting.count > Self.waitingLimit ? state.waiting.leastRecentlyUsed : nil
             return (nil, oldest.flatMap { state.waiting.remove($0) })
         }
         withExtendedLifetime(dropped) {}
         next?()
-        startWhatMay()
+        startNext()
     }
 
-    func hasEnded(_ key: Key, _ result: Result<Fetched, SynchronizerError>) {
+    func end(_ key: Key, with result: Result<Fetched, SynchronizerError>) {
         let listeners = state.withLock { state in
             state.running.remove(key)
             return state.listeners.removeValue(forKey: key) ?? []
         }
         listeners.forEach { $0(result) }
-        startWhatMay()
+        startNext()
     }
 
-    private func startWhatMay() {
+    private func startNext() {
         while let begin = takeNext() { begin() }
     }
 
-    /// The one that has waited longest.
+    /// The validation that has waited longest.
     private func takeNext() -> (@Sendable () -> Void)? {
         state.withLock { state in
             guard state.running.count < limit, let key = state.waiting.leastRecentlyUsed else { return nil }

@@ -1,124 +1,112 @@
 import Foundation
 import HTTPCaching
 
-/// What has come of transfers that died midway, kept in memory for the next try (RFC 9111 §3.3).
+/// The beginnings of interrupted transfers, kept in memory for the next attempt (RFC 9111 §3.3).
 ///
-/// It stands before the store and shows each of them as a stored part: so the rules ask for what is missing with
-/// `Range` and `If-Range`, put the two together if the strong validator is the same, and start over if it is not.
-/// Nothing of an interrupted transfer reaches the store itself.
-final class InterruptedTransfers: ResponseStore {
-    private struct Part {
+/// Each one appears as a stored part beside the entries of the store. So the rules request the rest with `Range` and
+/// `If-Range`, combine the two if the strong validator is the same, and start over if it is not. Interrupted transfers never
+/// reach the store itself.
+final class InterruptedTransfers: Sendable {
+    /// The beginning of one body. Its bytes stay here.
+    struct Part: Sendable {
         let id: Int64
         let response: StoredResponse
+        let bodySize: Int
+    }
+
+    private struct Kept {
+        let part: Part
         let body: Data
     }
 
     private struct State {
-        var parts = LRUList<String, Part>()
+        var kept = LRUList<String, Kept>()
         var bytes = 0
         var lastID: Int64 = 0
 
         mutating func remove(_ url: String) {
-            if let part = parts.remove(url) { bytes -= part.body.count }
+            if let removed = kept.remove(url) { bytes -= removed.body.count }
         }
     }
 
+    /// The most bytes that are kept.
     private static let limit = 32 << 20
-    private let store: (any ResponseStore)?
     private let state = Locked(State())
 
-    init(before store: (any ResponseStore)?) {
-        self.store = store
-    }
-
-    /// Keeps the whole beginning of a body, if the rest can be asked for.
-    func keep(_ response: StoredResponse, _ body: Data) {
+    func keep(_ response: StoredResponse, body: Data) {
         guard body.count <= Self.limit else { return }
         state.withLock { state in
             state.remove(response.url)
-            state.lastID -= 1  // no store has negative identifiers
-            state.parts.insert(Part(id: state.lastID, response: response, body: body), for: response.url)
+            state.lastID += 1
+            let part = Part(id: state.lastID, response: response, bodySize: body.count)
+            state.kept.insert(Kept(part: part, body: body), for: response.url)
             state.bytes += body.count
-            while state.bytes > Self.limit, let oldest = state.parts.leastRecentlyUsed { state.remove(oldest) }
+            while state.bytes > Self.limit, let oldest = state.kept.leastRecentlyUsed { state.remove(oldest) }
         }
     }
 
-    // MARK: - ResponseStore
+    func part(for url: String) -> Part? { state.withLock { $0.kept[url]?.part } }
 
-    func entries(for url: String) -> [StoredEntry] {
-        let stored = store?.entries(for: url) ?? []
-        guard let part = state.withLock({ $0.parts[url] }) else { return stored }
-        return stored + [StoredEntry(response: part.response, id: part.id, bodySize: part.body.count)]
+    /// The bytes of a part; nil if it was removed or replaced.
+    func body(of part: Part) -> Data? {
+        state.withLock { $0.kept[part.response.url].flatMap { $0.part.id == part.id ? $0.body : nil } }
     }
 
-    func body(of entry: StoredEntry) -> Data? {
-        guard entry.id < 0 else { return store?.body(of: entry) }
-        return state.withLock { state in
-            state.parts[entry.response.url].flatMap { $0.id == entry.id ? $0.body : nil }
-        }
-    }
-
-    func store(_ response: StoredResponse, _ cached: CachedURLResponse) {
-        state.withLock { $0.remove(response.url) }
-        store?.store(response, cached)
-    }
-
-    func update(_ entry: StoredEntry, to response: StoredResponse) {
-        if entry.id >= 0 { store?.update(entry, to: response) }
-    }
-
-    func remove(_ entry: StoredEntry) {
-        guard entry.id < 0 else {
-            store?.remove(entry)
-            return
-        }
+    func remove(_ part: Part) {
         state.withLock { state in
-            if state.parts[entry.response.url]?.id == entry.id { state.remove(entry.response.url) }
+            if state.kept[part.response.url]?.part.id == part.id { state.remove(part.response.url) }
         }
     }
 
-    func removeEntries(for url: String) {
-        state.withLock { $0.remove(url) }
-        store?.removeEntries(for: url)
-    }
+    func remove(_ url: String) { state.withLock { $0.remove(url) } }
 
     func removeAll() {
-        state.withLock { $0 = State() }
-        store?.removeAll()
+        state.withLock { state in
+            state.kept = LRUList()
+            state.bytes = 0
+        }
     }
 }
 
 extension Exchange {
-    /// What has come of a body that was cut short, as the beginning of the representation; nil if the rest could not
-    /// be asked for: without a strong validator, coded, or if the caller asked for a range itself. `old` is the
-    /// beginning that this exchange was to complete.
+    /// The beginning of a representation that was cut short; nil if the rest could not be requested: the response has no
+    /// strong validator or is coded, or the caller requested a range itself. `old` is the part that this exchange was to
+    /// complete.
     func interrupted(after old: Data?) -> (StoredResponse, Data)? {
-        let fields = reception.fields
-        guard hop.cacheRequest.method == "GET", !hop.cacheRequest.fields.contains("Range"), !reception.body.isEmpty,
-            [nil, .notCacheable].contains(Storing.objection(to: 200, fields, answering: hop.cacheRequest)),
-            let tag = fields["ETag"].flatMap(EntityTag.init), tag.isStrong, !fields.contains("Content-Encoding")
+        let fields = received.fields
+        guard step.cacheRequest.method == "GET", !step.cacheRequest.fields.contains(FieldName.range),
+            !received.body.isEmpty, mayBeKept(fields), !fields.contains(FieldName.contentEncoding),
+            let (body, length) = beginning(after: old), length.map({ body.count < $0 }) ?? true
         else { return nil }
-        var body = reception.body
-        var length = reception.bodyLength
-        if reception.status == 206 {
-            guard let old, case .complete(let selection, _, let start) = hop.verdict, start == old.count,
-                let part = Storing.part(of: fields), part.range.lowerBound == start,
-                hop.entries[selection.index].response.fields["ETag"] == fields["ETag"]
-            else { return nil }
-            body = old + body
-            length = part.completeLength
-        } else if reception.status != 200 {
-            return nil
-        }
-        guard length.map({ body.count < $0 }) ?? true else { return nil }
         let part = StoredResponse.Part(range: 0..<body.count, completeLength: length)
-        var response = StoredResponse(
-            url: hop.cacheRequest.url, method: "GET", selectingFields: HTTPFields(), status: 206, fields: fields,
-            requestTime: requestTime, responseTime: reception.responseTime, part: part)
-        response.fields = Storing.storedFields(of: fields, receivedAt: reception.responseTime)
-        response.fields["Content-Range"] = part.contentRange
-        response.fields["Content-Length"] = String(body.count)
-        response.selectingFields = SelectingFields.of(hop.cacheRequest, for: response.fields, among: [])
+        var stored = CacheRules.storedFields(of: fields, receivedAt: received.time)
+        stored[FieldName.contentRange] = part.contentRange
+        stored[FieldName.contentLength] = String(body.count)
+        let response = StoredResponse(
+            url: step.cacheRequest.url, method: "GET",
+            selectingFields: CacheRules.selectingFields(of: step.cacheRequest, for: stored), status: 206,
+            fields: stored, requestTime: requestTime, responseTime: received.time, part: part)
         return (response, body)
+    }
+
+    private func mayBeKept(_ fields: HTTPFields) -> Bool {
+        let objection = CacheRules.objection(toStoring: 200, fields: fields, answering: step.cacheRequest)
+        let tag = fields[FieldName.entityTag].flatMap(EntityTag.init)
+        return (objection == nil || objection == .notCacheable) && tag?.isStrong == true
+    }
+
+    /// The bytes from the first one on, and the length of the whole where it is known.
+    private func beginning(after old: Data?) -> (Data, Int?)? {
+        switch received.status {
+        case 200: return (received.body, received.bodyLength)
+        case 206:
+            guard let old, case .complete(let selection, _, let start) = step.decision, start == old.count,
+                let part = CacheRules.part(of: received.fields), part.range.lowerBound == start,
+                step.entries[selection.index].response.fields[FieldName.entityTag]
+                    == received.fields[FieldName.entityTag]
+            else { return nil }
+            return (old + received.body, part.completeLength)
+        default: return nil
+        }
     }
 }

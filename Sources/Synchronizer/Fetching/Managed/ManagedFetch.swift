@@ -1,231 +1,165 @@
 import Foundation
 import HTTPCaching
 
-/// A fetch of a ``ManagedFetcher``: goes from hop to hop, and over the network where the verdict says so.
-///
-/// Its steps follow each other: the look-up, the transfer's events, the delegate's decision. Only `cancel`, `proceed`
-/// and `storedMeanwhile` come from elsewhere.
+/// A fetch that follows RFC 9111. ``run(_:)`` is all of it on one page: look up → decide → send → freshen or store →
+/// answer. Each stage is a method in a file of its own; the rules are those of HTTPCaching.
 final class ManagedFetch: Fetch {
-    let fetcher: ManagedFetcher
+    /// What all fetches of a fetcher share.
+    struct Context: Sendable {
+        let transport: any Transport
+        let cache: ManagedCache
+        let refreshes = BackgroundRefreshes()
+    }
+
+    /// Where a run begins.
+    enum Start {
+        /// With a request: the first one, or that of a redirect.
+        case request(URLRequest, LoadTrace)
+        /// With a request for which nothing is stored.
+        case miss(URLRequest)
+        /// With a step that was decided before.
+        case step(FetchStep)
+    }
+
+    let context: Context
     let options: FetchOptions
-    private let state: Locked<State>
+    let state: Locked<State>
 
-    /// A hop that waits for its turn.
-    private enum Waiting {
-        /// The first one, for which nothing is stored: it is made anew when its turn comes, because many may wait.
-        case nothingStored(URLRequest)
-        case hop(Boxed<Hop>)
+    var cache: ManagedCache { context.cache }
+
+    /// - Parameter hasSlot: whether the fetch may use the network at once.
+    init(
+        _ context: Context, options: FetchOptions, hasSlot: Bool, receive: @escaping @Sendable (FetchEvent) -> Void
+    ) {
+        self.context = context
+        self.options = options
+        state = Locked(State(receive: receive, phase: hasSlot ? .hasSlot : .lookingUp))
     }
 
-    /// The exchange under way, touched under the lock only.
-    private final class Running {
-        var exchange: Exchange
+    /// Runs the fetch from its start, after a redirect, when it gets its network slot, and when it must send again.
+    func run(_ start: Start) {
+        // Look up the entries stored for the URL, and decide with the rules what to do about the request.
+        guard let step = step(from: start) else { return finishInvalid(start) }
 
-        init(_ exchange: Exchange) { self.exchange = exchange }
-    }
+        // Decide: a hit is the answer, a refusal is an error, and everything else needs the network.
+        switch step.decision {
+        case .reuse(let selection),
+            .reuseWhileRevalidating(let selection, _) where !options.awaitsRefresh:
+            guard let answer = answer(from: selection, of: step) else {
+                return run(.step(step.without(selection, rules: cache.rules, at: cache.time.now)))
+            }
+            deliver(answer)
+            return refresh(step)
+        case .refuse(let reason): return finish(.failure(.notCached(step.context(explaining: reason))))
+        case .validate, .complete, .forward, .reuseWhileRevalidating: break
+        }
 
-    private struct State {
-        /// Nil once the fetch is over.
-        var receive: (@Sendable (FetchEvent) -> Void)?
-        var mayUseNetwork: Bool
-        var waiting: Waiting?
-        var running: Running?
-
-        /// The exchange, once it is over and its transfer is known: the transfer is needed to ask the delegate.
-        mutating func takeEndedExchange() -> Exchange? {
-            guard let running, running.exchange.end != nil, running.exchange.transfer != nil else { return nil }
-            self.running = nil
-            return running.exchange
+        // Send the request; if the load has no network slot yet, `proceed` runs the step again when it has one.
+        guard hasSlot(for: step) else { return }
+        send(step) { [self] finished in
+            var exchange = finished
+            switch conclusion(of: &exchange) {
+            case .answer(let answer, let change):
+                // Freshen the entry that a 304 confirms, or store the new response, if delegate and rules allow it.
+                make(change, after: exchange) { [self] kept in
+                    // Answer with the response; a redirect runs the fetch again with the next request.
+                    deliver(answer.stored(as: kept, rules: cache.rules, at: cache.time.now))
+                }
+            case .sendAgain(let step): run(.step(step))
+            case .failure(let error): finish(.failure(error))
+            }
         }
     }
 
-    init(
-        _ fetcher: ManagedFetcher, _ options: FetchOptions, mayUseNetwork: Bool,
-        receive: @escaping @Sendable (FetchEvent) -> Void
-    ) {
-        self.fetcher = fetcher
-        self.options = options
-        state = Locked(State(receive: receive, mayUseNetwork: mayUseNetwork))
-    }
-
-    // MARK: - What Loading calls
+    // MARK: - Fetch
 
     func proceed() {
         let waiting = state.withLock { state -> Waiting? in
-            guard let waiting = state.waiting, !state.mayUseNetwork else { return nil }
-            state.mayUseNetwork = true
+            guard case .waitingForSlot(let waiting) = state.phase else { return nil }
+            state.phase = .hasSlot
             return waiting
         }
         switch waiting {
-        case .nothingStored(let request): visit(request, LoadTrace(), among: [])
-        case .hop(let hop): goOn(with: hop.value)
+        case .miss(let request): run(.miss(request))
+        case .step(let step): resume(step.value)
         case nil: break
         }
     }
 
-    /// Goes on with a hop that has waited. If the session has other cookies by now, what was selected may be for
-    /// somebody else, and the answer would be kept for whom it is not: then the request is judged anew.
-    func goOn(with hop: Hop) {
-        if fetcher.sendsSameFields(with: hop) { act(on: hop) } else { visit(hop.request, hop.trace) }
+    /// Continues with a step that has waited. If the session has other cookies by now, the step is looked up again: its
+    /// selection may belong to another user, and its response would be stored for the wrong one.
+    func resume(_ step: FetchStep) {
+        let headers = HTTPFields(context.transport.sessionHeaders(for: step.request))
+        let isCurrent = Set(headers.lines) == Set(step.cacheRequest.sessionHeaders.lines)
+        run(isCurrent ? .step(step) : .request(step.request, step.trace))
     }
 
     func cancel() {
         let transfer = state.withLock { state in
-            defer { state = State(receive: nil, mayUseNetwork: false) }
+            defer { state = State(receive: nil, phase: .lookingUp) }
             return state.running?.exchange.transfer
         }
         transfer?.cancel()
     }
 
-    /// Not what must not be stale (RFC 9111 §4.2.4): that is for the server to confirm first.
     func storedMeanwhile() -> Fetched? {
-        let hop = state.withLock { state -> Hop? in
-            if let running = state.running { return running.exchange.hop }
-            if case .hop(let hop)? = state.waiting { return hop.value }
-            return nil
-        }
-        guard let hop, let selection = hop.fallback, selection.answer == .stored else { return nil }
-        let response = hop.entries[selection.index].response
-        guard (200..<300).contains(response.status),
-            let shown = fetcher.rules.selectionMeanwhile(selection, of: response),
-            let body = body(hop, shown), !body.isEmpty
-        else { return nil }
-        let head = shown.head(of: response)
-        var trace = hop.trace
-        trace.describe(shown, source: shown.freshness.isFresh ? .cache : .stale)
-        trace.bytesSpared = body.count
-        return Fetched(
-            body: body, response: ResponseHead(url: hop.url, status: head.status, fields: head.fields),
-            freshUntil: .distantPast, trace: trace)
-    }
-
-    // MARK: - From hop to hop
-
-    /// Looks up what is stored, unless `entries` are given, and does what is to be done.
-    func visit(_ request: URLRequest, _ trace: LoadTrace, among entries: [StoredEntry]? = nil) {
-        guard let url = request.url else {
-            return finish(.failure(.invalidRequest(.init(url: nil, trace: trace))))
-        }
-        switch url.isPlainHTTP ? "http" : url.scheme?.lowercased() {
-        case "http", "https":
-            guard let hop = fetcher.hop(for: request, trace, options, among: entries) else {
-                return finish(.failure(.invalidRequest(.init(url: url, trace: trace))))
+        let step = state.withLock { state -> FetchStep? in
+            switch state.phase {
+            case .sending(let running): return running.exchange.step
+            case .waitingForSlot(.step(let step)): return step.value
+            case .waitingForSlot(.miss), .lookingUp, .hasSlot: return nil
             }
-            act(on: hop)
-        case "file", "data":
-            let verdict = Verdict.forward(HTTPFields(), fallback: nil, .notHTTP)
-            let cacheRequest = CacheRequest(
-                url: url.absoluteString, impliedFields: HTTPFields(fetcher.transport.impliedFields(for: request)))
-            act(
-                on: Hop(
-                    request: request, url: url, cacheRequest: cacheRequest, entries: [], verdict: verdict, trace: trace)
-            )
-        default: finish(.failure(.invalidRequest(.init(url: url, trace: trace))))
+        }
+        guard let step, let selection = step.fallback else { return nil }
+        let response = step.entries[selection.index].response
+        return Fetched.provisional(selection, of: response, url: step.url, trace: step.trace) { shown in
+            body(for: shown, of: step)
+        }
+    }
+}
+
+extension ManagedFetch {
+    /// What a fetch waits with for its network slot.
+    enum Waiting {
+        /// The first request, for which nothing is stored. Its step is made again later: very many fetches may wait.
+        case miss(URLRequest)
+        case step(Boxed<FetchStep>)
+    }
+
+    /// The exchange in flight, accessed under the lock only.
+    final class Running {
+        var exchange: Exchange
+        let completion: @Sendable (Exchange) -> Void
+
+        init(_ exchange: Exchange, completion: @escaping @Sendable (Exchange) -> Void) {
+            self.exchange = exchange
+            self.completion = completion
         }
     }
 
-    func act(on hop: consuming Hop) {
-        switch hop.verdict {
-        case .reuse(let selection): answer(hop, selection)
-        case .reuseWhileRevalidating where options.awaitsRefresh: useNetwork(hop)
-        case .reuseWhileRevalidating(let selection, let fields):
-            guard answer(copy hop, selection) else { return }
-            fetcher.refresh(selection, of: hop, fields, options)
-        case .validate, .complete, .forward: useNetwork(hop)
-        case .refuse(let reason):
-            var trace = hop.trace
-            trace.explain(reason)
-            finish(.failure(.notCached(.init(url: hop.url, trace: trace))))
+    enum Phase {
+        case lookingUp
+        case waitingForSlot(Waiting)
+        case hasSlot
+        case sending(Running)
+    }
+
+    struct State {
+        /// Nil once the fetch is over.
+        var receive: (@Sendable (FetchEvent) -> Void)?
+        var phase: Phase
+
+        var running: Running? { if case .sending(let running) = phase { running } else { nil } }
+
+        /// Takes the exchange once it has ended and its transfer is known, which asks the delegate what to store.
+        mutating func takeEnded() -> Running? {
+            guard let running, running.exchange.end != nil, running.exchange.transfer != nil else { return nil }
+            phase = .hasSlot
+            return running
         }
     }
 
-    private func useNetwork(_ found: Hop) {
-        let hop = found.withoutBodies()
-        let isUnknown = hop.isFirstAndUnknown
-        let mayGo = state.withLock { state in
-            if !state.mayUseNetwork {
-                state.waiting = isUnknown ? .nothingStored(hop.request) : .hop(Boxed(hop))
-            }
-            return state.mayUseNetwork
-        }
-        if mayGo { send(hop) } else { report(.needsNetwork(nothingStored: isUnknown)) }
-    }
-
-    // MARK: - On the network
-
-    func send(_ hop: Hop) {
-        if case .reuseWhileRevalidating(let selection, let fields) = hop.verdict {
-            return fetcher.refresh(selection, of: hop, fields, options) { [self] in finish($0) }
-        }
-        var hop = hop
-        hop.trace.validators = hop.validators
-        let exchange = Exchange(
-            hop: hop, requestTime: fetcher.time.now, mark: fetcher.invalidations.now,
-            reception: Reception(maximumBodySize: options.maximumBodySize))
-        let isOpen = state.withLock { state in
-            guard state.receive != nil else { return false }
-            state.waiting = nil
-            state.running = Running(exchange)
-            return true
-        }
-        guard isOpen else { return }
-        let transfer = fetcher.transport.send(hop.outboundRequest) { [self] in receive($0) }
-        let (isNeeded, ended) = state.withLock { state -> (Bool, Exchange?) in
-            guard state.receive != nil else { return (false, nil) }
-            state.running?.exchange.transfer = transfer
-            return (true, state.takeEndedExchange())
-        }
-        // What has turned out too large before its transfer was known goes on until now.
-        if !isNeeded || ended?.reception.isTooLarge == true { transfer.cancel() }
-        if let ended { complete(ended) }
-    }
-
-    private func receive(_ event: TransferEvent) {
-        switch event {
-        case .response(let head) where head.isInterim: break
-        case .response(let head):
-            let now = fetcher.time.now
-            let exchange = state.withLock { state in
-                state.running?.exchange.reception.receive(head, at: now)
-                return state.running?.exchange
-            }
-            if let event = exchange?.reportOfHead { report(event) }
-            endIfTooLarge()
-        case .data(let data):
-            let isReported = state.withLock { state in
-                state.running?.exchange.reception.receive(data)
-                return state.running?.exchange.isReportedAsItArrives ?? false
-            }
-            if isReported { report(.received(data)) } else { endIfTooLarge() }
-        case .sent(let count, let expected): report(.sent(count, of: expected))
-        case .authorized(let credential):
-            state.withLock { $0.running?.exchange.authorize(credential) }
-            report(.authorized)
-        case .measured(let network): state.withLock { $0.running?.exchange.network = network }
-        case .finished(let error):
-            end(error.map { .failure($0) } ?? .success(()))
-        }
-    }
-
-    /// What is too large is not read any further.
-    private func endIfTooLarge() {
-        guard state.withLock({ $0.running?.exchange.reception.isTooLarge ?? false }) else { return }
-        state.withLock { $0.running?.exchange.transfer }?.cancel()
-        end(.success(()))
-    }
-
-    private func end(_ end: Result<Void, any Error>) {
-        let ended = state.withLock { state -> Exchange? in
-            guard let running = state.running, running.exchange.end == nil else { return nil }
-            running.exchange.note(end)
-            return state.takeEndedExchange()
-        }
-        if let ended { complete(ended) }
-    }
-
-    // MARK: - What Loading hears
-
-    /// Whether nobody has cancelled.
+    /// Whether the fetch has been neither answered nor cancelled.
     var isOpen: Bool { state.withLock { $0.receive != nil } }
 
     func report(_ event: FetchEvent) {
@@ -234,43 +168,17 @@ final class ManagedFetch: Fetch {
 
     func finish(_ result: Result<Fetched, SynchronizerError>) {
         let receive = state.withLock { state in
-            defer { state = State(receive: nil, mayUseNetwork: false) }
+            defer { state = State(receive: nil, phase: .lookingUp) }
             return state.receive
         }
         receive?(.finished(result))
     }
-}
 
-extension Hop {
-    /// Whether it can be made anew out of its request alone.
-    fileprivate var isFirstAndUnknown: Bool {
-        guard case .forward(_, nil, let reason) = verdict, reason != .notHTTP else { return false }
-        return entries.isEmpty && trace == LoadTrace()
-    }
-}
-
-extension Exchange {
-    /// Whether the caller hears of the body while it arrives: only of one that will be the result.
-    fileprivate var isReportedAsItArrives: Bool {
-        guard (200..<300).contains(reception.status), !reception.isTooLarge else { return false }
-        if case .complete = hop.verdict, reception.status == 206 { return resumption != nil }
-        return true
-    }
-
-    /// What the caller hears with the head.
-    fileprivate var reportOfHead: FetchEvent? {
-        guard isReportedAsItArrives, let head = reception.head else { return nil }
-        if let resumption { return .resumed(after: resumption.start, expectedBytes: resumption.length) }
-        return .response(head, expectedBytes: reception.bodyLength)
-    }
-
-    /// Where the rest of a body begins, and the length of the whole; nil if this is not the rest that was asked for.
-    private var resumption: (start: Int, length: Int?)? {
-        guard case .complete(let selection, _, let start) = hop.verdict, reception.status == 206,
-            !hop.cacheRequest.fields.contains("Range"), let part = Storing.part(of: reception.fields),
-            part.range.lowerBound == start,
-            hop.entries[selection.index].response.hasSameStrongValidator(as: reception.fields)
-        else { return nil }
-        return (start, part.completeLength)
+    private func finishInvalid(_ start: Start) {
+        switch start {
+        case .request(let request, let trace): finish(.failure(.invalidRequest(.init(url: request.url, trace: trace))))
+        case .miss(let request): finish(.failure(.invalidRequest(.init(url: request.url, trace: LoadTrace()))))
+        case .step(let step): finish(.failure(.invalidRequest(step.context)))
+        }
     }
 }

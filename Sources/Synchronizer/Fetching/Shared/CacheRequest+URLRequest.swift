@@ -2,12 +2,18 @@ import Foundation
 import HTTPCaching
 
 extension CacheRequest {
-    /// A request as the cache sees it.
-    init(_ request: URLRequest, url: URL, impliedFields: [String: String]) {
+    /// - Parameter sessionHeaders: the headers that the session adds to the request.
+    init(_ request: URLRequest, url: URL, sessionHeaders: [String: String]) {
         self.init(
-            url: cacheKey(of: url.absoluteString), method: request.httpMethod ?? "GET", fields: HTTPFields(of: request),
-            impliedFields: HTTPFields(impliedFields), policy: CachePolicy(request.cachePolicy))
+            url: CacheRules.cacheKey(of: url.absoluteString), method: request.httpMethod ?? "GET",
+            fields: HTTPFields(of: request), sessionHeaders: HTTPFields(sessionHeaders),
+            policy: CachePolicy(request.cachePolicy))
     }
+}
+
+extension URLRequest {
+    /// The key under which responses to the request are stored; nil without a URL.
+    var cacheKey: String? { url.map { CacheRules.cacheKey(of: $0.absoluteString) } }
 }
 
 extension CachePolicy {
@@ -23,6 +29,6 @@ extension CachePolicy {
         }
     }
 
-    /// Whether a look-up could find something to use.
+    /// Whether a lookup could hit.
     var looksUp: Bool { self != .reloadIgnoringLocal && self != .reloadIgnoringLocalAndRemote }
 }

@@ -1,10 +1,10 @@
 import Foundation
+import HTTPCaching
 
-/// Gives each request the credentials that the session's configuration holds, and so to the origin that is asked.
+/// Adds the credentials of the session's configuration to requests, so that redirects to another origin drop them.
 ///
-/// A session adds its `httpAdditionalHeaders` to every request it sends, also to that for a redirect's target, whoever
-/// that is. So they are taken out of the session's configuration, and put into requests: those that a redirect leads
-/// to another origin lose them.
+/// A session adds its `httpAdditionalHeaders` to every request, also to that for a redirect to another origin. So the
+/// credentials are moved from the session's configuration into the requests.
 final class CredentialedFetcher: Fetching {
     private let base: any Fetching
     private let credentials: [String: String]
@@ -28,22 +28,22 @@ final class CredentialedFetcher: Fetching {
 
     func removeAllStored() { base.removeAllStored() }
 
-    /// What a request says itself goes before what the session says (`URLSessionConfiguration.httpAdditionalHeaders`).
+    /// The request's own fields win, as with `URLSessionConfiguration.httpAdditionalHeaders`.
     private func credentialed(_ request: URLRequest) -> URLRequest {
         var request = request
         var fields = request.allHTTPHeaderFields ?? [:]
         for (name, value) in credentials where request.value(forHTTPHeaderField: name) == nil { fields[name] = value }
-        request.allHTTPHeaderFields = fields  // `setValue` would leave out what is malformed, and nobody would notice
+        request.allHTTPHeaderFields = fields  // `setValue` would drop a malformed value silently
         return request
     }
 }
 
 extension URLSessionConfiguration {
-    /// Takes the credentials out of the fields that the session adds to requests, and returns them.
+    /// Removes the credentials from the headers that the session adds to requests, and returns them.
     func removeCredentials() -> [String: String] {
         var credentials: [String: String] = [:]
         for (name, value) in httpAdditionalHeaders ?? [:] {
-            guard let name = name as? String, Redirect.isForOneOrigin(name) else { continue }
+            guard let name = name as? String, CacheRules.isForOneOrigin(name) else { continue }
             credentials[name] = "\(value)"
             httpAdditionalHeaders?.removeValue(forKey: name)
         }

@@ -1,15 +1,15 @@
 import Foundation
 
 extension Data {
-    /// Zeros in pages of their own, which take memory when they are written to, and give it back when nobody holds the
-    /// bytes any more.
+    /// Zeros in memory pages of their own: they take memory when they are written, and return it to the system when the data
+    /// is freed.
     ///
-    /// What the allocator is given back it keeps, in pieces, as long as something that stays lies between them; and once
-    /// it has been given back something large, it keeps whatever is not larger than that.
+    /// The allocator would keep freed memory while longer-lived allocations lie between the pieces. After it has freed one
+    /// large piece, it also keeps all later pieces up to that size.
     static func inOwnPages(count: Int) -> Data {
         let pages = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
         guard let pages, pages != MAP_FAILED else { return Data(count: count) }
-        // The count that a deallocator is told is smaller where the bytes were cut off.
+        // The deallocator gets a smaller count if the data was truncated: it uses the original one.
         return Data(bytesNoCopy: pages, count: count, deallocator: .custom { pages, _ in munmap(pages, count) })
     }
 }

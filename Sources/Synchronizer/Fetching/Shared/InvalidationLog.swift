@@ -1,13 +1,13 @@
-/// What was made invalid lately (RFC 9111 §4.4), for answers that were asked for before: those must not be stored.
+/// The recent invalidations (RFC 9111 §4.4). Responses to requests sent before an invalidation must not be stored.
 final class InvalidationLog: Sendable {
-    /// A moment in the order of invalidations.
+    /// A position in the order of invalidations.
     typealias Mark = Int
 
     private struct State {
         var last = 0
         var keys = LRUList<String, Int>()
-        /// What is older than this has been forgotten.
-        var forgotten = 0
+        /// Invalidations up to this position have been evicted.
+        var evicted = 0
     }
 
     private static let limit = 1_000
@@ -21,22 +21,22 @@ final class InvalidationLog: Sendable {
                 state.last += 1
                 state.keys.insert(state.last, for: key)
                 guard state.keys.count > Self.limit, let oldest = state.keys.leastRecentlyUsed else { continue }
-                state.forgotten = max(state.forgotten, state.keys.remove(oldest) ?? 0)
+                state.evicted = max(state.evicted, state.keys.remove(oldest) ?? 0)
             }
         }
     }
 
-    /// Notes that all there is was made invalid.
+    /// Notes that all entries were invalidated.
     func noteEverything() {
         state.withLock { state in
             state.last += 1
-            state.forgotten = state.last
+            state.evicted = state.last
             state.keys = LRUList()
         }
     }
 
-    /// Whether the key was made invalid after the mark. Of what has been forgotten everything is taken to be.
+    /// Whether the key was invalidated after the mark; true if that is not known any more.
     func isInvalid(_ key: String, since mark: Mark) -> Bool {
-        state.withLock { $0.keys[key].map { $0 > mark } ?? (mark < $0.forgotten) }
+        state.withLock { $0.keys[key].map { $0 > mark } ?? (mark < $0.evicted) }
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// What is to be removed from the store, and cannot be at once, because nobody may wait for the disk: until it has been
-/// removed, nothing is found under its keys.
+/// The keys whose entries are about to be removed. The caller must not wait for the disk, so lookups miss these keys until
+/// the entries are gone.
 final class PendingRemovals: Sendable {
     private let keys = Locked<Set<String>>([])
 

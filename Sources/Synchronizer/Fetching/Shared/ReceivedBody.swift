@@ -1,38 +1,38 @@
 import Foundation
 
-/// The bytes of a body while they arrive. A large one is in pages of its own, because bodies come and go between what
-/// stays, such as the images that are made of them.
+/// The bytes of a body while they arrive. A large body has memory pages of its own, so that freeing it leaves no gap between
+/// longer-lived allocations, such as decoded images.
 struct ReceivedBody: Sendable {
-    /// Bodies from this size on are in pages of their own: 128 KB, as glibc's are as long as nothing larger was freed.
+    /// Bodies of at least this size get pages of their own: 128 KB, the initial threshold of glibc.
     static let large = 128 << 10
-    /// A length is no reason to take much memory at once.
+    /// The most bytes to reserve for a stated length.
     private static let largestReservation = 16 << 20
 
-    /// What has come, and room for more.
+    /// The bytes so far, and room for more.
     private var room = Data()
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
 
-    /// What has come so far; it shares its memory with this.
+    /// The bytes so far, without a copy.
     var data: Data { count == room.count ? room : room.prefix(count) }
 
-    /// - Parameter length: The length of the whole, where it is known.
+    /// - Parameter length: the length of the whole body if known.
     mutating func append(_ data: Data, of length: Int?) {
         let needed = count + data.count
         if isEmpty, needed >= length ?? 0 {
-            room = data  // mostly all there is: no copy
+            room = data  // usually the whole body: no copy
         } else if max(needed, length ?? 0) < Self.large {
             if let length, isEmpty { room.reserveCapacity(length) }
             room.append(data)
         } else {
-            if needed > room.count { makeRoom(beyond: needed, length ?? 0) }
+            if needed > room.count { makeRoom(for: needed, length: length ?? 0) }
             write(data)
         }
         count = needed
     }
 
-    private mutating func makeRoom(beyond needed: Int, _ length: Int) {
+    private mutating func makeRoom(for needed: Int, length: Int) {
         let before = data
         let reservation = max(2 * needed, Self.largestReservation)
         room = .inOwnPages(count: length > needed ? min(length, reservation) : 2 * needed)

@@ -49,7 +49,7 @@ final class LoadedObject: Sendable {
     }
 
     /// Whether it may be shown, though it is stale, while the server is asked.
-    var mayBeShownStale: Bool { CacheRules().mayBeShownMeanwhile(head.fields, isFresh: false) }
+    var mayBeShownStale: Bool { CacheRules.mayBeShownBeforeValidation(head.fields, isFresh: false) }
 
     /// The same object, as the answer to another fetch.
     func reused(for fetched: Fetched) -> LoadedObject {

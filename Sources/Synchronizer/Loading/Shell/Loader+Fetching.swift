@@ -11,7 +11,7 @@ extension Loader {
     /// For this request nothing is stored, and its turn on the network has come.
     func send(_ id: Machine.DownloadID, _ job: LoadJob, _ handle: FetchHandle) {
         var options = job.options
-        options.skipsLookUp = true
+        options.skipsLookup = true
         begin(id, job, options, handle)
     }
 

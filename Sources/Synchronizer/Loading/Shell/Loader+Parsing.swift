@@ -36,7 +36,7 @@ extension Loader {
             state.downloads.ids.compactMap { id in state.downloads[id].map { (id, $0.job) } }
         }
         let hit = loads.filter { other, job in
-            other != id && job.request.url.map { keys.contains(cacheKey(of: $0.absoluteString)) } ?? false
+            other != id && job.request.url.map { keys.contains(CacheRules.cacheKey(of: $0.absoluteString)) } ?? false
         }
         if !hit.isEmpty { update { state in hit.forEach { state.invalidate($0.0) } } }
         memory.forget(keys)

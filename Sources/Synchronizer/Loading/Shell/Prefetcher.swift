@@ -125,7 +125,7 @@ extension Prefetcher.State {
     fileprivate mutating func ended(_ id: Int, _ outcome: Loader.Outcome) {
         guard let ended = running.removeValue(forKey: id), case .success(let loaded) = outcome else { return }
         ledger.loaded(
-            ended.identity, bytes: loaded.trace.bytesReceived + loaded.trace.bytesSpared, group: ended.group)
+            ended.identity, bytes: loaded.trace.bytesReceived + loaded.trace.bytesSaved, group: ended.group)
         if ended.wasAsked { ledger.asked(for: ended.identity) }
     }
 
