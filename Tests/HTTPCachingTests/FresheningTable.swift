@@ -61,7 +61,8 @@ struct FresheningTable {
     @Test("a 304 updates what the table says", arguments: outcomes)
     func outcome(_ test: Case) {
         let stored = test.stored.map { Candidate.response($0) }
-        let outcome = CacheRules.confirmation(by: HTTPFields(lines: test.received), asked: 0, among: stored, for: .get())
+        let outcome = CacheRules.confirmation(
+            by: HTTPFields(lines: test.received), asked: 0, among: stored, for: .get())
         #expect(outcome == test.updated.map { .update($0) } ?? .mismatch, "\(test.testDescription)")
     }
 

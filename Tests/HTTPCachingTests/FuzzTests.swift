@@ -82,7 +82,8 @@ struct FuzzTests {
             let size = numbers.below(12)
             let times: [Double] = [0, -10, 10, -1e6, 1e6, .nan, .infinity, -1e300]
             let response = StoredResponse(
-                url: CacheRequest.url, method: "GET", selectingFields: CacheRules.selectingFields(of: asked, for: fields),
+                url: CacheRequest.url, method: "GET",
+                selectingFields: CacheRules.selectingFields(of: asked, for: fields),
                 status: status, fields: fields, requestTime: Moment.at(times[numbers.below(times.count)]),
                 responseTime: Moment.at(times[numbers.below(times.count)]),
                 part: status == 206 ? CacheRules.part(of: fields, bodySize: size) : nil)

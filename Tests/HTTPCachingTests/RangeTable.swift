@@ -167,7 +167,8 @@ struct RangeTable {
         #expect(made.before == result.before && made.after == result.after)
         let size = made.before.count + test.size + made.after.count
         let response = made.response(
-            from: test.old.response, with: fields, bodySize: size, requestTime: Moment.at(1), responseTime: Moment.at(2))
+            from: test.old.response, with: fields, bodySize: size, requestTime: Moment.at(1), responseTime: Moment.at(2)
+        )
         #expect(response.status == (made.part == nil ? 200 : 206))
         #expect(response.fields["Content-Range"] == made.part?.contentRange)
         #expect(response.fields["Content-Length"] == String(size))
@@ -178,7 +179,8 @@ struct RangeTable {
     @Test("combine by their dates where those are strong validators and there is no entity tag")
     func dates() {
         func combines(_ old: Candidate, _ new: String) -> Bool {
-            Combination(of: old, with: 206, fields: HTTPFields(lines: "Content-Range: bytes 4-9/10\n\(new)"), bodySize: 6)
+            Combination(
+                of: old, with: 206, fields: HTTPFields(lines: "Content-Range: bytes 4-9/10\n\(new)"), bodySize: 6)
                 != nil
         }
         #expect(combines(Self.dated(-9), "Last-Modified: \(Moment.field(-9))"))

@@ -98,7 +98,8 @@ extension Candidate {
         let fields = HTTPFields(lines: lines)
         let response = StoredResponse(
             url: url, method: method,
-            selectingFields: CacheRules.selectingFields(of: asked, for: fields, among: siblings.map(\.response)), status: status,
+            selectingFields: CacheRules.selectingFields(of: asked, for: fields, among: siblings.map(\.response)),
+            status: status,
             fields: fields, requestTime: Moment.at(arrived - delay), responseTime: Moment.at(arrived),
             part: status == 206 ? CacheRules.part(of: fields, bodySize: size) : nil, injectedCacheControl: injected)
         return Candidate(response, bodySize: size)

@@ -191,7 +191,9 @@ struct SelectingTable {
         ]
         for (length, digest) in expected {
             let text = String(decoding: (0..<length).map { UInt8($0) }, as: UTF8.self)
-            let kept = CacheRules.selectingFields(of: CacheRequest(url: CacheRequest.url, fields: HTTPFields([("Authorization", text)])), for: HTTPFields())
+            let kept = CacheRules.selectingFields(
+                of: CacheRequest(url: CacheRequest.url, fields: HTTPFields([("Authorization", text)])),
+                for: HTTPFields())
             #expect(kept["Authorization"] == "sha-256=\(digest)", "\(length) bytes")
         }
     }

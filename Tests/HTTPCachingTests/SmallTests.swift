@@ -63,7 +63,8 @@ struct InjectionTests {
             (200, "cache-control: no-store", 60, nil), (200, "Cache-Control: private", 60, nil),
             (200, "Cache-Control:", 60, nil), (200, "Expires: 0", 60, nil), (200, "Pragma: no-cache", 60, "max-age=60"),
         ] as [(Int, String, Double?, String?)] {
-            let value = CacheRules.injectedCacheControl(status: status, fields: HTTPFields(lines: lines), cacheTime: cacheTime, overriding: false)
+            let value = CacheRules.injectedCacheControl(
+                status: status, fields: HTTPFields(lines: lines), cacheTime: cacheTime, overriding: false)
             #expect(value == expected, "\(status) \(lines)")
         }
     }
@@ -76,7 +77,8 @@ struct InjectionTests {
             ("Cache-Control: max-age=5, no-cache", nil), ("Cache-Control: private, max-age=5", nil),
             ("Cache-Control: no-cache=\"A\"", nil),
         ] as [(String, String?)] {
-            let value = CacheRules.injectedCacheControl(status: 200, fields: HTTPFields(lines: lines), cacheTime: 60, overriding: true)
+            let value = CacheRules.injectedCacheControl(
+                status: 200, fields: HTTPFields(lines: lines), cacheTime: 60, overriding: true)
             #expect(value == expected, "\(lines)")
         }
     }

@@ -86,7 +86,8 @@ struct StoringTable {
 
     @Test("is allowed as the table says", arguments: cases)
     func objection(_ test: Case) {
-        let objection = CacheRules.objection(toStoring: test.status, fields: HTTPFields(lines: test.lines), answering: test.request)
+        let objection = CacheRules.objection(
+            toStoring: test.status, fields: HTTPFields(lines: test.lines), answering: test.request)
         #expect(objection == test.objection, "\(test.testDescription)")
     }
 

@@ -24,7 +24,7 @@ final class Session {
         configuration.caching = .managed
         configuration.memoryCapacity = 32 << 20
         configuration.preferredMemoryUsage = 24 << 20
-        configuration.grace = 0.05  // a cell that GTK uses again may be given the same photograph
+        configuration.cancellationGracePeriod = 0.05  // a cell that GTK uses again may be given the same photograph
         // Where the line is the bottleneck, each further load at a time makes all of them later. Two keep it busy, and
         // with a third the others need not wait when two are of many megabytes.
         configuration.maximumLoadsPerHost = 3

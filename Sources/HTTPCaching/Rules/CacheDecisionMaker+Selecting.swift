@@ -12,7 +12,9 @@ extension CacheDecisionMaker {
         var best: Choice?
         let siblingVary = siblingVary(candidates)
         for index in candidates.indices {
-            guard let choice = choice(at: index, candidate: candidates[index], siblingVary: siblingVary) else { continue }
+            guard let choice = choice(at: index, candidate: candidates[index], siblingVary: siblingVary) else {
+                continue
+            }
             if best.map({ choice.date > $0.date }) ?? true { best = choice }
         }
         return best

@@ -9,7 +9,9 @@ extension CacheDecisionMaker {
     func reuseWhileRevalidating(
         _ selection: Selection, of response: StoredResponse, facts: ResponseFacts
     ) -> CacheDecision {
-        guard case .reuse(let selection) = reuse(selection, of: response, facts: facts) else { return .reuse(selection) }
+        guard case .reuse(let selection) = reuse(selection, of: response, facts: facts) else {
+            return .reuse(selection)
+        }
         return .reuseWhileRevalidating(selection, conditions(facts))
     }
 

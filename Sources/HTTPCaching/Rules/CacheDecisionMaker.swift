@@ -1,3 +1,11 @@
+extension CacheRules {
+    /// Decides what to do about a request, given the responses stored for its URI, newest first (RFC 9111 §4).
+    package func decision(for request: CacheRequest, among stored: [Candidate], at now: Date) -> CacheDecision {
+        CacheDecisionMaker(request: request, directives: RequestFacts(request), rules: self, now: now)
+            .decision(among: stored)
+    }
+}
+
 /// Decides about one request. Part of ``CacheRules/decision(for:among:at:)``.
 struct CacheDecisionMaker {
     let request: CacheRequest
@@ -42,7 +50,8 @@ struct CacheDecisionMaker {
     var directiveFields: HTTPFields {
         guard !request.fields.contains(FieldName.cacheControl) else { return HTTPFields() }
         switch request.policy {
-        case .reloadIgnoringLocalAndRemote: return HTTPFields([(FieldName.cacheControl, "no-cache"), (FieldName.pragma, "no-cache")])
+        case .reloadIgnoringLocalAndRemote:
+            return HTTPFields([(FieldName.cacheControl, "no-cache"), (FieldName.pragma, "no-cache")])
         case .reloadRevalidating: return HTTPFields([(FieldName.cacheControl, "max-age=0")])
         default: return HTTPFields()
         }
@@ -63,7 +72,9 @@ struct CacheDecisionMaker {
         if selection.freshness.isFresh { return reuse(selection, of: response, facts: facts) }
         if let permission = permissionForStale(selection.freshness, facts: facts) {
             selection.explanation = .staleAllowed(selection.freshness, permission)
-            guard permission == .staleWhileRevalidate, mayUseNetwork else { return reuse(selection, of: response, facts: facts) }
+            guard permission == .staleWhileRevalidate, mayUseNetwork else {
+                return reuse(selection, of: response, facts: facts)
+            }
             return reuseWhileRevalidating(selection, of: response, facts: facts)
         }
         selection.explanation = .stale(selection.freshness)

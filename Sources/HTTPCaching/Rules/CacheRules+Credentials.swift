@@ -46,7 +46,9 @@ extension CacheRules {
         case 3: return isSame(word, as: "key") || isSame(word, as: "jwt") || isSame(word, as: "sid")
         case 4: return isSame(word, as: "auth")
         case 5: return isSame(word, as: "token")
-        case 6: return isSame(word, as: "cookie") || isSame(word, as: "secret") || isSame(word, as: "apikey") || isSame(word, as: "bearer")
+        case 6:
+            return isSame(word, as: "cookie") || isSame(word, as: "secret") || isSame(word, as: "apikey")
+                || isSame(word, as: "bearer")
         case 7: return isSame(word, as: "session") || isSame(word, as: "cookie2")
         case 8: return isSame(word, as: "password") || isSame(word, as: "apitoken")
         case 9: return isSame(word, as: "authtoken") || isSame(word, as: "sessionid") || isSame(word, as: "signature")

@@ -27,7 +27,8 @@ extension CacheRules {
         }
         guard tag.isStrong else { return .update(stored[asked].entityTag != nil || hasSameDate ? [asked] : []) }
         let selectable = candidates.indices.filter { couldAnswer(request, with: candidates[$0].response) }
-        return .update(selectable.filter { isIdentified(candidates[$0].response, facts: stored[$0], by: tag, received: received) })
+        return .update(
+            selectable.filter { isIdentified(candidates[$0].response, facts: stored[$0], by: tag, received: received) })
     }
 
     /// Whether a 304 with a strong entity tag shares a strong validator with the stored response: the tag, or the

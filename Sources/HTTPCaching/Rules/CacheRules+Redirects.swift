@@ -69,7 +69,9 @@ extension CacheRules {
 
     /// RFC 3986 §5.2; a target without a fragment inherits that of the original URL (RFC 9110 §10.2.2).
     private static func target(of location: String, from origin: URL) -> URL? {
-        guard let resolved = URL(string: location, relativeTo: origin)?.absoluteURL.withLowercaseScheme else { return nil }
+        guard let resolved = URL(string: location, relativeTo: origin)?.absoluteURL.withLowercaseScheme else {
+            return nil
+        }
         guard resolved.fragment == nil, let fragment = origin.fragment(percentEncoded: true),
             var parts = URLComponents(url: resolved, resolvingAgainstBaseURL: true)
         else { return resolved }

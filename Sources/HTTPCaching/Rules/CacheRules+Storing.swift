@@ -29,7 +29,8 @@ extension CacheRules {
     private static func answersGET(_ request: CacheRequest, fields: HTTPFields, facts: ResponseFacts) -> Bool {
         if request.method == "GET" { return true }
         guard request.method == "POST", facts.control.maxAge != nil || facts.expires != nil,
-            let location = fields.reference(FieldName.contentLocation), let target = resolve(location, against: request.url)
+            let location = fields.reference(FieldName.contentLocation),
+            let target = resolve(location, against: request.url)
         else { return false }
         return cacheKey(of: target.absoluteString) == request.url
     }

@@ -2,7 +2,7 @@
 ///
 /// | question | file |
 /// | --- | --- |
-/// | What to do about a request, given the stored responses? | `CacheRules+Deciding` |
+/// | What to do about a request, given the stored responses? | `CacheDecisionMaker` |
 /// | How old is a response, and how long is it fresh? | `CacheRules+Freshness` |
 /// | May a stale response be used? | `CacheRules+Stale` |
 /// | May a response be stored, and which of its fields? | `CacheRules+Storing` |

@@ -8,7 +8,8 @@ package struct Combination: Hashable, Sendable {
 
     /// Nil if the parts do not combine: they have no common strong validator, or there is a gap between them.
     package init?(of candidate: Candidate, with status: Int, fields: HTTPFields, bodySize: Int) {
-        guard status == 206, let new = CacheRules.part(of: fields), new.range.count == bodySize, let old = candidate.part,
+        guard status == 206, let new = CacheRules.part(of: fields), new.range.count == bodySize,
+            let old = candidate.part,
             candidate.response.status == 206 || candidate.response.status == 200, candidate.isConsistent,
             candidate.response.hasSameStrongValidator(as: fields),
             old.range.lowerBound <= new.range.upperBound, new.range.lowerBound <= old.range.upperBound

@@ -1,9 +1,9 @@
 import Foundation
 import HTTPCaching
 
-/// The lifetime that a ``SessionDelegate`` gives to responses.
+/// The lifetime that a ``SessionDelegate`` injects into responses.
 package struct LifetimeInjection: Sendable {
-    /// Seconds; nil injects nothing.
+    /// Seconds; nil injects none.
     let cacheTime: TimeInterval?
     /// Whether it also replaces a lifetime that the server gave.
     let overridesServerLifetime: Bool
@@ -15,7 +15,8 @@ package struct LifetimeInjection: Sendable {
 
     /// The `Cache-Control` value to inject into a response; nil to leave it unchanged.
     package func value(forStatus status: Int, fields: HTTPFields) -> String? {
-        CacheRules.injectedCacheControl(status: status, fields: fields, cacheTime: cacheTime, overriding: overridesServerLifetime)
+        CacheRules.injectedCacheControl(
+            status: status, fields: fields, cacheTime: cacheTime, overriding: overridesServerLifetime)
     }
 
     /// The response with the injected value, which its user info repeats.

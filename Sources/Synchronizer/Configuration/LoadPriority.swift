@@ -1,19 +1,19 @@
-/// How urgent a load is. Within a priority the newest load comes first, unless the configuration says otherwise.
+/// The urgency of a load. Within a priority the newest load comes first, unless the configuration says otherwise.
 public enum LoadPriority: Int, Sendable, Comparable, CaseIterable {
-    /// Work that may wait for everything else.
+    /// For work that can wait for everything else.
     case veryLow
-    /// Prefetching. Loads of this priority and below give way to visible ones.
+    /// For prefetching. Loads with this priority and below give way to visible ones.
     case low
-    /// What a user looks at; the default.
+    /// For what is on screen; the default.
     case normal
-    /// More urgent than the rest of what is visible.
+    /// More urgent than other visible loads.
     case high
-    /// Before everything else.
+    /// More urgent than everything else.
     case veryHigh
 
     /// Compares by urgency.
     public static func < (one: LoadPriority, other: LoadPriority) -> Bool { one.rawValue < other.rawValue }
 
-    /// Whether somebody is taken to be waiting for it, and speculative loads have to give way.
+    /// Whether a user probably waits for it, so that speculative loads give way.
     var isVisible: Bool { self >= .normal }
 }

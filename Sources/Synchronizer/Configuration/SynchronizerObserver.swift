@@ -1,56 +1,55 @@
 import Foundation
 
-/// Hears what loads do: for logs, for an inspector, for measuring. Set it in ``Synchronizer/Configuration/observer``.
+/// Receives the events of loads, for logs, an inspector, or measurements. Set it in ``Synchronizer/Configuration/observer``.
 public protocol SynchronizerObserver: Sendable {
-    /// Something has happened. Called on any thread, on the way of a load: return quickly, and do not call back into
-    /// the synchronizer from here.
+    /// Called for each event, on any thread, while the load waits: return quickly, and do not call the synchronizer from here.
     func synchronizerDid(_ event: SynchronizerEvent)
 }
 
-/// Something that happened to a load.
+/// An event of a load.
 public struct SynchronizerEvent: Sendable {
-    /// What happened.
+    /// The kind of an event.
     public enum Kind: Sendable {
-        /// Somebody asked, and nobody had before: the load waits for its turn. Others may join it unheard.
+        /// A new load waits for a slot. Later loads may join it without an event.
         case queued
-        /// The load looks into the cache. It begins again when it gave its turn to something visible, or is retried.
+        /// The load looks into the cache. Repeated when the load gave its slot to a visible one, or is retried.
         case started
-        /// The cache does not answer: the load waits for a turn on the network.
+        /// The cache does not answer: the load waits for a network slot.
         case needsNetwork
-        /// Its turn has come: the request is sent.
+        /// The load has a network slot: the request is sent.
         case sent
         /// A redirect is followed.
         case redirected(to: URL)
         /// The head of a response has arrived from the network.
         case response(URLResponse)
-        /// Bytes of a body have arrived from the network; how many.
+        /// This many bytes of a body arrived from the network.
         case data(Int)
-        /// The answer did not need a body from the network: it came from memory, from the cache, or was confirmed.
+        /// The load needed no body from the network: memory or the cache answered, or the server confirmed the entry.
         case cached(LoadSource)
-        /// A response was stored, or a stored one updated, with so many bytes of body.
+        /// A response with this many bytes of body was stored or updated.
         case stored(Int)
-        /// The body was parsed, in so many seconds.
+        /// The body was parsed, in this many seconds.
         case parsed(TimeInterval)
-        /// Those who waited for one parse have been answered with an object; how it went.
+        /// The subscribers of one parse got an object.
         case finished(LoadTrace)
-        /// They have been answered with an error.
+        /// The subscribers of one parse got an error.
         case failed(SynchronizerError)
-        /// The try failed; the next one begins after so many seconds.
+        /// The attempt failed; the next one begins after this many seconds.
         case retrying(SynchronizerError, after: TimeInterval)
-        /// Everybody has left before there was an object: the load was given up, though its bytes may have arrived.
+        /// All subscribers cancelled before there was an object, though its bytes may have arrived.
         case cancelled
     }
 
-    /// Which load: a number of its own for each. Nil for an answer from memory, which needs no load.
+    /// The number of the load. Nil for a memory hit, which needs no load.
     public let load: Int?
-    /// What it loads.
+    /// The URL of the load.
     public let url: URL?
-    /// What happened.
+    /// The kind of the event.
     public let kind: Kind
-    /// When, by the synchronizer's clock.
+    /// The time by the synchronizer's clock.
     public let date: Date
 
-    /// An event, for the tests of an observer.
+    /// Creates an event, for tests of an observer.
     public init(load: Int?, url: URL?, kind: Kind, date: Date) {
         self.load = load
         self.url = url

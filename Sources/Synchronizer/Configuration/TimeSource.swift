@@ -1,21 +1,20 @@
 import Foundation
 
-/// What tells the time, and wakes up at a later one. The system's clock, unless a test or a demonstration moves it by hand.
+/// A clock with timers: the system's clock, unless a test or a demo moves it by hand.
 public protocol TimeSource: Sendable {
-    /// The wall clock: what freshness is judged by (RFC 9111 §4.2).
+    /// The wall clock, which decides about freshness (RFC 9111 §4.2).
     var now: Date { get }
 
-    /// Runs the action once, `delay` seconds from now, on a thread of its own choice; the closure that it returns
-    /// cancels it, if it has not begun.
+    /// Runs the action once, `delay` seconds from now, on any thread. The returned closure cancels it if it has not begun.
     func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> CancelLoading
 }
 
 /// The system's clock.
 public struct SystemTime: TimeSource {
-    /// The system's clock; every instance is the same.
+    /// Creates the system's clock; all instances are equal.
     public init() {}
 
-    /// The time of day as the system has it; it jumps when that is set.
+    /// The system's time of day; it jumps when the system's clock is set.
     public var now: Date { Date() }
 
     /// On a global dispatch queue, `delay` seconds from now at the earliest.

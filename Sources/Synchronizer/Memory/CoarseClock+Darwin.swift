@@ -1,8 +1,8 @@
 #if canImport(Darwin)
     import Foundation
 
-    /// The time, which is cheap to ask.
-    struct SystemTicks: Sendable {
+    /// The current time, which is cheap to read.
+    struct CoarseClock: Sendable {
         var now: Date { Date() }
     }
 #endif

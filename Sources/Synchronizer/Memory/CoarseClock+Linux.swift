@@ -1,8 +1,8 @@
 #if !canImport(Darwin)
     import Foundation
 
-    /// The time of the timer interrupt to come: what the kernel has noted at the last one, and the time between two.
-    struct SystemTicks: Sendable {
+    /// The time of the next timer interrupt: the kernel's time of the last one, plus the interval.
+    struct CoarseClock: Sendable {
         private let interval: Int
 
         init() {

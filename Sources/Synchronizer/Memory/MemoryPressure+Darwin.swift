@@ -2,11 +2,11 @@
     import Foundation
 
     extension MemoryPressure {
-        /// The dispatch source serves all of Apple's systems, with or without a user interface.
+        /// A dispatch source works on all of Apple's systems, with or without a user interface.
         func watchSystem() {
             let source = DispatchSource.makeMemoryPressureSource(
                 eventMask: [.warning, .critical], queue: .global(qos: .utility))
-            // The handler keeps the source: it lasts as long as the program.
+            // The handler keeps the source for the lifetime of the program.
             source.setEventHandler { [self] in
                 withExtendedLifetime(source) { report() }
             }

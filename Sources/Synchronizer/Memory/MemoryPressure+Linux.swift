@@ -1,14 +1,13 @@
-#if canImport(Glibc)
+#if !canImport(Darwin)
     import Foundation
-    import Glibc
 
     extension MemoryPressure {
-        /// Some task had to wait for memory for 200 ms of 2 s. (Programs without privileges may ask for windows of
-        /// whole 2 s only; see “PSI” in the kernel's documentation.)
+        /// Some task waited for memory for 200 ms of 2 s. (Unprivileged programs may use multiples of 2 s only; see “PSI” in the
+        /// kernel's documentation.)
         static let trigger = "some 200000 2000000"
 
-        /// Has the kernel tell when tasks wait for memory, in the program's own cgroup if there is one of version 2.
-        /// Where the kernel cannot tell, nobody is ever told.
+        /// Asks the kernel to report when tasks wait for memory: in the program's own cgroup if it has one of version 2. Without
+        /// kernel support there are no reports.
         func watchSystem() {
             let membership = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)) ?? ""
             let files = Self.pressureFiles(membership: membership)
@@ -16,7 +15,7 @@
             Self.watch(watched) { self.report() }
         }
 
-        /// Calls the action each time that the file has something urgent, until it is gone; then closes it and says so.
+        /// Calls `action` each time that the file has an urgent event. When the file is gone, closes it and calls `ended`.
         static func watch(
             _ descriptor: Int32, _ action: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void = {}
         ) {
@@ -33,18 +32,18 @@
             thread.start()
         }
 
-        /// The files that tell of pressure, the nearest first. `membership` is what `/proc/self/cgroup` says.
+        /// The files that report pressure, the nearest first. `membership` is the content of `/proc/self/cgroup`.
         static func pressureFiles(membership: String) -> [String] {
             let own = membership.split(separator: "\n").first { $0.hasPrefix("0::/") }
                 .map { "/sys/fs/cgroup/\($0.dropFirst(4))/memory.pressure" }
             return [own, "/proc/pressure/memory"].compactMap { $0 }
         }
 
-        /// Asks the kernel to be told; nil where it cannot tell.
+        /// Opens a pressure file and sets the trigger; nil without kernel support.
         static func armed(_ file: String) -> Int32? {
             let descriptor = open(file, O_RDWR | O_NONBLOCK | O_CLOEXEC)
             guard descriptor >= 0 else { return nil }
-            // The kernel wants the terminating zero, too.
+            // The kernel expects the terminating zero too.
             guard trigger.withCString({ write(descriptor, $0, trigger.utf8.count + 1) }) > 0 else {
                 close(descriptor)
                 return nil

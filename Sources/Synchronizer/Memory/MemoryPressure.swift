@@ -1,8 +1,8 @@
 import Foundation
 
-/// Tells when the system is short of memory. How it knows is in a file for each platform.
+/// Reports when the system is short of memory. Each platform has a file that detects it.
 package final class MemoryPressure: Sendable {
-    /// Watches the system from the first use on.
+    /// Watches the system, from the first use on.
     package static let system: MemoryPressure = {
         let pressure = MemoryPressure()
         pressure.watchSystem()
@@ -18,7 +18,7 @@ package final class MemoryPressure: Sendable {
 
     package init() {}
 
-    /// Calls the action on a background thread each time that memory gets short, until what it returns is called.
+    /// Calls the action on a background thread each time that memory is short, until you call the returned closure.
     package func listen(_ action: @escaping @Sendable () -> Void) -> CancelLoading {
         let id = state.withLock { state in
             state.lastID += 1
@@ -28,7 +28,7 @@ package final class MemoryPressure: Sendable {
         return { [state] in state.withLock { $0.listeners[id] = nil } }
     }
 
-    /// Memory is short.
+    /// Reports that memory is short.
     package func report() {
         let listeners = state.withLock { Array($0.listeners.values) }
         listeners.forEach { $0() }

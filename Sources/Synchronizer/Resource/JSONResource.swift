@@ -7,19 +7,19 @@ import HTTPCaching
 /// let feed = try await synchronizer.load(JSONResource<Feed>(url: url))
 /// ```
 public struct JSONResource<Value: Decodable & Sendable>: Resource {
-    /// What its loads are shared by: method, URL and fields of the request.
+    /// Loads with equal method, URL and headers are coalesced.
     public let identity: ResourceIdentity
     private let decoder: JSONDecoder?
 
-    /// The value at a URL, requested with `Accept: application/json`.
+    /// Creates a resource for the value at a URL, requested with `Accept: application/json`.
     ///
-    /// - Parameter decoder: what decodes it; by default one without options. Do not change it afterwards: it is used
-    ///   on background threads. Resources share a parse only if they have the very same decoder, or the default.
+    /// - Parameter decoder: the decoder; by default one without options. Do not change it afterwards: it is used on background
+    ///   threads. Resources share a parse only if they have the same decoder object, or the default.
     public init(url: URL, decoder: JSONDecoder? = nil) {
         self.init(request: URLRequest(url: url), decoder: decoder)
     }
 
-    /// The value in the response to a request, which gets `Accept: application/json` if it has no `Accept` of its own.
+    /// Creates a resource for the value in the response to a request, with `Accept: application/json` unless it has an `Accept`.
     ///
     /// - Parameter decoder: see ``init(url:decoder:)``.
     public init(request: URLRequest, decoder: JSONDecoder? = nil) {
@@ -31,16 +31,16 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
         self.decoder = decoder
     }
 
-    /// The request that it was made with, with an `Accept`.
+    /// The request with which it was created, with an `Accept`.
     public func request() -> URLRequest { identity.request }
 
-    /// Decodes, on a background thread; throws what the decoder throws, most often a `DecodingError`.
+    /// Decodes on a background thread; throws the decoder's error, usually a `DecodingError`.
     public var parse: @Sendable (Data) throws -> Value {
         let decoder = decoder ?? JSONDecoder()
         return { try decoder.decode(Value.self, from: $0) }
     }
 
-    /// Told by the decoder, which may have options.
+    /// Identifies the decoder, which may have options.
     public var variant: ResourceVariant {
         decoder.map { ResourceVariant(identity: $0) } ?? .standard
     }

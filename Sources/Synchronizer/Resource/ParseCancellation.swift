@@ -1,9 +1,9 @@
 import Foundation
 
-/// Whether the load that a parse works for has been given up.
+/// Whether the load that a parse belongs to was cancelled.
 ///
-/// ``Resource/parse`` is an ordinary function on a background thread, so it belongs to no task that could be cancelled.
-/// A parse that takes long asks here now and then, and stops by throwing:
+/// ``Resource/parse`` is an ordinary function on a background thread, so there is no task to cancel. A long parse checks here
+/// regularly, and stops by throwing:
 ///
 /// ```swift
 /// for row in rows {
@@ -28,11 +28,11 @@ public enum ParseCancellation {
         return key
     }()
 
-    /// Whether nobody waits for the parse on this thread any more. Cheap enough to be asked for each row of an image.
-    /// In a task it is also true when the task has been cancelled; outside of both it is false.
+    /// Whether all subscribers of the parse on this thread have cancelled. Cheap enough to check for each row of an image. In a
+    /// task without a parse it is true if the task was cancelled; otherwise it is false.
     public static var isCancelled: Bool { probeSaysSo ?? Task.isCancelled }
 
-    /// Nil where no parse runs. Where one does, it alone decides: others may wait for it than the task at hand.
+    /// Nil if no parse runs on this thread. If one does, it alone decides: other loads than the current task may wait for it.
     private static var probeSaysSo: Bool? {
         guard let probe = pthread_getspecific(key) else { return nil }
         return Unmanaged<Probe>.fromOpaque(probe).takeUnretainedValue().isCancelled()
@@ -43,7 +43,7 @@ public enum ParseCancellation {
         if isCancelled { throw CancellationError() }
     }
 
-    /// Runs `body` on this thread; for its duration ``isCancelled`` also asks `isCancelled`.
+    /// Runs `body` on this thread; meanwhile ``isCancelled`` calls `isCancelled`.
     package static func with<T>(_ isCancelled: @escaping @Sendable () -> Bool, _ body: () throws -> T) rethrows -> T {
         let probe = Probe(isCancelled)
         let outer = pthread_getspecific(key)

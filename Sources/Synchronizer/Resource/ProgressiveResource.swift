@@ -1,32 +1,31 @@
 import Foundation
 
-/// A resource of which something can be shown while its bytes arrive.
+/// A resource with previews while its bytes arrive.
 package protocol ProgressiveResource: Resource {
-    /// What makes previews of one body.
+    /// Creates the previewer of one body.
     func makePreviewer() -> any Previewer<ParsedObject>
 }
 
-/// Makes previews of one body, on one thread at a time, though not always the same.
+/// Makes previews of one body, on one thread at a time, but not always the same one.
 ///
-/// It remembers what it has decoded, so that all previews together cost about one decode more than the final one.
-/// When the body is complete, or its load is cancelled, it is dropped: the object is then parsed as ever.
+/// It keeps its decoding state, so that all previews together cost about one decode. When the body is complete or the load is
+/// cancelled, the previewer is released, and the object is parsed as usual.
 package protocol Previewer<Object>: AnyObject {
     associatedtype Object: Sendable
 
-    /// What can be shown of the bytes so far; nil if that is nothing, or nothing new. `body` begins with the first byte
-    /// of the body each time. It asks `ParseCancellation`, and gives nil when it is cancelled.
+    /// Makes a preview of the bytes so far; nil if there is nothing to show, or nothing new. `body` always starts with the first
+    /// byte. It checks `ParseCancellation`, and returns nil when it is cancelled.
     func preview(of body: Data) -> Object?
 }
 
-/// When to make previews while bytes arrive: at most so many a second, one at a time, always of the newest bytes.
-///
-/// A value that decides; whoever uses it performs, and reports back.
+/// Decides when to make previews while bytes arrive: one at a time, with a minimum interval, always of the newest bytes. A pure
+/// value: its owner performs the actions, and reports back.
 package struct PreviewPacer: Sendable {
     package enum Action: Hashable, Sendable {
         case nothing
         /// Make a preview of all bytes so far, and report ``previewed(at:)``.
         case preview
-        /// Report ``woken(at:)`` after so many seconds.
+        /// Report ``woken(at:)`` after this many seconds.
         case wake(after: Double)
     }
 
@@ -40,7 +39,7 @@ package struct PreviewPacer: Sendable {
     private var state = State.idle
     private var lastStart: Double?
 
-    /// - Parameter interval: The seconds from the start of one preview to that of the next, at least.
+    /// - Parameter interval: the minimum seconds from the start of one preview to that of the next.
     package init(interval: Double) {
         self.interval = interval
     }
@@ -56,7 +55,7 @@ package struct PreviewPacer: Sendable {
         }
     }
 
-    /// The preview that was asked for has been made, or could not be.
+    /// The preview has been made, or could not be made.
     package mutating func previewed(at now: Double) -> Action {
         guard case .previewing(let hasNewer) = state else { return .nothing }
         state = .idle

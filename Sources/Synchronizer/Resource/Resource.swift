@@ -1,6 +1,6 @@
 import Foundation
 
-/// Something that can be asked for over HTTP, and made out of the bytes that come back.
+/// Something to request over HTTP and parse from the bytes of the response.
 ///
 /// ```swift
 /// struct Greeting: Resource {
@@ -10,75 +10,75 @@ import Foundation
 /// }
 /// ```
 public protocol Resource<ParsedObject>: Sendable {
-    /// What the bytes become.
+    /// The type of the parsed object.
     associatedtype ParsedObject: Sendable
 
-    /// What to ask. Called once for each load, also for one that memory answers: what it returns is the request that is
-    /// sent, also when the load is tried again, and its method, URL, fields and cache policy tell loads apart.
+    /// Returns the request. Called once for each load, also for a memory hit. The load sends this request, also when it is
+    /// retried. Loads with equal method, URL, headers and cache policy are coalesced.
     func request() -> URLRequest
 
-    /// Makes the object. Called with the whole body, never empty, on a background thread; what it throws reaches the
-    /// caller as ``SynchronizerError/undecodable(_:_:)``. Long work should ask ``ParseCancellation`` now and then.
+    /// Parses the whole body, which is not empty, on a background thread. Its error reaches the caller as
+    /// ``SynchronizerError/undecodable(_:_:)``. Long work should check ``ParseCancellation`` regularly.
     var parse: @Sendable (Data) throws -> ParsedObject { get }
 
-    /// What tells this parse from others of the same type on the same response: a thumbnail's size, a decoder's
-    /// options. Resources with equal requests, types and variants share one parse and one object in memory.
+    /// Distinguishes this parse from others of the same type on the same response: the size of a thumbnail, the options of a
+    /// decoder. Resources with equal requests, types and variants share one parse and one object in memory.
     var variant: ResourceVariant { get }
 
-    /// The request that its loads send, and what they are shared by; by default made anew from ``request()`` for each
-    /// load. A resource that keeps it spares that, which counts where images in memory fill recycled cells: then the
-    /// request that it was made of is sent, and ``request()`` is not called.
+    /// The request that loads send, and the key by which they are coalesced. By default it is created from ``request()`` for
+    /// each load. A resource can keep it to save that time, for example for images in recycled cells; then ``request()`` is not
+    /// called.
     var identity: ResourceIdentity { get }
 
-    /// Whether the parse takes no more than a few microseconds, whatever the size of the body. It is then done on the
-    /// thread that has received the bytes, because handing them to another would take longer.
+    /// Whether the parse takes only a few microseconds for a body of any size. Then it runs on the thread that received the
+    /// bytes, because switching threads would take longer.
     static var parsesQuickly: Bool { get }
 
-    /// The largest body that this resource accepts, in bytes; nil for the limit of the configuration.
+    /// The largest accepted body in bytes; nil for the limit of the configuration.
     var maximumSize: Int? { get }
 
-    /// The bytes that the object takes in memory, for the limits of the memory cache. `size` is that of the body.
+    /// The size of the object in memory in bytes, for the limits of the memory cache. `size` is that of the body.
     func cost(of object: ParsedObject, size: Int) -> Int
 }
 
 extension Resource {
-    /// By default all resources of a type parse alike.
+    /// By default all resources of a type parse in the same way.
     public var variant: ResourceVariant { .standard }
 
-    /// By default made of ``request()``, each time.
+    /// By default created from ``request()`` each time.
     public var identity: ResourceIdentity { ResourceIdentity(request()) }
 
-    /// By default false: the parse has a thread to itself.
+    /// By default false: the parse has a thread of its own.
     public static var parsesQuickly: Bool { false }
 
-    /// By default nil: the limit of the configuration holds.
+    /// By default nil: the limit of the configuration applies.
     public var maximumSize: Int? { nil }
 
-    /// By default the bytes of the body.
+    /// By default the size of the body.
     public func cost(of object: ParsedObject, size: Int) -> Int { size }
 }
 
-/// What tells two parses of the same response apart; see ``Resource/variant``.
+/// Distinguishes parses of the same response; see ``Resource/variant``.
 public struct ResourceVariant: Hashable, Sendable, ExpressibleByStringInterpolation {
-    /// The variant of resources that have but one.
+    /// The variant of resources that have only one.
     public static let standard = ResourceVariant("")
 
     private let name: String
     private let object: Identity?
 
-    /// A variant told by its name, such as `"256x256"`.
+    /// Creates a variant with a name, such as `"256x256"`.
     public init(_ name: String) {
         self.name = name
         object = nil
     }
 
-    /// A variant told by its name.
+    /// Creates a variant with a name.
     public init(stringLiteral name: String) {
         self.init(name)
     }
 
-    /// A variant told by an object that parses: equal to others of the same name and the very same object, which it
-    /// keeps alive.
+    /// Creates a variant with the object that parses. It equals variants with the same name and the same object, which it keeps
+    /// alive.
     public init(_ name: String = "", identity object: any AnyObject & Sendable) {
         self.name = name
         self.object = Identity(object: object)

@@ -1,20 +1,20 @@
 import Foundation
 import HTTPCaching
 
-/// A request with what tells it from others as far as sharing goes: its method, URL, fields and cache policy.
+/// A request, and the key by which its loads are coalesced: method, URL, headers and cache policy.
 ///
-/// A load sends exactly the request that its identity was made of. So the answer to one credential is never kept under
-/// another, even if ``Resource/request()`` gives another credential with each call.
+/// A load sends exactly the request of its identity. So the response to one credential is never kept under another, even if
+/// ``Resource/request()`` returns another credential with each call.
 ///
-/// Making one takes longer than looking an object up in memory; a resource that is asked for often keeps its own. See
+/// Creating an identity takes longer than a memory lookup, so a resource that is loaded often keeps its own. See
 /// ``Resource/identity``.
 public struct ResourceIdentity: Sendable {
     /// The request to send.
     package let request: URLRequest
-    /// What is shared by; nil for a request that shares with nobody.
+    /// The key for coalescing; nil for a request that is never coalesced.
     let sharing: RequestIdentity?
 
-    /// The identity of a request, which is the one that is sent.
+    /// Creates the identity of a request, which loads send.
     public init(_ request: URLRequest) {
         var request = request
         if let url = request.url, !url.isPlainHTTP { request.url = url.withLowercaseScheme }
@@ -22,10 +22,10 @@ public struct ResourceIdentity: Sendable {
         sharing = RequestIdentity(request)
     }
 
-    /// Nil for a request that must not be answered with an object from memory.
-    var memoryUse: MemoryUse? { sharing?.memoryUse }
+    /// Nil for a request that bypasses the memory cache.
+    var memoryCachePolicy: MemoryCachePolicy? { sharing?.memoryCachePolicy }
 
-    /// The same for a request with the default policy where it sets none of its own.
+    /// The same identity, with the default policy if the request does not set one.
     func settingDefault(_ policy: URLRequest.CachePolicy) -> ResourceIdentity {
         guard policy != .useProtocolCachePolicy, request.cachePolicy == .useProtocolCachePolicy else { return self }
         var request = request
@@ -35,7 +35,7 @@ public struct ResourceIdentity: Sendable {
 }
 
 extension ResourceIdentity: Equatable {
-    /// Whether the loads of both are the same. `URLRequest` itself does not compare its fields on Linux.
+    /// Whether loads of both are coalesced. On Linux, `URLRequest` itself does not compare headers.
     public static func == (one: ResourceIdentity, other: ResourceIdentity) -> Bool {
         guard let sharing = one.sharing else {
             return other.sharing == nil && one.request == other.request
@@ -46,45 +46,48 @@ extension ResourceIdentity: Equatable {
     }
 }
 
-/// Whether a request may be answered with an object from memory.
-enum MemoryUse: Sendable {
+/// Which objects from memory may answer a request.
+enum MemoryCachePolicy: Sendable {
     case whileFresh
-    /// The cache policy takes what is there, whatever its age.
+    /// The cache policy accepts an object of any age.
     case ofAnyAge
 
-    /// Nil if the answer has to be judged, or fetched, anew.
+    /// Nil if the cache or the network must answer.
     init?(_ request: URLRequest) {
         switch request.cachePolicy {
         case .useProtocolCachePolicy: self = .whileFresh
         case .returnCacheDataElseLoad, .returnCacheDataDontLoad: self = .ofAnyAge
         default: return nil
         }
-        if let fields = request.allHTTPHeaderFields, fields.keys.contains(where: RequestIdentity.callsForJudgement) {
+        if let fields = request.allHTTPHeaderFields, fields.keys.contains(where: RequestIdentity.bypassesMemoryCache) {
             return nil
         }
     }
 }
 
-/// What makes two requests the same: their answers may be shared, in flight and in memory.
+/// The key by which requests are coalesced in flight and in memory.
 ///
-/// All of the request's fields count, because any of them may select the answer or prove who asks (an API key in a
-/// field of its own), except those that only trace a request. So whatever a stored `Vary` names is in the key.
+/// It contains all headers, because any of them may select the response or authenticate the user (an API key in a custom
+/// header), except tracing headers. So the headers that a stored `Vary` names are in the key.
 struct RequestIdentity: Hashable, Sendable {
     private enum Method: Hashable, Sendable { case get, head }
 
-    /// What is compared, in one object: identities are copied and compared much more often than they are made.
+    /// In one object, because identities are copied and compared much more often than they are created.
     private final class Content: Sendable {
         let url: URL
         let method: Method
         let sendsCookies: Bool
-        /// Nil where there are none, which is common and quickly compared.
+        /// Nil without headers, which is common and fast to compare.
         let fields: [String: String]?
-        /// Goes with the request, and is not compared.
-        let memoryUse: MemoryUse?
+        /// Belongs to the request, and is not compared.
+        let memoryCachePolicy: MemoryCachePolicy?
         let hash: Int
 
-        init(url: URL, method: Method, sendsCookies: Bool, fields: [String: String]?, memoryUse: MemoryUse?) {
-            self.memoryUse = memoryUse
+        init(
+            url: URL, method: Method, sendsCookies: Bool, fields: [String: String]?,
+            memoryCachePolicy: MemoryCachePolicy?
+        ) {
+            self.memoryCachePolicy = memoryCachePolicy
             self.url = url
             self.method = method
             self.sendsCookies = sendsCookies
@@ -98,7 +101,7 @@ struct RequestIdentity: Hashable, Sendable {
 
     private let content: Content
 
-    /// Nil for a request that shares with nobody: an unsafe method, or a body.
+    /// Nil for a request that is never coalesced: with an unsafe method, or a body.
     init?(_ request: URLRequest) {
         guard let url = request.url?.withoutFragment, request.httpBody == nil, request.httpBodyStream == nil
         else { return nil }
@@ -110,12 +113,12 @@ struct RequestIdentity: Hashable, Sendable {
         }
         content = Content(
             url: url, method: method, sendsCookies: request.httpShouldHandleCookies,
-            fields: request.allHTTPHeaderFields.flatMap(Self.selecting), memoryUse: MemoryUse(request))
+            fields: request.allHTTPHeaderFields.flatMap(Self.selecting), memoryCachePolicy: MemoryCachePolicy(request))
     }
 
-    var memoryUse: MemoryUse? { content.memoryUse }
+    var memoryCachePolicy: MemoryCachePolicy? { content.memoryCachePolicy }
 
-    /// The key under which the cache stores what this is answered with.
+    /// The key under which the cache stores responses to the request.
     var cacheKey: String { CacheRules.cacheKey(of: content.url.absoluteString) }
 
     static func == (one: RequestIdentity, other: RequestIdentity) -> Bool {
@@ -129,7 +132,7 @@ struct RequestIdentity: Hashable, Sendable {
         hasher.combine(hash)
     }
 
-    /// Made once.
+    /// Computed once.
     var hash: Int { content.hash }
 
     private static func selecting(_ fields: [String: String]) -> [String: String]? {
@@ -141,14 +144,13 @@ struct RequestIdentity: Hashable, Sendable {
         return selecting.isEmpty ? nil : selecting
     }
 
-    /// Whether this field makes the caller take part in caching: its request is answered by the cache below, or by
-    /// the network, and not with an object from memory.
-    static func callsForJudgement(_ name: String) -> Bool {
+    /// Whether the header controls caching or ranges: then the cache or the network answers, and not the memory cache.
+    static func bypassesMemoryCache(_ name: String) -> Bool {
         let name = name.lowercased()
         return name == "cache-control" || name == "pragma" || name == "range" || name.hasPrefix("if-")
     }
 
-    /// Fields that differ from request to request and never select an answer.
+    /// Tracing headers: they differ from request to request, and never select a response.
     private static let tracing: Set<String> = [
         "traceparent", "tracestate", "baggage", "x-request-id", "x-correlation-id", "x-b3-traceid", "x-b3-spanid",
         "x-b3-parentspanid", "x-b3-sampled", "x-amzn-trace-id", "sentry-trace",
@@ -156,7 +158,7 @@ struct RequestIdentity: Hashable, Sendable {
 }
 
 extension URL {
-    /// The fragment is not sent, and says nothing of what is loaded (RFC 3986 §3.5).
+    /// The URL without its fragment, which is not sent (RFC 3986 §3.5).
     fileprivate var withoutFragment: URL {
         guard absoluteString.utf8.contains(UInt8(ascii: "#")),
             var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)

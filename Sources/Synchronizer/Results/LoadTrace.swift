@@ -1,70 +1,70 @@
 import Foundation
 import HTTPCaching
 
-/// Where an answer came from.
+/// Where a response came from.
 public enum LoadSource: String, Sendable, CaseIterable {
-    /// The parsed object was in memory, and fresh.
+    /// The parsed object was in memory and fresh.
     case memory
-    /// A stored response was fresh, or the cache policy asked for no more.
+    /// A stored response was fresh, or the cache policy accepted it.
     case cache
-    /// A stored response, which the server confirmed with 304.
+    /// The server confirmed a stored response with 304.
     case revalidated
     /// The server.
     case network
-    /// A stored response that is past its lifetime, and may be used all the same (RFC 9111 §4.2.4, RFC 5861).
+    /// A stored response that was stale, but allowed (RFC 9111 §4.2.4, RFC 5861).
     case stale
 }
 
-/// How a load went, as a person reads it and as fields.
+/// How a load went, as text and as values.
 public struct LoadTrace: Sendable, Hashable {
-    /// Where the answer came from; nil while there is none.
+    /// Where the response came from; nil while there is none.
     public var source: LoadSource?
-    /// Why: one clause, such as “fresh: age 12 s of 3600 s (max-age)”.
+    /// The reason in one clause, such as “fresh: age 12 s of 3600 s (max-age)”.
     public var reason: String {
         get { why.clause }
         set { why = Why(clause: newValue) }
     }
     private var why = Why(clause: "")
-    /// The status of the last answer that a server gave in this load; nil if none was asked.
+    /// The status of the last response from a server in this load; nil without a request.
     public var status: Int?
-    /// The stored response's age when it was judged, in seconds (RFC 9111 §4.2.3).
+    /// The age of the stored response when it was selected, in seconds (RFC 9111 §4.2.3).
     public var age: TimeInterval?
-    /// The stored response's freshness lifetime in seconds (RFC 9111 §4.2.1).
+    /// The freshness lifetime of the stored response, in seconds (RFC 9111 §4.2.1).
     public var lifetime: TimeInterval?
-    /// What gave that lifetime: `max-age`, `Expires`, `heuristic`, …
+    /// The source of that lifetime: `max-age`, `Expires`, `heuristic`, …
     public var lifetimeRule: String?
     /// The validators that were sent, such as `If-None-Match: "1"` (RFC 9111 §4.3.1).
     public var validators: [String] = []
     /// The redirects that were followed, in order.
     public var redirects: [URL] = []
-    /// Seconds spent waiting for a turn.
+    /// Seconds spent waiting for a slot.
     public var queueWait: TimeInterval = 0
     /// Seconds from sending the request to the head of the final response; nil without a request.
     public var timeToFirstByte: TimeInterval?
-    /// Seconds from there to the end of the body; nil without a request.
+    /// Seconds from the head to the end of the body; nil without a request.
     public var transfer: TimeInterval?
     /// Seconds spent parsing; nil if nothing was parsed.
     public var parse: TimeInterval?
-    /// Bytes of body received from the network, after their content coding was removed.
+    /// Bytes of body received from the network, after decoding.
     public var bytesReceived = 0
     /// Bytes of body that came from the cache instead of the network.
     public var bytesSaved = 0
-    /// How the network did for the last request of this load; nil without one, and where the session does not tell.
+    /// The network timings of the last request of this load; nil without one, or if the session does not report them.
     public var network: NetworkTrace? {
         get { boxedNetwork?.value }
         set { boxedNetwork = newValue.map(Boxed.init) }
     }
-    /// In one object: objects in memory keep their traces, and few are looked at.
+    /// Boxed, because objects in memory keep their traces, and few are read.
     private var boxedNetwork: Boxed<NetworkTrace>?
 
-    /// An empty trace.
+    /// Creates an empty trace.
     public init() {}
 
-    /// Says what the rules of caching say. It is put into words when somebody reads it.
+    /// Sets the reason from the caching rules; the text is created when it is read.
     mutating func explain(_ explanation: Explanation) { why = Why(explanation) }
 }
 
-/// A reason, made into text as late as possible: few are read, and formatting takes as long as a look-up.
+/// A reason, formatted as late as possible: few are read, and formatting takes as long as a lookup.
 private struct Why: Hashable, Sendable {
     private enum Content: Sendable {
         case clause(String)
@@ -99,7 +99,7 @@ extension LoadTrace {
 extension LoadTrace: CustomStringConvertible {
     /// One line for a log or a bug report.
     public var description: String {
-        let name = source.map(\.rawValue) ?? "no answer"
+        let name = source.map(\.rawValue) ?? "no response"
         var parts = reason.hasPrefix("\(name):") ? [reason] : [name, reason]
         if let status { parts.append("status \(status)") }
         parts += validators

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An object, with where it came from.
+/// An object, and where it came from.
 public struct Loaded<Object> {
     /// The object, parsed.
     public let object: Object
@@ -17,9 +17,8 @@ public struct Loaded<Object> {
     /// Where the object came from.
     public var source: LoadSource { trace.source ?? .network }
 
-    /// The server's response that the object was made from: as the server sent it, without injected fields. (In native
-    /// mode if ``SessionDelegate`` has put them in; what a subclass puts in is seen as it is.)
-    /// An `HTTPURLResponse`, unless the URL's scheme was not HTTP.
+    /// The response from which the object was parsed, as the server sent it, without injected headers. (In native mode those that
+    /// a subclass of ``SessionDelegate`` injects stay.) An `HTTPURLResponse`, unless the URL was not an HTTP URL.
     public var response: URLResponse { head.urlResponse }
 }
 

@@ -2,21 +2,21 @@ import Foundation
 
 /// A step of ``Synchronizer/updates(of:priority:)``.
 public struct ResourceUpdate<Object> {
-    /// What a step brings.
+    /// The kind of a step.
     public enum Phase: Hashable, Sendable {
-        /// The stored object, shown while the server is asked, though it may be stale; its age in seconds, if known.
+        /// The stored object, shown while the server is asked, even if it is stale; with its age in seconds, if known.
         case stored(age: TimeInterval?)
-        /// A part of what is arriving, such as a picture of fewer details: for images whose format allows it.
+        /// A preview of the arriving body, such as an image with less detail, if the image format allows it.
         case preview
-        /// The object as it is now. The last step.
+        /// The current object. The last step.
         case fresh
-        /// The server says, or the bytes say, that the stored object is still right: it is the very same object, and
-        /// has not been parsed again. The last step. Where ``ResourceUpdate/source`` is ``LoadSource/stale``, the server
-        /// could not be asked, and the stored object may be used all the same.
+        /// The stored object is still current, because the server or its bytes say so: the same object, not parsed again. The
+        /// last step. If ``ResourceUpdate/source`` is ``LoadSource/stale``, the server could not be asked, and the stored object
+        /// may be used nevertheless.
         case unchanged
     }
 
-    /// What this step brings.
+    /// The kind of this step.
     public let phase: Phase
     /// The object, with its response and its trace.
     public let loaded: Loaded<Object>

@@ -1,26 +1,26 @@
 import Foundation
 
-/// Why a load gave no object.
+/// Why a load failed.
 public enum SynchronizerError: Error, Sendable {
-    /// The request cannot be sent: no URL, a scheme that is not supported, or a character that would end a line (CR, LF,
-    /// NUL) in its method or a field. Nothing was sent.
+    /// The request cannot be sent: it has no URL, an unsupported scheme, or a CR, LF or NUL in its method or a header. Nothing was
+    /// sent.
     case invalidRequest(Context)
-    /// No complete response came: no connection, a reset, a body cut short, a time-out. The error is mostly a `URLError`.
+    /// No complete response arrived: no connection, a reset, a truncated body, a time-out. The error is usually a `URLError`.
     case transport(any Error, Context)
-    /// The server's final answer has a status outside 200–299.
+    /// The final response has a status outside 200–299.
     case status(HTTPURLResponse, Context)
-    /// The server answered with success and an empty body.
+    /// The response is a success with an empty body: `SynchronizerResult` has `.noData` for it.
     case emptyBody(Context)
-    /// The body is larger than the limit, in bytes. It was not read further.
+    /// The body exceeds the limit, in bytes; the rest was not read.
     case tooLarge(limit: Int, Context)
-    /// The body could not be parsed; the error is what ``Resource/parse`` threw. The stored response has been dropped.
+    /// The body could not be parsed. The error is the one that ``Resource/parse`` threw; the stored response was removed.
     case undecodable(any Error, Context)
-    /// The request allows no network, by its cache policy or by `only-if-cached`, and no stored response may be used.
+    /// The cache policy or `only-if-cached` forbids the network, and no stored response may be used.
     case notCached(Context)
 
-    /// What every case knows.
+    /// The context of an error.
     public struct Context: Sendable {
-        /// In one object: results are passed on and kept that are mostly no errors, and should not be large for them.
+        /// Boxed to keep `Result` small; most results are not errors.
         private final class Content: Sendable {
             let url: URL?
             let trace: LoadTrace
@@ -37,7 +37,7 @@ public enum SynchronizerError: Error, Sendable {
 
         private let content: Content
 
-        /// A context, for errors that a caller's own code makes.
+        /// Creates a context, for errors of your own code.
         public init(url: URL?, trace: LoadTrace) {
             self.init(url: url, trace: trace, head: nil, body: nil)
         }
@@ -46,16 +46,16 @@ public enum SynchronizerError: Error, Sendable {
             content = Content(url: url, trace: trace, head: head, body: body)
         }
 
-        /// What was asked for, also after redirects (see ``LoadTrace/redirects``); nil only if the request had no URL.
+        /// The URL of the original request, also after redirects (see ``LoadTrace/redirects``); nil only if the request had none.
         public var url: URL? { content.url }
-        /// How far the load came.
+        /// How far the load got.
         public var trace: LoadTrace { content.trace }
-        /// What the server said with its answer, such as the explanation in a 404; nil if no complete answer came.
+        /// The body of the response, such as the explanation in a 404; nil if no complete response arrived.
         public var body: Data? { content.body }
-        /// The server's answer, as it sent it; nil if none came.
+        /// The server's response as it was sent; nil if none arrived.
         public var response: URLResponse? { content.head?.urlResponse }
 
-        /// The same, of a load that asked for this URL.
+        /// The same context for a load of this URL.
         func asking(for url: URL?) -> Context {
             url == content.url
                 ? self : Context(url: url, trace: content.trace, head: content.head, body: content.body)
@@ -64,7 +64,7 @@ public enum SynchronizerError: Error, Sendable {
 }
 
 extension SynchronizerError {
-    /// The URL that was asked for, and the trace of the load.
+    /// The requested URL, and the trace of the load.
     public var context: Context {
         switch self {
         case .invalidRequest(let context), .transport(_, let context), .status(_, let context),
@@ -73,8 +73,7 @@ extension SynchronizerError {
         }
     }
 
-    /// The same, of a load that asked for this URL: what fails is the last hop of a redirect, and what its callers know
-    /// is the first.
+    /// The same error for a load of this URL: after redirects, callers know the first URL, and the last one failed.
     func asking(for url: URL?) -> SynchronizerError {
         let context = context.asking(for: url)
         switch self {
@@ -88,10 +87,10 @@ extension SynchronizerError {
         }
     }
 
-    /// The URL that was asked for.
+    /// The requested URL.
     public var url: URL? { context.url }
 
-    /// The error below this one: a `URLError`, or what the parse threw.
+    /// The underlying error: a `URLError`, or the error that the parse threw.
     public var underlyingError: (any Error)? {
         switch self {
         case .transport(let error, _), .undecodable(let error, _): return error
@@ -103,7 +102,7 @@ extension SynchronizerError {
 extension SynchronizerError: CustomStringConvertible, LocalizedError {
     /// The URL and what went wrong, in English, for a log.
     public var description: String {
-        let subject = url?.absoluteString ?? "a request without URL"
+        let subject = url?.absoluteString ?? "a request without a URL"
         switch self {
         case .invalidRequest: return "\(subject): \(Self.whyInvalid(url))"
         case .transport(let error, _): return "\(subject): \(Self.words(for: error))"

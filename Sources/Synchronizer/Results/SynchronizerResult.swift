@@ -4,15 +4,16 @@ import Foundation
 public enum SynchronizerResult<Object> {
     /// The object, parsed.
     case success(Object)
-    /// The server answered with success and an empty body: there is nothing to parse.
+    /// The response is a success with an empty body, so there is nothing to parse.
     case noData
-    /// Why there is no object: a ``SynchronizerError``.
+    /// The load failed with a ``SynchronizerError``.
     case error(any Error)
 }
 
 extension SynchronizerResult: Sendable where Object: Sendable {}
 
-/// Cancels a load when called: from any thread, at any time, as often as one likes.
-/// Once it has returned the load's completion is not called any more; one that is being called at that moment on another
-/// thread goes on. On the main actor, for completions on the main actor, that cannot be.
+/// Cancels a load. You can call it from any thread, at any time, and more than once.
+///
+/// After it returns, the load's completion is not called any more; a call in progress on another thread continues. If you call
+/// it on the main actor, for a completion on the main actor, there can be no such call.
 public typealias CancelLoading = @Sendable () -> Void

@@ -15,7 +15,8 @@ extension StoredRecord {
         let fields = http.map(HTTPFields.init(of:)) ?? HTTPFields()
         self.init(
             StoredResponse(
-                url: asked.url, method: asked.method, selectingFields: CacheRules.selectingFields(of: asked, for: fields),
+                url: asked.url, method: asked.method,
+                selectingFields: CacheRules.selectingFields(of: asked, for: fields),
                 status: http?.statusCode ?? 0, fields: fields, requestTime: now, responseTime: now,
                 injectedCacheControl: cached.userInfo?[InjectionMark.userInfoKey] as? String))
         guard CacheRules.selects(asked, response) else { return nil }

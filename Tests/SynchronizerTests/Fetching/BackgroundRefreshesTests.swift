@@ -16,7 +16,12 @@ struct BackgroundRefreshesTests {
     }
 
     func add(_ entry: Int64, size: Int = 100, listener: BackgroundRefreshes.Ended? = nil) {
-        refreshes.add(key(entry, size), listener: listener) { [begun] in begun.append(entry) }
+        if let listener {
+            refreshes.start(key(entry, size), listener: listener) { [begun] in begun.append(entry) }
+        } else {
+            refreshes.queue(key(entry, size)) { [begun] in begun.append(entry) }
+            refreshes.startNext()
+        }
     }
 
     @Test("only so many run at a time, the oldest first, and each response's but once")

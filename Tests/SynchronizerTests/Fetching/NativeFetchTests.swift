@@ -271,7 +271,8 @@ struct NativeFetchTests {
 
     @Test("a mark that the server sends is of no use to it")
     func forgedMark() {
-        let reply = FakeReply(200, Self.lifetime.merging([CacheBindingHeader.fieldName: "anyone max-age=100"]) { $1 }, "hello")
+        let reply = FakeReply(
+            200, Self.lifetime.merging([CacheBindingHeader.fieldName: "anyone max-age=100"]) { $1 }, "hello")
         let harness = NativeHarness(reply)
         #expect(harness.load { $0.setValue("one", forHTTPHeaderField: "Authorization") }.body == "hello")
         #expect(harness.load().source == .network)

@@ -110,6 +110,25 @@ struct StaleTests {
         }
     }
 
+    @Test("is validated once, even if its answer causes a load that waits for the validation")
+    func answerCausesLoad() {
+        let fields = ["Cache-Control": "max-age=60, stale-while-revalidate=60", "ETag": "\"1\""]
+        let harness = FetchHarness(FakeReply(200, fields, "old"))
+        harness.load()
+        harness.clock.advance(by: 100)
+        let second = Events()
+        let options = FetchOptions(maximumBodySize: 100)
+        let fetch = harness.fetcher.fetch(harness.request(), options: options) { event in
+            guard case .finished = event else { return }
+            let waiting = FetchOptions(maximumBodySize: 100, awaitsRefresh: true)
+            second.fetch = harness.fetcher.fetch(harness.request(), options: waiting) { second.note($0) }
+            second.fetch?.proceed()
+        }
+        #expect(second.body == "old" && second.source != .stale)
+        #expect(harness.transport.requests.count == 2)
+        fetch.cancel()
+    }
+
     @Test("serves while it is validated in the background, once for all who ask, and when they have gone")
     func staleWhileRevalidate() {
         let fields = ["Cache-Control": "max-age=60, stale-while-revalidate=60", "ETag": "\"1\""]

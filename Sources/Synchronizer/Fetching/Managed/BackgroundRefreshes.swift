@@ -27,24 +27,26 @@ final class BackgroundRefreshes: Sendable {
         self.limit = limit
     }
 
-    /// Adds a validation unless the entry has one. It begins by calling `begin`, which must lead to ``end(_:with:)``. With a
-    /// listener it begins at once, because the listener's load has a network slot.
-    func add(_ key: Key, listener: Ended?, begin: @escaping @Sendable () -> Void) {
-        let (next, dropped) = state.withLock { state -> ((@Sendable () -> Void)?, (@Sendable () -> Void)?) in
-            if let listener { state.listeners[key, default: []].append(listener) }
-            guard !state.running.contains(key) else { return (nil, nil) }
-            if listener != nil {
-                state.running.insert(key)
-                return (state.waiting.remove(key) ?? begin, nil)
-            }
-            guard state.waiting[key] == nil else { return (nil, nil) }
+    /// Queues a validation unless the entry has one; ``startNext()`` starts it when there is room. `begin` must lead to
+    /// ``end(_:with:)``.
+    func queue(_ key: Key, begin: @escaping @Sendable () -> Void) {
+        let dropped = state.withLock { state -> (@Sendable () -> Void)? in
+            guard !state.running.contains(key), state.waiting[key] == nil else { return nil }
             state.waiting.insert(begin, for: key)
             let oldest = state.waiting.count > Self.waitingLimit ? state.waiting.leastRecentlyUsed : nil
-            return (nil, oldest.flatMap { state.waiting.remove($0) })
+            return oldest.flatMap { state.waiting.remove($0) }
         }
         withExtendedLifetime(dropped) {}
+    }
+
+    /// Starts a validation at once, or joins the running one: the listener's load has a network slot for it.
+    func start(_ key: Key, listener: @escaping Ended, begin: @escaping @Sendable () -> Void) {
+        let next = state.withLock { state -> (@Sendable () -> Void)? in
+            state.listeners[key, default: []].append(listener)
+            guard state.running.insert(key).inserted else { return nil }
+            return state.waiting.remove(key) ?? begin
+        }
         next?()
-        startNext()
     }
 
     func end(_ key: Key, with result: Result<Fetched, SynchronizerError>) {
@@ -56,7 +58,8 @@ final class BackgroundRefreshes: Sendable {
         startNext()
     }
 
-    private func startNext() {
+    /// Starts queued validations while there is room.
+    func startNext() {
         while let begin = takeNext() { begin() }
     }
 

@@ -26,7 +26,8 @@ extension ManagedFetch {
         exchange.step.trace.note(exchange, at: now)
         switch exchange.result(cache.rules, at: now) {
         case .confirmed(let selection, let indices): return confirm(exchange, selection: selection, updating: indices)
-        case .completed(let selection, let combination): return combine(exchange, selection, with: combination)
+        case .completed(let selection, let combination):
+            return combine(exchange, selection: selection, with: combination)
         case .mismatch: return sendUnconditionally(exchange)
         case .stale(let selection): return useStale(selection, after: &exchange)
         case .answered: return accept(&exchange)
@@ -75,7 +76,7 @@ extension ManagedFetch {
     }
 
     /// The rest of a stored part has arrived: the two together are the answer.
-    private func combine(_ exchange: Exchange, _ selection: Selection, with combination: Combination) -> Conclusion {
+    private func combine(_ exchange: Exchange, selection: Selection, with combination: Combination) -> Conclusion {
         let entry = exchange.step.entries[selection.index]
         guard let old = cache.body(of: entry), let body = combination.body(old: old, new: exchange.received.body),
             body.count <= options.maximumBodySize

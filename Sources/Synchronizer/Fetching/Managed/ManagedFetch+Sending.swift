@@ -21,7 +21,7 @@ extension ManagedFetch {
     /// Sends the step's request, and calls `completion` with the finished exchange.
     func send(_ step: FetchStep, completion: @escaping @Sendable (Exchange) -> Void) {
         if case .reuseWhileRevalidating(let selection, let fields) = step.decision {
-            return refresh(selection, of: step, fields: fields) { [self] in finish($0) }
+            return refreshNow(selection, of: step, fields: fields)
         }
         var step = step.withoutBodies
         step.trace.validators = step.validators
@@ -92,20 +92,29 @@ extension ManagedFetch {
 // MARK: - In the background
 
 extension ManagedFetch {
-    /// Validates the response of a step that was reused while it is revalidated.
-    func refresh(_ step: FetchStep) {
-        guard case .reuseWhileRevalidating(let selection, let fields) = step.decision else { return }
-        refresh(selection, of: step, fields: fields)
+    /// Queues a validation if the step reuses a response while it is revalidated; returns whether it does.
+    func queueRefresh(of step: FetchStep) -> Bool {
+        guard case .reuseWhileRevalidating(let selection, let fields) = step.decision else { return false }
+        let key = refreshKey(selection, of: step)
+        context.refreshes.queue(key, begin: refresh(selection, of: step, fields: fields, key: key))
+        return true
     }
 
-    /// Validates a stored response in the background, once for all loads that used it. A caller with a network slot of its
-    /// own can pass a listener for the result.
+    /// Validates the response for this fetch, which has a network slot; other loads join.
+    private func refreshNow(_ selection: Selection, of step: FetchStep, fields: HTTPFields) {
+        let key = refreshKey(selection, of: step)
+        let begin = refresh(selection, of: step, fields: fields, key: key)
+        context.refreshes.start(key, listener: { [self] in finish($0) }, begin: begin)
+    }
+
+    private func refreshKey(_ selection: Selection, of step: FetchStep) -> BackgroundRefreshes.Key {
+        .init(entry: step.entries[selection.index].id, maximumBodySize: options.maximumBodySize)
+    }
+
     private func refresh(
-        _ selection: Selection, of step: FetchStep, fields: HTTPFields, listener: BackgroundRefreshes.Ended? = nil
-    ) {
-        let key = BackgroundRefreshes.Key(
-            entry: step.entries[selection.index].id, maximumBodySize: options.maximumBodySize)
-        context.refreshes.add(key, listener: listener) { [context, step = step.withoutBodies] in
+        _ selection: Selection, of step: FetchStep, fields: HTTPFields, key: BackgroundRefreshes.Key
+    ) -> @Sendable () -> Void {
+        { [context, step = step.withoutBodies] in
             let options = FetchOptions(maximumBodySize: key.maximumBodySize)
             let fetch = ManagedFetch(context, options: options, hasSlot: true) { event in
                 if case .finished(let result) = event { context.refreshes.end(key, with: result) }

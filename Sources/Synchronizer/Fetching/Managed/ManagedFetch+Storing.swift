@@ -40,7 +40,7 @@ extension ManagedFetch {
         askDelegate(about: head, body: body, of: exchange) { [self] decision in
             guard isOpen, let stored = checked(decision, on: response, of: exchange) else { return done(nil) }
             let content = decision.content(of: exchange.step.url, body: body)
-            let superseded = superseded(by: stored, exchange)
+            let superseded = superseded(by: stored, of: exchange)
             let isKept = change(after: exchange, bytes: content.data.count) {
                 superseded.forEach(cache.remove)
                 cache.store(stored, content: content)
@@ -114,7 +114,7 @@ extension ManagedFetch {
         return request.policy.looksUp ? exchange.step.entries : cache.entries(for: request.url)
     }
 
-    private func superseded(by stored: StoredResponse, _ exchange: Exchange) -> [CacheEntry] {
+    private func superseded(by stored: StoredResponse, of exchange: Exchange) -> [CacheEntry] {
         guard stored.fields.contains(FieldName.vary) else { return [] }
         let siblings = siblings(of: exchange)
         let superseded = CacheRules.superseded(

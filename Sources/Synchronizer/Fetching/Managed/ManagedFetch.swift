@@ -48,8 +48,10 @@ final class ManagedFetch: Fetch {
             guard let answer = answer(from: selection, of: step) else {
                 return run(.step(step.without(selection, rules: cache.rules, at: cache.time.now)))
             }
+            let isRefreshing = queueRefresh(of: step)  // first: a load that the answer causes joins this validation
             deliver(answer)
-            return refresh(step)
+            if isRefreshing { context.refreshes.startNext() }
+            return
         case .refuse(let reason): return finish(.failure(.notCached(step.context(explaining: reason))))
         case .validate, .complete, .forward, .reuseWhileRevalidating: break
         }

@@ -51,7 +51,8 @@ extension NativeFetch {
             trace.describe(cache.rules.freshness(of: stored, at: cache.time.now))
         }
         var fetched = Fetched(body: received.body, response: head, freshUntil: freshUntil, trace: trace)
-        let isBound = task.cacheRequest?.isBoundToSession(by: head, maySendCookies: task.current.httpShouldHandleCookies)
+        let isBound = task.cacheRequest?.isBoundToSession(
+            by: head, maySendCookies: task.current.httpShouldHandleCookies)
         fetched.isForThisLoadOnly = isBound ?? false || task.isAuthorized
         return .success(fetched)
     }
@@ -75,7 +76,8 @@ extension NativeFetch {
     /// The response with its binding header; nil if it must not be stored, because it was invalidated while it was in flight,
     /// or because the session obtained it with a credential that later requests do not show.
     func bound(_ proposed: CachedURLResponse, of task: NativeTask) -> CachedURLResponse? {
-        guard let head = proposed.response as? HTTPURLResponse, let url = task.current.url, let request = task.cacheRequest
+        guard let head = proposed.response as? HTTPURLResponse, let url = task.current.url,
+            let request = task.cacheRequest
         else { return proposed }
         guard !task.isAuthorized, !cache.invalidations.isInvalid(request.url, since: task.mark) else { return nil }
         // A response that a 304 confirmed has a header already.

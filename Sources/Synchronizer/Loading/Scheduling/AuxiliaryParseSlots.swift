@@ -1,8 +1,8 @@
-/// The turns to parse that are taken by something other than the answer: by what is stored and shown meanwhile, and by
-/// previews of what arrives. And the previews that wait for one.
+/// The parse slots that are not used for answers: for stored responses that are shown meanwhile, and for previews. Also the
+/// previews that wait for a slot.
 ///
-/// They are few: no more than turns, and than loads under way.
-struct SideTurns: Sendable {
+/// There are few: no more than slots, and no more than loads in flight.
+struct AuxiliaryParseSlots: Sendable {
     private struct Preview: Sendable {
         let id: SlotID
         var isAskedToStop = false
@@ -14,7 +14,7 @@ struct SideTurns: Sendable {
 
     var isIdle: Bool { count == 0 && waitingPreviews.isEmpty }
 
-    /// The turns that are taken.
+    /// The slots in use.
     var count: Int { stored.count + previews.count }
 
     mutating func beginStored(_ id: SlotID) { stored.append(id) }
@@ -27,7 +27,7 @@ struct SideTurns: Sendable {
         if !waitingPreviews.contains(id) { waitingPreviews.append(id) }
     }
 
-    /// Its preview is of no use any more; one under way keeps its turn until it ends.
+    /// The preview is not needed any more. A running one keeps its slot until it ends.
     mutating func stopWaiting(forPreview id: SlotID) { waitingPreviews.removeAll { $0 == id } }
 
     mutating func beginPreview(_ id: SlotID) {
@@ -37,7 +37,7 @@ struct SideTurns: Sendable {
 
     mutating func endPreview(_ id: SlotID) { previews.removeAll { $0.id == id } }
 
-    /// Makes way for so many: the previews that are to be asked to stop, and have not been yet.
+    /// Makes way for this many parses: the previews to ask to stop, that have not been asked yet.
     mutating func makeWay(for count: Int) -> [SlotID] {
         let missing = min(count, previews.count) - previews.count { $0.isAskedToStop }
         guard missing > 0 else { return [] }

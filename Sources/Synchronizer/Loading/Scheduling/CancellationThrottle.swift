@@ -1,35 +1,34 @@
-/// How many requests may be cancelled in a row before new ones wait for the finger to rest.
+/// How many requests may be cancelled in flight before new ones wait for the scrolling to slow down.
 ///
-/// Each load that starts takes from the budget and gives back when it ends, unless it is cancelled under way. So loads
-/// that come to their end are never held up; but a fling past slow resources, where each cancel would only make room
-/// for a request that is cancelled next, sends few requests in vain. When nobody has left for a moment the budget is
-/// whole again. While they keep leaving it grows back slowly, and faster with loads that succeed, so that nothing is
-/// held up for good.
-struct WasteBudget: Hashable, Sendable {
-    /// Seconds without anybody leaving, after which the finger is taken to rest.
+/// Each load that starts takes one from the budget, and returns it when it ends, unless it is cancelled in flight. So loads
+/// that finish are never delayed. But during a fast scroll past slow resources, where each cancellation would make room for a
+/// request that is cancelled next, few requests are wasted. When no load has been cancelled for a moment, the budget is full
+/// again. While cancellations continue it recovers slowly, and faster with loads that finish, so that no load waits forever.
+struct CancellationThrottle: Hashable, Sendable {
+    /// Seconds without a cancellation after which the budget is full again.
     static let pause = 0.05
-    /// As many pauses as it takes, while they keep leaving, for the budget to grow by one.
+    /// The number of pauses after which the budget grows by one while cancellations continue.
     private static let pausesPerStart = 4
 
     private let full: Int
     private var wasted = 0
-    /// Counts those who leave, while a pause is waited for.
+    /// Counts cancellations during a pause.
     private var leaving = 0
     private var pauses = 0
     private(set) var isPausing = false
 
-    /// - Parameter total: loads that may be under way at once.
+    /// - Parameter total: the number of network slots.
     init(total: Int) {
         full = total + max(2, total / 4)
     }
 
-    /// Whether another load may start besides those that are under way.
+    /// Whether another load may start while this many run.
     func allows(running: Int) -> Bool { running + wasted < full }
 
-    /// A load has ended by itself.
+    /// A load finished.
     mutating func ended() { wasted = max(0, wasted - 1) }
 
-    /// A load that was under way has been cancelled; what it returns is to be waited for with `pauseEnded`, if anything.
+    /// A load was cancelled in flight. Returns a token to pass to `pauseEnded` after ``pause``, if a pause begins.
     mutating func cancelled() -> Int? {
         wasted += 1
         guard !isPausing else { return nil }
@@ -37,12 +36,12 @@ struct WasteBudget: Hashable, Sendable {
         return leaving
     }
 
-    /// A load has been cancelled, under way or not.
-    mutating func left() {
+    /// A load was cancelled, in flight or not.
+    mutating func noteLeaving() {
         if isPausing { leaving += 1 }
     }
 
-    /// A pause is over; what it returns is to be waited for next, if anything.
+    /// A pause ended. Returns the token of the next pause, if there is one.
     mutating func pauseEnded(_ token: Int) -> Int? {
         guard token != leaving else {
             (wasted, pauses, isPausing) = (0, 0, false)

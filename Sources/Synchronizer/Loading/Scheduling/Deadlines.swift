@@ -1,7 +1,7 @@
 import Foundation
 
-/// When loads end that take too long. All have the same time, so they fall due in the order in which they began, and
-/// one alarm at a time is enough for any number of them.
+/// When loads time out. All have the same limit, so they are due in the order in which they began, and one alarm at a time is
+/// enough for all of them.
 struct Deadlines: Sendable {
     private let limit: TimeInterval
     private var waiting: [(download: SlotID, due: Date)] = []
@@ -13,14 +13,14 @@ struct Deadlines: Sendable {
         self.limit = limit
     }
 
-    /// Notes a load that begins; seconds until an alarm that is to be set, if there is none yet.
+    /// Notes a new load. Returns the seconds until the next alarm, if one must be set.
     mutating func begin(_ download: SlotID, at now: Date) -> TimeInterval? {
         guard limit < .infinity else { return nil }
         waiting.append((download, now.addingTimeInterval(limit)))
         return nextAlarm(at: now)
     }
 
-    /// The alarm has gone off: the loads that are due.
+    /// The alarm has gone off. Returns the loads that are due.
     mutating func due(at now: Date) -> [SlotID] {
         isAlarmSet = false
         var due: [SlotID] = []
@@ -32,13 +32,13 @@ struct Deadlines: Sendable {
         return due
     }
 
-    /// Forgets the first loads as far as they are over: there is nothing to wake up for.
+    /// Forgets the first loads while they are over: they need no alarm.
     mutating func forget(while isOver: (SlotID) -> Bool) {
         while first < waiting.count, isOver(waiting[first].download) { first += 1 }
         compact()
     }
 
-    /// Seconds until the next alarm, if there is one to be set.
+    /// The seconds until the next alarm, if one must be set.
     mutating func nextAlarm(at now: Date) -> TimeInterval? {
         guard !isAlarmSet, first < waiting.count else { return nil }
         isAlarmSet = true

@@ -1,63 +1,99 @@
-// What the machine keeps of each load: small, because there may be very many.
+// The records of the machine: small, because there may be very many.
 extension LoadMachine {
+    /// How far a download is.
     enum Stage: Hashable, Sendable {
-        case waitingToLookUp, lookingUp, waitingForNetwork, loading, arrived
-        /// Would wait for the network if somebody waited for it: kept for its grace.
-        case parked
-        /// Has failed, and will be tried again after a while.
-        case resting
+        case waitingToLookUp
+        case lookingUp
+        case waitingForNetwork(SlotID)
+        case loading(SlotID)
+        case arrived
+        /// Failed; will be retried after a delay.
+        case backingOff
 
-        /// Whether it is worth going on for a moment when everybody has left.
+        /// Whether a fetch is in flight.
+        var isFetching: Bool {
+            switch self {
+            case .lookingUp, .loading: true
+            case .waitingToLookUp, .waitingForNetwork, .arrived, .backingOff: false
+            }
+        }
+
+        /// Whether a download at this stage is kept for its grace period.
         var mayLinger: Bool {
             switch self {
-            case .lookingUp, .waitingForNetwork, .loading, .parked: true
-            case .waitingToLookUp, .arrived, .resting: false
+            case .lookingUp, .waitingForNetwork, .loading: true
+            case .waitingToLookUp, .arrived, .backingOff: false
             }
         }
     }
 
+    /// Why a download is kept.
+    enum Interest: Hashable, Sendable {
+        case subscribed
+        /// All subscribers have cancelled. It loads on, but does not start to use the network.
+        case gracePeriod(token: Int)
+    }
+
     struct Download: Sendable {
         let key: RequestKey?
-        var turn: Int64
-        /// A token, while it has no subscriber and is kept for its grace.
-        var grace: Int?
-        /// Known once it has needed the network.
-        var host: SlotID?
+        /// Grows with each subscription: newer downloads come first.
+        var sequence: Int64
+        var interest = Interest.subscribed
         var stage = Stage.waitingToLookUp
         var parses = SlotList()
         var priorities = PriorityCounts()
 
-        init(key: RequestKey?, turn: Int64) {
+        init(key: RequestKey?, sequence: Int64) {
             self.key = key
-            self.turn = turn
+            self.sequence = sequence
         }
 
-        /// Whether it is one for which somebody waits, and on its way.
-        var isVisible: Bool { Facts(of: self).isVisible }
+        /// Whether it has a visible subscriber, and is on its way.
+        var isVisible: Bool {
+            stage != .arrived && stage != .backingOff && priorities.highest?.isVisible ?? false
+        }
+
+        mutating func changed(by body: (inout Self) -> Void) { body(&self) }
+
+        /// The host in whose queue it waits.
+        var queuedOn: SlotID? {
+            if case .waitingForNetwork(let host) = stage, interest == .subscribed { host } else { nil }
+        }
     }
 
-    /// How far the parse of what is stored is, which comes before that of the answer.
-    enum StoredPhase: Sendable { case none, beingRead, waiting, running }
+    /// How far a parse is. The stored response, if it is wanted, is parsed before the answer.
+    enum ParseStage: Sendable {
+        /// Waits for the body, or for a slot.
+        case waiting
+        case readingStored
+        /// The stored response waits for a slot.
+        case storedWaiting
+        case parsingStored
+        case parsing
+        /// Runs, though all subscribers have cancelled.
+        case abandoned
+
+        var isRunning: Bool { self == .parsing || self == .abandoned }
+
+        var isOfStored: Bool { self == .readingStored || self == .storedWaiting || self == .parsingStored }
+    }
 
     struct Parse: Sendable, SlotLinked {
         var key: ParseKey?
         let download: DownloadID
-        var turn: Int64
-        /// Whether it needs no turn, because it takes less time than handing out turns.
+        var sequence: Int64
+        /// Whether it needs no slot, because it takes less time than managing slots.
         let isQuick: Bool
-        var isRunning = false
-        var stored = StoredPhase.none
-        /// Whether nobody waits for it any more, though it runs.
-        var isAbandoned = false
+        var stage = ParseStage.waiting
         var subscribers = SlotList()
         var priorities = PriorityCounts()
-        /// Among the parses of its download.
+        /// Its neighbours among the parses of its download.
         var links = SlotLinks()
 
-        init(key: ParseKey?, download: DownloadID, turn: Int64, isQuick: Bool) {
+        init(key: ParseKey?, download: DownloadID, sequence: Int64, isQuick: Bool) {
             self.key = key
             self.download = download
-            self.turn = turn
+            self.sequence = sequence
             self.isQuick = isQuick
         }
     }
@@ -65,41 +101,12 @@ extension LoadMachine {
     struct Subscriber: Sendable, SlotLinked {
         let parse: ParseID
         var priority: LoadPriority
-        /// Among the subscribers of its parse.
+        /// Its neighbours among the subscribers of its parse.
         var links = SlotLinks()
 
         init(parse: ParseID, priority: LoadPriority) {
             self.parse = parse
             self.priority = priority
         }
-    }
-
-    /// What the queues have to know of a download.
-    struct Facts {
-        let stage: Stage
-        let host: SlotID?
-        let priority: LoadPriority?
-        let turn: Int64
-
-        init(of download: Download) {
-            stage = download.stage
-            host = download.host
-            priority = download.priorities.highest
-            turn = download.turn
-        }
-
-        var isVisible: Bool {
-            stage != .arrived && stage != .resting && priority?.isVisible ?? false
-        }
-    }
-}
-
-extension LoadMachine.Download {
-    /// Changes it; what it was before, and what it is now.
-    mutating func changed(by body: (inout Self) -> Void) -> (old: LoadMachine.Facts, new: LoadMachine.Facts) {
-        let old = LoadMachine.Facts(of: self)
-        body(&self)
-        if stage == .parked, grace == nil { stage = .waitingForNetwork }
-        return (old, LoadMachine.Facts(of: self))
     }
 }

@@ -1,23 +1,23 @@
-/// What comes first among things that wait: the higher priority, and within a priority the later turn.
+/// The order of waiting loads: higher priority first, then higher sequence number.
 ///
-/// One number, because there are as many as things that wait: the priority, and 56 bits of the turn.
+/// One number, because there is one for each waiting load: the priority, and 56 bits of the sequence number.
 struct LoadRank: Comparable, Hashable, Sendable {
     private let value: Int64
-    private static let turns: Int64 = 1 << 56
+    private static let sequences: Int64 = 1 << 56
 
-    /// - Parameter turn: grows with each load that asks: newest first. Negated where the order of asking counts.
-    init(priority: LoadPriority, turn: Int64) {
-        value = Int64(priority.rawValue) * Self.turns + turn
+    /// - Parameter sequence: grows with each subscription, so the newest comes first; negated for oldest first.
+    init(priority: LoadPriority, sequence: Int64) {
+        value = Int64(priority.rawValue) * Self.sequences + sequence
     }
 
     static func < (one: LoadRank, other: LoadRank) -> Bool { one.value < other.value }
 
     var priority: LoadPriority {
-        LoadPriority(rawValue: Int((value + Self.turns / 2) >> 56)) ?? .veryLow
+        LoadPriority(rawValue: Int((value + Self.sequences / 2) >> 56)) ?? .veryLow
     }
 }
 
-/// How many subscribers there are of each priority; the highest is what counts.
+/// The number of subscribers of each priority; the highest priority counts.
 struct PriorityCounts: Hashable, Sendable {
     private var veryLow: UInt32 = 0
     private var low: UInt32 = 0

@@ -1,19 +1,19 @@
-/// The downloads that wait for the network and those that use it, within the bounds in all and per host.
+/// The downloads that wait for a network slot and those that have one, within the limits in total and per host.
 ///
-/// A waiting download is kept in its host's heap; the hosts that have a free slot are kept in a heap of their own, by
-/// the best that waits for them. So every operation is O(log n), however many loads and hosts there are.
+/// Each host has a heap of waiting downloads. The hosts with a free slot are in a heap too, ranked by the best download that
+/// waits for them. So every operation is O(log n) in the number of loads and hosts.
 struct NetworkQueue: Sendable {
     struct Limits: Hashable, Sendable {
         var total: Int
         var perHost: Int
 
-        /// Slots that speculative loads leave free while something visible is waiting or under way.
+        /// Slots that speculative loads leave free while a visible load waits or runs.
         var reserve: Int { total / 4 > 0 ? total / 4 : min(1, total - 1) }
     }
 
     private struct Host: Sendable {
         let name: String
-        /// Downloads that know the host by its id.
+        /// The downloads that have entered the host.
         var users = 0
         var running = 0
         var waiting = SlotHeap()
@@ -26,31 +26,31 @@ struct NetworkQueue: Sendable {
     }
 
     let limits: Limits
-    var waste: WasteBudget
+    var throttle: CancellationThrottle
     private var hosts = SlotTable<Host>()
     private var hostIDs = SlotIDs()
     private var names: [String: SlotID] = [:]
     private var ready = SlotHeap()
     private var readyPlaces = SlotPlaces()
     private var waitingPlaces = SlotPlaces()
-    /// The downloads under way, in the order in which they began. They are few: looking through them is quick.
+    /// The running downloads, in the order in which they started: few enough for a linear search.
     private var running: [Running] = []
-    /// How many of them are speculative: mostly none.
+    /// How many of them are speculative: usually none.
     private var speculative = 0
 
     var isIdle: Bool { hosts.isEmpty && ready.isEmpty && running.isEmpty && hostIDs.isIdle && names.isEmpty }
 
-    /// Whether there is room for another load, on some host.
-    var mayStart: Bool { running.count < limits.total && waste.allows(running: running.count) }
+    /// Whether there is a free slot, for some host.
+    var mayStart: Bool { running.count < limits.total && throttle.allows(running: running.count) }
 
     init(limits: Limits) {
         self.limits = limits
-        waste = WasteBudget(total: limits.total)
+        throttle = CancellationThrottle(total: limits.total)
     }
 
     // MARK: - Hosts
 
-    /// The host of that name, which is kept until it is left as often as it was entered.
+    /// The host with that name. It is kept until every download that entered it has left.
     mutating func enter(host name: String) -> SlotID {
         let id = names[name] ?? hostIDs.take()
         if names[name] == nil {
@@ -71,8 +71,8 @@ struct NetworkQueue: Sendable {
 
     // MARK: - Downloads
 
-    /// Nothing waits any more: the memory that it has taken.
-    mutating func letGo() {
+    /// Frees the memory of the queues, when no download waits.
+    mutating func releaseMemory() {
         waitingPlaces = SlotPlaces()
         guard ready.isEmpty else { return }
         (ready, readyPlaces) = (SlotHeap(), SlotPlaces())
@@ -88,20 +88,20 @@ struct NetworkQueue: Sendable {
         refresh(host)
     }
 
-    /// Re-ranks a download that is under way.
+    /// Changes the rank of a running download.
     mutating func rerank(running download: SlotID, rank: LoadRank) {
         guard let place = running.firstIndex(where: { $0.id == download }) else { return }
         speculative += (rank.priority.isVisible ? 0 : 1) - (running[place].rank.priority.isVisible ? 0 : 1)
         running[place].rank = rank
     }
 
-    /// A download that waits, with its rank.
+    /// A waiting download and its rank.
     struct Waiting {
         let id: SlotID
         let rank: LoadRank
     }
 
-    /// The best download that waits on a host with a free slot.
+    /// The best download that waits for a host with a free slot.
     var next: Waiting? { ready.first.flatMap { best(on: $0) } }
 
     private func best(on host: SlotID) -> Waiting? {
@@ -111,8 +111,8 @@ struct NetworkQueue: Sendable {
         return Waiting(id: id, rank: rank)
     }
 
-    /// Takes the best download that may start now; `visible` tells whether anything visible waits or is under way.
-    mutating func start(whileVisible visible: Bool) -> SlotID? {
+    /// Starts the best download that may start now. `visible` says whether a visible load waits or runs.
+    mutating func start(whileVisible visible: Bool) -> (id: SlotID, host: SlotID)? {
         guard mayStart, let host = ready.first, let rank = ready.firstRank else { return nil }
         if visible, !rank.priority.isVisible, running.count >= limits.total - limits.reserve { return nil }
         guard let download = hosts[host]?.waiting.popFirst(&waitingPlaces) else { return nil }
@@ -120,7 +120,7 @@ struct NetworkQueue: Sendable {
         running.append(Running(id: download, host: host, rank: rank))
         if !rank.priority.isVisible { speculative += 1 }
         refresh(host)
-        return download
+        return (download, host)
     }
 
     mutating func end(_ download: SlotID) {
@@ -131,17 +131,17 @@ struct NetworkQueue: Sendable {
         refresh(ended.host)
     }
 
-    /// The speculative download that has to give its slot to a visible one that waits and may begin: the least urgent,
-    /// then the one that began last, because it has the least to lose.
-    func toPreempt(for mayBegin: (Waiting) -> Bool) -> SlotID? {
+    /// The speculative download that must give its slot to a waiting visible one: the least urgent, and of those the one that
+    /// started last, because it has the least progress to lose.
+    func toPreempt(for isAllowed: (Waiting) -> Bool) -> SlotID? {
         guard speculative > 0 else { return nil }
-        if !mayStart, let next, next.rank.priority.isVisible, mayBegin(next), let victim = leastUrgent(on: nil) {
+        if !mayStart, let next, next.rank.priority.isVisible, isAllowed(next), let victim = leastUrgent(on: nil) {
             return victim
         }
-        // A host may be full of speculative loads, whether or not there is room in all.
+        // All slots of a host may be speculative even if there is a free slot in total.
         for host in running.lazy.filter({ !$0.rank.priority.isVisible }).map(\.host) {
             guard let state = hosts[host], state.running >= limits.perHost,
-                let next = best(on: host), next.rank.priority.isVisible, mayBegin(next)
+                let next = best(on: host), next.rank.priority.isVisible, isAllowed(next)
             else { continue }
             return leastUrgent(on: host)
         }

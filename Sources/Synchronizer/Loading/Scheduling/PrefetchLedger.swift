@@ -1,9 +1,8 @@
-/// What prefetching has brought so far: how much of it was used. A pure value.
+/// Counts how much of what was prefetched is used, and sets the window of concurrent prefetches. A pure value.
 ///
-/// Each prefetched resource is *used* when somebody asks for it, or *wasted* when its prefetch is cancelled before that,
-/// or when so many others have been prefetched since that it is taken to be forgotten. The window,
-/// which is how many prefetches run at the same time, is halved when most of the last ones were wasted, and grows by
-/// one with each that was used.
+/// A prefetched resource is *used* when a load wants it, and *wasted* when its prefetch is cancelled before that, or when very
+/// many others have been prefetched since. The window is halved when most of the last prefetches were wasted, and grows by one
+/// with each that was used.
 struct PrefetchLedger: Sendable {
     static let largestWindow = 16
     private static let initialWindow = 8
@@ -17,36 +16,36 @@ struct PrefetchLedger: Sendable {
 
     private(set) var window = initialWindow
     private(set) var statistics = PrefetchStatistics()
-    /// What nobody has asked for yet.
+    /// The prefetched resources that no load has used yet.
     private var outstanding = LRUList<RequestIdentity, Prefetched>()
-    /// The last verdicts, newest last: whether it was used.
-    private var verdicts: [Bool] = []
+    /// Whether each of the last prefetches was used, newest last.
+    private var uses: [Bool] = []
 
-    /// A prefetch has brought this many bytes, from the network or not, as one of a group that is cancelled together.
+    /// A prefetch loaded this many bytes, from the network or the cache. The prefetches of a group are cancelled together.
     mutating func loaded(_ identity: RequestIdentity, bytes: Int, group: Int = 0) {
         statistics.loaded += 1
         statistics.bytes += bytes
         outstanding.insert(Prefetched(bytes: bytes, group: group), for: identity)
         if outstanding.count > Self.remembered, let forgotten = outstanding.leastRecentlyUsed {
-            judge(forgotten, wasUsed: false)
+            settle(forgotten, wasUsed: false)
         }
     }
 
-    /// Somebody asks for it.
+    /// A load uses the resource.
     mutating func asked(for identity: RequestIdentity) {
-        judge(identity, wasUsed: true)
+        settle(identity, wasUsed: true)
     }
 
-    /// The group was cancelled: what it has loaded, and nobody has asked for, was not needed.
+    /// The group was cancelled: the resources that it loaded and no load has used are wasted.
     mutating func cancelled(group: Int) {
         for identity in outstanding.allKeys where outstanding[identity]?.group == group { cancelled(identity) }
     }
 
     mutating func cancelled(_ identity: RequestIdentity) {
-        judge(identity, wasUsed: false)
+        settle(identity, wasUsed: false)
     }
 
-    private mutating func judge(_ identity: RequestIdentity, wasUsed: Bool) {
+    private mutating func settle(_ identity: RequestIdentity, wasUsed: Bool) {
         guard let bytes = outstanding.remove(identity)?.bytes else { return }
         if wasUsed {
             statistics.used += 1
@@ -54,25 +53,11 @@ struct PrefetchLedger: Sendable {
             statistics.wasted += 1
             statistics.wastedBytes += bytes
         }
-        verdicts.append(wasUsed)
+        uses.append(wasUsed)
         window = min(window + (wasUsed ? 1 : 0), Self.largestWindow)
-        if verdicts.count >= Self.sample {
-            if verdicts.filter({ !$0 }).count * 2 > verdicts.count { window = max(1, window / 2) }
-            verdicts = []
+        if uses.count >= Self.sample {
+            if uses.filter({ !$0 }).count * 2 > uses.count { window = max(1, window / 2) }
+            uses = []
         }
     }
-}
-
-/// What prefetching has brought so far, since the synchronizer was made.
-public struct PrefetchStatistics: Hashable, Sendable {
-    /// Resources that a prefetch has loaded.
-    public var loaded = 0
-    /// Those of them that somebody asked for later.
-    public var used = 0
-    /// Those that nobody had asked for when their prefetch was cancelled, or a thousand others had been prefetched.
-    public var wasted = 0
-    /// Bytes of body that were loaded.
-    public var bytes = 0
-    /// Bytes of the wasted ones.
-    public var wastedBytes = 0
 }

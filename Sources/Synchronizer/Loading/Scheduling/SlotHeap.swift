@@ -1,5 +1,5 @@
-/// Where things are in the heap that they are in. Heaps share one, if nothing is in two of them: so that what it takes
-/// grows with the number of things, however many heaps there are.
+/// The positions of elements in their heaps. Heaps share one if no element is in two of them, so that its size depends on the
+/// number of elements, not of heaps.
 struct SlotPlaces: Sendable {
     private var places: [UInt32] = []
 
@@ -12,7 +12,7 @@ struct SlotPlaces: Sendable {
     }
 }
 
-/// A priority queue whose elements can be found again: adding, removing and re-ranking take O(log n).
+/// A priority queue with removal and re-ranking by ID, in O(log n).
 struct SlotHeap: Sendable {
     private struct Node: Sendable {
         let id: SlotID
@@ -24,7 +24,7 @@ struct SlotHeap: Sendable {
     var isEmpty: Bool { nodes.isEmpty }
     var count: Int { nodes.count }
 
-    /// The element of the highest rank.
+    /// The element with the highest rank.
     var first: SlotID? { nodes.first?.id }
     var firstRank: LoadRank? { nodes.first?.rank }
 
@@ -32,7 +32,7 @@ struct SlotHeap: Sendable {
         place(of: id, places) != nil
     }
 
-    /// Adds the element, or moves it to its new rank.
+    /// Adds the element, or changes its rank.
     mutating func set(_ id: SlotID, rank: LoadRank, _ places: inout SlotPlaces) {
         let node = Node(id: id, rank: rank)
         if let place = place(of: id, places) {
@@ -62,7 +62,7 @@ struct SlotHeap: Sendable {
         return first
     }
 
-    /// What the places say may be of another heap, or of something that is gone.
+    /// Nil if the recorded position belongs to another heap or to a removed element.
     private func place(of id: SlotID, _ places: SlotPlaces) -> Int? {
         let place = places[id]
         return place < nodes.count && nodes[place].id == id ? place : nil

@@ -1,21 +1,21 @@
-/// Names something that is kept in a ``SlotTable``: a slot, which is used again and again, and a number, which is not.
-/// So a name that has outlived its thing finds nothing, instead of something else.
+/// The ID of a record in a ``SlotTable``: a slot, which is reused, and a number, which is not. So the ID of a removed record
+/// finds nothing, instead of another record.
 struct SlotID: Hashable, Sendable {
     let slot: UInt32
     /// 1 for the first.
     let number: UInt32
 }
 
-/// Gives out names; the slot that was given back last comes first.
+/// Creates IDs; reuses the slot that was freed last.
 struct SlotIDs: Sendable {
-    /// How many slots are kept when none is used any more, so that a load now and then allocates nothing for them.
+    /// How many slots are kept when none is in use, so that occasional loads allocate nothing for them.
     static let kept = 256
 
     private var free: [UInt32] = []
     private var used: UInt32 = 0
     private var lastNumber: UInt32 = 0
 
-    /// Whether every name has been given back.
+    /// Whether all IDs have been given back.
     var isIdle: Bool { free.count == used }
 
     mutating func take() -> SlotID {
@@ -25,7 +25,7 @@ struct SlotIDs: Sendable {
         return SlotID(slot: used - 1, number: lastNumber)
     }
 
-    /// The name is not used any more. To be called once for each.
+    /// Frees the slot. Call it once for each ID.
     mutating func giveBack(_ id: SlotID) {
         free.append(id.slot)
         guard isIdle, used > Self.kept else { return }

@@ -1,5 +1,5 @@
-/// Which things belong to another one, in the order in which they came, as a chain through their own records: adding and
-/// removing take constant time, and no memory besides.
+/// A linked list through the records of a table, in the order in which they were added: adding and removing take constant
+/// time and no memory.
 struct SlotList: Sendable {
     fileprivate var first = SlotID.none
     fileprivate var last = SlotID.none
@@ -7,24 +7,24 @@ struct SlotList: Sendable {
     var isEmpty: Bool { first == .none }
 }
 
-/// The neighbours of a thing in its ``SlotList``.
+/// The neighbours of a record in its ``SlotList``.
 struct SlotLinks: Sendable {
     fileprivate var previous = SlotID.none
     fileprivate var next = SlotID.none
 }
 
-/// What can be in one list at a time.
+/// A record that can be in one list at a time.
 protocol SlotLinked {
     var links: SlotLinks { get set }
 }
 
 extension SlotID {
-    /// The end of a chain: in no table. As an optional it would take half as much memory again.
+    /// The end of a list: in no table. An optional would take half as much memory again.
     fileprivate static let none = SlotID(slot: .max, number: 0)
 }
 
 extension SlotTable where Value: SlotLinked {
-    /// Adds a value of this table at the end of a list.
+    /// Appends a record of this table to a list.
     mutating func append(_ id: SlotID, to list: inout SlotList) {
         self[list.last]?.links.next = id
         self[id]?.links = SlotLinks(previous: list.last, next: .none)
@@ -32,7 +32,7 @@ extension SlotTable where Value: SlotLinked {
         if list.isEmpty { list.first = id }
     }
 
-    /// Takes a value of this table out of the list in which it is.
+    /// Removes a record of this table from its list.
     mutating func unlink(_ id: SlotID, from list: inout SlotList) {
         guard let links = self[id]?.links, links.previous != .none || list.first == id else { return }  // not in it
         if links.previous == .none { list.first = links.next } else { self[links.previous]?.links.next = links.next }
@@ -40,7 +40,7 @@ extension SlotTable where Value: SlotLinked {
         self[id]?.links = SlotLinks()
     }
 
-    /// The first one in the list that passes.
+    /// The first record in the list that passes.
     func first(in list: SlotList, where passes: (Value) -> Bool) -> SlotID? {
         var next = list.first
         while next != .none, let value = self[next] {

@@ -1,20 +1,20 @@
-/// Values by their names, in one array: no hashing, no gaps but free slots, a few bytes besides the values.
+/// Values by ID, in one array: no hashing, no gaps except free slots, and a few bytes besides the values.
 ///
-/// Numbers and values are in arrays of their own, side by side: so finding a value copies nothing else.
+/// Numbers and values are in separate arrays, so finding a value copies nothing else.
 struct SlotTable<Value> {
-    /// The number of the name of each value; 0 where there is none.
+    /// The number of each value's ID; 0 for a free slot.
     private var numbers: [UInt32] = []
     private var values: [Value?] = []
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
 
-    /// The names of all values, by slot.
+    /// The IDs of all values, by slot.
     var ids: [SlotID] {
         numbers.indices.filter { numbers[$0] != 0 }.map { SlotID(slot: UInt32($0), number: numbers[$0]) }
     }
 
-    /// The value of that name. A new value takes the slot from one of an older name, which is not there any more.
+    /// The value with that ID. A new value replaces an older one in the same slot.
     subscript(id: SlotID) -> Value? {
         get {
             contains(id) ? values[Int(id.slot)] : nil
@@ -26,7 +26,7 @@ struct SlotTable<Value> {
             } else {
                 var value: Value?
                 yield &value
-                if let value { insert(value, id) }
+                if let value { insert(value, as: id) }
             }
         }
     }
@@ -36,7 +36,7 @@ struct SlotTable<Value> {
         return slot < numbers.count && numbers[slot] == id.number
     }
 
-    /// Takes the value out.
+    /// Removes the value and returns it.
     mutating func remove(_ id: SlotID) -> Value? {
         guard contains(id) else { return nil }
         let value = values[Int(id.slot)].take()
@@ -44,7 +44,7 @@ struct SlotTable<Value> {
         return value
     }
 
-    private mutating func insert(_ value: Value, _ id: SlotID) {
+    private mutating func insert(_ value: Value, as id: SlotID) {
         let slot = Int(id.slot)
         while numbers.count < slot {
             numbers.append(0)

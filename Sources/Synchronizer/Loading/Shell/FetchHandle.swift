@@ -1,10 +1,10 @@
 import Foundation
 
-/// A fetch that may be told to go on, or be cancelled, before it has been started and while it starts.
+/// A fetch that may proceed or be cancelled before and while it starts.
 final class FetchHandle: Sendable {
     private enum State: Sendable {
         case idle
-        /// Told to go on from inside the call that starts it.
+        /// Told to proceed during the call that starts it.
         case toldToProceed
         case started(any Fetch)
         case cancelled

@@ -1,11 +1,9 @@
 import Foundation
 
-/// What one caller wants loaded, with its types erased.
-///
-/// One object, that all records of the load refer to: there may be very many of them.
+/// A caller's load, with its types erased. One object for all records of the load, of which there may be very many.
 final class LoadJob: Sendable {
     let request: URLRequest
-    /// Nil for a load that shares with nobody.
+    /// Nil for a load that is never coalesced.
     let identity: RequestIdentity?
     let options: FetchOptions
     let priority: LoadPriority
@@ -17,7 +15,7 @@ final class LoadJob: Sendable {
     private let resource: any Resource
 
     init<R: Resource>(
-        _ resource: R, _ identity: ResourceIdentity, priority: LoadPriority, options: FetchOptions,
+        _ resource: R, identity: ResourceIdentity, priority: LoadPriority, options: FetchOptions,
         keepsObject: Bool = true
     ) {
         self.resource = resource
@@ -43,22 +41,22 @@ final class LoadJob: Sendable {
         self.options = options
     }
 
-    /// The same load, but it waits for what the revalidation of a stale response brings.
+    /// The same load, but it waits for the revalidation of a stale response.
     var awaitingRefresh: LoadJob {
         var options = options
         options.awaitsRefresh = true
         return LoadJob(self, options: options)
     }
 
-    /// The object and the bytes that it takes in memory.
-    func parse(_ data: Data) throws -> (object: any Sendable, cost: Int) { try Self.parse(data, resource) }
+    /// The object, and its size in memory in bytes.
+    func parse(_ data: Data) throws -> (object: any Sendable, cost: Int) { try Self.parse(data, as: resource) }
 
-    private static func parse<R: Resource>(_ data: Data, _ resource: R) throws -> (object: any Sendable, cost: Int) {
+    private static func parse<R: Resource>(_ data: Data, as resource: R) throws -> (object: any Sendable, cost: Int) {
         let object = try resource.parse(data)
         return (object, resource.cost(of: object, size: data.count))
     }
 
-    /// What makes previews of the body while it arrives; nil if there are none.
+    /// Makes previews of the body while it arrives; nil if the resource has none.
     func makePreviewer() -> PreviewRun.Preview? {
         (resource as? any ProgressiveResource).map { Self.previewer(of: $0) }
     }
@@ -68,7 +66,7 @@ final class LoadJob: Sendable {
         return { previewer.preview(of: $0) }
     }
 
-    /// Whether there are previews of the body while it arrives.
+    /// Whether the resource has previews of the body while it arrives.
     var hasPreviews: Bool { resource is any ProgressiveResource }
 
     var downloadKey: DownloadKey? { identity == nil ? nil : DownloadKey(job: self) }
@@ -79,16 +77,16 @@ final class LoadJob: Sendable {
         identity.map { ObjectKey(identity: $0, type: type, variant: variant) }
     }
 
-    /// The key under which the object may be of use to later loads; nil if it is not.
+    /// The key under which the memory cache keeps the object; nil if it does not.
     var memoryKey: ObjectKey? {
         guard keepsObject else { return nil }
-        if let fields = request.allHTTPHeaderFields, fields.keys.contains(where: RequestIdentity.callsForJudgement) {
+        if let fields = request.allHTTPHeaderFields, fields.keys.contains(where: RequestIdentity.bypassesMemoryCache) {
             return nil
         }
         return objectKey
     }
 
-    /// The bound per host is per origin: another port is another server. Scheme and authority, as the URL has them.
+    /// The unit of the limit per host: the origin, since another port is another server. Scheme and authority as in the URL.
     var host: String {
         guard let text = request.url?.absoluteString.utf8 else { return "" }
         var slashes = 0
@@ -97,6 +95,35 @@ final class LoadJob: Sendable {
             return slashes == 3 || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
         }
         return String(text[..<(end ?? text.endIndex)]) ?? ""
+    }
+}
+
+/// Loads with equal keys share a download: identity, cache policy, allowed networks and options.
+struct DownloadKey: Hashable, Sendable {
+    let job: LoadJob
+}
+
+/// Parses of a download with equal keys are shared: type and variant.
+struct ParseKey: Equatable, Sendable {
+    let job: LoadJob
+}
+
+/// The key of a parsed object in memory.
+struct ObjectKey: Hashable, Sendable {
+    let identity: RequestIdentity
+    let type: ObjectIdentifier
+    let variant: ResourceVariant
+
+    /// A request has few variants, so the hash ignores them.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(identity.hash ^ Int(bitPattern: type))
+    }
+}
+
+extension Resource {
+    /// The key of its object in memory; nil if its request is never coalesced.
+    func objectKey(_ identity: ResourceIdentity) -> ObjectKey? {
+        identity.sharing.map { ObjectKey(identity: $0, type: ObjectIdentifier(Self.self), variant: variant) }
     }
 }
 

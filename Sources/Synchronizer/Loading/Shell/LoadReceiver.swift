@@ -1,66 +1,48 @@
-import Foundation
+/// What a load reports to its subscribers: any number of steps, the last of which is `.finished`.
+enum LoadStep: Sendable {
+    case progressed(LoadProgress)
+    /// The stored response, while the server is asked.
+    case stored(LoadedObject)
+    /// An object to show while the body arrives, and the head of its response.
+    case previewed(any Sendable, ResponseHead)
+    /// The end, reported once unless the subscriber cancels before. The subscriber calls `Loader.take` with its ID at the moment
+    /// of answering its caller: only if that returns true may it answer.
+    case finished(LoadReceiver.ID, LoadResult)
+}
 
-/// What a subscriber wants to be told. The closures are called on any thread, and do nothing there that takes time.
+/// A subscriber, and the steps that it wants besides the end. Its closure is called on any thread, and must return quickly.
 struct LoadReceiver: Sendable {
     typealias ID = Loader.Machine.SubscriberID
 
-    /// What is told before the end, and to few.
-    struct Watching: Sendable {
-        /// Bytes as they arrive; nil if nobody looks.
-        var progressed: (@Sendable (LoadProgress) -> Void)?
-        /// What is stored, while the network is asked; nil if it is not wanted.
-        var stored: (@Sendable (LoadedObject) -> Void)?
-        /// Something to show while the body arrives; nil if it is not wanted.
-        var previewed: (@Sendable (any Sendable, ResponseHead) -> Void)?
+    struct Steps: OptionSet, Sendable {
+        let rawValue: UInt8
+
+        static let progress = Steps(rawValue: 1 << 0)
+        static let stored = Steps(rawValue: 1 << 1)
+        static let previews = Steps(rawValue: 1 << 2)
     }
 
-    /// The end: called once, unless the subscriber leaves before. Whoever answers the caller asks `Loader.take` for the
-    /// right to do so, at the very moment of answering.
-    let finished: @Sendable (ID, Loader.Outcome) -> Void
-    private let watching: Boxed<Watching>?
-    /// Whether nobody waits for it yet.
+    let wants: Steps
+    /// Whether the load is a prefetch, which no caller waits for yet.
     let isPrefetch: Bool
+    private let receive: @Sendable (LoadStep) -> Void
 
-    init(
-        isPrefetch: Bool = false, watching: Watching? = nil,
-        finished: @escaping @Sendable (ID, Loader.Outcome) -> Void
-    ) {
+    init(_ wants: Steps = [], isPrefetch: Bool = false, receive: @escaping @Sendable (LoadStep) -> Void) {
+        self.wants = wants
         self.isPrefetch = isPrefetch
-        self.watching = watching.map(Boxed.init)
-        self.finished = finished
+        self.receive = receive
     }
 
-    var progressed: (@Sendable (LoadProgress) -> Void)? { watching?.value.progressed }
-    var stored: (@Sendable (LoadedObject) -> Void)? { watching?.value.stored }
-    var previewed: (@Sendable (any Sendable, ResponseHead) -> Void)? { watching?.value.previewed }
-
-    /// Whether it wants to be told while the body arrives.
-    var isWatching: Bool { progressed != nil || previewed != nil }
-}
-
-/// How far a load is: the body of its request, and that of the response.
-public struct LoadProgress: Hashable, Sendable {
-    /// Bytes of the request's body sent so far; a redirect or a retry may send them again.
-    public var sent = 0
-    /// Bytes of the request's body; nil if it has none, or if the length is not known.
-    public var expectedToSend: Int?
-    /// Bytes received so far.
-    public var received: Int
-    /// Bytes that there will be; nil if the server did not say.
-    public var expected: Int?
-
-    init(received: Int, expected: Int? = nil) {
-        self.received = received
-        self.expected = expected
+    /// Reports a step. Only subscribers that want progress, a stored response or previews get those.
+    func report(_ step: LoadStep) {
+        switch step {
+        case .progressed where !wants.contains(.progress), .stored where !wants.contains(.stored),
+            .previewed where !wants.contains(.previews):
+            break
+        default: receive(step)
+        }
     }
 
-    /// A response begins.
-    mutating func begin(received: Int, expected: Int?) {
-        (self.received, self.expected) = (received, expected)
-    }
-
-    /// The part received, 0 to 1; nil if the whole is not known.
-    public var fraction: Double? {
-        expected.map { $0 > 0 ? min(1, Double(received) / Double($0)) : 1 }
-    }
+    /// Whether it wants steps while the body arrives.
+    var isWatching: Bool { wants.contains(.progress) || wants.contains(.previews) }
 }

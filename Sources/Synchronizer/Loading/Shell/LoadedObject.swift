@@ -1,11 +1,11 @@
 import Foundation
 import HTTPCaching
 
-/// A parsed object with what is known of it, as loads share it and the memory keeps it.
+/// A parsed object and its metadata, as coalesced loads share it and the memory cache keeps it.
 final class LoadedObject: Sendable {
-    /// Stands for one run of a parse: objects of the same run are the same object.
+    /// Identifies one run of a parse: objects of the same run are the same object.
     final class Run: Sendable {
-        /// Whether it was a prefetch that asked for it, so that its use is worth noting.
+        /// Whether a prefetch started it, so that its first use is counted.
         let isPrefetched: Bool
 
         init(isPrefetched: Bool = false) {
@@ -14,10 +14,10 @@ final class LoadedObject: Sendable {
     }
 
     let object: any Sendable
-    /// Bytes that it takes in memory.
+    /// Its size in memory in bytes.
     let cost: Int
     let run: Run
-    /// Of the body that it was made from.
+    /// A digest of the body that it was made from.
     let bodyDigest: UInt64
     let head: ResponseHead
     let freshUntil: Date
@@ -39,8 +39,8 @@ final class LoadedObject: Sendable {
         self.trace = trace
     }
 
-    /// Whether its response is in the store. Such an object is worth keeping after its freshness: when the server
-    /// confirms the response, it need not be parsed again.
+    /// Whether its response is in the store. Such an object is kept when it is stale: if the server confirms the response, it is
+    /// not parsed again.
     var isStored: Bool {
         switch trace.source {
         case .cache, .revalidated, .stale: true
@@ -48,22 +48,22 @@ final class LoadedObject: Sendable {
         }
     }
 
-    /// Whether it may be shown, though it is stale, while the server is asked.
+    /// Whether it may be shown, although it is stale, while the server validates it.
     var mayBeShownStale: Bool { CacheRules.mayBeShownBeforeValidation(head.fields, isFresh: false) }
 
-    /// The same object, as the answer to another fetch.
+    /// The same object, as the result of another fetch.
     func reused(for fetched: Fetched) -> LoadedObject {
         LoadedObject(
             object: object, cost: cost, run: run, bodyDigest: bodyDigest, head: fetched.response,
             freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly, trace: fetched.trace)
     }
 
-    /// Whether this object was made from that very body already, so that it need not be parsed again. Validators cannot
-    /// tell: without a `Date`, or within a second of it, they may be the same for two bodies (RFC 9110 §8.8.2.2).
+    /// Whether the object was made from the same body, so that it is not parsed again. Validators do not prove it: without a
+    /// `Date`, or within a second of it, two bodies may have the same ones (RFC 9110 §8.8.2.2).
     func isMade(from fetched: Fetched) -> Bool { bodyDigest == fetched.bodyDigest }
 }
 
 extension Fetched {
-    /// What tells its body from others; as quickly made as memory is read.
+    /// A digest of the body, computed at the speed of memory.
     var bodyDigest: UInt64 { body.withUnsafeBytes { Digest.of($0) } }
 }

@@ -1,37 +1,39 @@
 import Foundation
 import HTTPCaching
 
-// Makes objects out of bodies.
+// Makes objects from bodies.
 extension Loader {
-    func run(_ parse: Parse, _ id: Machine.ParseID, on fetched: Fetched) {
+    func parse(_ id: Machine.ParseID, parse: ParseRecord, of fetched: Fetched) {
         let (request, key) = (parse.job.request, parse.job.memoryKey)
         parse.previews?.stop()
         let mayBeKept = state.withLock { $0.downloads[parse.download]?.isInvalidated == false }
-        let outcome: Outcome
+        let result: LoadResult
         do {
-            let loaded = try reusedObject(for: parse, fetched) ?? parsed(parse, fetched)
+            let loaded = try reusedObject(for: parse, from: fetched) ?? parsed(parse, of: fetched)
             if mayBeKept, let key { memory.remember(key, loaded) }
-            outcome = .success(loaded)
+            result = .success(loaded)
         } catch {
-            if parse.cancellation?.isCancelled != true { dropStored(fetched.trace.redirects.last, request) }
-            outcome = .failure(
+            if parse.cancellation?.isCancelled != true {
+                removeStored(for: request, redirectedTo: fetched.trace.redirects.last)
+            }
+            result = .failure(
                 .undecodable(
                     error,
                     .init(url: request.url, trace: fetched.trace, head: fetched.response, body: fetched.body)))
         }
         let isInvalidated = update { state in
-            state.note(outcome, of: id)
-            state.ended = (id, outcome)
+            state.note(result, of: id)
+            state.ended = (id, result)
             state.machine.parseEnded(id)
-            // What nobody waits for any more could be made invalid unnoticed: it is not kept.
+            // After the download is released, an invalidation would not reach it: its object is not kept.
             return state.downloads[parse.download]?.isInvalidated ?? true
         }
         if isInvalidated, mayBeKept, let key { memory.forgetObject(key) }
     }
 
-    /// What has been made invalid (RFC 9111 §4.4): objects in memory, and loads that were asked for before.
+    /// Invalidates cache keys (RFC 9111 §4.4): objects in memory, and loads in flight other than this one.
     func invalidate(_ keys: Set<String>, besides id: Machine.DownloadID? = nil) {
-        // There may be very many loads: their keys are made without the lock. Who asks meanwhile asks after this.
+        // There may be very many loads, so their keys are made without the lock. Loads that begin meanwhile come after this.
         let loads = state.withLock { state in
             state.downloads.ids.compactMap { id in state.downloads[id].map { (id, $0.job) } }
         }
@@ -42,12 +44,12 @@ extension Loader {
         memory.forget(keys)
     }
 
-    /// Everything has been made invalid: nobody joins the loads that are under way, and what they bring is not kept.
+    /// Invalidates everything: no load joins those in flight, and their responses are not kept.
     func invalidateAll() {
         update { state in state.downloads.ids.forEach { state.invalidate($0) } }
     }
 
-    func parsed(_ parse: Parse, _ fetched: Fetched) throws -> LoadedObject {
+    func parsed(_ parse: ParseRecord, of fetched: Fetched) throws -> LoadedObject {
         let begin = time.now
         let flag = parse.cancellation
         let parsed = try ParseCancellation.with({ flag?.isCancelled ?? false }) { try parse.job.parse(fetched.body) }
@@ -60,8 +62,8 @@ extension Loader {
             trace: trace)
     }
 
-    /// An object that was made from the very same bytes already, shown meanwhile or kept in memory.
-    private func reusedObject(for parse: Parse, _ fetched: Fetched) -> LoadedObject? {
+    /// An object made from the same bytes: shown meanwhile, or kept in memory.
+    private func reusedObject(for parse: ParseRecord, from fetched: Fetched) -> LoadedObject? {
         if case .reported(let shown) = parse.stored, shown.value.body == fetched.body {
             return shown.value.object.reused(for: fetched)
         }
@@ -69,9 +71,9 @@ extension Loader {
         return old.reused(for: fetched)
     }
 
-    /// What cannot be parsed is dropped, so that the next load asks the network. After redirects it is stored under
-    /// the last target.
-    private func dropStored(_ target: URL?, _ request: URLRequest) {
+    /// Removes a response that cannot be parsed, so that the next load asks the network. After redirects it is stored under the
+    /// last target.
+    private func removeStored(for request: URLRequest, redirectedTo target: URL?) {
         var stored = request
         if let target { stored.url = target }
         fetcher.removeStored(for: stored)

@@ -1,25 +1,26 @@
 import Foundation
 
-// What the loader keeps of each load besides what the machine does: small, because there may be very many.
+// The shell's records: what it must know of a load besides what the machine keeps. Small, because there may be very many.
 extension Loader {
-    struct Download: Sendable {
+    /// What the shell knows of a download of the machine.
+    struct LoadRecord: Sendable {
         let job: LoadJob
         let startedAt: Date
         var waitingSince: Date
         var queueWait: TimeInterval = 0
-        /// Its fetch, once it has looked into the cache. None while it waits for the network and nothing was stored:
-        /// then there is nothing to keep, and the fetch is made anew when its turn comes.
+        /// The fetch once its lookup has begun. Nil while the load waits for the network after a miss: such a fetch is dropped,
+        /// and another one sends the request when the load gets its slot.
         var handle: FetchHandle?
         var result: Result<Boxed<Fetched>, SynchronizerError>?
         var progress = LoadProgress(received: 0)
         var attempts: UInt32 = 1
-        /// Those who look at the progress, or at previews; some may have left.
+        /// The receivers of progress and previews; some may have cancelled.
         var watchers: [LoadReceiver.ID] = []
-        /// Whether somebody wants what is stored while the network is asked.
+        /// Whether a subscriber wants the stored response while the server is asked.
         var wantsStored = false
-        /// Whether what it brings was made invalid meanwhile: its subscribers get it, and nobody after them.
+        /// Whether its response was invalidated: its subscribers get it, and later loads do not.
         var isInvalidated = false
-        /// Whether the observer has heard how it ended, for somebody at least.
+        /// Whether the observer knows how it ended, for at least one subscriber.
         var isEndReported = false
 
         init(_ job: LoadJob, at now: Date) {
@@ -29,19 +30,20 @@ extension Loader {
         }
     }
 
-    struct Parse: Sendable {
+    /// What the shell knows of a parse of the machine.
+    struct ParseRecord: Sendable {
         let job: LoadJob
         let download: Machine.DownloadID
-        /// What tells the parse to stop; made when one begins that takes its time.
+        /// Asks the parse to stop; created when a parse begins that may take long.
         var cancellation: ParseFlag?
         var previews: PreviewRun?
-        var stored = StoredPhase.unwanted
+        var stored = StoredCopy.unwanted
         var isPrefetched = false
     }
 
-    /// How far the report of what is stored has come, for those who want it while the network is asked.
-    enum StoredPhase: Sendable {
-        case unwanted, wanted, beingRead
+    /// The stored response, for subscribers that want it while the server is asked.
+    enum StoredCopy: Sendable {
+        case unwanted, wanted, reading
         case read(Boxed<Fetched>)
         case reported(Boxed<Shown>)
 
@@ -59,38 +61,37 @@ extension Loader {
 
     struct State {
         var machine: Machine
-        var downloads = SlotTable<Download>()
-        var parses = SlotTable<Parse>()
+        var downloads = SlotTable<LoadRecord>()
+        var parses = SlotTable<ParseRecord>()
         var receivers = SlotTable<LoadReceiver>()
         var receiverIDs = SlotIDs()
-        var retries = RetryBudget()
+        var retries: RetryDecisions
         var deadlines: Deadlines
         let isObserved: Bool
-        /// How the parse has ended that this `update` tells the machine of.
-        var ended: (parse: Machine.ParseID, outcome: Outcome)?
-        /// The download whose fetch is not worth keeping, unless it goes on in this `update`.
-        var blank: Machine.DownloadID?
-        /// What the observer is to hear of, before the effects are performed.
+        /// The parse that this `update` reports to the machine, and its result.
+        var ended: (parse: Machine.ParseID, result: LoadResult)?
+        /// The download whose lookup missed: its fetch is dropped unless it proceeds in this `update`.
+        var lookupMissID: Machine.DownloadID?
+        /// The events for the observer, reported before the effects are performed.
         var observations: [Observation] = []
-        /// What the next `update` performs besides the machine's actions.
+        /// The effects of this `update` besides the machine's actions.
         var extraEffects: [Effect] = []
-        /// What the next `update` lets go of once the lock is released: a caller's own values may do anything at their
-        /// end.
+        /// What this `update` releases after unlocking: the `deinit` of a caller's value may do anything.
         var dropped: [any AnyObject & Sendable] = []
-        /// Whether some thread is telling the observer.
+        /// Whether a thread is reporting to the observer.
         var isObserving = false
     }
 }
 
 extension Loader.State {
-    /// Keeps a receiver under a name of its own until it answers, or leaves.
+    /// Adds a receiver, until it gets its result or cancels.
     mutating func add(_ receiver: LoadReceiver) -> LoadReceiver.ID {
         let id = receiverIDs.take()
         receivers[id] = receiver
         return id
     }
 
-    /// Takes the receiver out, if it has neither answered nor left.
+    /// Removes and returns the receiver, unless it has its result or has cancelled.
     mutating func take(_ id: LoadReceiver.ID) -> LoadReceiver? {
         guard let receiver = receivers.remove(id) else { return nil }
         receiverIDs.giveBack(id)
@@ -101,18 +102,18 @@ extension Loader.State {
         if dropped.last !== job { dropped.append(job) }
     }
 
-    mutating func drop(_ download: Loader.Download) {
+    mutating func drop(_ download: Loader.LoadRecord) {
         drop(download.job)
         if case .success(let fetched)? = download.result { dropped.append(fetched) }
     }
 
-    mutating func drop(_ parse: Loader.Parse) {
+    mutating func drop(_ parse: Loader.ParseRecord) {
         drop(parse.job)
         if let previews = parse.previews { dropped.append(previews) }
         switch parse.stored {
         case .read(let fetched): dropped.append(fetched)
         case .reported(let shown): dropped.append(shown)
-        case .unwanted, .wanted, .beingRead: break
+        case .unwanted, .wanted, .reading: break
         }
     }
 
@@ -121,7 +122,7 @@ extension Loader.State {
     }
 }
 
-/// Tells a parse under way that nobody waits for it any more.
+/// Tells a running parse that all its subscribers have cancelled.
 final class ParseFlag: Sendable {
     private let flag = Locked(false)
 

@@ -1,8 +1,8 @@
 import Foundation
 
-// What is stored, shown while the network is asked: `updates(of:)`.
+// The stored response, shown while the server is asked, for `updates(of:)`.
 extension Loader {
-    /// Reads what is stored for those parses of the download that want it, while the fetch is not answered.
+    /// Reads the stored response for the parses of the download that want it, unless the answer has arrived.
     func reportStored(of download: Machine.DownloadID) {
         let (wanting, handle) = update { $0.takeWantingStored(of: download) }
         guard !wanting.isEmpty else { return }
@@ -10,29 +10,29 @@ extension Loader {
         update { state in wanting.forEach { state.noteRead(fetched, for: $0) } }
     }
 
-    /// Shows the object, and only then lets the parse of the answer begin: so it can tell that nothing has changed.
-    func runStored(_ parse: Parse, _ id: Machine.ParseID, on fetched: Fetched) {
-        let object = try? storedObject(for: parse, fetched)
+    /// Shows the object, and then lets the parse of the answer begin, which can then tell that nothing has changed.
+    func parseStored(_ id: Machine.ParseID, parse: ParseRecord, of fetched: Fetched) {
+        let object = try? storedObject(for: parse, from: fetched)
         let receivers = update { state -> [LoadReceiver] in
             guard state.parses[id] != nil else { return [] }
             state.parses[id]?.stored =
-                object.map { .reported(Boxed(StoredPhase.Shown(object: $0, body: fetched.body))) } ?? .unwanted
+                object.map { .reported(Boxed(StoredCopy.Shown(object: $0, body: fetched.body))) } ?? .unwanted
             return state.receivers(of: id)
         }
-        if let object { receivers.forEach { $0.stored?(object) } }
+        if let object { receivers.forEach { $0.report(.stored(object)) } }
         update { $0.machine.storedEnded(id) }
     }
 
-    private func storedObject(for parse: Parse, _ fetched: Fetched) throws -> LoadedObject {
+    private func storedObject(for parse: ParseRecord, from fetched: Fetched) throws -> LoadedObject {
         if let key = parse.job.memoryKey, let old = memory.recall(key), old.isMade(from: fetched) {
             return old.reused(for: fetched)
         }
-        return try parsed(parse, fetched)
+        return try parsed(parse, of: fetched)
     }
 }
 
 extension Loader.State {
-    /// Notes that what is stored is wanted; whether nobody wanted it before.
+    /// Notes that the stored response is wanted; returns whether it was not wanted before.
     mutating func want(storedOf parse: Loader.Machine.ParseID) -> Bool {
         guard case .unwanted? = parses[parse]?.stored else { return false }
         parses[parse]?.stored = .wanted
@@ -40,7 +40,7 @@ extension Loader.State {
         return true
     }
 
-    /// The parses that want it, once the fetch is there to read it.
+    /// The parses that want the stored response, once there is a fetch to read it with.
     fileprivate mutating func takeWantingStored(of download: Loader.Machine.DownloadID) -> (
         [Loader.Machine.ParseID], FetchHandle?
     ) {
@@ -51,7 +51,7 @@ extension Loader.State {
                 parses[id]?.stored = .unwanted
                 return false
             }
-            parses[id]?.stored = .beingRead
+            parses[id]?.stored = .reading
             if parses[id]?.cancellation == nil { parses[id]?.cancellation = ParseFlag() }
             return true
         }

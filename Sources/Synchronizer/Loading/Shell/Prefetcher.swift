@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs prefetches: a window of them at a time, in the order given, each as a load of low priority.
+/// Runs prefetches: a window of them at a time, in order, each as a load of low priority.
 final class Prefetcher: Sendable {
     fileprivate struct Entry {
         let job: LoadJob
@@ -11,18 +11,18 @@ final class Prefetcher: Sendable {
     fileprivate struct Running {
         let identity: RequestIdentity
         let group: Int
-        /// Whether somebody has asked for it meanwhile.
+        /// Whether a load has used it meanwhile.
         var wasAsked = false
         var leave: CancelLoading = {}
     }
 
     fileprivate struct State {
         var ledger = PrefetchLedger()
-        /// Those that wait, the next one last.
+        /// The waiting entries, the next one last.
         var waiting: [Entry] = []
-        /// How many of those that wait are of each resource.
+        /// The number of waiting entries of each resource.
         var counts: [RequestIdentity: Int] = [:]
-        /// What somebody has asked for while it waited.
+        /// The resources that were loaded while their prefetch waited.
         var overtaken: Set<RequestIdentity> = []
         var running: [Int: Running] = [:]
         var lastID = 0
@@ -32,7 +32,7 @@ final class Prefetcher: Sendable {
     private let known: @Sendable (LoadJob) -> LoadedObject?
     private let state = Locked(State())
 
-    /// - Parameter known: what a job would load, if it is in memory.
+    /// - Parameter known: returns the object that a job would load, if it is in memory.
     init(loader: Loader, known: @escaping @Sendable (LoadJob) -> LoadedObject?) {
         self.loader = loader
         self.known = known
@@ -42,37 +42,37 @@ final class Prefetcher: Sendable {
     var isIdle: Bool { state.withLock { $0.running.isEmpty && $0.waiting.isEmpty } }
     var window: Int { state.withLock { $0.ledger.window } }
 
-    /// Queues the jobs; what it returns cancels those that are not done.
+    /// Queues the jobs; returns a closure that cancels those that have not finished.
     func prefetch(_ jobs: [LoadJob]) -> CancelLoading {
         let group = state.withLock { $0.add(jobs) }
-        startWhatMay()
+        startNext()
         return { self.cancel(group) }
     }
 
-    /// Somebody really asks for a resource.
+    /// A caller loads the resource.
     func asked(for identity: RequestIdentity) {
         state.withLock { $0.asked(for: identity) }
     }
 
     private func cancel(_ group: Int) {
         let (leaving, dropped) = state.withLock { $0.cancel(group) }
-        withExtendedLifetime(dropped) {}  // without the lock: they hold something of the caller's
+        withExtendedLifetime(dropped) {}  // after unlocking: they hold the caller's resources
         leaving.forEach { $0() }
-        startWhatMay()
+        startNext()
     }
 
-    private func startWhatMay() {
-        while let (id, job) = state.withLock({ $0.next() }) { start(id, job) }
+    private func startNext() {
+        while let (id, job) = state.withLock({ $0.next() }) { start(job, as: id) }
     }
 
-    private func start(_ id: Int, _ job: LoadJob) {
-        let receiver = LoadReceiver(isPrefetch: true) { [self] subscriber, outcome in
-            guard loader.take(subscriber) else { return }
-            state.withLock { $0.ended(id, outcome) }
-            startWhatMay()
+    private func start(_ job: LoadJob, as id: Int) {
+        let receiver = LoadReceiver(isPrefetch: true) { [self] step in
+            guard case .finished(let subscriber, let result) = step, loader.take(subscriber) else { return }
+            state.withLock { $0.ended(id, with: result) }
+            startNext()
         }
         guard case .waiting(let subscriber) = loader.load(job, unless: { _ in known(job) }, receiver: receiver) else {
-            state.withLock { $0.running[id] = nil }  // there is nothing to do
+            state.withLock { $0.running[id] = nil }  // it is in memory already
             return
         }
         let leave: CancelLoading = { [loader] in loader.leave(subscriber) }
@@ -109,7 +109,7 @@ extension Prefetcher.State {
         return (id, entry.job)
     }
 
-    /// The entry does not wait any more.
+    /// The entry no longer waits.
     private mutating func forget(_ entry: Prefetcher.Entry) {
         let left = (counts[entry.identity] ?? 1) - 1
         counts[entry.identity] = left > 0 ? left : nil
@@ -122,14 +122,14 @@ extension Prefetcher.State {
         for (id, entry) in running where entry.identity == identity { running[id]?.wasAsked = true }
     }
 
-    fileprivate mutating func ended(_ id: Int, _ outcome: Loader.Outcome) {
-        guard let ended = running.removeValue(forKey: id), case .success(let loaded) = outcome else { return }
+    fileprivate mutating func ended(_ id: Int, with result: LoadResult) {
+        guard let ended = running.removeValue(forKey: id), case .success(let loaded) = result else { return }
         ledger.loaded(
             ended.identity, bytes: loaded.trace.bytesReceived + loaded.trace.bytesSaved, group: ended.group)
         if ended.wasAsked { ledger.asked(for: ended.identity) }
     }
 
-    /// What ends the prefetches of the group that are under way, and those that have not begun.
+    /// Returns what cancels the running prefetches of the group, and its waiting entries.
     fileprivate mutating func cancel(_ group: Int) -> ([CancelLoading], [Prefetcher.Entry]) {
         let dropped = waiting.filter { $0.group == group }
         dropped.forEach { forget($0) }

@@ -1,23 +1,23 @@
 import Foundation
 
-/// Makes previews of one body while it arrives, when its ``PreviewPacer`` says, and when it has a turn to.
+/// Makes previews of one body while it arrives, when its ``PreviewPacer`` says so and it has a slot.
 final class PreviewRun: Sendable {
-    /// Makes a preview of the bytes so far; what it makes previews with lives in it.
+    /// Makes a preview of the bytes so far; it owns the previewer.
     typealias Preview = (Data) -> (any Sendable)?
 
     private struct State {
         var pacer: PreviewPacer
         var head: ResponseHead?
         var body = Data()
-        /// Grows with each response: a retry begins anew.
+        /// Counts responses: a retry starts over.
         var response = 0
         var isOver = false
-        /// Whether a parse waits for the turn of the preview under way.
+        /// Whether a parse waits for the slot of the running preview.
         var isToMakeWay = false
     }
 
-    /// The previewer of the response at hand: touched by the thread that has the run's turn only.
-    private final class Maker: @unchecked Sendable {  // confined to that thread: a run has one turn at a time
+    /// The previewer of the current response, used only by the thread that has the run's slot.
+    private final class Maker: @unchecked Sendable {  // confined to that thread: a run has one slot at a time
         var response = 0
         var preview: Preview?
     }
@@ -31,7 +31,7 @@ final class PreviewRun: Sendable {
 
     /// - Parameters:
     ///   - interval: seconds from the start of one preview to that of the next, at least.
-    ///   - isDue: asks for a turn; whoever gives it calls ``preview()``, and when the turn is over ``previewed()``.
+    ///   - isDue: requests a slot, in which ``preview()`` is called, and ``previewed()`` after it.
     init(
         interval: TimeInterval, time: any TimeSource, job: LoadJob, isDue: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (any Sendable, ResponseHead) -> Void
@@ -52,7 +52,7 @@ final class PreviewRun: Sendable {
         }
     }
 
-    /// The body goes on after so many bytes. Without those there are no previews, until a response begins anew.
+    /// The body continues after this many bytes. Without those there are no previews until a new response begins.
     func goOn(after count: Int) {
         state.withLock { state in
             if state.body.count != count { state.head = nil }
@@ -66,7 +66,7 @@ final class PreviewRun: Sendable {
         }
     }
 
-    /// The body is there, or nobody looks any more. A preview under way is given up.
+    /// The body is complete, or the load is cancelled. A running preview is cancelled.
     func stop() {
         state.withLock { state in
             state.isOver = true
@@ -87,10 +87,10 @@ final class PreviewRun: Sendable {
         }
     }
 
-    /// A parse needs the turn of the preview under way, which is given up.
+    /// A parse needs the slot of the running preview, which is cancelled.
     func makeWay() { state.withLock { $0.isToMakeWay = true } }
 
-    /// Makes a preview of what there is by now.
+    /// Makes a preview of the bytes so far.
     func preview() {
         let (body, head, response) = state.withLock { ($0.body, $0.head, $0.response) }
         if maker.response != response {
@@ -103,7 +103,7 @@ final class PreviewRun: Sendable {
         if let object, let head, state.withLock({ !$0.isOver && $0.response == response }) { report(object, head) }
     }
 
-    /// The turn is over. What had to make way begins anew, with another previewer: this one has stopped somewhere midway.
+    /// The slot was released. A preview that made way starts over with another previewer, since this one stopped midway.
     func previewed() {
         let hasMadeWay = state.withLock { $0.isToMakeWay }
         if hasMadeWay { maker.response = 0 }

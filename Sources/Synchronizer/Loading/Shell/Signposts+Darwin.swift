@@ -1,15 +1,15 @@
-#if canImport(os)
+#if canImport(Darwin)
     import Foundation
     import os
 
-    /// Shows loads in Instruments: each as an interval, and what happens to it as events, in the subsystem “Synchronizer”.
+    /// Shows loads in Instruments: each load as an interval, and its steps as events, in the subsystem “Synchronizer”.
     final class Signposts: SynchronizerObserver {
         private let signposter: OSSignposter
         private let next: (any SynchronizerObserver)?
         private let intervals = Locked<[Int: OSSignpostIntervalState]>([:])
 
-        /// An observer that sets signposts and tells the other one, if the program is being recorded; else that one alone,
-        /// so that nothing is spent for nobody.
+        /// An observer that emits signposts and forwards events, if the program is being recorded; otherwise the other observer
+        /// alone, which costs nothing.
         static func observer(before next: (any SynchronizerObserver)?) -> (any SynchronizerObserver)? {
             let signposter = OSSignposter(subsystem: "Synchronizer", category: "Loads")
             return signposter.isEnabled ? Signposts(signposter, before: next) : next
@@ -49,12 +49,12 @@
             }
         }
 
-        /// What happened, in a few words.
+        /// The event in a few words.
         fileprivate var clause: String {
             switch self {
             case .finished(let trace): return "finished: \(trace)"
             case .failed(let error): return "failed: \(error)"
-            case .retrying(let error, let delay): return "tried again in \(delay) s: \(error)"
+            case .retrying(let error, let delay): return "retried in \(delay) s: \(error)"
             case .redirected(let url): return "redirected to \(url.absoluteString)"
             case .data(let count): return "\(count) B"
             case .stored(let count): return "\(count) B stored"

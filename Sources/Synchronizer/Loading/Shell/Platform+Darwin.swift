@@ -1,7 +1,7 @@
-#if !canImport(FoundationNetworking)
+#if canImport(Darwin)
     import Foundation
 
-    /// The networks that a request may use: loads that may use others do not share a transfer.
+    /// The networks that a request may use: requests with different ones are not coalesced.
     struct NetworkAccess: Hashable, Sendable {
         private let cellular: Bool
         private let expensive: Bool
@@ -12,5 +12,11 @@
             expensive = request.allowsExpensiveNetworkAccess
             constrained = request.allowsConstrainedNetworkAccess
         }
+    }
+
+    extension DispatchQoS {
+        /// The quality of service of parses, whose results are waited for. The thread that draws is above it, as
+        /// `.userInteractive`.
+        static let parsing = DispatchQoS.userInitiated
     }
 #endif

@@ -29,7 +29,7 @@ struct WasteBudgetTests {
 
     @Test("loads that come are never held up")
     func useful() {
-        var budget = WasteBudget(total: 4)
+        var budget = CancellationThrottle(total: 4)
         for _ in 0..<100 {
             #expect(budget.allows(running: 3))
             budget.ended()
@@ -40,7 +40,7 @@ struct WasteBudgetTests {
 
     @Test("while they keep leaving it grows back by one in four pauses, and by one with each that comes")
     func churn() throws {
-        var budget = WasteBudget(total: 1)
+        var budget = CancellationThrottle(total: 1)
         let first = budget.cancelled()
         var token = try #require(first)
         for _ in 0..<2 {
@@ -49,7 +49,7 @@ struct WasteBudgetTests {
         }
         #expect(!budget.allows(running: 0))
         for pause in 1...4 {
-            budget.left()
+            budget.noteLeaving()
             let next = budget.pauseEnded(token)
             token = try #require(next)
             #expect(budget.allows(running: 0) == (pause == 4))
