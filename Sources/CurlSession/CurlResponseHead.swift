@@ -33,3 +33,11 @@ public struct CurlResponseHead: Sendable, Hashable {
         self.fields = fields
     }
 }
+
+extension CurlResponseHead.Field {
+    /// Whether this is the field of that name, given in lower case.
+    func isNamed(_ lowercased: String) -> Bool {
+        name.utf8.count == lowercased.utf8.count
+            && zip(name.utf8, lowercased.utf8).allSatisfy { ($0 >= 65 && $0 <= 90 ? $0 | 0x20 : $0) == $1 }
+    }
+}

@@ -19,13 +19,6 @@
             self.isOpaque = isOpaque
         }
 
-        /// Decodes an image of any format that this build decodes, at the size it is stored, upright; nil if that fails.
-        /// ``decode(_:sizing:)`` says why.
-        public convenience init?(data: Data) {
-            guard let image = try? Self.decode(data) else { return nil }
-            self.init(image.buffer, scale: image.scale, isOpaque: image.isOpaque)
-        }
-
         /// An image whose pixels `fill` writes: premultiplied BGRA, rows without gaps, all zero (transparent) before it.
         /// Nil if a side is not positive, or there is not enough memory.
         /// - Parameters:

@@ -24,7 +24,7 @@ final class Session {
         configuration.caching = .managed
         configuration.memoryCapacity = 32 << 20
         configuration.preferredMemoryUsage = 24 << 20
-        configuration.grace = 0.05  // a cell that GTK uses again may be given the same photograph
+        configuration.cancellationGracePeriod = 0.05  // a cell that GTK uses again may be given the same photograph
         // If bandwidth is the bottleneck, each additional concurrent load delays all of them. Two loads use the bandwidth.
         // With a third, small pictures need not wait while two large ones are in flight.
         configuration.maximumLoadsPerHost = 3

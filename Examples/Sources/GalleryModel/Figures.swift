@@ -73,7 +73,7 @@ public struct Figures: Sendable, Equatable {
 
     private mutating func note(_ trace: LoadTrace) {
         finished += 1
-        sparedBytes += trace.bytesSpared
+        sparedBytes += trace.bytesSaved
         switch trace.source {
         case .memory: fromMemory += 1
         case .cache, .stale: fromDisk += 1

@@ -1,8 +1,8 @@
 import Foundation
 
 extension URLError.Code {
-    /// The failures of TLS: what says that the server could not prove who it is, or did not accept who the client is.
-    /// A load that fails with one is never retried and never answered with a stale response.
+    /// The failures of TLS: the server could not be authenticated, or did not accept the client's certificate. A load that fails
+    /// with one is never retried, and never answered with a stale response.
     package static let tlsFailures: Set<URLError.Code> = [
         .secureConnectionFailed,  // the handshake; also a certificate for another host, or a key that is not pinned
         .serverCertificateHasBadDate,  // expired

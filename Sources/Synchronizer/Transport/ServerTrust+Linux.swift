@@ -1,4 +1,4 @@
-#if canImport(FoundationNetworking)
+#if !canImport(Darwin)
     import Foundation
 
     /// On Linux libcurl verifies servers by itself, before any challenge.

@@ -69,13 +69,13 @@ final class URLSessionTransfer: Transfer {
         state.withLock { $0.receive.take() }
     }
 
-    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (CacheDecision) -> Void) {
+    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (StorageDecision) -> Void) {
         guard policy.isSubclass else {
-            return decided(.proposed(injecting: policy.injection.value(for: head.status, head.fields)))
+            return decided(.proposed(injecting: policy.injection.value(forStatus: head.status, fields: head.fields)))
         }
         let proposed = ProposedResponse.make(head, body)
         policy.urlSession(session, dataTask: task, willCacheResponse: proposed) {
-            decided(CacheDecision($0, insteadOf: proposed))
+            decided(StorageDecision($0, insteadOf: proposed))
         }
     }
 }
