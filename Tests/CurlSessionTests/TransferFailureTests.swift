@@ -75,7 +75,7 @@ import Testing
     @Test(arguments: cases) func `each failure has its error`(_ item: Case) {
         let error = item.failure.error
         #expect(error.code == item.code)
-        #expect(error.userInfo[TLSFailure.userInfoKey] as? String == item.tls?.rawValue)
+        #expect(error.tlsFailure == item.tls)
         let text = error.userInfo[NSLocalizedDescriptionKey] as? String
         #expect(item.failure.message.isEmpty ? text?.isEmpty == false : text == item.failure.message)
     }

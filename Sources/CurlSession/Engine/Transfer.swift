@@ -43,6 +43,7 @@ final class Transfer {
     var socket: Int32 = -1
     /// Whether the handle has options that other transfers must not inherit.
     var needsFreshHandle = false
+    var lookup = NameLookup()
 
     private var parser: HeadParser
     private var decoder: ContentDecoder?
@@ -86,7 +87,10 @@ final class Transfer {
 
     /// The handle is no longer this transfer's.
     func detach() {
-        if let easy { _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, nil) }
+        if let easy {
+            _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, nil)
+            lookup.drop(easy, pool.engine.resolver)
+        }
         easy = nil
         if let lines, lines != pool.options.plainLines { curl_slist_free_all(lines) }
         lines = nil
@@ -376,14 +380,6 @@ final class Transfer {
 
     func collectMetrics(isFinal: Bool) {
         guard let easy else { return }
-        task.set(CurlTaskMetrics(easy, isFinal: isFinal))
-    }
-}
-
-extension CurlResponseHead.Field {
-    /// Whether this is the field of that name, given in lower case.
-    func isNamed(_ lowercased: String) -> Bool {
-        name.utf8.count == lowercased.utf8.count
-            && zip(name.utf8, lowercased.utf8).allSatisfy { ($0 >= 65 && $0 <= 90 ? $0 | 0x20 : $0) == $1 }
+        task.set(CurlTaskMetrics(easy, isFinal: isFinal, lookup: lookup.duration))
     }
 }

@@ -1,6 +1,7 @@
 import CCurl
 import Foundation
 import FoundationNetworking
+import TransportSecurity
 
 /// How a transfer failed, as libcurl tells it, and what that means as an error of `URLSession`. Pure.
 struct TransferFailure: Sendable, Hashable {

@@ -118,8 +118,8 @@ final class TransferRouter: PolicyHolder, URLSessionDataDelegate, @unchecked Sen
                 switch decision {
                 case .byDefault: completionHandler(.performDefaultHandling, nil)
                 case .use(let credential): completionHandler(.useCredential, credential)
-                case .refuse(let code):
-                    transfer?.refuse(code)
+                case .refuse(let failure):
+                    transfer?.refuse(failure)
                     completionHandler(.cancelAuthenticationChallenge, nil)
                 }
             }
