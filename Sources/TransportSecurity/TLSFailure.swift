@@ -28,7 +28,8 @@ public enum TLSFailure: String, Sendable, Hashable, CaseIterable {
     case untrusted
     /// The server's key is not among the pinned ones.
     case pinnedKey
-    /// Client and server have no common version or cipher, the server does not speak TLS, or it broke off the handshake.
+    /// Client and server have no common version or cipher, the server does not speak TLS, or either broke off, as because of a
+    /// record that does not decrypt.
     case handshake
     /// The server insists on a certificate of the client, and there is none.
     case clientCertificateRequired

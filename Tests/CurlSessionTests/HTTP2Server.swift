@@ -25,7 +25,12 @@ final class HTTP2Server: Sendable {
         }
 
         static func goAway(last stream: UInt32, _ code: UInt8 = 0) -> Frame {
-            Frame(type: 7, stream: 0, payload: [UInt8(stream >> 24), UInt8(stream >> 16 & 255), UInt8(stream >> 8 & 255), UInt8(stream & 255), 0, 0, 0, code])
+            Frame(
+                type: 7, stream: 0,
+                payload: [
+                    UInt8(stream >> 24), UInt8(stream >> 16 & 255), UInt8(stream >> 8 & 255), UInt8(stream & 255), 0, 0,
+                    0, code,
+                ])
         }
 
         /// A response with a body.
@@ -75,7 +80,8 @@ final class HTTP2Server: Sendable {
     private static func serve(_ connection: Int32, _ number: Int, _ observed: Observed<[Request]>, _ script: Script) {
         defer { close(connection) }
         guard read(connection, 24) != nil, write(connection, [Frame(type: 4, stream: 0)]) else { return }
-        while let head = read(connection, 9), let size = Optional(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])),
+        while let head = read(connection, 9),
+            let size = Optional(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])),
             read(connection, size) != nil
         {
             let stream = head[5..<9].reduce(0) { $0 << 8 | UInt32($1) }
@@ -96,7 +102,7 @@ final class HTTP2Server: Sendable {
 
     private static func read(_ connection: Int32, _ count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
-        let isWhole = count == 0 || recv(connection, &bytes, count, Int32(MSG_WAITALL.rawValue)) == count
+        let isWhole = count == 0 || recv(connection, &bytes, count, Int32(MSG_WAITALL)) == count
         return isWhole ? bytes : nil
     }
 

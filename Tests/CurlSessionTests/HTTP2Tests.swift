@@ -105,7 +105,7 @@ import Testing
     private static let field: [UInt8] = [0, 1, 0x78, 0x7F, 0xE9, 0x06] + Array(repeating: 0x79, count: 1_000)
 
     @Test(arguments: violations) func `what breaks the protocol fails the load`(
-        name: String, frames: @Sendable (UInt32) -> [HTTP2Server.Frame]
+        name: String, frames: @escaping @Sendable (UInt32) -> [HTTP2Server.Frame]
     ) async throws {
         let server = try HTTP2Server { request, _ in frames(request.stream) }
         let bench = try bench()

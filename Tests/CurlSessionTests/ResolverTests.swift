@@ -136,8 +136,8 @@ private final class Names: Sendable {
         }
         let bench = try Bench(timed: TimedEngine(resolver))
         bench.server["/"] = Reply("hello")
-        let url = try #require(url(host, bench))
-        await bench.run { $0.url = url }
+        let target = try #require(self.url(host, bench))
+        await bench.run { $0.url = target }
         #expect(bench.recorder.calls == [.head(200), .end(nil)])
         #expect(names.withLock { $0 }.count == 1)
     }
@@ -156,7 +156,8 @@ private final class Names: Sendable {
         let rules = try #require(ProxyRules.Proxy("\(scheme)://proxy.test:1"))
         let exchange = try Exchange(
             URLRequest(url: try #require(URL(string: "http://a.test/"))), body: .none, idleLimit: 1, proxy: rules)
-        let expected = [HostName(name: "proxy.test", port: 1)] + (scheme == "socks5" ? [HostName(name: "a.test", port: 80)] : [])
+        let expected =
+            [HostName(name: "proxy.test", port: 1)] + (scheme == "socks5" ? [HostName(name: "a.test", port: 80)] : [])
         #expect(exchange.namesToLookUp == expected)
         guard scheme == "http" else { return }
         let proxy = try ScriptedServer { _ in Reply("through") }

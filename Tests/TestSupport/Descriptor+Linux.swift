@@ -23,7 +23,8 @@
 
         /// The next connection; nil if the listener has been shut down.
         package static func accepted(_ listener: Int32) -> Int32? {
-            let descriptor = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+            let descriptor = accept(listener, nil, nil)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             return descriptor < 0 ? nil : descriptor
         }
 
@@ -39,7 +40,9 @@
         package static func writeAll(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Bool {
             var rest = bytes
             while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue)) }
+                let count = rest.withUnsafeBytes {
+                    send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                }
                 guard count > 0 else { return false }
                 rest = rest.dropFirst(count)
             }

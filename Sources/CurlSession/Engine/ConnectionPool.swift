@@ -94,7 +94,9 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         let ticket = engine.resolver.resolve(name.name) { [self] addresses in
             perform { [self] in
                 // It may have ended meanwhile, and the task may have gone on to another one.
-                guard let transfer = task.transfer, ObjectIdentifier(transfer) == id, let easy = transfer.easy else { return }
+                guard let transfer = task.transfer, ObjectIdentifier(transfer) == id, let easy = transfer.easy else {
+                    return
+                }
                 engine.touch(self)
                 if transfer.lookup.end(addresses, for: easy, at: monotonicNow()) {
                     send(transfer)
@@ -235,7 +237,10 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     }
 
     fileprivate func wants(_ events: UInt32, on socket: Int32, for easy: UnsafeMutableRawPointer?) {
-        if events != 0, let transfer = easy.flatMap({ active[$0] }) { transfer.socket = socket }
+        if let transfer = easy.flatMap({ active[$0] }) {
+            if events != 0 { transfer.socket = socket }
+            if events & Epoll.input == 0, !engine.sockets[socket].isMultiplexed { transfer.readingEnded() }
+        }
         watch(socket, wanted: events, lazily: true)
     }
 
@@ -310,7 +315,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         if active.isEmpty, queued.isEmpty { return close() }
         for transfer in Array(active.values) {
             if transfer.deadline <= engine.now {
-                transfer.fail(URLError(.timedOut))
+                if transfer.isAnswered { finish(transfer, nil) } else { transfer.fail(URLError(.timedOut)) }
             } else {
                 deadline = min(deadline, transfer.deadline)
             }

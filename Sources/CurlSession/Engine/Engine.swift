@@ -29,6 +29,8 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
     private var timed: [ObjectIdentifier: ConnectionPool] = [:]
     /// Decoders write here before their output is copied into a `Data`.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    /// How often the thread has begun anew, because it was woken or had something to do.
+    private(set) var turns = 0
     /// The time of `clock` when this turn began.
     private(set) var now: UInt64
 
@@ -103,6 +105,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
 
     /// - Returns: Whether there will be another one.
     private func takeTurn() -> Bool {
+        turns += 1
         now = clock.now()
         for command in takeCommands() { command() }
         // A transfer that has just been added acts on a timer. No more than twice: libcurl may set it again without end.

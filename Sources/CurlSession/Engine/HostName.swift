@@ -10,7 +10,9 @@ extension Exchange {
     /// The names that have to be looked up before this request can be sent: of the proxy, or else of the server. An address
     /// is none, and libcurl knows `localhost` itself.
     var namesToLookUp: [HostName] {
-        guard let proxy else { return [HostName(authorityOf: target, defaultPort: isSecure ? 443 : 80)].compactMap { $0 } }
+        guard let proxy else {
+            return [HostName(authorityOf: target, defaultPort: isSecure ? 443 : 80)].compactMap { $0 }
+        }
         var names = [HostName(authorityOf: proxy.url, defaultPort: proxy.url.hasPrefix("https:") ? 443 : 1080)]
         // With these libcurl tells the proxy an address; the others get the name.
         if proxy.url.hasPrefix("socks4:") || proxy.url.hasPrefix("socks5:") {

@@ -1,3 +1,4 @@
+import CCurl
 import Foundation
 
 /// Looks host names up, on a bounded number of threads.
@@ -96,7 +97,9 @@ extension Resolver {
             guard let entry = entry?.pointee else { return nil }
             var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
             let size = socklen_t(text.count)
-            guard getnameinfo(entry.ai_addr, entry.ai_addrlen, &text, size, nil, 0, NI_NUMERICHOST) == 0 else { return nil }
+            guard getnameinfo(entry.ai_addr, entry.ai_addrlen, &text, size, nil, 0, NI_NUMERICHOST) == 0 else {
+                return nil
+            }
             let address = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
             return address.utf8.contains(UInt8(ascii: "%")) ? nil : address
         }

@@ -58,6 +58,8 @@ final class Transfer {
     private var failure: URLError?
     private var isPaused = false
     private var isSendingPaused = false
+    /// The response is complete, and the request's body is not.
+    private(set) var isAnswered = false
     private var sent: Int64 = 0
     private var lastProgress: UInt64
     /// When the transfer has to have ended, whatever it waits for.
@@ -247,6 +249,15 @@ final class Transfer {
         return true
     }
 
+    /// libcurl reads no more from the connection, whether or not it still sends. It would wait for the end of the request's body
+    /// without end, if that stalls; so once the response is complete, sending may go on only while it makes progress.
+    func readingEnded() {
+        guard parser.isComplete, !isPaused, !isAnswered, !exchange.body.isEmpty else { return }
+        isAnswered = true
+        noteProgress()
+        pool.reconsiderDeadline(of: self)
+    }
+
     // MARK: The end
 
     /// libcurl is done: `error` is nil if the response is complete.
@@ -368,6 +379,7 @@ final class Transfer {
     /// When it will have timed out, unless something happens.
     var deadline: UInt64 {
         if case .discarded = verdict { return lastProgress + Self.patienceForRest }
+        if isAnswered { return lastProgress + Self.patienceForRest }
         let idle = exchange.idleLimit.map { (isWaiting ? pool.engine.now : lastProgress) + $0 } ?? .max
         return min(idle, lastMoment, task.resourceDeadline)
     }

@@ -32,8 +32,8 @@ enum CertificateReader {
         else { return nil }
         if signed.first == Tag.version.rawValue { _ = takeElement(&signed, of: .version) }
         guard takeElement(&signed, of: .integer) != nil else { return nil }
-        let fields = (0..<5).compactMap { _ in takeElement(&signed, of: .sequence)?.whole }
-        return fields.count == 5 ? fields : nil
+        let rest = (0..<5).compactMap { _ in takeElement(&signed, of: .sequence)?.whole }
+        return rest.count == 5 ? rest : nil
     }
 
     private enum Tag: UInt8 {
