@@ -215,9 +215,10 @@ import Testing
         proxy.handle("a.test:443") { request in
             request["Proxy-Authorization"]?.hasPrefix("Digest ") == true
                 ? .raw("HTTP/1.1 503 x\r\n\r\n")
-                : .raw(
-                    "HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm=\"p\", nonce=\"n\"\r\nContent-Length: 0\r\n\r\n"
-                )
+                : .script(
+                    .text(
+                        "HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm=\"p\", nonce=\"n\"\r\nContent-Length: 0\r\n\r\n"
+                    ))
         }
         let bench = try Bench {
             $0.connectionProxyDictionary = [

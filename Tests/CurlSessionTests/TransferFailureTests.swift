@@ -59,7 +59,8 @@ import Testing
             says: "OpenSSL SSL_read: error:0A000119:SSL routines::decryption failed or bad record mac, errno 0",
             .secureConnectionFailed, .handshake),
         Case(
-            CURLE_RECV_ERROR, says: "OpenSSL SSL_read: error:0A000126:SSL routines::unexpected eof while reading, errno 0",
+            CURLE_RECV_ERROR,
+            says: "OpenSSL SSL_read: error:0A000126:SSL routines::unexpected eof while reading, errno 0",
             .networkConnectionLost),
         Case(CURLE_SSL_CLIENTCERT, .clientCertificateRequired, .clientCertificateRequired),
         Case(CURLE_SSL_CLIENTCERT, client: true, .clientCertificateRejected, .clientCertificateRejected),

@@ -95,12 +95,15 @@ import Testing
         bench.server["/"] = reply
         bench.server.answerEarly(at: "/")
         let (pipe, stream) = try Self.stalling()
-        _ = await upload(stream, on: bench)
+        bench.start {
+            $0.httpMethod = "POST"
+            $0.httpBodyStream = stream
+        }
         while bench.recorder.body.count < 5 { await Task.yield() }
         await clock.settle()
         clock.advance(2)
         await bench.recorder.waitForEnds()
-        #expect(bench.recorder.calls.suffix(2) == [.head(reply.status), .end(nil)])
+        #expect(bench.recorder.calls.filter { $0 != .sent(4) } == [.head(reply.status), .end(nil)])
         try pipe.fileHandleForWriting.close()
         // What is left of the body is not sent, so the connection is not used again.
         await bench.run("/next")

@@ -93,7 +93,7 @@ public struct HostileCase: Sendable, CustomStringConvertible {
 extension HostileCase {
     /// All cases, in the order of the table.
     public static let all: [HostileCase] = [
-        connections, heads, statusLines, lengths, chunks, codings, redirects, answers, variants,
+        connections, heads, statusLines, lengths, chunks, codings, redirects, answers, oddMessages, oddAnswers,
     ].flatMap { $0 }
 
     /// Has a server reply with this case at a path, and with a short text at `/target`, where redirects lead.
