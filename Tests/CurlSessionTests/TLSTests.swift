@@ -58,12 +58,22 @@ import Testing
     }
 
     @Test func `a server that does not speak TLS is a handshake that failed`() async throws {
-        let server = try ScriptedServer()
-        defer { server.stop() }
-        let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+        let listener = try Descriptor.listening()
+        let connections = Observed(0)
+        Thread.detachNewThread {
+            while let client = Descriptor.accepted(listener) {
+                connections.update { $0 += 1 }
+                _ = Descriptor.writeAll(client, Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)[...])
+                Descriptor.finish(client)
+                close(client)
+            }
+            close(listener)
+        }
+        let url = try #require(URL(string: "https://127.0.0.1:\(Descriptor.port(of: listener))/"))
         let error = await #expect(throws: URLError.self) { try await Self.session().data(from: url) }
         #expect(error?.tlsFailure == .handshake)
-        #expect(server.counts.connectionsOpened == 1)
+        #expect(connections.read { $0 } == 1)
+        shutdown(listener, Int32(SHUT_RDWR))
     }
 
     @Test func `a server that is trusted, pinned and trusts the client is loaded from`() async throws {

@@ -74,7 +74,9 @@ final class ChaosRun: Sendable {
         let synchronizer = Synchronizer(configuration: configuration)
         for number in 0..<Self.loaders {
             // Completions and cancels of a loader are on one queue, so that none may come after the other.
-            begin(SeededGenerator(seed: seed &+ UInt64(number)), synchronizer, on: DispatchQueue(label: "chaos \(number)"))
+            begin(
+                SeededGenerator(seed: seed &+ UInt64(number)), synchronizer, on: DispatchQueue(label: "chaos \(number)")
+            )
         }
         var samples: [Int] = []
         for _ in 0..<20 {

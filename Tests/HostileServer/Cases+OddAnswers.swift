@@ -4,7 +4,8 @@ import ScriptedServer
 /// Codings, statuses, redirects and fields between the legal and the malformed.
 extension HostileCase {
     static let oddAnswers: [HostileCase] = [
-        codingVariants, codingAttacks, unusualStatuses, redirectVariants, fieldVariants,
+        codingVariants, codingAttacks, unusualStatuses, redirectVariants, badRedirects, redirectStatuses,
+        redirectsElsewhere, fieldVariants,
     ].flatMap { $0 }
 
     private static func coded(_ row: String, _ variant: String, _ coding: String, _ body: Data, _ outcome: Outcome)
@@ -79,13 +80,13 @@ extension HostileCase {
                 "An unusual status", "\(status)", .hello,
                 session: .response(status: status, body: Data("hello".utf8))
             ) { _, _ in .script(.response(status: "HTTP/1.1 \(status) X")) }
-            .notStored()
         }
         + [300, 304, 305, 306, 399, 418, 451, 499, 511, 599, 600, 999].map { status in
             HostileCase(
                 "An unusual status", "\(status)",
                 .response(status: status, body: Data((status == 304 ? "" : "hello").utf8)),
-                .response(status: "HTTP/1.1 \(status) X"))
+                .response(status: "HTTP/1.1 \(status) X")
+            ).stored(status != 304)
         }
         + [
             HostileCase(
@@ -127,31 +128,33 @@ extension HostileCase {
                 return .script(.redirect("Location: \(here)", "Content-Length: 0"))
             }
         }
-        + [
-            redirect("Redirects to a port that is none", "//127.0.0.1:65536/", .error(.badURL)),
-            redirect("Redirects to a port that is none", "//127.0.0.1:-1/", .error(.badURL)),
-            redirect("Redirects to a port that is none", "//127.0.0.1:99999999999999999999/", .error(.badURL)),
-            redirect("Redirects to a host that is none", "//a%0d%0ab/", .error(.badURL)),
-            redirect("Redirects to a host that is none", "//[fe80::1%25lo]/", .error(.badURL)),
-            redirect("Redirects to a host that is none", "//[127.0.0.1]/", .error(.badURL)),
-            redirect("Redirects to a host that is none", "//a%09b/", .error(.badURL)),
-            redirect("Redirects to a host that is none", "//%20/", .error(.badURL)),
-            redirect("Redirects to a host that is none", "//a%25%30%30b/", .error(.badURL)),
-        ]
-        + [301, 303, 307, 308].map { status in
-            HostileCase("Redirects in an unusual way", "\(status)", .hello) { _, _ in
-                .redirect(to: "/target", status: status)
-            }
-        }
-        + [
-            HostileCase(
-                "Redirects to two places", .error(.badServerResponse),
-                .redirect("Location: /target", "Location: /other", "Content-Length: 0")),
-            HostileCase("Redirects to each other", .error(.httpTooManyRedirects)) { server, path in
-                server["/there"] = .redirect(to: path)
-                return .redirect(to: "/there")
-            },
-        ]
+
+    private static let badRedirects: [HostileCase] = [
+        redirect("Redirects to a port that is none", "//127.0.0.1:65536/", .error(.badURL)),
+        redirect("Redirects to a port that is none", "//127.0.0.1:-1/", .error(.badURL)),
+        redirect("Redirects to a port that is none", "//127.0.0.1:99999999999999999999/", .error(.badURL)),
+        redirect("Redirects to a host that is none", "//a%0d%0ab/", .error(.badURL)),
+        redirect("Redirects to a host that is none", "//[127.0.0.1]/", .error(.badURL)),
+        redirect("Redirects to a host that is none", "//a%09b/", .error(.badURL)),
+        redirect("Redirects to a host that is none", "//%20/", .error(.badURL)),
+        redirect("Redirects to a host that does not exist", "//a%25%30%30b/", .error(.cannotFindHost)),
+    ]
+
+    private static let redirectStatuses: [HostileCase] = [301, 303, 307, 308].map { status in
+        HostileCase("Redirects in an unusual way", "\(status)", .hello) { _, _ in
+            .redirect(to: "/target", status: status)
+        }.stored(status == 301 || status == 308)
+    }
+
+    private static let redirectsElsewhere: [HostileCase] = [
+        HostileCase(
+            "Redirects to two places", .error(.badServerResponse),
+            .redirect("Location: /target", "Location: /other", "Content-Length: 0")),
+        HostileCase("Redirects to each other", .error(.httpTooManyRedirects)) { server, path in
+            server["/there"] = .redirect(to: path)
+            return .redirect(to: "/there")
+        },
+    ]
 
     private static let fieldVariants: [HostileCase] = [
         "Keep-Alive: timeout=99999999999999999999, max=-1", "Connection: close, Cache-Control, Content-Length",

@@ -81,9 +81,12 @@ public struct HostileCase: Sendable, CustomStringConvertible {
     }
 
     /// The same, which is not stored although it is complete.
-    func notStored() -> HostileCase {
+    func notStored() -> HostileCase { stored(false) }
+
+    /// The same, which is stored or not, whatever its status says.
+    func stored(_ isStored: Bool) -> HostileCase {
         var copy = self
-        copy.isStored = false
+        copy.isStored = isStored
         return copy
     }
 

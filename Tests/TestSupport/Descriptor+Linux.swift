@@ -49,6 +49,13 @@
             return true
         }
 
+        /// Says that nothing more will be sent, and reads until the peer says so, too.
+        package static func finish(_ descriptor: Int32) {
+            shutdown(descriptor, Int32(SHUT_WR))
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            while recv(descriptor, &buffer, buffer.count, 0) > 0 {}
+        }
+
         /// Has `close` send RST in place of FIN.
         package static func resetWhenClosed(_ descriptor: Int32) {
             var option = linger(l_onoff: 1, l_linger: 0)

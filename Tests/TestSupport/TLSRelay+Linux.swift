@@ -100,7 +100,9 @@
                 close(client)
                 close(server)
             }
-            guard library.setDescriptor(connection, client) == 1, library.accept(connection) == 1 else { return }
+            guard library.setDescriptor(connection, client) == 1, library.accept(connection) == 1 else {
+                return Descriptor.finish(client)  // or a reset might overtake the alert
+            }
             whenTrusted()
             var buffer = [UInt8](repeating: 0, count: 16 << 10)
             while copy(connection, &buffer) {}

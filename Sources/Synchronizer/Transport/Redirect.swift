@@ -51,7 +51,7 @@ package enum Redirect {
 
     /// RFC 3986 §5.2; the fragment is handed on where the target has none of its own (RFC 9110 §10.2.2).
     private static func target(of location: String, from origin: URL) -> URL? {
-        guard let resolved = URL(string: location, relativeTo: origin)?.absoluteURL.withLowercaseScheme else {
+        guard let resolved = URL(string: cleaned(location), relativeTo: origin)?.absoluteURL.withLowercaseScheme else {
             return nil
         }
         guard resolved.fragment == nil, let fragment = origin.fragment(percentEncoded: true),
@@ -59,6 +59,13 @@ package enum Redirect {
         else { return resolved }
         parts.percentEncodedFragment = fragment
         return parts.url ?? resolved
+    }
+
+    /// As browsers have it, a backslash before the query is a slash, and tabs and line breaks count for nothing.
+    private static func cleaned(_ location: String) -> String {
+        let plain = location.filter { !$0.isNewline && $0 != "\t" }
+        let end = plain.firstIndex { $0 == "?" || $0 == "#" } ?? plain.endIndex
+        return plain[..<end].replacingOccurrences(of: "\\", with: "/") + plain[end...]
     }
 
     /// RFC 9110 §15.4.2–§15.4.9: 303 asks for a `GET`; after 301 and 302 a `POST` becomes one, as it always did.
