@@ -6,7 +6,7 @@
         enum Decision: Sendable {
             case byDefault
             case use(URLCredential)
-            case refuse(URLError.Code)
+            case refuse(TLSFailure)
         }
 
         init(_ tls: TLSConfiguration) {}

@@ -126,8 +126,8 @@ final class TransferRouter: PolicyHolder, URLSessionDataDelegate, SessionEventRo
                 switch decision {
                 case .byDefault: completionHandler(.performDefaultHandling, nil)
                 case .use(let credential): completionHandler(.useCredential, credential)
-                case .refuse(let code):
-                    transfer?.refuse(code)
+                case .refuse(let failure):
+                    transfer?.refuse(failure)
                     completionHandler(.cancelAuthenticationChallenge, nil)
                 }
             }

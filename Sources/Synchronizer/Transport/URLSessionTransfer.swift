@@ -15,7 +15,7 @@ final class URLSessionTransfer: Transfer {
         /// The head that a response was created from, for a policy that looks at responses.
         var shown: (response: URLResponse, head: ResponseHead)?
         /// Why the server is not trusted; the session itself says only that it was cancelled.
-        var refusal: URLError.Code?
+        var refusal: TLSFailure?
     }
 
     init(
@@ -51,13 +51,13 @@ final class URLSessionTransfer: Transfer {
         queue.async { [self] in
             if let measured = NetworkTrace(of: task) { report(.measured(measured)) }
             let refusal = state.withLock { $0.refusal }
-            takeReceiver()?(.finished(refusal.map { URLError($0) } ?? error))
+            takeReceiver()?(.finished(refusal?.error ?? error))
         }
     }
 
     /// The server is not trusted: whatever the session makes of that, this is why the transfer fails.
-    func refuse(_ code: URLError.Code) {
-        state.withLock { $0.refusal = code }
+    func refuse(_ failure: TLSFailure) {
+        state.withLock { $0.refusal = failure }
     }
 
     func cancel() {

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Why TLS failed. An error of a session has it in its `userInfo`, under `TLSFailure.userInfoKey`, because `URLError` has fewer
-/// codes than there are reasons.
+/// The check of TLS that a connection failed: ``Foundation/URLError/tlsFailure``.
+///
+/// `URLError` has fewer codes than there are checks, so an error also has the failure in its `userInfo`.
 ///
 /// | failure | code |
 /// | --- | --- |
 /// | `expired` | `serverCertificateHasBadDate` |
 /// | `notYetValid` | `serverCertificateNotYetValid` |
 /// | `unknownAuthority` | `serverCertificateHasUnknownRoot` |
-/// | `selfSigned`, `wrongHost`, `untrusted` | `serverCertificateUntrusted`, as on Apple's systems |
-/// | `handshake`, `pinnedKey` | `secureConnectionFailed` |
+/// | `wrongHost`, `selfSigned`, `untrusted` | `serverCertificateUntrusted`, as on Apple's systems |
+/// | `handshake`, `pinnedKey`, `authoritiesUnusable` | `secureConnectionFailed` |
 /// | `clientCertificateRequired` | `clientCertificateRequired` |
 /// | `clientCertificateRejected`, `clientCertificateUnusable` | `clientCertificateRejected` |
-/// | `authoritiesUnusable` | `secureConnectionFailed` |
 public enum TLSFailure: String, Sendable, Hashable, CaseIterable {
     /// The certificate of the server, or of an authority above it, has expired.
     case expired
@@ -28,21 +28,23 @@ public enum TLSFailure: String, Sendable, Hashable, CaseIterable {
     case untrusted
     /// The server's key is not among the pinned ones.
     case pinnedKey
-    /// No common version or cipher, or no TLS at all.
+    /// Client and server have no common version or cipher, the server does not speak TLS, or either broke off, as because of a
+    /// record that does not decrypt.
     case handshake
     /// The server insists on a certificate of the client, and there is none.
     case clientCertificateRequired
     /// The server does not accept the client's certificate.
     case clientCertificateRejected
-    /// The client's certificate, its key or its password are not what they should be.
+    /// The client's certificate, its key or its password cannot be used.
     case clientCertificateUnusable
-    /// `TLSOptions.additionalAuthorities` holds no certificate.
+    /// `TLSConfiguration.additionalAuthorities` holds no certificate.
     case authoritiesUnusable
 
-    /// Where an error's `userInfo` has the `rawValue` of its failure.
-    public static let userInfoKey = "CurlSessionTLSFailure"
+    /// The key of an error's `userInfo` under which the `rawValue` of its failure is.
+    public static let userInfoKey = "TLSFailure"
 
-    var code: URLError.Code {
+    /// The code of the failure's error.
+    package var code: URLError.Code {
         switch self {
         case .expired: .serverCertificateHasBadDate
         case .notYetValid: .serverCertificateNotYetValid
@@ -51,6 +53,23 @@ public enum TLSFailure: String, Sendable, Hashable, CaseIterable {
         case .handshake, .pinnedKey, .authoritiesUnusable: .secureConnectionFailed
         case .clientCertificateRequired: .clientCertificateRequired
         case .clientCertificateRejected, .clientCertificateUnusable: .clientCertificateRejected
+        }
+    }
+
+    /// The failure as an error.
+    package var error: URLError { URLError(code, userInfo: [Self.userInfoKey: rawValue]) }
+}
+
+extension URLError {
+    /// The check of TLS that failed; nil for other errors, and where Apple's `URLSession` itself does not tell.
+    public var tlsFailure: TLSFailure? {
+        if let name = userInfo[TLSFailure.userInfoKey] as? String { return TLSFailure(rawValue: name) }
+        switch code {
+        case .serverCertificateHasBadDate: return .expired
+        case .serverCertificateNotYetValid: return .notYetValid
+        case .serverCertificateHasUnknownRoot: return .unknownAuthority
+        case .clientCertificateRequired: return .clientCertificateRequired
+        default: return nil
         }
     }
 }
