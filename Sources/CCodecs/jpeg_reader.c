@@ -152,7 +152,6 @@ int jpeg_reader_read_header(jpeg_reader *reader, jpeg_reader_header *header) {
     header->components = info->num_components;
     header->multiscan = jpeg_has_multiple_scans(info);
     header->progressive = info->progressive_mode;
-    header->adobe_marker = info->saw_Adobe_marker;
     header->coefficient_bytes = header->multiscan ? coefficient_bytes(info) : 0;
     return JPEG_READER_DONE;
 }

@@ -112,6 +112,27 @@
             #expect(try shown == BitmapImage.decode(plain))
         }
 
+        @Test("an APNG whose number of frames is out of range is the picture without animation, too")
+        func impossibleNumberOfFrames() throws {
+            var data = try Samples.data("apng-hidden.png")
+            let start = try #require(data.range(of: Data("acTL".utf8))).upperBound
+            data[start] = 0x80
+            #expect(try AnimatedImage(data: data).frameCount == 1)
+            #expect(try BitmapImage.decode(data) == BitmapImage.decode(changed("apng-hidden.png", "acTL", to: 0)))
+        }
+
+        @Test("the control chunk of an APNG's first frame may come before that of the animation")
+        func lateControl() throws {
+            let data = try Samples.data("apng-soft-keep-blend.png")
+            let control = try #require(data.range(of: Data("acTL".utf8))).lowerBound - 4
+            let frame = try #require(data.range(of: Data("fcTL".utf8))).lowerBound - 4
+            #expect(frame == control + 20)
+            let late = data[..<control] + data[frame..<(frame + 38)] + data[control..<frame] + data[(frame + 38)...]
+            let (expected, animation) = try (AnimatedImage(data: data), AnimatedImage(data: Data(late)))
+            #expect(animation.frameCount == expected.frameCount)
+            #expect(animation.firstFrame == expected.firstFrame)
+        }
+
         @Test("frames beyond the number that an APNG announces are ignored")
         func surplusFrames() throws {
             let whole = try AnimatedImage(data: Samples.data("apng-soft-keep-blend.png"))

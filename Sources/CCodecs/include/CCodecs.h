@@ -3,6 +3,7 @@
 #ifndef CCODECS_H
 #define CCODECS_H
 
+#include "colors.h"
 #include "jpeg.h"
 #include "planes.h"
 #include "png_rows.h"

@@ -24,7 +24,7 @@ enum {
 /// The layout of rows, four bytes a pixel.
 enum {
     JPEG_ROWS_BGRA = 0,
-    /// As they are stored, for files of four components; Adobe stores them inverted.
+    /// As they are stored, for files of four components: inverted.
     JPEG_ROWS_CMYK = 1,
 };
 
@@ -35,7 +35,6 @@ typedef struct {
     int multiscan;
     /// Whether it is progressive.
     int progressive;
-    int adobe_marker;
     /// Bytes that its coefficients need while it is read, if it comes in several scans.
     uint64_t coefficient_bytes;
 } jpeg_reader_header;

@@ -7,9 +7,8 @@
     final class ColorTransform {
         /// What the profile is of.
         enum Model: Equatable {
-            case rgb, grey
-            /// Inks; inverted ones count the light that is left, as Adobe stores them.
-            case cmyk(isInverted: Bool)
+            /// Inks are stored inverted: they count the light that is left.
+            case rgb, grey, cmyk
         }
 
         /// Larger ones are not looked at.
@@ -20,17 +19,29 @@
         private let model: Model
         /// What each grey becomes, without alpha; empty if it is not of greys.
         private let greys: [UInt32]
-        /// Whether its tones are spread unlike those of sRGB, as by a gamma of 1.8. The mean of converted colours is then far
-        /// from the converted mean, and it has to be applied before a picture is made smaller, which takes longer.
-        private(set) var isDemanding = false
+        /// Converts what Little CMS would convert more slowly; nil for profiles with tables, and of grey or inks.
+        let matrix: MatrixConversion?
+        /// What it changes.
+        private(set) var effect = Effect.gamut
+
+        /// What a profile does to colours, which decides how small a picture may be before the profile is applied: the mean of
+        /// converted colours is not the converted mean.
+        enum Effect {
+            case none
+            /// Tones stay as in sRGB; colours outside of sRGB are clipped.
+            case gamut
+            /// Tones are spread unlike those of sRGB, as by a gamma of 1.8. The two means are then far apart.
+            case tones
+        }
 
         /// Nil if the profile is damaged, is of another model, or makes no difference.
-        init?(_ profile: ByteReader?, _ model: Model) {
+        /// - Parameter usesMatrix: Whether `MatrixConversion` may stand in for Little CMS.
+        init?(_ profile: ByteReader?, _ model: Model, usesMatrix: Bool = true) {
             guard let profile, (128...Self.largestProfile).contains(profile.count),
                 let context = cmsCreateContext(nil, nil)
             else { return nil }
             cmsSetLogErrorHandlerTHR(context) { _, _, _ in }
-            guard let transform = Self.transform(profile, model, context) else {
+            guard let (transform, matrix) = Self.transform(profile, model, context) else {
                 cmsDeleteContext(context)
                 return nil
             }
@@ -38,8 +49,9 @@
             self.transform = transform
             self.model = model
             greys = model == .grey ? Self.greys(transform) : []
+            self.matrix = matrix.flatMap { usesMatrix && Self.agree($0, transform) ? $0 : nil }
             if model == .rgb, isIdentity { return nil }
-            isDemanding = !keepsTones
+            if !keepsTones { effect = .tones }
         }
 
         deinit {
@@ -49,7 +61,7 @@
 
         private static func transform(
             _ profile: ByteReader, _ model: Model, _ context: cmsContext
-        ) -> cmsHTRANSFORM? {
+        ) -> (cmsHTRANSFORM, MatrixConversion?)? {
             guard let source = cmsOpenProfileFromMemTHR(context, profile.bytes.baseAddress, UInt32(profile.count))
             else { return nil }
             defer { cmsCloseProfile(source) }
@@ -58,36 +70,51 @@
             }
             defer { cmsCloseProfile(target) }
             let alpha = model == .rgb ? UInt32(cmsFLAGS_COPY_ALPHA) : 0
-            return cmsCreateTransformTHR(
+            let transform = cmsCreateTransformTHR(
                 context, source, model.layout, target, PixelLayout.bgra, UInt32(INTENT_RELATIVE_COLORIMETRIC),
                 UInt32(cmsFLAGS_BLACKPOINTCOMPENSATION) | alpha)
+            return transform.map { ($0, model == .rgb ? MatrixConversion(source, target: target) : nil) }
+        }
+
+        /// Straight BGRA of all mixtures of some values.
+        private static let mixtures: [UInt8] = {
+            let steps: [UInt8] = [0, 8, 32, 64, 128, 192, 255]
+            return steps.flatMap { blue in
+                steps.flatMap { green in steps.flatMap { red in [blue, green, red, 255] } }
+            }
+        }()
+
+        private static func mixtures(_ convert: (UnsafeMutableRawPointer, _ count: Int) -> Void) -> [UInt8] {
+            var pixels = mixtures
+            pixels.withUnsafeMutableBytes { bytes in bytes.baseAddress.map { convert($0, bytes.count / 4) } }
+            return pixels
+        }
+
+        private static func areNear(_ some: [UInt8], _ others: [UInt8], _ steps: Int) -> Bool {
+            zip(some, others).allSatisfy { abs(Int($0) - Int($1)) <= steps }
+        }
+
+        /// Whether both convert alike: profiles have more ways to be odd than `MatrixConversion` knows.
+        private static func agree(_ matrix: MatrixConversion, _ transform: cmsHTRANSFORM) -> Bool {
+            areNear(
+                mixtures(matrix.convert), mixtures { cmsDoTransform(transform, $0, $0, UInt32(clamping: $1)) }, 2)
         }
 
         /// Whether it changes no colour by more than one step: the profile is sRGB, by whatever name.
-        private var isIdentity: Bool {
-            let steps: [UInt8] = [0, 32, 64, 128, 192, 255]
-            var before: [UInt8] = []
-            for blue in steps {
-                for green in steps {
-                    for red in steps { before += [blue, green, red, 255] }
-                }
-            }
-            var after = before
-            after.withUnsafeMutableBytes { transform($0.baseAddress, count: $0.count / 4) }
-            return zip(before, after).allSatisfy { abs(Int($0) - Int($1)) <= 1 }
-        }
+        private var isIdentity: Bool { Self.areNear(Self.mixtures, Self.mixtures(transform), 1) }
 
         /// Whether it changes no grey by more than two steps.
         private var keepsTones: Bool {
             var tones = (0...255).map { UInt32($0) * 0x01_0101 }
-            if case .cmyk = model { return true }
-            tones.withUnsafeMutableBytes { convert($0.baseAddress, count: 256) }
+            if model == .cmyk { return true }
+            tones.withUnsafeMutableBytes { tones in tones.baseAddress.map { convert($0, count: 256) } }
             return tones.enumerated().allSatisfy { grey, tone in
                 [0, 8, 16].allSatisfy { abs(Int(tone >> $0 & 0xFF) - grey) <= 2 }
             }
         }
 
-        private func transform(_ pixels: UnsafeMutableRawPointer?, count: Int) {
+        private func transform(_ pixels: UnsafeMutableRawPointer, count: Int) {
+            if let matrix { return matrix.convert(pixels, count: count) }
             cmsDoTransform(transform, pixels, pixels, UInt32(clamping: count))
         }
 
@@ -107,8 +134,8 @@
         }
 
         /// Changes pixels of straight BGRA in place.
-        func convert(_ pixels: UnsafeMutableRawPointer?, count: Int) {
-            guard model == .grey, let pixels else { return transform(pixels, count: count) }
+        func convert(_ pixels: UnsafeMutableRawPointer, count: Int) {
+            guard model == .grey else { return transform(pixels, count: count) }
             Self.look(up: greys, for: pixels.assumingMemoryBound(to: UInt32.self), count)
         }
 
@@ -133,31 +160,31 @@
 
     extension ColorTransform {
         /// The last profiles that were looked at, as the images of a list often have the same one.
-        private static let known = Locked([(profile: Data, isDemanding: Bool)]())
+        private static let known = Locked([(profile: Data, effect: Effect)]())
 
-        /// Whether the profile of a picture that is not of inks is demanding; false if it is damaged.
-        static func isDemanding(_ profile: ByteReader) -> Bool {
-            guard (128...largestProfile).contains(profile.count) else { return false }
+        /// The effect of the profile of a picture that is not of inks; none if it is damaged.
+        static func effect(of profile: ByteReader) -> Effect {
+            guard (128...largestProfile).contains(profile.count) else { return .none }
             let data = Data(profile.bytes)
-            if let known = known.withLock({ $0.first { $0.profile == data } }) { return known.isDemanding }
-            let isDemanding = ColorTransform(profile, profile.has("GRAY", at: 16) ? .grey : .rgb)?.isDemanding ?? false
-            known.withLock { $0 = [(data, isDemanding)] + $0.prefix(7) }
-            return isDemanding
+            if let known = known.withLock({ $0.first { $0.profile == data } }) { return known.effect }
+            let effect = ColorTransform(profile, profile.has("GRAY", at: 16) ? .grey : .rgb)?.effect ?? .none
+            known.withLock { $0 = [(data, effect)] + $0.prefix(7) }
+            return effect
         }
     }
 
     extension PictureAssembler {
         /// Makes the picture of one that is there as a whole, premultiplied, with its colours as sRGB: converted before it is
-        /// made smaller if they demand that, and else afterwards, when there are fewer.
+        /// made smaller.
         static func assemble(
             _ plan: DecodePlan, _ whole: PixelBuffer, _ colours: ColorTransform?, isOpaque: Bool
         ) throws -> BitmapImage {
             guard let colours else { return try assemble(plan, whole, isOpaque: isOpaque) }
-            let isEarly = colours.isDemanding && whole.size != plan.output
+            let isLast = whole.size == plan.output
             let image = try assemble(plan, whole, isOpaque: isOpaque) { rows, count in
-                if isEarly { colours.convertPremultiplied(rows, count: count, isOpaque: isOpaque) }
+                if !isLast { colours.convertPremultiplied(rows, count: count, isOpaque: isOpaque) }
             }
-            if !isEarly { try colours.apply(to: image.buffer, isOpaque: isOpaque) }
+            if isLast { try colours.apply(to: image.buffer, isOpaque: isOpaque) }
             return image
         }
     }
@@ -175,7 +202,7 @@
             switch self {
             case .rgb: return PixelLayout.bgra
             case .grey: return PixelLayout.grey
-            case .cmyk(let isInverted): return isInverted ? PixelLayout.light : PixelLayout.inks
+            case .cmyk: return PixelLayout.cmyk
             }
         }
     }
@@ -183,13 +210,13 @@
     /// How lcms2.h packs a layout into bits, in macros that Swift does not see.
     private enum PixelLayout {
         static let grey = space(3) | channels(1) | bytes
-        static let inks = space(6) | channels(4) | bytes
-        static let light = inks | 1 << 13
+        static let cmyk = space(6) | channels(4) | bytes | inverted
         static let bgra = space(4) | channels(3) | bytes | extra | reversed | extraFirst
 
         private static let bytes: UInt32 = 1
         private static let extra: UInt32 = 1 << 7
         private static let reversed: UInt32 = 1 << 10
+        private static let inverted: UInt32 = 1 << 13
         private static let extraFirst: UInt32 = 1 << 14
 
         private static func space(_ number: UInt32) -> UInt32 { number << 16 }

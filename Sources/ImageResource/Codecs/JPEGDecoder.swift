@@ -29,8 +29,8 @@
             guard let stored = try reader.readHeader(bytes), stored == plan.stored else {
                 throw ImageError.damaged(.jpeg, "two sizes")
             }
-            let colours = JPEGColours(bytes, reader)
-            if reduction.isCoarse, let image = try JPEGQuarter.decode(reader, colours, plan) { return image }
+            reader.convertColours(of: bytes)
+            if reduction.isCoarse, let image = try JPEGQuarter.decode(reader, plan) { return image }
             guard let size = try reader.start(eighths: reduction.eighths, isCoarse: reduction.isCoarse) else {
                 throw truncated
             }
@@ -48,9 +48,7 @@
                     return count
                 }
             }
-            let image = picture.finish(scale: plan.scale, isOpaque: true)
-            try colours.apply(to: image)
-            return image
+            return picture.finish(scale: plan.scale, isOpaque: true)
         }
 
         private static let truncated = ImageError.damaged(.jpeg, "the data end too early")
@@ -65,28 +63,6 @@
                 case .more, .scanEnd: try limit.check(reader.scan)
                 }
             }
-        }
-    }
-
-    /// The profile of a JPEG, if it has one that matters. Inks need it while they are decoded, and so do tones unlike those
-    /// of sRGB; the rest afterwards, when the picture is smaller.
-    struct JPEGColours {
-        private var transform: ColorTransform?
-
-        init(_ bytes: ByteReader, _ reader: JPEGReader) {
-            guard let profile = JPEGHeader.profile(bytes) else { return }
-            let transform = profile.withUnsafeBytes { ColorTransform(ByteReader($0), reader.colourModel) }
-            if case .cmyk = reader.colourModel {
-                reader.inks = transform
-            } else if transform?.isDemanding == true {
-                reader.tones = transform
-            } else {
-                self.transform = transform
-            }
-        }
-
-        func apply(to image: BitmapImage) throws {
-            try transform?.apply(to: image.buffer, isOpaque: true)
         }
     }
 

@@ -7,7 +7,7 @@
         private struct NotInOrder: Error {}
 
         /// The picture; nil if it has to be made in another way.
-        static func decode(_ reader: JPEGReader, _ colours: JPEGColours, _ plan: DecodePlan) throws -> BitmapImage? {
+        static func decode(_ reader: JPEGReader, _ plan: DecodePlan) throws -> BitmapImage? {
             guard let size = reader.startQuarter() else { return nil }
             let picture = try PictureAssembler(plan, decoded: size, reduction: 1 / 4)
             do {
@@ -21,9 +21,7 @@
             } catch is NotInOrder {
                 return nil
             }
-            let image = picture.finish(scale: plan.scale, isOpaque: true)
-            try colours.apply(to: image)
-            return image
+            return picture.finish(scale: plan.scale, isOpaque: true)
         }
     }
 #endif

@@ -44,17 +44,22 @@
         /// Whether its rows are inks, which are not yet mixed.
         private var isInks: Bool { header.components == 4 }
         /// What a profile in the file should be of.
-        var colourModel: ColorTransform.Model {
+        private var colourModel: ColorTransform.Model {
             switch header.components {
             case 1: return .grey
-            case 4: return .cmyk(isInverted: header.adobe_marker != 0)
+            case 4: return .cmyk
             default: return .rgb
             }
         }
-        /// How inks look, if there is a profile that says so.
-        var inks: ColorTransform?
-        /// How tones look, if that is to be applied to each row.
-        var tones: ColorTransform?
+        /// Converts each row, if there is a profile that matters.
+        private var colours: ColorTransform?
+
+        /// Converts the rows that come from here on as the profile of the file says, if it has one that matters. The header must
+        /// have been read.
+        func convertColours(of bytes: ByteReader) {
+            colours = JPEGHeader.profile(bytes)?.withUnsafeBytes { ColorTransform(ByteReader($0), colourModel) }
+        }
+
         /// The number of the scan that is being absorbed, from 1.
         var scan: Int { Int(jpeg_reader_scan(reader)) }
         /// Whether something was missing at the end of the data, and grey stands in its place.
@@ -85,6 +90,7 @@
             var count: Int32 = 0
             let bytes = rows.assumingMemoryBound(to: UInt8.self)
             _ = jpeg_reader_quarter_rows(reader, bytes, stride, Int32(capacity), &count)
+            colours?.convert(rows, count: Int(count) * stride / 4)
             return Int(count)
         }
 
@@ -102,12 +108,12 @@
             let bytes = rows.assumingMemoryBound(to: UInt8.self)
             guard try step(jpeg_reader_rows(reader, bytes, stride, Int32(capacity), &count)) == .done else { return 0 }
             let pixels = Int(count) * stride / 4
-            if let tones {
-                tones.convert(rows, count: pixels)
-            } else if let inks {
-                inks.mix(rows, count: pixels)
-            } else if isInks {
-                Inks.mix(rows, count: pixels, inverted: header.adobe_marker != 0)
+            if !isInks {
+                colours?.convert(rows, count: pixels)
+            } else if let colours {
+                colours.mix(rows, count: pixels)
+            } else {
+                Inks.mix(rows, count: pixels)
             }
             return Int(count)
         }

@@ -16,16 +16,19 @@
         ///
         /// Where chroma has fewer samples across than down, or the other way round, libjpeg repeats them, and the mean
         /// of areas needs more.
-        private static func enough(_ filter: ImageSizing.Filter, isEven: Bool) -> Enough {
-            switch filter {
-            case .area: isEven ? (2.7, 3.6, 4.5) : (3.5, 4.5, 4.5)
-            case .lanczos: (1.9, 1.9, 2.5)
+        ///
+        /// A profile is applied to what is decoded. The means of two by two pixels, as half the scale has them, are converted
+        /// to other colours than the pixels' own. Where tones change, half the scale is enough at no reduction.
+        private static func enough(
+            _ filter: ImageSizing.Filter, isEven: Bool, _ profile: ColorTransform.Effect
+        ) -> Enough {
+            switch (profile, filter) {
+            case (.tones, _): (.infinity, .infinity, .infinity)
+            case (.gamut, .area): (3.5, 5, 5.5)
+            case (.none, .area): isEven ? (2.7, 3.6, 4.5) : (3.5, 4.5, 4.5)
+            case (_, .lanczos): (1.9, 1.9, 2.5)
             }
         }
-
-        /// A demanding profile is applied to the full picture: the means of two by two pixels, as half the scale has them,
-        /// are converted to other colours than the pixels' own, and at no reduction is half the scale enough.
-        private static let enoughToConvert = Enough(half: .infinity, quarter: .infinity, coarse: .infinity)
 
         init(_ bytes: ByteReader, _ plan: DecodePlan) {
             let across = Double(plan.stored.width) / Double(plan.output.width)
@@ -34,10 +37,10 @@
             let sampling = JPEGHeader.subsampling(bytes)
             let excess = max(1, Double(max(sampling.across, sampling.down)) / 2)
             let reduction = min(across, down) / excess
-            let isDemanding =
-                JPEGHeader.profile(bytes)?.withUnsafeBytes { ColorTransform.isDemanding(ByteReader($0)) } ?? false
-            let isEven = sampling.across == sampling.down
-            let enough = isDemanding ? Self.enoughToConvert : Self.enough(plan.filter, isEven: isEven)
+            let profile = JPEGHeader.profile(bytes)?.withUnsafeBytes { ColorTransform.effect(of: ByteReader($0)) }
+            // How inks mix is no more linear than what a profile does.
+            let effect = JPEGHeader.isInks(bytes) ? .gamut : profile ?? .none
+            let enough = Self.enough(plan.filter, isEven: sampling.across == sampling.down, effect)
             isCoarse = reduction / 4 >= enough.coarse
             if isCoarse || reduction / 4 >= enough.quarter {
                 eighths = 2

@@ -41,10 +41,7 @@
             return try PNGDecoder(bytes).decode(plan)
         }
 
-        /// The control chunk of an animation comes before the pixels.
-        private static func isAnimated(_ bytes: ByteReader) -> Bool {
-            PNGChunks(bytes).prefix(64).prefix { !$0.has("IDAT") }.contains { $0.has("acTL") }
-        }
+        private static func isAnimated(_ bytes: ByteReader) -> Bool { APNGAnimation.control(bytes) != nil }
 
         /// A picture of a file that was put together in memory, premultiplied.
         static func picture(_ bytes: ByteReader, _ size: PixelSize) throws -> PixelBuffer {
@@ -81,11 +78,7 @@
                 return try PictureAssembler.assemble(
                     plan, decodeWhole(plan.stored, isOpaque), colours, isOpaque: isOpaque)
             }
-            guard let colours else { return try decodeRows(plan, nil, isOpaque) }
-            if colours.isDemanding { return try decodeRows(plan, colours, isOpaque) }
-            let image = try decodeRows(plan, nil, isOpaque)
-            try colours.apply(to: image.buffer, isOpaque: isOpaque)
-            return image
+            return try decodeRows(plan, colours, isOpaque)
         }
 
         private func decodeRows(_ plan: DecodePlan, _ colours: ColorTransform?, _ isOpaque: Bool) throws -> BitmapImage
@@ -95,6 +88,7 @@
                 try picture.nextRows { rows, stride, count in
                     try self.rows(rows, stride, count)
                     if !isOpaque { Premultiplication.multiply(rows, count: count * stride / 4) }
+                    // Of premultiplied colours, as those of an animation are converted: its first frame is this picture.
                     colours?.convertPremultiplied(rows, count: count * stride / 4, isOpaque: isOpaque)
                     return count
                 }

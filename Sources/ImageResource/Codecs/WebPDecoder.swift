@@ -61,10 +61,7 @@
                 return try animation.firstFrame(plan)
             }
             let colours = ColorTransform(WebPHeader.profile(bytes), .rgb)
-            if let image = try WebPPlanes.decode(bytes, plan) {
-                try colours?.apply(to: image.buffer, isOpaque: true)
-                return image
-            }
+            if let image = try WebPPlanes.decode(bytes, plan, colours) { return image }
             let picture = try picture(bytes, plan.stored, scaledTo: intermediateSize(bytes, plan))
             return try PictureAssembler.assemble(plan, picture, colours, isOpaque: !WebPHeader.hasAlpha(bytes))
         }
@@ -88,7 +85,7 @@
         /// lossy picture with their alpha before, so that colours that are not seen would come to be: these it decodes whole.
         static func intermediateSize(_ bytes: ByteReader, _ plan: DecodePlan) -> PixelSize {
             if WebPHeader.hasAlpha(bytes), !WebPHeader.isLossless(bytes) { return plan.stored }
-            if WebPHeader.profile(bytes).map(ColorTransform.isDemanding) ?? false { return plan.stored }
+            if WebPHeader.profile(bytes).map(ColorTransform.effect) == .tones { return plan.stored }
             let size = PixelSize(width: plan.output.width * 2, height: plan.output.height * 2)
             return size.width * 5 <= plan.stored.width * 2 && size.height * 5 <= plan.stored.height * 2
                 ? size : plan.stored

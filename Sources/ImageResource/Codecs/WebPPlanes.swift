@@ -60,18 +60,18 @@
         }
 
         /// The picture; nil if it has to be made in another way.
-        static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage? {
+        static func decode(_ bytes: ByteReader, _ plan: DecodePlan, _ colours: ColorTransform?) throws -> BitmapImage? {
             guard suffices(bytes, plan) else { return nil }
             let planes = try WebPPlanes(plan.stored, scaledTo: WebPDecoder.intermediateSize(bytes, plan))
             let picture = try PictureAssembler(plan, decoded: planes.size)
-            try planes.decode(bytes, into: picture)
+            try planes.decode(bytes, into: picture, colours)
             while try planes.stream.step(bytes, pixels: plan.stored.area, owner: planes) {}
             guard picture.isComplete, planes.stream.isComplete else { throw WebPDecoder.truncated }
             return picture.finish(scale: plan.scale, isOpaque: true)
         }
 
         /// Decodes what there is, given all bytes so far, and adds it to a picture of rows of ``size``.
-        func decode(_ bytes: ByteReader, into picture: PictureAssembler) throws {
+        func decode(_ bytes: ByteReader, into picture: PictureAssembler, _ colours: ColorTransform?) throws {
             while !picture.isComplete {
                 guard isReady(made) else {
                     guard try stream.step(bytes, pixels: stored.area, owner: self) else { return }
@@ -83,6 +83,7 @@
                         makeRow((rows + count * stride).assumingMemoryBound(to: UInt8.self))
                         count += 1
                     }
+                    colours?.convert(rows, count: count * size.width)
                     return count
                 }
             }

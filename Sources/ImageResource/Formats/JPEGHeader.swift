@@ -7,15 +7,16 @@ enum JPEGHeader {
     private static let mostSteps = 16 * HeaderLimit.parts
 
     static func read(_ bytes: ByteReader) -> HeaderFacts? {
-        var orientation = ImageOrientation.up
+        // Of several Exif segments browsers read the first.
+        var orientation: ImageOrientation?
         var size: (width: Int, height: Int)?
         walk(bytes) { marker, segment in
-            if marker == 0xE1, let found = exif(segment) { orientation = found }
+            if marker == 0xE1, orientation == nil { orientation = exif(segment) }
             guard isFrame(marker), let height = segment.big16(1), let width = segment.big16(3) else { return true }
             size = (width, height)
             return false
         }
-        return size.map { HeaderFacts(width: $0.width, height: $0.height, orientation: orientation) }
+        return size.map { HeaderFacts(width: $0.width, height: $0.height, orientation: orientation ?? .up) }
     }
 
     /// Calls `visit` with each segment up to the header of the first scan, until it returns false.
@@ -62,6 +63,16 @@ enum JPEGHeader {
             return !isFrame(marker)
         }
         return isProgressive
+    }
+
+    /// Whether its frame has the four components of inks.
+    static func isInks(_ bytes: ByteReader) -> Bool {
+        var count: UInt8?
+        walk(bytes) { marker, segment in
+            if isFrame(marker) { count = segment.byte(5) }
+            return !isFrame(marker)
+        }
+        return count == 4
     }
 
     /// The bytes of all its coefficients, which a decoder has to hold where they come in several scans; else 0.

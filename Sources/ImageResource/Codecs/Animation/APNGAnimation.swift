@@ -17,7 +17,7 @@
         private var colours: [Range<Int>] = []
         /// The compressed pixels of each frame.
         private var pixels: [[Range<Int>]] = []
-        /// How many frames the file announces; 0 if it is not animated.
+        /// How many frames the file announces.
         private var announced = 0
         /// Frame and data chunks are numbered together, from 0.
         private var nextNumber = 0
@@ -36,10 +36,12 @@
             orientation = header.orientation
             layout = Data(data.dropFirst(24).prefix(5))
             data.withUnsafeBytes { buffer in
+                guard let control = Self.control(ByteReader(buffer)) else { return }
+                (announced, loopCount) = control
                 for chunk in PNGChunks(ByteReader(buffer)) {
                     guard frames.count < limit || !chunk.has("fcTL") else { break }
                     note(chunk)
-                    if isBroken || announced == 0 && chunk.has("IDAT") { break }
+                    if isBroken { break }
                 }
             }
             // A frame without pixels is none.
@@ -48,12 +50,19 @@
             if frames.isEmpty { return nil }
         }
 
+        /// The number of frames, and how often they play, from the chunk that makes a PNG an animation. It comes before the
+        /// pixels, also after the control chunk of the first frame. One whose numbers are out of range does not count.
+        static func control(_ bytes: ByteReader) -> (frames: Int, plays: Int)? {
+            for chunk in PNGChunks(bytes).prefix(64).prefix(while: { !$0.has("IDAT") }) where chunk.has("acTL") {
+                guard let frames = chunk.content.big32(0), let plays = chunk.content.big32(4) else { continue }
+                if (1...0x7FFF_FFFF).contains(frames), plays <= 0x7FFF_FFFF { return (frames, plays) }
+            }
+            return nil
+        }
+
         private mutating func note(_ chunk: PNGChunks.Chunk) {
             if chunk.has("IEND") {
                 isComplete = !isBroken
-            } else if chunk.has("acTL") {
-                announced = chunk.content.big32(0) ?? 0
-                loopCount = chunk.content.big32(4) ?? 0
             } else if chunk.has("PLTE") || chunk.has("tRNS") {
                 colours.append(chunk.whole)
             } else if chunk.has("fcTL") || chunk.has("fdAT") {

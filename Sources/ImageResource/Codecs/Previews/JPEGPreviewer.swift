@@ -7,7 +7,7 @@
         private let reader: JPEGReader
         private var eighths = 8
         private let limit: JPEGScanLimit
-        private var colours: JPEGColours?
+        private var hasHeader = false
         private var size: PixelSize?
         private var completeScans = 0
         private var shownScans = 0
@@ -29,15 +29,16 @@
 
         func preview(of bytes: ByteReader) throws -> BitmapImage? {
             reader.give(bytes, isComplete: false)
-            if colours == nil, try reader.readHeader(bytes) != nil { colours = JPEGColours(bytes, reader) }
-            if colours != nil, size == nil {
+            if !hasHeader, try reader.readHeader(bytes) != nil {
+                hasHeader = true
+                reader.convertColours(of: bytes)
+            }
+            if hasHeader, size == nil {
                 eighths = JPEGReduction(bytes, plan).eighths
                 size = try reader.start(eighths: eighths)
             }
             guard let size else { return nil }
-            let image = reader.hasScans ? try nextScans(size) : try nextRows(size)
-            if let image { try colours?.apply(to: image) }
-            return image
+            return reader.hasScans ? try nextScans(size) : try nextRows(size)
         }
 
         private func nextScans(_ size: PixelSize) throws -> BitmapImage? {

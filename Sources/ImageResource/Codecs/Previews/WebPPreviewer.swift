@@ -35,12 +35,10 @@
             let colours = ColorTransform(WebPHeader.profile(bytes), .rgb)
             switch way {
             case .planes(let planes, let picture):
-                try planes.decode(bytes, into: picture)
+                try planes.decode(bytes, into: picture, colours)
                 guard planes.made > shownRows else { return nil }
                 shownRows = planes.made
-                let image = try picture.snapshot(scale: plan.scale)
-                try colours?.apply(to: image.buffer, isOpaque: true)
-                return image
+                return try picture.snapshot(scale: plan.scale)
             case .picture(let decoder, let isMultiplied):
                 try decoder.feed(bytes, pixels: plan.stored.area)
                 guard decoder.rowsDone > shownRows else { return nil }

@@ -101,7 +101,7 @@ enum Target: String, CaseIterable, Sendable {
     }
 
     private func profile(_ bytes: UnsafeRawBufferPointer) {
-        for model in [ColorTransform.Model.rgb, .grey, .cmyk(isInverted: true)] {
+        for model in [ColorTransform.Model.rgb, .grey, .cmyk] {
             guard let transform = ColorTransform(ByteReader(bytes), model) else { continue }
             guard let picture = try? PixelBuffer(PixelSize(width: 3, height: 2), cleared: true) else { continue }
             if case .cmyk = model {
