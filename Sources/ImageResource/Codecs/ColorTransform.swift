@@ -32,6 +32,8 @@
             case gamut
             /// Tones are spread unlike those of sRGB, as by a gamma of 1.8. The two means are then far apart.
             case tones
+            /// Four inks are mixed, with a profile or without.
+            case inks
         }
 
         /// Nil if the profile is damaged, is of another model, or makes no difference.

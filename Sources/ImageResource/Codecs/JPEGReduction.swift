@@ -24,7 +24,8 @@
         ) -> Enough {
             switch (profile, filter) {
             case (.tones, _): (.infinity, .infinity, .infinity)
-            case (.gamut, .area): (3.5, 5, 5.5)
+            case (.inks, .area): (3.5, 5, 5.5)
+            case (.gamut, .area): (3.5, isEven ? 3.9 : 4.5, 4.5)
             case (.none, .area): isEven ? (2.7, 3.6, 4.5) : (3.5, 4.5, 4.5)
             case (_, .lanczos): (1.9, 1.9, 2.5)
             }
@@ -39,7 +40,7 @@
             let reduction = min(across, down) / excess
             let profile = JPEGHeader.profile(bytes)?.withUnsafeBytes { ColorTransform.effect(of: ByteReader($0)) }
             // How inks mix is no more linear than what a profile does.
-            let effect = JPEGHeader.isInks(bytes) ? .gamut : profile ?? .none
+            let effect = JPEGHeader.isInks(bytes) ? .inks : profile ?? .none
             let enough = Self.enough(plan.filter, isEven: sampling.across == sampling.down, effect)
             isCoarse = reduction / 4 >= enough.coarse
             if isCoarse || reduction / 4 >= enough.quarter {

@@ -9,8 +9,9 @@ enum SVGHeader {
     static func read(_ bytes: ByteReader) -> HeaderFacts? {
         guard let start = start(bytes), let part = bytes.part(from: start, count: 4096) else { return nil }
         let tag = ByteReader(UnsafeRawBufferPointer(rebasing: part.bytes.prefix { $0 != UInt8(ascii: ">") }))
-        let box = attribute("viewBox", tag).map(numbers) ?? []
         var (width, height) = (attribute("width", tag).flatMap(pixels), attribute("height", tag).flatMap(pixels))
+        // Most have a width and a height, and then the box is not needed.
+        let box = width == nil || height == nil ? attribute("viewBox", tag).map(numbers) ?? [] : []
         if box.count == 4, box[2] > 0, box[3] > 0 {
             switch (width, height) {
             case (nil, nil): (width, height) = (box[2], box[3])
