@@ -56,7 +56,7 @@ struct CancelRows {
         let watched = WatchedImage(ImageResource(request: URLRequest(url: url), sizing: sizing))
         let synchronizer = synchronizer
         let task = Task.detached { _ = try? await synchronizer.load(watched) }
-        watched.began.wait()
+        guard watched.began.wait(timeout: .now() + 30) == .success else { throw BenchmarkError("a load did not begin") }
         let began = DispatchTime.now().uptimeNanoseconds
         guard let delay else {
             watched.ended.wait()
