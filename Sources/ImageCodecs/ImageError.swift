@@ -1,36 +1,34 @@
 import Foundation
 
-/// Why bytes did not become an image. Where a `Synchronizer` loads, it is the error inside of
-/// `SynchronizerError.undecodable`.
+/// Why bytes did not become an image. A `Synchronizer` wraps it in `SynchronizerError.undecodable`.
 public enum ImageError: Error, Sendable, Hashable {
-    /// The bytes begin like no format that is known here.
+    /// The bytes do not begin like any known format.
     case unknownFormat
-    /// The format is known, and this build has no decoder for it: on Linux AVIF, HEIC, JPEG XL and SVG need the
-    /// package trait of their name.
+    /// This build has no decoder for the format. On Linux AVIF, HEIC, JPEG XL and SVG need the package trait of that name.
     case unsupportedFormat(ImageFormat)
-    /// The image has more pixels than the limit, ``ImageDecoding/maximumPixelCount``. It was not decoded.
+    /// The image has more pixels than ``ImageDecoding/maximumPixelCount``. It was not decoded.
     case tooManyPixels(width: Int, height: Int, limit: Int)
-    /// The bytes are damaged or end too early; the text is the decoder's own.
+    /// The bytes are corrupt or end too early. The text is the decoder's own.
     case damaged(ImageFormat, String)
-    /// To decode it would take more bytes than all decodes together may take, ``ImageDecoding/memoryBudget``, at any
-    /// size. It was not decoded.
+    /// Decoding the image would take more bytes at any size than ``ImageDecoding/memoryBudget``. It was not decoded.
     case overBudget(bytes: Int, limit: Int)
-    /// The animation has no frame of that number.
+    /// The animation has no frame with that index.
     case noSuchFrame(Int)
     /// There is not enough memory for the pixels.
     case outOfMemory
 }
 
 extension ImageError: CustomStringConvertible, LocalizedError {
-    /// What is wrong, for a person to read.
+    /// A description for people.
     public var description: String {
         switch self {
-        case .unknownFormat: return "not an image of a known format"
-        case .unsupportedFormat(let format): return "\(format.rawValue) is not decoded by this build"
+        case .unknownFormat: return "the image format is unknown"
+        case .unsupportedFormat(let format): return "this build cannot decode \(format.rawValue)"
         case .tooManyPixels(let width, let height, let limit):
-            return "an image of \(width) × \(height) pixels, more than the limit of \(limit)"
-        case .damaged(let format, let reason): return "a damaged \(format.rawValue) image: \(reason)"
-        case .overBudget(let bytes, let limit): return "an image that takes \(bytes) bytes to decode, of \(limit)"
+            return "the image has \(width) × \(height) pixels, more than the limit of \(limit)"
+        case .damaged(let format, let reason): return "the \(format.rawValue) image is corrupt: \(reason)"
+        case .overBudget(let bytes, let limit):
+            return "decoding the image takes \(bytes) bytes, more than the budget of \(limit)"
         case .noSuchFrame(let index): return "the animation has no frame \(index)"
         case .outOfMemory: return "not enough memory for the image"
         }

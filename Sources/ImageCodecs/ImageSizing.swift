@@ -1,21 +1,21 @@
 import Foundation
 
-/// How large an image is decoded: never larger than it is stored, and always in its own aspect ratio.
+/// The size at which an image is decoded: never larger than it is stored, and always in its own aspect ratio.
 public struct ImageSizing: Hashable, Sendable {
-    /// How an image is to go into a space of another aspect ratio.
+    /// How an image fills a space of another aspect ratio.
     public enum ContentMode: String, Sendable, Hashable {
-        /// All of the image is to be seen: it is as large as fits inside.
+        /// The whole image is visible: it is as large as fits inside the space.
         case aspectFit
-        /// All of the space is to be covered: the image reaches beyond it on two sides, and is not cropped.
+        /// The image covers the whole space. It reaches beyond two sides, and is not cropped.
         case aspectFill
     }
 
-    /// How the pixels of a smaller image are made of those of the larger.
+    /// How the pixels of a smaller image are computed from those of the larger.
     public enum Filter: String, Sendable, Hashable {
-        /// Each pixel is the mean of the area that it covers: soft, and free of halos.
+        /// Each pixel is the mean of the area that it covers: soft, without halos.
         case area
-        /// Lanczos's filter of three lobes: sharper, with faint halos beside hard edges. For JPEG it costs less too, as a
-        /// smaller intermediate size is enough for it.
+        /// Lanczos's filter with three lobes: sharper, with faint halos beside hard edges. For JPEG it is also faster,
+        /// because a smaller intermediate size suffices.
         case lanczos
     }
 
@@ -26,9 +26,9 @@ public struct ImageSizing: Hashable, Sendable {
     }
 
     private let rule: Rule
-    /// Pixels a point, as a view counts: what the decoded image gives as its own scale.
+    /// The number of pixels per point, which becomes the scale of the decoded image.
     public let scale: CGFloat
-    /// How it is made smaller. Where ImageIO decodes, that makes its own choice.
+    /// The filter for scaling. ImageIO ignores it and uses its own.
     public let filter: Filter
 
     private init(_ rule: Rule, scale: CGFloat = 1, filter: Filter = .area) {
@@ -37,16 +37,16 @@ public struct ImageSizing: Hashable, Sendable {
         self.scale = scale.isFinite && scale > 0 ? scale : 1
     }
 
-    /// As large as it is stored.
+    /// The stored size.
     public static let stored = ImageSizing(.stored)
 
-    /// So that the longer side has at most that many pixels. Zero or less asks for the stored size.
+    /// A size whose longer side has at most `pixels` pixels. Zero or less asks for the stored size.
     public static func maxPixelSize(_ pixels: Int, filter: Filter = .area) -> ImageSizing {
         ImageSizing(pixels > 0 ? .longerSide(pixels) : .stored, filter: filter)
     }
 
-    /// For a space of that many points, on a screen of `scale` pixels a point. A space without extent, such as that of
-    /// a view before its layout, asks for ``stored``.
+    /// A size for a space in points, on a screen with `scale` pixels per point. An empty space, such as that of a view
+    /// before layout, asks for ``stored``.
     public static func space(
         _ size: CGSize, contentMode: ContentMode = .aspectFill, scale: CGFloat, filter: Filter = .area
     ) -> ImageSizing {
@@ -61,8 +61,8 @@ public struct ImageSizing: Hashable, Sendable {
         length.isFinite && length > 0 ? Int(min(length.rounded(.up), 1_000_000)) : nil
     }
 
-    /// The size in pixels that an image of that size comes out at.
-    func size(for source: PixelSize) -> PixelSize {
+    /// The size in pixels at which an image of the size `source` is decoded.
+    package func size(for source: PixelSize) -> PixelSize {
         switch rule {
         case .stored: return source
         case .longerSide(let side): return source.scaled(by: Double(side) / Double(max(source.width, source.height)))
@@ -72,8 +72,8 @@ public struct ImageSizing: Hashable, Sendable {
         }
     }
 
-    /// What tells this size from others, for ``Resource/variant``.
-    var name: String {
+    /// Distinguishes this size from others in ``Resource/variant``.
+    package var name: String {
         let size: String
         switch rule {
         case .stored: size = "stored"

@@ -153,7 +153,7 @@ class Report:
             self.note(f"timeouts of {SECONDS} s", path)
         if ours.memory > MUCH_MEMORY:
             self.note("memory", path, f"{ours.memory >> 20} MB")
-        unknown = any(word in ours.reason("0") for word in ("not an image of a known", "is not decoded by this build"))
+        unknown = any(word in ours.reason("0") for word in ("format is unknown", "this build cannot decode"))
         if unknown:
             return self.note("files of formats that we do not decode", path)
         kind = Path(path).suffix.lower()

@@ -3,6 +3,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     @Suite("Colour profiles", .bounded)
@@ -13,8 +14,8 @@
         func matrix(_ file: String) throws {
             let profile = try #require(Samples.data(file).withUnsafeBytes { JPEGHeader.profile(ByteReader($0)) })
             try profile.withUnsafeBytes { profile in
-                let fast = try #require(ColorTransform(ByteReader(profile), .rgb))
-                let exact = try #require(ColorTransform(ByteReader(profile), .rgb, usesMatrix: false))
+                let fast = try #require(ColorTransform(ByteReader(profile), model: .rgb))
+                let exact = try #require(ColorTransform(ByteReader(profile), model: .rgb, usesMatrix: false))
                 #expect(fast.matrix != nil)
                 #expect(exact.matrix == nil)
                 var (one, other) = (Self.pixels, Self.pixels)

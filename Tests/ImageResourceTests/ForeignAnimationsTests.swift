@@ -3,6 +3,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     /// GIF and APNG beside the rules; browsers and Pillow say what is right.
@@ -82,7 +83,7 @@
         @Test("a frame of no size that is cut short is an error, alone and in an animation")
         func cutEmptyFrame() {
             let data = gif(2, 1, frame(width: 0, data: [2, 200, 1]))
-            #expect(throws: ImageError.damaged(.gif, "the data end too early")) { try BitmapImage.decode(data) }
+            #expect(throws: ImageError.damaged(.gif, "the data ends too early")) { try BitmapImage.decode(data) }
             #expect(throws: ImageError.self) { try AnimatedImage(data: data) }
         }
 

@@ -3,6 +3,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     /// Files as other programs write them, within the rules and beside them; browsers and Pillow say what is right.

@@ -3,6 +3,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     /// Smaller pictures of fine detail and grain, at reductions between the whole and a twenty-second, whatever way they
@@ -49,9 +50,9 @@
 
         @Test("only a profile with tones unlike those of sRGB needs the full JPEG")
         func decodedSizes() throws {
-            #expect(try self.reduction("detailed-p3.jpg", side: 17).isCoarse)
+            #expect(try self.reduction("detailed-p3.jpg", side: 17).lowFrequencyOnly)
             #expect(try self.reduction("detailed-p3.jpg", side: 20).eighths == 2)
-            #expect(try self.reduction("icc-rgb.jpg", side: 2).isCoarse == false)
+            #expect(try self.reduction("icc-rgb.jpg", side: 2).lowFrequencyOnly == false)
             #expect(try self.reduction("detailed-prophoto.jpg", side: 17).eighths == 8)
         }
 
@@ -59,7 +60,7 @@
             try Samples.data(file).withUnsafeBytes { buffer in
                 let bytes = ByteReader(buffer)
                 let header = try #require(ImageHeader(bytes))
-                return JPEGReduction(bytes, DecodePlan(header, .maxPixelSize(side)))
+                return JPEGReduction(bytes, plan: DecodePlan(header, sizing: .maxPixelSize(side)))
             }
         }
 

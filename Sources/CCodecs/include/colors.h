@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Conversion of RGB by three curves and a matrix (ICC.1 annex F.3): the inner loop, with SIMD.
+// The inner loop for converting RGB by three curves and a matrix (ICC.1 annex F.3).
 
 /// The number of steps in which linear light is encoded. At its darkest, five of them are one step of sRGB.
 enum { COLORS_STEPS = 16384 };

@@ -1,6 +1,5 @@
-/// Who may decode now, and who waits: first come, first served, so that large images get their turn too.
-///
-/// A value that decides; ``DecodeBudget`` performs.
+/// Decides which decodes may run and which wait: first come, first served, so that large images are not starved. A value
+/// without locks; ``DecodeBudget`` performs what it decides.
 struct AdmissionQueue {
     typealias Ticket = Int
 
@@ -13,9 +12,9 @@ struct AdmissionQueue {
         case waits(Ticket)
     }
 
-    /// Asks for bytes. What is more than everything is admitted when nothing else is under way.
+    /// Requests bytes. A request for more than the whole capacity is admitted when nothing else is in flight.
     mutating func ask(_ bytes: Int, of capacity: Int) -> Answer {
-        if waiting.isEmpty, fits(bytes, capacity) {
+        if waiting.isEmpty, fits(bytes, capacity: capacity) {
             used += bytes
             return .admitted
         }
@@ -24,21 +23,21 @@ struct AdmissionQueue {
         return .waits(nextTicket)
     }
 
-    /// Asks for bytes that are of use only now.
+    /// Requests bytes without waiting.
     mutating func askOnce(_ bytes: Int, of capacity: Int) -> Bool {
         guard waiting.isEmpty, used <= capacity - bytes else { return false }
         used += bytes
         return true
     }
 
-    /// Gives bytes back, and says whose turn it is now.
+    /// Gives bytes back. Returns the tickets that are admitted now.
     mutating func release(_ bytes: Int, of capacity: Int) -> [Ticket] {
         used -= bytes
         return admit(capacity)
     }
 
-    /// Leaves the queue. Nil if that ticket has been admitted already, and its bytes are to be released instead;
-    /// otherwise whose turn it is now.
+    /// Leaves the queue. Returns nil if the ticket has already been admitted, so that its bytes must be released instead.
+    /// Otherwise returns the tickets that are admitted now.
     mutating func leave(_ ticket: Ticket, of capacity: Int) -> [Ticket]? {
         guard let index = waiting.firstIndex(where: { $0.ticket == ticket }) else { return nil }
         waiting.remove(at: index)
@@ -47,7 +46,7 @@ struct AdmissionQueue {
 
     private mutating func admit(_ capacity: Int) -> [Ticket] {
         var admitted: [Ticket] = []
-        while let first = waiting.first, fits(first.bytes, capacity) {
+        while let first = waiting.first, fits(first.bytes, capacity: capacity) {
             used += first.bytes
             admitted.append(first.ticket)
             waiting.removeFirst()
@@ -55,7 +54,7 @@ struct AdmissionQueue {
         return admitted
     }
 
-    private func fits(_ bytes: Int, _ capacity: Int) -> Bool {
+    private func fits(_ bytes: Int, capacity: Int) -> Bool {
         used == 0 || used <= capacity - bytes
     }
 }

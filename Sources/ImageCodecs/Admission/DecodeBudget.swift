@@ -1,13 +1,12 @@
 import Dispatch
 import Synchronizer
 
-/// The bytes that decodes under way take together, and the threads that wait for some.
-final class DecodeBudget: Sendable {
-    static let shared = DecodeBudget { ImageDecoding.memoryBudget }
-    /// What previews hold while their images arrive, which can take long: beside the budget, so that no decode ever
-    /// waits for somebody's network.
-    static let previews = DecodeBudget { ImageDecoding.memoryBudget / 4 }
-    /// What animations hold between their frames, as long as somebody has them.
+/// The bytes that decodes in flight take together, and the threads that wait for some.
+package final class DecodeBudget: Sendable {
+    package static let shared = DecodeBudget { ImageDecoding.memoryBudget }
+    /// What previews hold while their images arrive. It is separate so that no decode ever waits for the network.
+    package static let previews = DecodeBudget { ImageDecoding.memoryBudget / 4 }
+    /// What animations hold between frames, for as long as they live.
     static let animations = DecodeBudget { ImageDecoding.memoryBudget / 4 }
 
     private struct State {
@@ -25,23 +24,23 @@ final class DecodeBudget: Sendable {
     /// The bytes in use now.
     var used: Int { state.withLock { $0.queue.used } }
 
-    /// Runs `body` when there are that many bytes left for it, and gives them back after it. Blocks this thread until
-    /// then; throws `CancellationError` if the load that it works for is cancelled meanwhile.
-    func with<T>(_ bytes: Int, _ body: () throws -> T) throws -> T {
+    /// Runs `body` once `bytes` bytes are available, and gives them back afterwards. Blocks this thread until then. Throws
+    /// `CancellationError` if the load that it works for is cancelled before.
+    package func with<T>(_ bytes: Int, _ body: () throws -> T) throws -> T {
         try enter(bytes)
         defer { release(bytes) }
         return try body()
     }
 
-    /// Takes that many bytes until the reservation is dropped; nil if somebody would have to wait for it.
-    func reserve(_ bytes: Int) -> Reservation? {
+    /// Takes `bytes` bytes until the reservation is released. Returns nil if that would have to wait.
+    package func reserve(_ bytes: Int) -> Reservation? {
         let capacity = capacity()
         return state.withLock { $0.queue.askOnce(bytes, of: capacity) }
             ? Reservation(budget: self, bytes: bytes) : nil
     }
 
-    /// Bytes that are taken as long as it lives.
-    final class Reservation: Sendable {
+    /// Holds bytes for as long as it lives.
+    package final class Reservation: Sendable {
         private let budget: DecodeBudget
         private let bytes: Int
 
@@ -64,14 +63,14 @@ final class DecodeBudget: Sendable {
             return answer
         }
         guard case .waits(let ticket) = answer else { return }
-        // Nothing calls when a load is cancelled, so that it has to be asked.
+        // A cancelled load notifies nobody, so this thread polls.
         while turn.wait(timeout: .now() + .milliseconds(4)) == .timedOut {
-            if ParseCancellation.isCancelled, leave(ticket, bytes) { throw CancellationError() }
+            if ParseCancellation.isCancelled, leave(ticket, bytes: bytes) { throw CancellationError() }
         }
     }
 
-    /// Gives up waiting; false if it was admitted at this very moment, and the semaphore says so.
-    private func leave(_ ticket: AdmissionQueue.Ticket, _ bytes: Int) -> Bool {
+    /// Leaves the queue. Returns false if the ticket was admitted at that moment; the semaphore is signalled then.
+    private func leave(_ ticket: AdmissionQueue.Ticket, bytes: Int) -> Bool {
         let capacity = capacity()
         let next = state.withLock { state -> [DispatchSemaphore]? in
             guard let admitted = state.queue.leave(ticket, of: capacity) else { return nil }

@@ -1,4 +1,4 @@
-/// Reads bytes that nobody vouches for: what lies outside is nil, and nothing traps.
+/// Reads untrusted bytes. Reading out of range gives nil and never traps.
 struct ByteReader {
     let bytes: UnsafeRawBufferPointer
 
@@ -42,19 +42,19 @@ struct ByteReader {
         return high << 32 | low
     }
 
-    /// Whether the bytes at an offset are those of an ASCII text.
+    /// Whether an ASCII text begins at an offset.
     func has(_ text: StaticString, at offset: Int) -> Bool {
         guard has(text.utf8CodeUnitCount, at: offset) else { return false }
         return text.withUTF8Buffer { bytes[offset..<offset + $0.count].elementsEqual($0) }
     }
 
-    /// The part from an offset on, cut to what there is; nil if the offset lies outside.
+    /// The part from an offset on, cut to the available bytes; nil if the offset is out of range.
     func part(from offset: Int, count: Int) -> ByteReader? {
         guard offset >= 0, offset <= bytes.count, count >= 0 else { return nil }
         return ByteReader(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + min(count, bytes.count - offset)]))
     }
 
-    /// Whether `length` bytes lie inside, from an offset on.
+    /// Whether `length` bytes from an offset on are in range.
     func has(_ length: Int, at offset: Int) -> Bool {
         offset >= 0 && length >= 0 && offset <= bytes.count - length
     }

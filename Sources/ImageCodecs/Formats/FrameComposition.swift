@@ -1,10 +1,10 @@
-/// A part of a picture.
+/// A rectangular part of a picture.
 struct PixelArea: Hashable, Sendable {
     var x: Int
     var y: Int
     var size: PixelSize
 
-    /// The part of it that lies inside of a canvas; nil if there is none.
+    /// The part that lies inside a canvas; nil if there is none.
     func inside(_ canvas: PixelSize) -> PixelArea? {
         let (left, top) = (max(x, 0), max(y, 0))
         let (right, bottom) = (min(x + size.width, canvas.width), min(y + size.height, canvas.height))
@@ -13,32 +13,32 @@ struct PixelArea: Hashable, Sendable {
     }
 }
 
-/// What becomes of a frame's area before the next frame is drawn.
+/// What happens to a frame's area before the next frame is drawn.
 enum FrameDisposal: Hashable, Sendable {
     case keep
-    /// Made transparent, as browsers do, whatever background colour the file names.
+    /// The area becomes transparent, whatever background colour the file names. Browsers do the same.
     case clear
-    /// As it was before the frame.
+    /// The area is restored to what it was before the frame.
     case restore
 }
 
-/// What is known of a frame of an animation before it is decoded.
-struct AnimationFrame: Hashable, Sendable {
+/// A frame of an animation before it is decoded.
+package struct AnimationFrame: Hashable, Sendable {
     var area: PixelArea
     /// In seconds.
     var duration: Double
     var disposal = FrameDisposal.keep
-    /// Whether it takes the place of what is beneath it in its area, instead of being blended with it.
+    /// Whether the frame replaces what is beneath it, instead of being blended with it.
     var replaces = false
-    /// What decoding it takes, in bytes, beside the canvas.
+    /// The bytes that decoding the frame takes in addition to the canvas.
     var workingBytes = 0
 
-    /// The number of frames that an animation may have. Each is noted, while some bytes of the file can make one.
+    /// The largest number of frames in an animation. Each takes memory, and a few bytes of a file can declare one.
     static let most = 1 << 17
 
-    /// How long browsers show a frame whose file gives it so many seconds: those of 10 ms or less, which no old
-    /// browser could show in time, take 100 ms.
-    static func shownDuration(_ seconds: Double) -> Double {
+    /// How long browsers show a frame with a given duration: 100 ms if the file says 10 ms or less, which old browsers
+    /// could not keep up with.
+    package static func shownDuration(_ seconds: Double) -> Double {
         seconds > 0.0105 ? seconds : 0.1
     }
 }

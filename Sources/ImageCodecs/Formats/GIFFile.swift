@@ -1,23 +1,25 @@
-/// The blocks of a GIF file (GIF89a §17–27), without any pixel.
-struct GIFFile {
+import Foundation
+
+/// The blocks of a GIF file (GIF89a §17–27), without pixels.
+package struct GIFFile {
     struct Frame {
         var area = PixelArea(x: 0, y: 0, size: PixelSize(width: 0, height: 0))
-        /// Hundredths of a second.
+        /// In hundredths of a second.
         var delay = 0
         var disposal = FrameDisposal.keep
         var transparentIndex: UInt8?
         var isInterlaced = false
-        /// Where its colours are, three bytes each, and how many; nil if the file has none for it.
+        /// The offset and number of the colours, three bytes each; nil if the file has no colour table for the frame.
         var palette: (offset: Int, count: Int)?
-        /// Where the size of its literals is, and its sub-blocks behind that.
+        /// The offset of the minimum code size, which the data sub-blocks follow.
         var dataOffset = 0
     }
 
-    /// The logical screen, enlarged to hold the first frame, as browsers do.
+    /// The logical screen, enlarged to hold the first frame as in browsers.
     let canvas: PixelSize
-    /// Loops as the Netscape extension gives them; nil without it. 0 is for ever.
+    /// The loop count of the Netscape extension; nil without the extension. 0 means forever.
     private var loops: Int?
-    /// Whether the file ends inside of a block, as far as it was read.
+    /// Whether the file ends inside a block, as far as it has been read.
     private(set) var isTruncated = false
     private let bytes: ByteReader
     private let globalPalette: (offset: Int, count: Int)?
@@ -31,11 +33,20 @@ struct GIFFile {
         offset = GIFHeader.firstBlock(flags)
     }
 
-    /// How often it plays, as far as it was read; 0 is for ever. Without the extension it plays once; with it, once and
-    /// then as often as it says, as browsers do.
+    /// How often the animation plays, as far as the file has been read; 0 means forever. Without the extension it plays
+    /// once. With it, it plays once and then repeats as often as the extension says, as in browsers.
     var loopCount: Int { loops.map { $0 == 0 ? 0 : $0 + 1 } ?? 1 }
 
-    /// The next frame; nil at the end, or where the blocks end to make sense.
+    /// How often a GIF plays, as far as its blocks up to the first frame tell; nil if the bytes are not a GIF.
+    package static func loopCount(of data: Data) -> Int? {
+        data.withUnsafeBytes { bytes in
+            guard ImageFormat(ByteReader(bytes)) == .gif, var file = GIFFile(ByteReader(bytes)) else { return nil }
+            _ = file.nextFrame()
+            return file.loopCount
+        }
+    }
+
+    /// The next frame; nil at the end of the file or at corrupt blocks.
     mutating func nextFrame() -> Frame? {
         var frame = Frame()
         while let mark = bytes.byte(offset) {
@@ -97,13 +108,13 @@ extension FrameDisposal {
     }
 }
 
-/// The bytes of a chain of sub-blocks (GIF89a §15): a length of 1 to 255 before each, 0 at the end.
+/// The bytes of a chain of sub-blocks (GIF89a §15). Each block begins with its length, 1 to 255; 0 ends the chain.
 struct GIFSubBlocks: Sequence, IteratorProtocol {
     private let bytes: UnsafeRawBufferPointer
-    /// The offset of what comes next; after the last byte that of what follows the chain.
+    /// The offset of the next byte; after the last byte, the offset behind the chain.
     private(set) var offset: Int
     private var left = 0
-    /// Whether the file ended inside of the chain.
+    /// Whether the file ended inside the chain.
     private(set) var isTruncated = false
     private var isOver = false
 
@@ -119,7 +130,7 @@ struct GIFSubBlocks: Sequence, IteratorProtocol {
         return bytes[offset - 1]
     }
 
-    /// Passes over what is left of the chain.
+    /// Skips the rest of the chain.
     mutating func skip() {
         repeat {
             offset += left

@@ -1,10 +1,10 @@
-/// GIF89a §18, §20: the logical screen, and the first frame, which may be larger.
+/// The logical screen of a GIF, and its first frame, which may be larger (GIF89a §18, §20).
 enum GIFHeader {
-    /// Blocks, and parts of blocks, that are looked at before the first frame.
+    /// The largest number of blocks and sub-blocks to visit before the first frame.
     private static let mostSteps = 16 * HeaderLimit.parts
 
-    /// The size of the canvas: the screen, enlarged to hold the first frame, as browsers do. It is that of the screen if the
-    /// bytes end before the first frame.
+    /// The size of the canvas: the screen, enlarged to hold the first frame as in browsers. If the bytes end before the
+    /// first frame, it is the size of the screen.
     static func read(_ bytes: ByteReader) -> HeaderFacts? {
         guard let width = bytes.little16(6), let height = bytes.little16(8) else { return nil }
         let frame = firstArea(bytes)
@@ -13,7 +13,7 @@ enum GIFHeader {
             height: max(height, frame.map { $0.y + $0.size.height } ?? 0))
     }
 
-    /// Where the blocks begin: after the header, the screen, and the colours that `flags` announce.
+    /// The offset of the first block: after the header, the screen and the colour table that `flags` announce.
     static func firstBlock(_ flags: UInt8) -> Int {
         13 + (flags & 0x80 != 0 ? 3 * 2 << Int(flags & 7) : 0)
     }

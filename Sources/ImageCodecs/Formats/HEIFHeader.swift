@@ -1,4 +1,4 @@
-/// HEIF, the container of AVIF and HEIC: boxes within boxes (ISO/IEC 14496-12 §4.2, 23008-12 §6).
+/// The header of HEIF, the container of AVIF and HEIC: nested boxes (ISO/IEC 14496-12 §4.2, 23008-12 §6).
 enum HEIFHeader {
     static func format(of bytes: ByteReader) -> ImageFormat? {
         guard bytes.has("ftyp", at: 4), let length = bytes.big32(0) else { return nil }
@@ -28,8 +28,8 @@ enum HEIFHeader {
         box.byte(0) == 0 ? box.big16(4) : box.big32(4)
     }
 
-    /// The size among the properties with these numbers, or among all, and how they crop, turn and mirror it, one after the
-    /// other.
+    /// The size among the properties with the wanted numbers, or among all properties, and how the others crop, rotate and
+    /// mirror it in their order.
     private static func facts(of properties: ByteReader, _ wanted: [Int]?) -> HeaderFacts? {
         let all = Array(Boxes(properties, from: 0))
         let chosen = wanted.map { $0.compactMap { all.indices.contains($0 - 1) ? all[$0 - 1] : nil } } ?? all
@@ -51,13 +51,13 @@ enum HEIFHeader {
             offset += version < 1 ? 2 : 4
             guard let length = box.byte(offset).map(Int.init) else { return nil }
             offset += 1
-            if id == item { return (0..<length).compactMap { number(box, offset, $0, isWide) } }
+            if id == item { return (0..<length).compactMap { number(box, at: offset, index: $0, isWide: isWide) } }
             offset += length * (isWide ? 2 : 1)
         }
         return nil
     }
 
-    private static func number(_ box: ByteReader, _ offset: Int, _ index: Int, _ isWide: Bool) -> Int? {
+    private static func number(_ box: ByteReader, at offset: Int, index: Int, isWide: Bool) -> Int? {
         isWide ? box.big16(offset + index * 2).map { $0 & 0x7FFF } : box.byte(offset + index).map { Int($0 & 0x7F) }
     }
 
@@ -66,8 +66,7 @@ enum HEIFHeader {
     }
 }
 
-/// The boxes of a file of the ISO base media format, one after the other (ISO/IEC 14496-12 §4.2); `HeaderLimit.parts` of
-/// them at most.
+/// Iterates over the boxes of an ISO base media file (ISO/IEC 14496-12 §4.2), at most `HeaderLimit.parts`.
 struct Boxes: Sequence, IteratorProtocol {
     struct Box {
         let header: ByteReader
@@ -80,7 +79,7 @@ struct Boxes: Sequence, IteratorProtocol {
     private var offset: Int
     private var left = HeaderLimit.parts
 
-    /// Whether there is nothing after the last box that was read.
+    /// Whether nothing follows the last box that was read.
     var isAtEnd: Bool { offset >= bytes.count }
 
     init(_ bytes: ByteReader, from offset: Int) {

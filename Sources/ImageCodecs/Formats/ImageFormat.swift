@@ -1,9 +1,9 @@
 import Foundation
 
-/// The formats that are told apart by their first bytes, whatever the server calls them.
+/// The formats that are recognized by their first bytes, whatever the server declares.
 ///
-/// On Apple's systems ImageIO decodes what it knows. On Linux JPEG, PNG, WebP and GIF are always decoded, the others
-/// with the package trait of their name.
+/// On Apple's systems, ImageIO decodes what it supports. On Linux, JPEG, PNG, WebP and GIF are always supported. The other
+/// formats need the package trait of their name.
 public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
     /// ITU-T T.81 (JPEG), in a JFIF or Exif file.
     case jpeg = "JPEG"
@@ -19,11 +19,11 @@ public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
     case heic = "HEIC"
     /// ISO/IEC 18181, bare or in its container.
     case jpegXL = "JPEG XL"
-    /// SVG as text; not compressed (.svgz).
+    /// SVG as text, not compressed (.svgz).
     case svg = "SVG"
 
-    /// The format of an image, by its first bytes; nil if it is none of these. Takes well under a microsecond,
-    /// except for text that may be SVG, of which at most 4 KB are looked at.
+    /// Recognizes the format by its first bytes; nil if it is none of these. This takes well under a microsecond, except
+    /// for text that may be SVG, where up to 4 KB are read.
     public init?(_ data: Data) {
         guard let format = data.withUnsafeBytes({ Self(ByteReader($0)) }) else { return nil }
         self = format

@@ -1,31 +1,31 @@
 import Foundation
 
-/// What an image says of itself before any pixel is decoded.
+/// What the header of an image tells before any pixel is decoded.
 public struct ImageHeader: Sendable, Hashable {
-    /// Its format, by its bytes.
+    /// The format, recognized by the bytes.
     public let format: ImageFormat
-    /// The size as stored, in pixels; for an animation that of its canvas, for SVG its size in CSS pixels. Of a HEIF picture
-    /// that is cropped when it is shown it is the size of what is shown.
+    /// The stored width in pixels: for an animation that of its canvas, for SVG that in CSS pixels. For a cropped HEIF
+    /// picture it is the width of the visible part.
     public let pixelWidth: Int
-    /// See ``pixelWidth``.
+    /// The stored height in pixels; see ``pixelWidth``.
     public let pixelHeight: Int
-    /// How the stored pixels are to be turned to stand upright.
+    /// How to turn the stored pixels upright.
     public let orientation: ImageOrientation
-    /// The size that is decoded, of which the picture is a part.
+    /// The size that is decoded. The visible picture may be a part of it.
     let coded: PixelSize
-    /// The part of it that is shown, where that is not all.
+    /// The visible part; nil if all of it is visible.
     let crop: PixelArea?
 
-    /// Reads the header of an image; nil if it is of no known format, or its size is not in the bytes given, which may be
-    /// only the first of a file, or lies behind thousands of its parts. Nothing is decoded, and nothing allocated in
-    /// proportion to the picture or the file; takes less than a microsecond, on the caller's thread.
+    /// Reads the header of an image. `data` may be the first bytes of a file. Returns nil if the format is unknown, or if
+    /// the size is not in `data` or lies behind thousands of parts. Nothing is decoded, and no memory is allocated in
+    /// proportion to the picture or the file. The call takes less than a microsecond, on the caller's thread.
     public init?(_ data: Data) {
         guard let header = data.withUnsafeBytes({ Self(ByteReader($0)) }) else { return nil }
         self = header
     }
 
     init?(_ bytes: ByteReader) {
-        guard let format = ImageFormat(bytes), let facts = Self.facts(format, bytes) else { return nil }
+        guard let format = ImageFormat(bytes), let facts = Self.facts(format, in: bytes) else { return nil }
         guard facts.width > 0, facts.height > 0 else { return nil }
         self.format = format
         pixelWidth = facts.crop?.size.width ?? facts.width
@@ -35,7 +35,7 @@ public struct ImageHeader: Sendable, Hashable {
         orientation = facts.orientation
     }
 
-    private static func facts(_ format: ImageFormat, _ bytes: ByteReader) -> HeaderFacts? {
+    private static func facts(_ format: ImageFormat, in bytes: ByteReader) -> HeaderFacts? {
         switch format {
         case .jpeg: return JPEGHeader.read(bytes)
         case .png: return PNGHeader.read(bytes)
@@ -47,24 +47,24 @@ public struct ImageHeader: Sendable, Hashable {
         }
     }
 
-    /// The size as it is shown, upright.
+    /// The size of the upright picture.
     var uprightSize: PixelSize {
         orientation.upright(PixelSize(width: pixelWidth, height: pixelHeight))
     }
 }
 
-/// How far readers of headers go.
+/// How far the header readers search.
 enum HeaderLimit {
-    /// Of a file's chunks, boxes, segments or entries, at most so many are looked at. No picture has as many before what
-    /// is looked for; a hostile file may have millions, of a few bytes each.
+    /// The largest number of chunks, boxes, segments or entries to visit. No ordinary picture has as many before its size.
+    /// A hostile file may have millions, of a few bytes each.
     static let parts = 4096
 }
 
-/// What a format's reader finds.
+/// The result of a format's header reader.
 struct HeaderFacts: Equatable {
     var width: Int
     var height: Int
     var orientation = ImageOrientation.up
-    /// The part that is shown, where that is not all.
+    /// The visible part; nil if all of it is visible.
     var crop: PixelArea?
 }

@@ -1,33 +1,33 @@
-/// How stored pixels are to be turned and mirrored to stand upright; the numbers are those of Exif (CIPA DC-008,
-/// tag 0x0112), TIFF, and ImageIO's `CGImagePropertyOrientation`.
+/// How to rotate and mirror stored pixels to make a picture upright. The raw values are those of Exif (CIPA DC-008, tag
+/// 0x0112), TIFF and ImageIO's `CGImagePropertyOrientation`.
 public enum ImageOrientation: Int, Sendable, Hashable, CaseIterable {
-    /// Stored upright.
+    /// The picture is stored upright.
     case up = 1
-    /// To be mirrored left to right.
+    /// Mirror left to right.
     case upMirrored = 2
-    /// To be turned by half.
+    /// Rotate by 180°.
     case down = 3
-    /// To be mirrored top to bottom.
+    /// Mirror top to bottom.
     case downMirrored = 4
-    /// To be mirrored along the diagonal from the top left.
+    /// Mirror along the diagonal from the top left.
     case leftMirrored = 5
-    /// To be turned a quarter clockwise.
+    /// Rotate by 90° clockwise.
     case right = 6
-    /// To be mirrored along the diagonal from the top right.
+    /// Mirror along the diagonal from the top right.
     case rightMirrored = 7
-    /// To be turned a quarter counterclockwise.
+    /// Rotate by 90° counterclockwise.
     case left = 8
 
     /// Whether rows become columns.
     var swapsAxes: Bool { rawValue >= 5 }
 
-    /// Where the stored picture's left edge comes to lie on the right, or at the bottom.
+    /// Whether the stored left edge becomes the right or the bottom edge.
     var reversesX: Bool { self == .upMirrored || self == .down || self == .rightMirrored || self == .left }
 
-    /// Where the stored picture's top edge comes to lie at the bottom, or on the right.
+    /// Whether the stored top edge becomes the bottom or the right edge.
     var reversesY: Bool { self == .down || self == .downMirrored || self == .right || self == .rightMirrored }
 
-    /// Turned, beyond that, by a quarter counterclockwise.
+    /// This orientation, followed by a rotation of 90° counterclockwise.
     var turnedLeft: ImageOrientation {
         switch self {
         case .up: return .left
@@ -41,7 +41,7 @@ public enum ImageOrientation: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Mirrored, beyond that, left to right.
+    /// This orientation, followed by mirroring left to right.
     var mirrored: ImageOrientation {
         switch self {
         case .up: return .upMirrored
@@ -55,8 +55,8 @@ public enum ImageOrientation: Int, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The size that a stored one has when it is upright; and, as well, the other way round.
-    func upright(_ size: PixelSize) -> PixelSize {
+    /// The upright size of a stored size, and vice versa.
+    package func upright(_ size: PixelSize) -> PixelSize {
         swapsAxes ? PixelSize(width: size.height, height: size.width) : size
     }
 }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Walks the marker segments of a JPEG (ITU-T T.81 annex B) up to its frame header.
+/// Walks the marker segments of a JPEG (ITU-T T.81 annex B) up to its first scan.
 enum JPEGHeader {
     private static let scan: UInt8 = 0xDA
-    /// Segments, and bytes between them, that are looked at before the first scan.
+    /// The largest number of segments, and of bytes between them, to visit before the first scan.
     private static let mostSteps = 16 * HeaderLimit.parts
 
     static func read(_ bytes: ByteReader) -> HeaderFacts? {
-        // Of several Exif segments browsers read the first.
+        // Browsers read the first of several Exif segments.
         var orientation: ImageOrientation?
         var size: (width: Int, height: Int)?
         walk(bytes) { marker, segment in
@@ -31,7 +31,7 @@ enum JPEGHeader {
             } else if marker == 0xD9 {
                 return
             } else {
-                // A length of less than itself is taken for none, as libjpeg does.
+                // A length that is too small for itself counts as no content, as in libjpeg.
                 guard let length = bytes.big16(offset + 2).map({ max($0, 2) }) else { return }
                 guard let segment = bytes.part(from: offset + 4, count: length - 2) else { return }
                 guard visit(marker, segment), marker != scan else { return }
@@ -40,12 +40,12 @@ enum JPEGHeader {
         }
     }
 
-    /// SOF0 to SOF15, without DHT, JPG and DAC, which lie among them.
+    /// SOF0 to SOF15, without DHT, JPG and DAC, whose markers lie among them.
     private static func isFrame(_ marker: UInt8) -> Bool {
         (0xC0...0xCF).contains(marker) && marker != 0xC4 && marker != 0xC8 && marker != 0xCC
     }
 
-    /// Whether its first scan has begun: all that is to be known of it before is there.
+    /// Whether the first scan has begun, so that everything before it is known.
     static func isComplete(_ bytes: ByteReader) -> Bool {
         var isComplete = false
         walk(bytes) { marker, segment in
@@ -55,7 +55,7 @@ enum JPEGHeader {
         return isComplete
     }
 
-    /// Whether its frame is progressive (T.81 §4.11).
+    /// Whether the frame is progressive (T.81 §4.11).
     static func isProgressive(_ bytes: ByteReader) -> Bool {
         var isProgressive = false
         walk(bytes) { marker, _ in
@@ -65,7 +65,7 @@ enum JPEGHeader {
         return isProgressive
     }
 
-    /// Whether its frame has the four components of inks.
+    /// Whether the frame has four components, which are CMYK inks.
     static func isInks(_ bytes: ByteReader) -> Bool {
         var count: UInt8?
         walk(bytes) { marker, segment in
@@ -75,14 +75,15 @@ enum JPEGHeader {
         return count == 4
     }
 
-    /// The bytes of all its coefficients, which a decoder has to hold where they come in several scans; else 0.
-    /// - Parameter isCoarse: Whether it holds no more than the means and slopes of blocks, for a quarter of the size.
-    static func coefficientBytes(_ bytes: ByteReader, isCoarse: Bool = false) -> Int {
+    /// The bytes of all coefficients if the decoder has to hold them, because the file has several scans; otherwise 0.
+    /// - Parameter lowFrequencyOnly: Whether the decoder keeps only the means and slopes of blocks, for a quarter of the
+    ///   size.
+    static func coefficientBytes(_ bytes: ByteReader, lowFrequencyOnly: Bool = false) -> Int {
         var (all, components, isProgressive) = (0, 0, false)
         var isScattered = false
         walk(bytes) { marker, segment in
             if isFrame(marker) {
-                all = coefficientBytes(frame: segment, isCoarse) ?? 0
+                all = coefficientBytes(frame: segment, lowFrequencyOnly) ?? 0
                 components = segment.byte(5).map(Int.init) ?? 0
                 isProgressive = marker & 3 == 2
             } else if marker == scan {
@@ -93,7 +94,7 @@ enum JPEGHeader {
         return isProgressive || isScattered ? all : 0
     }
 
-    /// How many times as many samples as a component has, across and down, another one has; 1 if that is not told.
+    /// The largest ratio between the samples of two components, across and down; 1 if it is unknown.
     static func subsampling(_ bytes: ByteReader) -> (across: Int, down: Int) {
         var largest = (across: 1, down: 1)
         walk(bytes) { marker, segment in
@@ -110,23 +111,23 @@ enum JPEGHeader {
         return most / least
     }
 
-    /// T.81 §B.2.2: lines, samples a line, and the components.
-    private static func coefficientBytes(frame: ByteReader, _ isCoarse: Bool) -> Int? {
+    /// The frame header has lines, samples per line and components (T.81 §B.2.2).
+    private static func coefficientBytes(frame: ByteReader, _ lowFrequencyOnly: Bool) -> Int? {
         guard let height = frame.big16(1), let width = frame.big16(3) else { return nil }
         let factors = JPEGSampling.factors(frame)
         let (across, down) = (factors.map(\.0).max() ?? 1, factors.map(\.1).max() ?? 1)
         guard across > 0, down > 0 else { return nil }
         return factors.reduce(0) { sum, factor in
             let all = (width * factor.0 / across + 16) * (height * factor.1 / down + 16) * 2
-            guard isCoarse, !JPEGSampling.isHalved(factor, of: (across, down)) else { return sum + all }
-            // Four of 64, and the rows of whole blocks that are at hand.
+            guard lowFrequencyOnly, !JPEGSampling.isHalved(factor, of: (across, down)) else { return sum + all }
+            // Four of 64 coefficients, and the rows of whole blocks that are in use.
             return sum + all / 16 + (width + 16) * 128
         }
     }
 
-    /// The colour profile, which comes in parts (ICC.1 §B.4): each in a segment of its own, with its number from 1 and
-    /// the number of all parts. A profile is ignored if parts are missing, come twice or disagree about their number, as
-    /// libjpeg and browsers do.
+    /// The colour profile, which comes in parts (ICC.1 §B.4). Each part is in its own segment, with its number from 1 and
+    /// the total number. If parts are missing or repeated or disagree about the total, the profile is ignored, as in
+    /// libjpeg and browsers.
     static func profile(_ bytes: ByteReader) -> Data? {
         var parts: [Int: ByteReader] = [:]
         var (count, isConsistent) = (Int?.none, true)
@@ -148,5 +149,22 @@ enum JPEGHeader {
     private static func exif(_ segment: ByteReader) -> ImageOrientation? {
         guard segment.has("Exif\0\0", at: 0) else { return nil }
         return Exif.orientation(segment)
+    }
+}
+
+/// How components are sampled (T.81 §A.1.1).
+enum JPEGSampling {
+    /// The sampling factors of each component of a frame, across and down (T.81 §B.2.2).
+    static func factors(_ frame: ByteReader) -> [(Int, Int)] {
+        (0..<Int(frame.byte(5) ?? 0)).compactMap { component in
+            frame.byte(7 + component * 3).map { (Int($0 >> 4), Int($0 & 15)) }
+        }
+    }
+
+    /// Whether a component is stored at half the size of the largest component or less. libjpeg enlarges such a component
+    /// by decoding it at twice the scale.
+    static func isHalved(_ factors: (Int, Int), of largest: (Int, Int)) -> Bool {
+        guard factors.0 > 0, factors.1 > 0 else { return false }
+        return largest.0 % (2 * factors.0) == 0 && largest.1 % (2 * factors.1) == 0
     }
 }

@@ -1,4 +1,4 @@
-/// JPEG XL: a codestream, bare or in boxes (ISO/IEC 18181-1 annex D, 18181-2).
+/// The header of JPEG XL: a codestream, bare or in boxes (ISO/IEC 18181-1 annex D, 18181-2).
 enum JPEGXLHeader {
     static func recognizes(_ bytes: ByteReader) -> Bool {
         bytes.big16(0) == 0xFF0A || isContainer(bytes)
@@ -11,10 +11,10 @@ enum JPEGXLHeader {
     static func read(_ bytes: ByteReader) -> HeaderFacts? {
         guard let codestream = codestream(bytes), codestream.big16(0) == 0xFF0A else { return nil }
         var bits = LowBits(codestream, from: 2)
-        guard let small = bits.read(1), let height = length(&bits, small == 1), let ratio = bits.read(3) else {
+        guard let small = bits.read(1), let height = length(&bits, isSmall: small == 1), let ratio = bits.read(3) else {
             return nil
         }
-        guard let width = ratio == 0 ? length(&bits, small == 1) : width(of: height, ratio) else { return nil }
+        guard let width = ratio == 0 ? length(&bits, isSmall: small == 1) : width(of: height, ratio) else { return nil }
         return HeaderFacts(width: width, height: height, orientation: orientation(&bits) ?? .up)
     }
 
@@ -27,7 +27,7 @@ enum JPEGXLHeader {
         return nil
     }
 
-    private static func length(_ bits: inout LowBits, _ small: Bool) -> Int? {
+    private static func length(_ bits: inout LowBits, isSmall small: Bool) -> Int? {
         if small { return bits.read(5).map { ($0 + 1) * 8 } }
         guard let selector = bits.read(2) else { return nil }
         return bits.read([9, 13, 18, 30][selector]).map { $0 + 1 }
@@ -38,14 +38,14 @@ enum JPEGXLHeader {
         return height * part / whole
     }
 
-    /// It opens the metadata, unless these are all as by default.
+    /// The orientation is the first field of the metadata, unless all metadata have their defaults.
     private static func orientation(_ bits: inout LowBits) -> ImageOrientation? {
         guard bits.read(1) == 0, bits.read(1) == 1 else { return nil }
         return bits.read(3).flatMap { ImageOrientation(rawValue: $0 + 1) }
     }
 }
 
-/// Reads bits from the lowest of each byte on.
+/// Reads bits, beginning with the lowest bit of each byte.
 struct LowBits {
     private let bytes: ByteReader
     private var position: Int

@@ -1,4 +1,5 @@
-/// W3C PNG §11.2.1: `IHDR` is the first chunk. An orientation may follow in `eXIf`, before the pixels.
+/// The header of PNG: `IHDR` is the first chunk (W3C PNG §11.2.1). An `eXIf` chunk with the orientation may come before the
+/// pixels.
 enum PNGHeader {
     static func read(_ bytes: ByteReader) -> HeaderFacts? {
         guard bytes.has("IHDR", at: 12), let width = bytes.big32(16), let height = bytes.big32(20) else { return nil }
@@ -15,12 +16,12 @@ enum PNGHeader {
     }
 }
 
-/// The chunks of a PNG, one after the other (W3C PNG §5.3), their checksums unseen.
+/// Iterates over the chunks of a PNG (W3C PNG §5.3). Checksums are not verified.
 struct PNGChunks: Sequence, IteratorProtocol {
     struct Chunk {
         fileprivate let header: ByteReader
         let content: ByteReader
-        /// Where the content is, and where the whole chunk.
+        /// The ranges of the content and of the whole chunk.
         let range: Range<Int>
         let whole: Range<Int>
 
@@ -34,7 +35,7 @@ struct PNGChunks: Sequence, IteratorProtocol {
         self.bytes = bytes
     }
 
-    /// The next chunk, if its content is there as a whole; else nil.
+    /// The next chunk; nil if its content is not complete.
     mutating func next() -> Chunk? {
         guard let length = bytes.big32(offset), length <= 0x7FFF_FFFF, bytes.has(length + 8, at: offset),
             let header = bytes.part(from: offset, count: 8), let content = bytes.part(from: offset + 8, count: length)

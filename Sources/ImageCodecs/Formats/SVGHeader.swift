@@ -1,6 +1,6 @@
 import Foundation
 
-/// The size that an SVG says it has (SVG 2 §8.2), in CSS pixels. Only its first 4 KB are looked at.
+/// The size that an SVG declares (SVG 2 §8.2), in CSS pixels. Only the first 4 KB are read.
 enum SVGHeader {
     static func recognizes(_ bytes: ByteReader) -> Bool {
         start(bytes) != nil
@@ -9,9 +9,11 @@ enum SVGHeader {
     static func read(_ bytes: ByteReader) -> HeaderFacts? {
         guard let start = start(bytes), let part = bytes.part(from: start, count: 4096) else { return nil }
         let tag = ByteReader(UnsafeRawBufferPointer(rebasing: part.bytes.prefix { $0 != UInt8(ascii: ">") }))
-        var (width, height) = (attribute("width", tag).flatMap(pixels), attribute("height", tag).flatMap(pixels))
+        var (width, height) = (
+            attribute("width", in: tag).flatMap(pixels), attribute("height", in: tag).flatMap(pixels)
+        )
         // Most have a width and a height, and then the box is not needed.
-        let box = width == nil || height == nil ? attribute("viewBox", tag).map(numbers) ?? [] : []
+        let box = width == nil || height == nil ? attribute("viewBox", in: tag).map(numbers) ?? [] : []
         if box.count == 4, box[2] > 0, box[3] > 0 {
             switch (width, height) {
             case (nil, nil): (width, height) = (box[2], box[3])
@@ -20,12 +22,12 @@ enum SVGHeader {
             default: break
             }
         }
-        // What replaced elements measure by default (CSS 2.2 §10.3.2).
+        // The default size of replaced elements (CSS 2.2 §10.3.2).
         guard let width = whole(width ?? 300), let height = whole(height ?? 150) else { return nil }
         return HeaderFacts(width: width, height: height)
     }
 
-    /// Where the root element begins.
+    /// The offset of the root element.
     private static func start(_ bytes: ByteReader) -> Int? {
         guard let head = bytes.part(from: 0, count: 4096) else { return nil }
         // A byte order mark may come first.
@@ -37,7 +39,7 @@ enum SVGHeader {
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
     /// The value of an attribute.
-    private static func attribute(_ name: StaticString, _ tag: ByteReader) -> String? {
+    private static func attribute(_ name: StaticString, in tag: ByteReader) -> String? {
         for index in 1..<max(tag.count, 1) where isSpace(tag.bytes[index - 1]) && tag.has(name, at: index) {
             var rest = tag.bytes[(index + name.utf8CodeUnitCount)...].drop(while: isSpace)
             guard rest.popFirst() == UInt8(ascii: "=") else { continue }
@@ -58,9 +60,9 @@ enum SVGHeader {
         ("px", 1), ("pt", 4.0 / 3), ("pc", 16), ("mm", 96 / 25.4), ("cm", 960 / 25.4), ("in", 96), ("", 1),
     ]
 
-    /// A length in CSS pixels; nil for percentages, and what depends on fonts.
+    /// A length in CSS pixels; nil for percentages and for units that depend on fonts.
     private static func pixels(_ text: String) -> Double? {
-        // Most have no unit at all.
+        // Most lengths have no unit.
         if let number = Double(text) { return number > 0 ? number : nil }
         let text = text.trimmingCharacters(in: .whitespaces)
         for (unit, factor) in units where text.hasSuffix(unit) {

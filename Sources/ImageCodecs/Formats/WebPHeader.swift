@@ -1,4 +1,4 @@
-/// RFC 9649 §2.5–2.7: the canvas of the extended format, or the frame of the simple ones.
+/// The header of WebP (RFC 9649 §2.5–2.7): the canvas of the extended format, or the frame of the simple formats.
 enum WebPHeader {
     static func read(_ bytes: ByteReader) -> HeaderFacts? {
         if bytes.has("VP8X", at: 12) { return extended(bytes) }
@@ -14,18 +14,18 @@ enum WebPHeader {
         return false
     }
 
-    /// The colour profile (RFC 9649 §2.7.1.4), which comes before the pixels.
+    /// The colour profile (RFC 9649 §2.7.1.4), which precedes the pixels.
     static func profile(_ bytes: ByteReader) -> ByteReader? {
         guard bytes.has("VP8X", at: 12), let flags = bytes.byte(20), flags & 0x20 != 0 else { return nil }
         return RIFFChunks(bytes).prefix(HeaderLimit.parts).first { $0.name == "ICCP" }?.content
     }
 
-    /// Whether an orientation may follow after the pixels.
+    /// Whether an orientation may follow the pixels.
     static func hasExif(_ bytes: ByteReader) -> Bool {
         bytes.has("VP8X", at: 12) && bytes.byte(20).map { $0 & 0x08 != 0 } ?? false
     }
 
-    /// Whether bytes are missing at the end, but for the one that makes the last chunk's length even.
+    /// Whether bytes are missing at the end. The padding byte of the last chunk may be missing.
     static func isTruncated(_ bytes: ByteReader) -> Bool {
         bytes.little32(4).map { $0 + 8 > bytes.count + 1 } ?? true
     }
@@ -34,7 +34,7 @@ enum WebPHeader {
         bytes.has("VP8X", at: 12) && bytes.byte(20).map { $0 & 0x02 != 0 } ?? false
     }
 
-    /// Whether any part of it may be lossless, which takes more memory.
+    /// Whether any part is lossless, which takes more memory.
     static func isLossless(_ bytes: ByteReader) -> Bool {
         guard bytes.has("VP8X", at: 12) else { return bytes.has("VP8L", at: 12) }
         var chunks = RIFFChunks(bytes)
@@ -50,7 +50,7 @@ enum WebPHeader {
         return HeaderFacts(width: width + 1, height: height + 1, orientation: orientation(bytes) ?? .up)
     }
 
-    /// RFC 9649 §2.7.1.5: Exif is a chunk of its own, after the pixels.
+    /// Exif is a chunk of its own after the pixels (RFC 9649 §2.7.1.5).
     private static func orientation(_ bytes: ByteReader) -> ImageOrientation? {
         guard hasExif(bytes) else { return nil }
         return RIFFChunks(bytes).prefix(HeaderLimit.parts).first { $0.name == "EXIF" }.flatMap {
@@ -58,13 +58,13 @@ enum WebPHeader {
         }
     }
 
-    /// RFC 9649 §3.4: the signature, then 14 bits of width - 1 and of height - 1.
+    /// The signature, then 14 bits each for width - 1 and height - 1 (RFC 9649 §3.4).
     private static func lossless(_ bytes: ByteReader) -> HeaderFacts? {
         guard bytes.byte(20) == 0x2F, let bits = bytes.little32(21) else { return nil }
         return HeaderFacts(width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1)
     }
 
-    /// RFC 6386 §9.1: a key frame's start code, then 14 bits of width and of height, each with 2 bits of scale.
+    /// The start code of a key frame, then 14 bits each for width and height, each with 2 bits of scale (RFC 6386 §9.1).
     private static func lossy(_ bytes: ByteReader) -> HeaderFacts? {
         guard bytes.little24(23) == 0x2A019D, let width = bytes.little16(26), let height = bytes.little16(28) else {
             return nil
@@ -73,19 +73,19 @@ enum WebPHeader {
     }
 }
 
-/// The chunks of a RIFF file, one after the other (RFC 9649 §2.3).
+/// Iterates over the chunks of a RIFF file (RFC 9649 §2.3).
 struct RIFFChunks: Sequence, IteratorProtocol {
     struct Chunk {
         let name: String
         let content: ByteReader
-        /// Where the content is.
+        /// The range of the content.
         let range: Range<Int>
     }
 
     private let bytes: ByteReader
     private var offset: Int
 
-    /// The chunks of a whole file; or those inside of another chunk, from `offset` on.
+    /// The chunks of a whole file, or those inside another chunk from `offset` on.
     init(_ bytes: ByteReader, from offset: Int = 12) {
         self.bytes = bytes
         self.offset = offset

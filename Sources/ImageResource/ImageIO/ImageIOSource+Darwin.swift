@@ -1,19 +1,20 @@
 #if canImport(ImageIO)
     import CoreGraphics
     import Foundation
+    import ImageCodecs
     import ImageIO
     import Synchronizer
 
     /// A file as ImageIO sees it, within the limits of ``ImageDecoding``.
     ///
-    /// Nothing is decoded until a picture is asked for, and then at once and not when it is first drawn.
-    struct ImageIOSource {
+    /// Nothing is decoded until a picture is requested. Then it is decoded at once, not when it is first drawn.
+    struct ImageIOSource: @unchecked Sendable {  // The source is immutable, and ImageIO is thread-safe.
         private let source: CGImageSource
-        /// What errors name.
+        /// The format that errors name.
         private let format: ImageFormat?
-        /// The picture that stands for the file: some have several, and the first need not be it.
+        /// The picture that represents the file. A file may have several, and this need not be the first.
         let primary: Int
-        /// The size of that as it is shown, upright.
+        /// The upright size of that picture.
         let uprightSize: PixelSize
 
         init(_ data: Data) throws {
@@ -23,18 +24,18 @@
             }
             try self.init(source, format: ImageFormat(data))
             if CGImageSourceGetStatusAtIndex(source, primary) != .statusComplete {
-                throw damaged("the data end too early")
+                throw damaged("the data ends too early")
             }
         }
 
-        /// - Parameter format: What errors name.
+        /// - Parameter format: The format that errors name.
         init(_ source: CGImageSource, format: ImageFormat?) throws {
             guard CGImageSourceGetCount(source) > 0 else {
-                throw format.map { ImageError.damaged($0, "there is no picture") } ?? ImageError.unknownFormat
+                throw format.map { ImageError.damaged($0, "no picture") } ?? ImageError.unknownFormat
             }
             let primary = CGImageSourceGetPrimaryImageIndex(source)
             guard let size = Self.size(of: source, at: primary) else {
-                throw format.map { ImageError.damaged($0, "no size in its header") } ?? ImageError.unknownFormat
+                throw format.map { ImageError.damaged($0, "no size in the header") } ?? ImageError.unknownFormat
             }
             let limit = ImageDecoding.maximumPixelCount
             guard size.area <= limit else {
@@ -71,19 +72,19 @@
 
         var fileProperties: [CFString: Any] { Self.values(CGImageSourceCopyProperties(source, nil)) }
 
-        /// A picture, upright and decoded, as large as is wanted.
+        /// Decodes a picture, upright, at the requested size.
         func picture(at index: Int, _ sizing: ImageSizing) throws -> CGImage {
             try ParseCancellation.check()
             let size = affordable(sizing.size(for: uprightSize))
             return try DecodeBudget.shared.with(size.bytes) {
                 guard let picture = picture(at: index, longerSide: max(size.width, size.height)) else {
-                    throw damaged("ImageIO does not decode it")
+                    throw damaged("ImageIO cannot decode it")
                 }
                 return picture
             }
         }
 
-        /// A thumbnail is what ImageIO calls a picture that it turns and scales while it decodes.
+        /// ImageIO calls a picture a thumbnail if it turns and scales it while decoding.
         private func picture(at index: Int, longerSide: Int) -> CGImage? {
             let options =
                 [
@@ -95,10 +96,10 @@
             return CGImageSourceCreateThumbnailAtIndex(source, index, options as CFDictionary)
         }
 
-        /// The bytes of a picture as it would be decoded.
+        /// The bytes of a picture at the size at which it would be decoded.
         func bytes(_ sizing: ImageSizing) -> Int { affordable(sizing.size(for: uprightSize)).bytes }
 
-        /// The size, or the largest of the same aspect ratio that the budget allows.
+        /// The size, or the largest size with the same aspect ratio that the budget allows.
         private func affordable(_ size: PixelSize) -> PixelSize {
             let limit = ImageDecoding.memoryBudget
             guard size.bytes > limit else { return size }

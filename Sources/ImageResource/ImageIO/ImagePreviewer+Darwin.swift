@@ -1,13 +1,14 @@
 #if canImport(ImageIO)
     import Foundation
+    import ImageCodecs
     import ImageIO
     import Synchronizer
 
-    /// Makes previews of one image while its bytes arrive, of whatever formats ImageIO decodes in part.
+    /// Makes previews of an image while its bytes arrive, in all formats that ImageIO decodes in part.
     final class ImagePreviewer: Previewer {
         private let sizing: ImageSizing
         private let source = CGImageSourceCreateIncremental(nil)
-        /// What a preview takes, until this is dropped; if there is too little, nothing is shown rather than waited for.
+        /// The budget that a preview takes until this object is released. If too little is left, there is no preview.
         private var reservation: DecodeBudget.Reservation?
 
         init(sizing: ImageSizing) {

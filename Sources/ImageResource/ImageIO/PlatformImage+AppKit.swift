@@ -1,8 +1,8 @@
 #if canImport(AppKit) && !canImport(UIKit)
     import AppKit
 
-    // Immutable as it is used here: made once, from pixels that are decoded, and given away. AppKit says the same since
-    // macOS 14, for its own purposes.
+    // Immutable as it is used here: created once from decoded pixels, and never changed. AppKit declares the same since
+    // macOS 14.
     extension NSImage: @unchecked @retroactive Sendable {}
 
     extension NSImage {

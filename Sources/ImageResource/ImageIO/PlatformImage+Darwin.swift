@@ -1,9 +1,10 @@
 #if canImport(ImageIO)
     import CoreGraphics
     import Foundation
+    import ImageCodecs
 
     extension PlatformImage {
-        /// Decodes an image, upright, on this thread. Of an animation it gives the first frame.
+        /// Decodes an image on this thread, upright. An animation gives its first frame.
         static func decode(_ data: Data, sizing: ImageSizing) throws -> PlatformImage {
             if data.isEmpty { throw ImageError.unknownFormat }
             let file = try ImageIOSource(data)

@@ -1,38 +1,36 @@
-#if !canImport(ImageIO)
-    import Foundation
+import Foundation
 
-    /// Memory for premultiplied BGRA, rows one after the other without gaps.
-    final class PixelBuffer: @unchecked Sendable {  // Written only by who makes it, before it is shared.
-        let size: PixelSize
-        let base: UnsafeMutableRawPointer
+/// Memory for premultiplied BGRA. Rows follow each other without gaps.
+final class PixelBuffer: @unchecked Sendable {  // Written only by who makes it, before it is shared.
+    let size: PixelSize
+    let base: UnsafeMutableRawPointer
 
-        var bytesPerRow: Int { size.width * 4 }
+    var bytesPerRow: Int { size.width * 4 }
 
-        /// Memory whose contents are not yet defined, unless `cleared`.
-        init(_ size: PixelSize, cleared: Bool = false) throws {
-            guard size.width > 0, size.height > 0, size.bytes < .max / 2 else { throw ImageError.outOfMemory }
-            guard let base = PictureMemory.allocate(size.bytes, cleared: cleared) else { throw ImageError.outOfMemory }
-            self.size = size
-            self.base = base
-        }
-
-        deinit {
-            PictureMemory.free(base, size.bytes)
-        }
-
-        var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: size.bytes) }
-
-        func row(_ index: Int) -> UnsafeMutableRawPointer { base + index * bytesPerRow }
-
-        func copy() throws -> PixelBuffer {
-            let copy = try PixelBuffer(size)
-            copy.base.copyMemory(from: base, byteCount: size.bytes)
-            return copy
-        }
-
-        /// Whether every byte is the same; the layout is the same in all.
-        func hasSameBytes(as other: PixelBuffer) -> Bool {
-            size == other.size && memcmp(base, other.base, size.bytes) == 0
-        }
+    /// Allocates memory. Its contents are undefined unless `cleared`.
+    init(_ size: PixelSize, cleared: Bool = false) throws {
+        guard size.width > 0, size.height > 0, size.bytes < .max / 2 else { throw ImageError.outOfMemory }
+        guard let base = PictureMemory.allocate(size.bytes, cleared: cleared) else { throw ImageError.outOfMemory }
+        self.size = size
+        self.base = base
     }
-#endif
+
+    deinit {
+        PictureMemory.free(base, count: size.bytes)
+    }
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: size.bytes) }
+
+    func row(_ index: Int) -> UnsafeMutableRawPointer { base + index * bytesPerRow }
+
+    func copy() throws -> PixelBuffer {
+        let copy = try PixelBuffer(size)
+        copy.base.copyMemory(from: base, byteCount: size.bytes)
+        return copy
+    }
+
+    /// Whether all bytes are equal.
+    func hasSameBytes(as other: PixelBuffer) -> Bool {
+        size == other.size && memcmp(base, other.base, size.bytes) == 0
+    }
+}

@@ -1,17 +1,17 @@
-#if AVIF && canImport(CAVIF) && !canImport(ImageIO)
+#if AVIF && canImport(CAVIF)
     internal import CAVIF
     import Foundation
     import Synchronizer
 
-    /// AVIF by libavif, which writes premultiplied BGRA itself. It cannot be left while it decodes.
+    /// Decodes AVIF with libavif, which writes premultiplied BGRA itself. A decode in progress cannot be cancelled.
     final class AVIFDecoder: BitmapCodec {
         private let decoder: UnsafeMutablePointer<avifDecoder>
 
-        private init(_ bytes: ByteReader, _ limit: Int) throws {
+        private init(_ bytes: ByteReader, limit: Int) throws {
             guard let decoder = avifDecoderCreate() else { throw ImageError.outOfMemory }
             self.decoder = decoder
             decoder.pointee.maxThreads = 1
-            // The header is that of the still picture, too; a sequence may have other tracks, of sound for example.
+            // The header describes the still picture too. A sequence may have other tracks, for example sound.
             decoder.pointee.requestedSource = AVIF_DECODER_SOURCE_PRIMARY_ITEM
             decoder.pointee.ignoreExif = 1
             decoder.pointee.ignoreXMP = 1
@@ -26,24 +26,24 @@
             avifDecoderDestroy(decoder)
         }
 
-        /// Planes of up to two bytes a sample, and what it refers to while it decodes.
-        static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
+        /// Planes with up to two bytes per sample, and the reference pictures.
+        static func workingBytes(_ bytes: ByteReader, plan: DecodePlan) -> Int {
             let (bytes, overflow) = plan.coded.bytes.multipliedReportingOverflow(by: 4)
             return overflow ? .max : bytes
         }
 
-        static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
+        static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
             if let items = HEIFItems(bytes), !isInOrder(items) {
-                throw ImageError.damaged(.avif, "libavif would mix up or leave out tiles of its grid")
+                throw ImageError.damaged(.avif, "libavif 0.11 would misplace or omit tiles of the grid")
             }
             guard let complete = HEIFMeta.withExplicitLength(bytes) else {
-                return try AVIFDecoder(bytes, plan.coded.area).decode(plan)
+                return try AVIFDecoder(bytes, limit: plan.coded.area).decode(plan)
             }
-            return try complete.withUnsafeBytes { try AVIFDecoder(ByteReader($0), plan.coded.area).decode(plan) }
+            return try complete.withUnsafeBytes { try AVIFDecoder(ByteReader($0), limit: plan.coded.area).decode(plan) }
         }
 
-        /// libavif 0.11 sets the tiles of a grid side by side in the order in which the file lists them, not in that in which the
-        /// grid names them, and leaves out alpha that belongs to tiles.
+        /// libavif 0.11 places the tiles of a grid in the order in which the file lists them instead of the order that the
+        /// grid specifies. It also drops alpha that belongs to tiles.
         private static func isInOrder(_ items: HEIFItems) -> Bool {
             let auxiliaries = items.auxiliaries.values.joined()
             return items.grids.allSatisfy { grid in
@@ -59,15 +59,16 @@
             try ParseCancellation.check()
             guard let image = decoder.pointee.image, Int(image.pointee.width) == plan.coded.width,
                 Int(image.pointee.height) == plan.coded.height
-            else { throw ImageError.damaged(.avif, "two sizes") }
-            let picture = try pixels(image, plan.coded)
+            else { throw ImageError.damaged(.avif, "the header and the stream have different sizes") }
+            let picture = try pixels(image, size: plan.coded)
             let isOpaque = decoder.pointee.alphaPresent == 0
             let profile = ByteReader(
                 UnsafeRawBufferPointer(start: image.pointee.icc.data, count: image.pointee.icc.size))
-            return try PictureAssembler.assemble(plan, picture, ColorTransform(profile, .rgb), isOpaque: isOpaque)
+            return try PictureAssembler.assemble(
+                plan, whole: picture, colours: ColorTransform(profile, model: .rgb), isOpaque: isOpaque)
         }
 
-        private func pixels(_ image: UnsafeMutablePointer<avifImage>, _ size: PixelSize) throws -> PixelBuffer {
+        private func pixels(_ image: UnsafeMutablePointer<avifImage>, size: PixelSize) throws -> PixelBuffer {
             let picture = try PixelBuffer(size, cleared: true)
             var target = avifRGBImage()
             avifRGBImageSetDefaults(&target, image)

@@ -1,9 +1,9 @@
-#if HEIC && canImport(CHEIF) && !canImport(ImageIO)
+#if HEIC && canImport(CHEIF)
     internal import CHEIF
     import Foundation
     import Synchronizer
 
-    /// HEIC by libheif. It cannot be left while it decodes.
+    /// Decodes HEIC with libheif. A decode in progress cannot be cancelled.
     final class HEICDecoder: BitmapCodec {
         private let context: OpaquePointer
         private var handle: OpaquePointer?
@@ -23,15 +23,15 @@
             heif_context_free(context)
         }
 
-        static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
+        static func workingBytes(_ bytes: ByteReader, plan: DecodePlan) -> Int {
             HEICPictures(bytes)?.workingBytes ?? 0
         }
 
-        /// What libheif and libde265 would allocate for is not in the header alone; a file of which it cannot be told is
-        /// not given to them.
-        static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
+        /// The header does not tell what libheif and libde265 will allocate. They don't get files for which that is
+        /// unknown.
+        static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
             guard HEICPictures(bytes) != nil else {
-                throw ImageError.damaged(.heic, "its pictures are not stills of HEVC, or a grid of them")
+                throw ImageError.damaged(.heic, "only HEVC still pictures and grids of them are supported")
             }
             return try HEICDecoder(bytes).decode(plan)
         }
@@ -45,11 +45,11 @@
             if !isOpaque, heif_image_handle_is_premultiplied_alpha(handle) == 0 {
                 try Premultiplication.multiply(picture)
             }
-            let colours = profile().withUnsafeBytes { ColorTransform(ByteReader($0), .rgb) }
-            return try PictureAssembler.assemble(plan, picture, colours, isOpaque: isOpaque)
+            let colours = profile().withUnsafeBytes { ColorTransform(ByteReader($0), model: .rgb) }
+            return try PictureAssembler.assemble(plan, whole: picture, colours: colours, isOpaque: isOpaque)
         }
 
-        /// Pictures are cropped and turned here, like those of every other format.
+        /// Cropping and rotation happen here, as for every other format.
         private func decodeImage() throws {
             let options = heif_decoding_options_alloc()
             defer { heif_decoding_options_free(options) }
@@ -64,7 +64,7 @@
                 Int(heif_image_get_height(image, heif_channel_interleaved)) == size.height,
                 let plane = heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride),
                 Int(stride) >= size.width * 4
-            else { throw ImageError.damaged(.heic, "two sizes") }
+            else { throw ImageError.damaged(.heic, "the header and the stream have different sizes") }
             let picture = try PixelBuffer(size)
             for row in 0..<size.height {
                 PixelOrder.swapRedAndBlue(plane + row * Int(stride), into: picture.row(row), count: size.width)

@@ -1,11 +1,11 @@
-#if HEIC && !canImport(ImageIO)
-    /// The coded pictures that a HEIC file's image is made of: itself or the tiles of a grid (ISO/IEC 23008-12 §6.6.2.3),
-    /// and what says how transparent it is.
+#if HEIC
+    /// The coded pictures of a HEIC file's image: the image itself or the tiles of a grid (ISO/IEC 23008-12 §6.6.2.3), and
+    /// their alpha pictures.
     ///
-    /// Their sizes are in their streams, and need not be what the header says. Overlays, grids of grids, and pictures
-    /// that are not of HEVC are none.
+    /// Their sizes are in their streams, and may differ from the header's. Overlays, nested grids and other codecs than
+    /// HEVC are not supported.
     struct HEICPictures {
-        /// The bytes that a decode takes beside its picture.
+        /// The bytes that a decode takes in addition to its picture.
         var workingBytes: Int {
             canvasBytes > .max - pictureBytes ? .max : canvasBytes + pictureBytes
         }
@@ -13,11 +13,11 @@
         private var pictureBytes = 0
         private var canvasBytes = 0
 
-        /// nil if the file has others, or it cannot be told.
+        /// Returns nil if the file has unsupported pictures, or if they can't be determined.
         init?(_ file: ByteReader) {
             guard let items = HEIFItems(file) else { return nil }
             let auxiliaries = items.auxiliaries
-            // What is said of what is said of a picture has no end where it goes round in a circle.
+            // Auxiliary items of auxiliary items could form a cycle, so they are rejected.
             guard auxiliaries.values.joined().allSatisfy({ auxiliaries[$0] == nil }),
                 ([items.primary] + auxiliaries.keys).allSatisfy({ add($0, of: items) })
             else { return nil }
@@ -39,16 +39,16 @@
             return stream.largestArea
         }
 
-        /// For a pixel of the picture: planes of up to 16 bits and what the decoder notes of them, the same in libheif and
-        /// as RGBA; for each picture that it refers to, planes and notes again; tables for each set of parameters.
+        /// Per pixel of the picture: planes of up to 16 bits, the decoder's metadata, and the same in libheif and as RGBA.
+        /// Per reference picture: planes and metadata again. Per parameter set: tables.
         private static func bytes(_ stream: HEVCStream) -> Int {
             let perPixel = 16 + (stream.canRefer ? 16 * 8 : 0) + stream.pictureParameterSets
             let (bytes, overflow) = stream.largestArea.multipliedReportingOverflow(by: perPixel)
             return overflow ? .max : bytes
         }
 
-        /// For a pixel of the grid: planes, and the same as RGBA. Its tiles may not be much more than the grid, as each
-        /// is decoded whole.
+        /// Per pixel of the grid: planes, and the same as RGBA. Each tile is decoded completely, so the tiles together may
+        /// not be much larger than the grid.
         private mutating func addGrid(_ item: Int, of items: HEIFItems) -> Bool {
             guard let size = items.content(of: item).flatMap(Self.size), size.area < 1 << 32 else { return false }
             canvasBytes = max(canvasBytes, 16 * size.area)

@@ -1,8 +1,8 @@
-#if (HEIC || AVIF) && !canImport(ImageIO)
-    /// The items of a HEIF file, HEIC or AVIF, and what they refer to (ISO/IEC 14496-12 §8.11), read as libheif does.
+#if HEIC || AVIF
+    /// The items of a HEIF file, HEIC or AVIF, and their references (ISO/IEC 14496-12 §8.11), read as libheif reads them.
     ///
-    /// What two readers could take for different things, such as a box that should be there once and is there twice, is
-    /// taken for damage: otherwise what is looked at here would not be what is decoded there.
+    /// Anything that two readers could interpret differently, such as a duplicate of a box that must be unique, counts as
+    /// corruption. Otherwise the library could decode something else than what was checked here.
     struct HEIFItems {
         let primary: Int
         private let properties: [Boxes.Box]
@@ -10,7 +10,7 @@
         private let types: [Int: ByteReader]
         private let contents: [Int: ByteReader]
         private let references: [Reference]
-        /// The numbers of all items in the orders in which the file lists them: with their types, and with their places.
+        /// The numbers of all items in the orders in which the file lists them: by type, and by location.
         let listings: [[Int]]
 
         private struct Reference {
@@ -33,7 +33,7 @@
             self.primary = primary
             self.types = types
             listings = [entries.map(\.id), places.order]
-            self.contents = places.contents(file, itemData)
+            self.contents = places.contents(file, itemData: itemData)
             self.references = references
             self.properties = properties
             self.associations = associations
@@ -43,22 +43,22 @@
 
         func content(of item: Int) -> ByteReader? { contents[item] }
 
-        /// What decoders of an item are set up with.
+        /// The properties that configure an item's decoder.
         func configurations(of item: Int) -> [ByteReader] {
             (HEIFHeader.associated(associations, with: item) ?? []).compactMap { number in
                 properties.indices.contains(number - 1) ? properties[number - 1] : nil
             }.filter { $0.has("hvcC") }.map(\.content)
         }
 
-        /// What an item is made of: the tiles of a grid, in their order.
+        /// The parts of an item: the tiles of a grid, in order.
         func parts(of item: Int) -> [Int] {
             references.first { $0.from == item && $0.type.has("dimg", at: 0) }?.to ?? []
         }
 
-        /// The items that are grids of others.
+        /// The items that are grids.
         var grids: [Int] { types.keys.filter { type(of: $0, is: "grid") } }
 
-        /// Items that say more of others, such as how transparent they are, with what they say it of.
+        /// The auxiliary items of each item, such as its alpha.
         var auxiliaries: [Int: [Int]] {
             let all = references.filter { $0.type.has("auxl", at: 0) }
             return Dictionary(all.map { ($0.from, $0.to) }, uniquingKeysWith: +)
@@ -66,7 +66,7 @@
     }
 
     extension HEIFItems {
-        /// The boxes inside of a box; nil if not all could be gone through.
+        /// The boxes inside a box; nil if the walk did not reach the end.
         private static func all(in bytes: ByteReader, from offset: Int = 4) -> [Boxes.Box]? {
             var (boxes, found) = (Boxes(bytes, from: offset), [Boxes.Box]())
             while let box = boxes.next() { found.append(box) }
@@ -78,7 +78,7 @@
             return found?.count == 1 ? found?[0].content : nil
         }
 
-        /// The numbers and types of items; older entries have no type.
+        /// The numbers and types of items. Older entries have no type.
         private static func entries(_ box: ByteReader) -> [(id: Int, type: ByteReader)]? {
             guard let version = box.byte(0), let boxes = all(in: box, from: version == 0 ? 6 : 8) else { return nil }
             let contents = boxes.filter { $0.has("infe") }.map(\.content)
@@ -93,7 +93,7 @@
             return entries.count == contents.count ? entries : nil
         }
 
-        /// The types of items by their numbers; nil if one has two.
+        /// The types of items by number; nil if an item has two.
         private static func types(_ entries: [(id: Int, type: ByteReader)]) -> [Int: ByteReader]? {
             let types = Dictionary(entries.map { ($0.id, $0.type) }) { first, _ in first }
             return types.count == entries.count ? types : nil
@@ -117,17 +117,17 @@
         }
     }
 
-    /// Where items lie in the file (ISO/IEC 14496-12 §8.11.3), for those that lie there in one piece.
+    /// The locations of items (ISO/IEC 14496-12 §8.11.3) that have one extent in the file.
     private struct ItemPlaces {
         private struct Place {
             let offset: Int
             let length: Int
-            /// Offsets count from the item data box, not from the file.
+            /// Offsets count from the item data box instead of the file.
             let isInItemData: Bool
         }
 
         private var places: [Int: Place] = [:]
-        /// The numbers of the items, as they come.
+        /// The item numbers in stored order.
         private(set) var order: [Int] = []
 
         init?(_ box: ByteReader) {
@@ -152,7 +152,7 @@
             guard count <= HeaderLimit.parts else { return nil }
         }
 
-        func contents(_ file: ByteReader, _ itemData: ByteReader) -> [Int: ByteReader] {
+        func contents(_ file: ByteReader, itemData: ByteReader) -> [Int: ByteReader] {
             places.compactMapValues { place in
                 let space = place.isInItemData ? itemData : file
                 guard space.has(place.length, at: place.offset) else { return nil }
@@ -160,7 +160,7 @@
             }
         }
 
-        /// Reads one number after the other, of sizes that the box says itself.
+        /// Reads numbers in sequence. The box itself declares their sizes.
         private struct Fields {
             let bytes: ByteReader
             var offset: Int

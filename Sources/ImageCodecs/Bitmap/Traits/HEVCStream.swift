@@ -1,14 +1,14 @@
-#if HEIC && !canImport(ImageIO)
-    /// What a decoder of HEVC is going to allocate for, from the headers of its NAL units (ITU-T H.265 §7.3).
+#if HEIC
+    /// What an HEVC decoder will allocate, from the headers of the NAL units (ITU-T H.265 §7.3).
     struct HEVCStream {
-        /// The pixels of the largest picture that a sequence parameter set announces.
+        /// The pixels of the largest picture that a sequence parameter set declares.
         private(set) var largestArea = 0
         private(set) var pictureParameterSets = 0
         private(set) var pictures = 0
-        /// Whether a picture may name others that it refers to; the decoder makes grey ones where they are missing.
+        /// Whether a picture may have reference pictures. The decoder creates grey ones in place of missing ones.
         private(set) var canRefer = false
 
-        /// Reads the parameter sets of an `hvcC` box (ISO/IEC 14496-15 §8.3.2.1); nil if that makes no sense.
+        /// Reads the parameter sets of an `hvcC` box (ISO/IEC 14496-15 §8.3.2.1); nil if the box is invalid.
         mutating func add(configuration box: ByteReader) -> Bool {
             guard let arrays = box.byte(22) else { return false }
             var offset = 23
@@ -25,7 +25,7 @@
             return true
         }
 
-        /// Reads the units of an item, each after its length in four bytes, as libheif does.
+        /// Reads the units of an item as libheif does. A length of four bytes precedes each unit.
         mutating func add(item bytes: ByteReader) -> Bool {
             var (offset, left) = (0, HeaderLimit.parts)
             while offset < bytes.count {
@@ -38,7 +38,7 @@
             return true
         }
 
-        /// Whether the unit belongs to a still picture: §7.4.2.2, table 7-1.
+        /// Whether the unit belongs to a still picture (§7.4.2.2, table 7-1).
         private mutating func add(_ unit: ByteReader) -> Bool {
             guard let first = unit.byte(0) else { return false }
             switch first >> 1 & 63 {
@@ -63,13 +63,13 @@
 
     /// The beginning of a sequence parameter set (ITU-T H.265 §7.3.2.2.1).
     private enum SequenceParameterSet {
-        /// Of its pictures, in whole blocks of 64 pixels a side, the largest that there are.
+        /// The largest size of its pictures, rounded up to blocks of 64 pixels.
         static func area(_ unit: ByteReader) -> Int? {
             var bits = BitReader(unit)
             bits.skip(16 + 4)
             guard let layers = bits.read(3), layers < 7 else { return nil }
             bits.skip(1)
-            skipProfile(&bits, layers)
+            skipProfile(&bits, layers: layers)
             guard bits.readExponential() != nil, let chroma = bits.readExponential() else { return nil }
             if chroma == 3 { bits.skip(1) }
             guard let width = bits.readExponential(), let height = bits.readExponential() else { return nil }
@@ -77,7 +77,7 @@
         }
 
         /// §7.3.3.
-        private static func skipProfile(_ bits: inout BitReader, _ layers: Int) {
+        private static func skipProfile(_ bits: inout BitReader, layers: Int) {
             bits.skip(96)
             let present = (0..<layers).map { _ in (profile: bits.read(1) == 1, level: bits.read(1) == 1) }
             if layers > 0 { bits.skip(2 * (8 - layers)) }
@@ -88,7 +88,7 @@
         }
     }
 
-    /// Reads bits, without the bytes that keep start codes from coming up by chance (ITU-T H.265 §7.4.2).
+    /// Reads bits, skipping the bytes that prevent accidental start codes (ITU-T H.265 §7.4.2).
     private struct BitReader {
         private let bytes: ByteReader
         private var offset = 0
@@ -113,7 +113,7 @@
             return value
         }
 
-        /// Exponential-Golomb codes (§9.2) of no more than twenty leading zeros, which is more than any length takes.
+        /// Reads an Exponential-Golomb code (§9.2). At most twenty leading zeros are allowed, more than any length needs.
         mutating func readExponential() -> Int? {
             var zeros = 0
             while let bit = bit() {

@@ -1,9 +1,9 @@
-#if JXL && canImport(CJXL) && !canImport(ImageIO)
+#if JXL && canImport(CJXL)
     internal import CJXL
     import Foundation
     import Synchronizer
 
-    /// JPEG XL by libjxl. It is fed in pieces, so that it can be left in between.
+    /// Decodes JPEG XL with libjxl. It gets the file in pieces, and a decode can be cancelled between them.
     final class JPEGXLDecoder: BitmapCodec {
         private let decoder: OpaquePointer
         private var picture: PixelBuffer?
@@ -19,26 +19,26 @@
             JxlDecoderDestroy(decoder)
         }
 
-        /// Channels beside the colours, such as transparency. Files with more are refused, as each takes a plane.
+        /// Extra channels, such as alpha. Files with more are refused, because each takes a plane.
         private static let mostExtraChannels = 2
 
         /// Channels of floats, and the picture.
-        static func workingBytes(_ bytes: ByteReader, _ plan: DecodePlan) -> Int {
+        static func workingBytes(_ bytes: ByteReader, plan: DecodePlan) -> Int {
             let (bytes, overflow) = plan.stored.bytes.multipliedReportingOverflow(by: 3 + mostExtraChannels + 1)
             return overflow ? .max : bytes
         }
 
-        static func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
-            try JPEGXLDecoder().decode(bytes, plan)
+        static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
+            try JPEGXLDecoder().decode(bytes, plan: plan)
         }
 
-        private func decode(_ bytes: ByteReader, _ plan: DecodePlan) throws -> BitmapImage {
+        private func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
             let events = JXL_DEC_BASIC_INFO.rawValue | JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FULL_IMAGE.rawValue
             try check(JxlDecoderSubscribeEvents(decoder, Int32(events)))
-            // Pictures are turned here, like those of every other format.
+            // Rotation happens here, as for every other format.
             try check(JxlDecoderSetKeepOrientation(decoder, 1))
-            try run(bytes, plan.stored)
-            guard let picture else { throw damaged("there is no picture") }
+            try run(bytes, size: plan.stored)
+            guard let picture else { throw damaged("no picture") }
             let isOpaque = info.alpha_bits == 0
             for row in 0..<picture.size.height {
                 if row & 63 == 0 { try ParseCancellation.check() }
@@ -46,12 +46,12 @@
             }
             if !isOpaque, info.alpha_premultiplied == 0 { try Premultiplication.multiply(picture) }
             let colours = profile.withUnsafeBytes {
-                ColorTransform(ByteReader($0), info.num_color_channels == 1 ? .grey : .rgb)
+                ColorTransform(ByteReader($0), model: info.num_color_channels == 1 ? .grey : .rgb)
             }
-            return try PictureAssembler.assemble(plan, picture, colours, isOpaque: isOpaque)
+            return try PictureAssembler.assemble(plan, whole: picture, colours: colours, isOpaque: isOpaque)
         }
 
-        private func run(_ bytes: ByteReader, _ size: PixelSize) throws {
+        private func run(_ bytes: ByteReader, size: PixelSize) throws {
             let address = bytes.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
             var fed = 0
             while true {
@@ -59,7 +59,7 @@
                 let status = JxlDecoderProcessInput(decoder)
                 switch status {
                 case JXL_DEC_NEED_MORE_INPUT:
-                    guard let address, fed < bytes.count else { throw damaged("the data end too early") }
+                    guard let address, fed < bytes.count else { throw damaged("the data ends too early") }
                     let start = fed - JxlDecoderReleaseInput(decoder)
                     fed = min(bytes.count, fed + 65536)
                     try check(JxlDecoderSetInput(decoder, address + start, fed - start))
@@ -68,18 +68,20 @@
                 case JXL_DEC_COLOR_ENCODING: noteColours()
                 case JXL_DEC_NEED_IMAGE_OUT_BUFFER: try allocate(size)
                 case JXL_DEC_FULL_IMAGE, JXL_DEC_SUCCESS: return
-                default: throw damaged("the codestream makes no sense")
+                default: throw damaged("invalid codestream")
                 }
             }
         }
 
         private func noteInfo(_ size: PixelSize) throws {
             try check(JxlDecoderGetBasicInfo(decoder, &info))
-            guard Int(info.xsize) == size.width, Int(info.ysize) == size.height else { throw damaged("two sizes") }
+            guard Int(info.xsize) == size.width, Int(info.ysize) == size.height else {
+                throw damaged("the header and the stream have different sizes")
+            }
             guard info.num_extra_channels <= Self.mostExtraChannels else { throw damaged("too many channels") }
         }
 
-        /// Asks for sRGB, which the decoder gives where it is free to choose; else it says what it gives.
+        /// Requests sRGB. libjxl delivers it where it can choose; otherwise it tells what it delivers.
         private func noteColours() {
             var wanted = JxlColorEncoding()
             wanted.color_space = info.num_color_channels == 1 ? JXL_COLOR_SPACE_GRAY : JXL_COLOR_SPACE_RGB
@@ -114,7 +116,7 @@
             num_channels: 4, data_type: JXL_TYPE_UINT8, endianness: JXL_NATIVE_ENDIAN, align: 0)
 
         private func check(_ status: JxlDecoderStatus) throws {
-            if status != JXL_DEC_SUCCESS { throw damaged("a step was refused") }
+            if status != JXL_DEC_SUCCESS { throw damaged("libjxl refused a step") }
         }
 
         private func damaged(_ reason: String) -> ImageError { .damaged(.jpegXL, reason) }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// What a platform knows of an animation.
-protocol FrameSource: Sendable {
+/// A file whose frames can be decoded.
+package protocol FrameSource: Sendable {
     var durations: [TimeInterval] { get }
     var loopCount: Int { get }
     /// The bytes that the source and one maker take in memory.
@@ -10,7 +10,7 @@ protocol FrameSource: Sendable {
     func maker() throws -> any FrameMaker
 }
 
-/// Makes frames, on one thread at a time.
-protocol FrameMaker {
-    func frame(at index: Int) throws -> PlatformImage
+/// Makes frames. A maker belongs to one thread at a time.
+package protocol FrameMaker {
+    func frame(at index: Int) throws -> BitmapImage
 }

@@ -1,6 +1,6 @@
 #ifdef __linux__
 
-#include "jpeg_coarse.h"
+#include "jpeg_low_frequency.h"
 
 #include <string.h>
 #include <jerror.h>
@@ -9,10 +9,10 @@
 enum { KEPT = 4 };
 static const int places[KEPT] = {0, 1, DCTSIZE, DCTSIZE + 1};
 
-static jpeg_coarse *make(j_common_ptr info, int pool, JDIMENSION width, JDIMENSION height, JDIMENSION capacity) {
+static jpeg_low_frequency *make(j_common_ptr info, int pool, JDIMENSION width, JDIMENSION height, JDIMENSION capacity) {
     struct jpeg_memory_mgr *memory = info->mem;
     size_t bytes = (size_t)width * height * KEPT * sizeof(JCOEF), row = (size_t)width * sizeof(JBLOCK);
-    jpeg_coarse *made = memory->alloc_small(info, pool, sizeof *made);
+    jpeg_low_frequency *made = memory->alloc_small(info, pool, sizeof *made);
     memset(made, 0, sizeof *made);
     made->width = width;
     made->height = height;
@@ -29,7 +29,7 @@ static jpeg_coarse *make(j_common_ptr info, int pool, JDIMENSION width, JDIMENSI
 
 static jvirt_barray_ptr request(j_common_ptr info, int pool, boolean zero, JDIMENSION width, JDIMENSION height,
                                 JDIMENSION capacity) {
-    jpeg_coarse_memory *memory = jpeg_coarse_memory_of(info);
+    jpeg_low_frequency_memory *memory = info->client_data;
     j_decompress_ptr picture = (j_decompress_ptr)info;
     int index = memory->asked++;
     if (index >= picture->num_components || index >= MAX_COMPONENTS || picture->comp_info[index].DCT_scaled_size != 2)
@@ -38,7 +38,7 @@ static jvirt_barray_ptr request(j_common_ptr info, int pool, boolean zero, JDIME
     return (jvirt_barray_ptr)memory->components[index];
 }
 
-static void put_back(jpeg_coarse *component) {
+static void put_back(jpeg_low_frequency *component) {
     for (JDIMENSION row = 0; component->changed && row < component->count; row++) {
         JCOEF *kept = component->kept + (size_t)(component->first + row) * component->width * KEPT;
         for (JDIMENSION x = 0; x < component->width; x++)
@@ -47,7 +47,7 @@ static void put_back(jpeg_coarse *component) {
     component->changed = FALSE;
 }
 
-static void take_out(jpeg_coarse *component, JDIMENSION first, JDIMENSION count) {
+static void take_out(jpeg_low_frequency *component, JDIMENSION first, JDIMENSION count) {
     component->first = first;
     component->count = count;
     for (JDIMENSION row = 0; row < count; row++) {
@@ -60,14 +60,14 @@ static void take_out(jpeg_coarse *component, JDIMENSION first, JDIMENSION count)
 
 static JBLOCKARRAY access_rows(j_common_ptr info, jvirt_barray_ptr array, JDIMENSION first, JDIMENSION count,
                                boolean writable) {
-    jpeg_coarse_memory *memory = jpeg_coarse_memory_of(info);
-    jpeg_coarse *component = NULL;
+    jpeg_low_frequency_memory *memory = info->client_data;
+    jpeg_low_frequency *component = NULL;
     for (int i = 0; i < MAX_COMPONENTS && !component; i++)
-        if (memory->components[i] == (jpeg_coarse *)array) component = memory->components[i];
+        if (memory->components[i] == (jpeg_low_frequency *)array) component = memory->components[i];
     if (!component) return memory->access(info, array, first, count, writable);
     if (count > component->capacity || first > component->height || count > component->height - first)
         ERREXIT(info, JERR_BAD_VIRTUAL_ACCESS);
-    // A picture is made of what is kept alone: whoever only reads gets rows without what a scan has left there besides.
+    // A scan leaves other coefficients in the rows. A reader gets rows with the kept ones alone.
     if (component->first != first || component->count != count || (component->changed && !writable)) {
         put_back(component);
         take_out(component, first, count);
@@ -76,7 +76,8 @@ static JBLOCKARRAY access_rows(j_common_ptr info, jvirt_barray_ptr array, JDIMEN
     return component->rows;
 }
 
-void jpeg_coarse_install(j_decompress_ptr info, jpeg_coarse_memory *memory) {
+void jpeg_low_frequency_install(j_decompress_ptr info) {
+    jpeg_low_frequency_memory *memory = info->client_data;
     memory->request = info->mem->request_virt_barray;
     memory->access = info->mem->access_virt_barray;
     info->mem->request_virt_barray = request;
