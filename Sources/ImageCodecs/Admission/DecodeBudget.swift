@@ -55,16 +55,16 @@ package final class DecodeBudget: Sendable {
     }
 
     private func enter(_ bytes: Int) throws {
-        let turn = DispatchSemaphore(value: 0)
+        let admission = DispatchSemaphore(value: 0)
         let capacity = capacity()
         let answer = state.withLock { state in
             let answer = state.queue.ask(bytes, of: capacity)
-            if case .waits(let ticket) = answer { state.waiting[ticket] = turn }
+            if case .waits(let ticket) = answer { state.waiting[ticket] = admission }
             return answer
         }
         guard case .waits(let ticket) = answer else { return }
         // A cancelled load notifies nobody, so this thread polls.
-        while turn.wait(timeout: .now() + .milliseconds(4)) == .timedOut {
+        while admission.wait(timeout: .now() + .milliseconds(4)) == .timedOut {
             if ParseCancellation.isCancelled, leave(ticket, bytes: bytes) { throw CancellationError() }
         }
     }

@@ -106,4 +106,12 @@
             }
         }
     }
+
+    extension Image {
+        #if canImport(UIKit)
+            nonisolated init(platformImage: PlatformImage) { self.init(uiImage: platformImage) }
+        #else
+            nonisolated init(platformImage: PlatformImage) { self.init(nsImage: platformImage) }
+        #endif
+    }
 #endif

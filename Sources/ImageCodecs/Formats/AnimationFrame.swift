@@ -1,18 +1,3 @@
-/// A rectangular part of a picture.
-struct PixelArea: Hashable, Sendable {
-    var x: Int
-    var y: Int
-    var size: PixelSize
-
-    /// The part that lies inside a canvas; nil if there is none.
-    func inside(_ canvas: PixelSize) -> PixelArea? {
-        let (left, top) = (max(x, 0), max(y, 0))
-        let (right, bottom) = (min(x + size.width, canvas.width), min(y + size.height, canvas.height))
-        guard left < right, top < bottom else { return nil }
-        return PixelArea(x: left, y: top, size: PixelSize(width: right - left, height: bottom - top))
-    }
-}
-
 /// What happens to a frame's area before the next frame is drawn.
 enum FrameDisposal: Hashable, Sendable {
     case keep
