@@ -63,7 +63,7 @@ package final class DecodeBudget: Sendable {
             return answer
         }
         guard case .waits(let ticket) = answer else { return }
-        // A cancelled load notifies nobody, so this thread polls.
+        // No callback reports a cancelled load, so this thread polls.
         while admission.wait(timeout: .now() + .milliseconds(4)) == .timedOut {
             if ParseCancellation.isCancelled, leave(ticket, bytes: bytes) { throw CancellationError() }
         }

@@ -12,7 +12,7 @@ enum DetachedWork {
             result.withLock { $0 = value }
             ended.signal()
         }
-        // A cancelled load notifies nobody, so this thread polls.
+        // No callback reports a cancelled load, so this thread polls.
         while ended.wait(timeout: .now() + .milliseconds(2)) == .timedOut { try ParseCancellation.check() }
         guard let value = result.withLock({ $0 }) else { throw CancellationError() }
         return try value.get()
