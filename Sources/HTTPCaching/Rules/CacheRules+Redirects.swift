@@ -69,7 +69,7 @@ extension CacheRules {
 
     /// RFC 3986 §5.2; a target without a fragment inherits that of the original URL (RFC 9110 §10.2.2).
     private static func target(of location: String, from origin: URL) -> URL? {
-        guard let resolved = URL(string: location, relativeTo: origin)?.absoluteURL.withLowercaseScheme else {
+        guard let resolved = URL(string: cleaned(location), relativeTo: origin)?.absoluteURL.withLowercaseScheme else {
             return nil
         }
         guard resolved.fragment == nil, let fragment = origin.fragment(percentEncoded: true),
@@ -77,6 +77,13 @@ extension CacheRules {
         else { return resolved }
         parts.percentEncodedFragment = fragment
         return parts.url ?? resolved
+    }
+
+    /// As in browsers, a backslash before the query is a slash, and tabs and line breaks are ignored.
+    private static func cleaned(_ location: String) -> String {
+        let plain = location.filter { !$0.isNewline && $0 != "\t" }
+        let end = plain.firstIndex { $0 == "?" || $0 == "#" } ?? plain.endIndex
+        return String(plain[..<end].map { $0 == "\\" ? "/" : $0 }) + plain[end...]
     }
 
     /// RFC 9110 §15.4.2–§15.4.9: after 303 the next request is a `GET`; after 301 and 302 a `POST` becomes one, as has always
