@@ -258,7 +258,7 @@
             try Samples.data(file).withUnsafeBytes { bytes in
                 let decoding = try Decoding(ByteReader(bytes), sizing: sizing)
                 let plan = decoding.plan
-                let bytes = decoding.codec.workingBytes(ByteReader(bytes), plan) + plan.output.bytes
+                let bytes = decoding.codec.workingBytes(ByteReader(bytes), plan: plan) + plan.output.bytes
                 #expect(bytes >= Int(bytesPerPixel * Double(plan.stored.area)))
                 #expect(decoding.cost >= bytes)
             }
