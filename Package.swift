@@ -110,6 +110,7 @@ let package = Package(
             name: "SynchronizerTests",
             dependencies: [
                 "Synchronizer", "HTTPCaching", "TestSupport", "TestTraits", "HostileServer",
+                .target(name: "CSQLite", condition: linuxOnly),
                 .target(name: "StorageChild", condition: whereProcessesAre),
                 .target(name: "CacheTool", condition: whereProcessesAre),
             ],
