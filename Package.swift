@@ -35,6 +35,7 @@ let package = Package(
     platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
     products: [
         .library(name: "Synchronizer", targets: ["Synchronizer"]),
+        .library(name: "SQLiteCache", targets: ["SQLiteCache"]),
         .library(name: "ImageResource", targets: ["ImageResource"]),
     ],
     traits: [
@@ -45,9 +46,13 @@ let package = Package(
     ],
     targets: [
         .target(name: "HTTPCaching", swiftSettings: settings),
+        .target(name: "SynchronizerSupport", dependencies: ["HTTPCaching"], swiftSettings: settings),
         .target(
-            name: "Synchronizer",
-            dependencies: ["HTTPCaching", .target(name: "CSQLite", condition: linuxOnly)],
+            name: "SQLiteCache",
+            dependencies: ["HTTPCaching", "SynchronizerSupport", .target(name: "CSQLite", condition: linuxOnly)],
+            exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
+        .target(
+            name: "Synchronizer", dependencies: ["HTTPCaching", "SynchronizerSupport", "SQLiteCache"],
             exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
         .target(
             name: "ImageResource",
@@ -79,7 +84,7 @@ let package = Package(
         .executableTarget(
             name: "Demo", dependencies: ["Synchronizer", "ImageResource", "ScriptedServer"], swiftSettings: settings),
         // Lists, checks and empties a cache: `Scripts/cache`.
-        .executableTarget(name: "CacheTool", dependencies: ["Synchronizer", "HTTPCaching"], swiftSettings: settings),
+        .executableTarget(name: "CacheTool", dependencies: ["SQLiteCache", "HTTPCaching"], swiftSettings: settings),
         // Answers the requests of the public cache test suite: `Scripts/conformance`.
         .executableTarget(name: "ConformanceAdapter", dependencies: ["Synchronizer"], swiftSettings: settings),
         .executableTarget(
@@ -104,15 +109,21 @@ let package = Package(
             name: "ScriptedServerTests", dependencies: ["ScriptedServer", "TestTraits"], swiftSettings: settings),
         // What the storage tests kill, and share directories with.
         .executableTarget(
-            name: "StorageChild", dependencies: ["Synchronizer", "TestSupport"], path: "Tests/StorageChild",
+            name: "StorageChild", dependencies: ["SQLiteCache", "TestSupport"], path: "Tests/StorageChild",
+            swiftSettings: settings),
+        .testTarget(
+            name: "SQLiteCacheTests",
+            dependencies: [
+                "SQLiteCache", "SynchronizerSupport", "HTTPCaching", "TestSupport", "TestTraits",
+                .target(name: "CSQLite", condition: linuxOnly),
+                .target(name: "StorageChild", condition: whereProcessesAre),
+                .target(name: "CacheTool", condition: whereProcessesAre),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "SynchronizerTests",
             dependencies: [
                 "Synchronizer", "HTTPCaching", "TestSupport", "TestTraits", "HostileServer",
-                .target(name: "CSQLite", condition: linuxOnly),
-                .target(name: "StorageChild", condition: whereProcessesAre),
-                .target(name: "CacheTool", condition: whereProcessesAre),
             ],
             swiftSettings: settings),
         .testTarget(

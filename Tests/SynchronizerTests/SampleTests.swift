@@ -63,7 +63,7 @@ struct SampleTests {
         let bench = try Workbench()
         bench.server["/a"] = Reply("abc")
         let resource = DataResource(url: bench.server.url("/a"))
-        let directory = TemporaryDirectory()
+        let directory = DisposableDirectory("samples")
         let cache = SQLiteURLCache(memoryCapacity: 20 << 20, diskCapacity: 200 << 20, directory: directory.url)
         let synchronizer = Synchronizer(cacheTime: 24 * 60 * 60, urlCache: cache)
         _ = try await synchronizer.load(resource)

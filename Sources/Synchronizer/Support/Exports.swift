@@ -1,7 +1,3 @@
-// On Linux URLRequest, URLCache and URLSession live in a module of their own. Whoever imports Synchronizer has them,
-// so that the same program reads the same on every platform.
-#if canImport(FoundationNetworking)
-    @_exported import FoundationNetworking
-#else
-    @_exported import Foundation
-#endif
+// Importing Synchronizer brings the cache, and what that brings: TimeSource and, on Linux, URLRequest, URLCache and
+// URLSession, so that the same program compiles on every platform.
+@_exported import SQLiteCache

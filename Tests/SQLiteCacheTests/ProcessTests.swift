@@ -1,9 +1,10 @@
 import Foundation
+import SynchronizerSupport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Synchronizer
+@testable import SQLiteCache
 
 @Suite("Several processes, and processes that are killed", .bounded, .enabled(if: ChildProcess.isAvailable))
 struct ProcessTests {
@@ -80,7 +81,7 @@ struct ProcessTests {
             present.append(found)
         }
         #expect(reports.lines.isEmpty)
-        #expect(cache.state.withLock { $0.dropped.count } == 0)
+        #expect(cache.state.withLock { $0.corrupt.count } == 0)
         cache.close()
         return present
     }
@@ -100,7 +101,7 @@ struct ProcessTests {
                 #expect(StorageChurn.identify(body, key: key) != nil)
             }
         }
-        #expect(cache.state.withLock { $0.dropped.count } == 0)
+        #expect(cache.state.withLock { $0.corrupt.count } == 0)
         cache.flush()
         #expect(try directory.allocatedBytes() < capacity * 11 / 10)
     }

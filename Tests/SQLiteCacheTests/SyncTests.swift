@@ -2,11 +2,12 @@
     import CSQLite
     import Foundation
     import HTTPCaching
-    import TestSupport
+    import SynchronizerSupport
+import TestSupport
     import TestTraits
     import Testing
 
-    @testable import Synchronizer
+    @testable import SQLiteCache
 
     /// Notes which directories SQLite opens to sync them.
     private enum SyncedDirectories {
@@ -52,7 +53,7 @@
             let urls = (0..<50).map { "https://example.com/\($0)" }
             for url in urls {
                 let cached = try Sample.cached(url, Data(count: 3000))
-                cache.store(StoredRecord(Sample.stored(url)), cached, keepsObject: false)
+                cache.store(StoredRecord(Sample.stored(url)), cached: cached, keepsObject: false)
             }
             cache.close()
             try leaveJournal()

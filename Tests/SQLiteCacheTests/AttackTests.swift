@@ -1,10 +1,11 @@
 import Foundation
 import HTTPCaching
+import SynchronizerSupport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Synchronizer
+@testable import SQLiteCache
 
 /// What is put in the place of a file or directory of a cache that is in use.
 enum Obstacle: String, CaseIterable, Sendable {
@@ -38,7 +39,7 @@ struct AttackTests {
 
     private func store(_ cache: ResponseCache, _ number: Int, size: Int = 3000) throws {
         let cached = try Sample.cached(url(number), body(number, size))
-        cache.store(StoredRecord(Sample.stored(url(number))), cached, keepsObject: false)
+        cache.store(StoredRecord(Sample.stored(url(number))), cached: cached, keepsObject: false)
     }
 
     private func found(_ cache: ResponseCache, _ number: Int) -> Data? {
@@ -91,7 +92,7 @@ struct AttackTests {
         let name = try #require(try FileManager.default.contentsOfDirectory(atPath: directory.bodies).first)
         try obstacle.replace(directory.bodies + "/" + name)
         #expect((0..<20).count { found(cache, $0) != nil } == 19)
-        #expect(cache.state.withLock { $0.dropped.count } == 1)
+        #expect(cache.state.withLock { $0.corrupt.count } == 1)
         try checkUse(cache, "\(obstacle)")
     }
 
@@ -114,7 +115,7 @@ struct AttackTests {
         let database = try Database(path: directory.generation.database, busyTimeout: .none)
         try database.execute("PRAGMA mmap_size = 1000000")
         let mode = try database.prepare("PRAGMA journal_mode = WAL")
-        #expect(try mode.step() && mode.text(0) == "delete")
+        #expect(try mode.step() && mode.text(.only) == "delete")
         mode.reset()
         #expect(try truncate(directory.generation.database, 5000) == 0)
         #expect(throws: SQLiteFailure.self) { try database.execute("SELECT * FROM bodies; SELECT * FROM entries") }

@@ -1,10 +1,11 @@
 import Foundation
 import HTTPCaching
+import SynchronizerSupport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Synchronizer
+@testable import SQLiteCache
 
 /// Time that passes only while connections wait for a lock.
 private final class WaitingTime: Sendable {
@@ -55,7 +56,7 @@ struct LockTests {
     }
 
     private func store(_ cache: ResponseCache, _ body: Data) throws {
-        cache.store(StoredRecord(Sample.stored(url)), try Sample.cached(url, body), keepsObject: false)
+        cache.store(StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, body), keepsObject: false)
         cache.flush()
     }
 
@@ -89,7 +90,7 @@ struct LockTests {
         }
         // The lock is free, and no wait is needed to see that.
         #expect(body(cache) == stored)
-        #expect(cache.state.withLock { $0.dropped.count } == 0)
+        #expect(cache.state.withLock { $0.corrupt.count } == 0)
     }
 
     @Test("after a wait in vain none of several connections waits for a while")
@@ -101,14 +102,14 @@ struct LockTests {
         }
         try whileLocked {
             for (expected, connection) in zip([10, 10, 10], connections) {
-                #expect(throws: SQLiteFailure.self) { try connection.execute(Schema.begin) }
+                #expect(throws: SQLiteFailure.self) { try connection.execute(Schema.beginWriting) }
                 #expect(time.waits == expected)
             }
             time.advance(by: 2)
-            #expect(throws: SQLiteFailure.self) { try connections[1].execute(Schema.begin) }
+            #expect(throws: SQLiteFailure.self) { try connections[1].execute(Schema.beginWriting) }
             #expect(time.waits == 20)
         }
-        try connections[2].execute(Schema.begin)
+        try connections[2].execute(Schema.beginWriting)
     }
 
     @Test("memory does not answer from before its last look at the database while another thread is looking")

@@ -3,7 +3,7 @@ import HTTPCaching
 import TestTraits
 import Testing
 
-@testable import Synchronizer
+@testable import SQLiteCache
 
 /// In memory, and on the disk alone.
 private let capacities: [(memory: Int, disk: Int)] = [(1 << 20, 0), (0, 1 << 20)]

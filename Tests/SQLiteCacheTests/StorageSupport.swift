@@ -1,9 +1,11 @@
 import Foundation
 import HTTPCaching
+import SynchronizerSupport
 import TestSupport
+import TestTraits
 import Testing
 
-@testable import Synchronizer
+@testable import SQLiteCache
 
 /// A directory that is there for one test.
 final class TemporaryDirectory: Sendable {
@@ -34,6 +36,15 @@ final class TemporaryDirectory: Sendable {
 
     func urlCache(memory: Int = 0, disk: Int = 64 << 20, time: any TimeSource = SystemTime()) -> SQLiteURLCache {
         SQLiteURLCache(memoryCapacity: memory, diskCapacity: disk, directory: url, time: time)
+    }
+}
+
+extension ChildProcess {
+    /// A process of `StorageChild` that uses a cache in that directory.
+    convenience init(
+        _ mode: String, _ directory: TemporaryDirectory, _ numbers: [Int] = [], shell: String? = nil
+    ) throws {
+        try self.init(mode, directory: directory.url, numbers, shell: shell)
     }
 }
 

@@ -1,9 +1,10 @@
 import Foundation
+import SynchronizerSupport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Synchronizer
+@testable import SQLiteCache
 
 @Suite("Reading from the disk", .bounded)
 struct ReadingTests {
@@ -19,7 +20,7 @@ struct ReadingTests {
         let url = "https://example.com/\(number)"
         let cached = try Sample.cached(url, body(number, size))
         let record = try #require(StoredRecord(cached, for: Sample.request(url), now: cache.time.now))
-        cache.store(record, cached, keepsObject: true)
+        cache.store(record, cached: cached, keepsObject: true)
     }
 
     private func found(_ cache: ResponseCache, _ number: Int) -> Data? {
@@ -38,7 +39,7 @@ struct ReadingTests {
         try FileManager.default.removeItem(atPath: directory.bodies)
         clock.advance(by: 2)
         #expect(found(cache, 1) == body(1, 100_000))
-        #expect(cache.state.withLock { $0.dropped.count } == 0)
+        #expect(cache.state.withLock { $0.corrupt.count } == 0)
     }
 
     // MARK: - What could not be read
@@ -50,7 +51,7 @@ struct ReadingTests {
         try store(other, 1, size: 100)
         other.flush()
         let old = cache.rows(of: url(1)) { _ in
-            cache.state.withLock { $0.memory.doubtAll() }  // as another thread that has noticed
+            cache.state.withLock { $0.memory.invalidateAll() }  // as another thread that has noticed
             return true
         }
         try store(other, 1, size: 200)
@@ -65,15 +66,15 @@ struct ReadingTests {
         try store(cache, 1, size: 100)
         cache.flush()
         let other = try Database(path: directory.generation.database, busyTimeout: .none)
-        try other.execute(Schema.begin)  // the writer waits
+        try other.execute(Schema.beginWriting)  // the writer waits
         let stored = Sample.stored(url(1), selecting: [("Accept", "b")])
-        cache.store(StoredRecord(stored), try Sample.cached(url(1), Data([2])), keepsObject: false)
+        cache.store(StoredRecord(stored), cached: try Sample.cached(url(1), Data([2])), keepsObject: false)
         let during = cache.rows(of: url(1)) { _ in
-            cache.giveUpStores()
+            cache.abandonStores()
             return true
         }
         #expect(during.map(\.bodySize) == [1, 100])
-        cache.state.withLock { $0.memory.doubtAll() }
+        cache.state.withLock { $0.memory.invalidateAll() }
         #expect(cache.rows(of: url(1)).map(\.bodySize) == [1, 100])
         try other.execute(Schema.rollback)
     }
@@ -89,7 +90,7 @@ struct ReadingTests {
         }
         let stored = Sample.stored(url(1), selecting: [("Accept", "b")])
         let cached = try Sample.cached(url(1), Data([2]), policy: .allowedInMemoryOnly)
-        cache.store(StoredRecord(stored), cached, keepsObject: false)
+        cache.store(StoredRecord(stored), cached: cached, keepsObject: false)
         cache.close()
         let path = directory.url.path
         #expect(rename(path, path + "-away") == 0)

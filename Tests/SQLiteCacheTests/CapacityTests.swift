@@ -1,10 +1,11 @@
 import Foundation
 import HTTPCaching
+import SynchronizerSupport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Synchronizer
+@testable import SQLiteCache
 
 @Suite("Capacity of the cache", .bounded)
 struct CapacityTests {
@@ -208,7 +209,7 @@ struct CapacityTests {
         for isFlushed in [false, true] {
             if isFlushed { cache.flush() }
             let entries = cache.entries(for: url)
-            #expect(entries.count == Change.mostVariants)
+            #expect(entries.count == Change.maximumVariants)
             #expect(entries.first?.response.selectingFields["Accept"] == "199")
         }
     }
@@ -239,7 +240,7 @@ struct CapacityTests {
         let other = directory.cache(memory: 1 << 20, time: clock)
         let url = "https://example.com/x"
         func store(_ cache: ResponseCache, _ body: Data) throws {
-            cache.store(StoredRecord(Sample.stored(url)), try Sample.cached(url, body), keepsObject: false)
+            cache.store(StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, body), keepsObject: false)
             cache.flush()
         }
         func body(_ cache: ResponseCache) -> Data? {

@@ -1,20 +1,19 @@
 #if os(macOS) || os(Linux)
     import Foundation
-    import TestSupport
     import Testing
 
     /// A process of `StorageChild`, whose lines are read as they come.
-    final class ChildProcess {
-        static let isAvailable = true
+    package final class ChildProcess {
+        package static let isAvailable = true
 
         private let process = Process()
         private let output = Pipe()
         private var pending = Data()
 
         /// - Parameter shell: what a shell is to do first, such as `ulimit -f 100`.
-        init(_ mode: String, _ directory: TemporaryDirectory, _ numbers: [Int] = [], shell: String? = nil) throws {
+        package init(_ mode: String, directory: URL, _ numbers: [Int] = [], shell: String? = nil) throws {
             let program = try Self.program("StorageChild")
-            let arguments = [mode, directory.url.path] + numbers.map(String.init)
+            let arguments = [mode, directory.path] + numbers.map(String.init)
             if let shell {
                 process.executableURL = URL(fileURLWithPath: "/bin/sh")
                 process.arguments = ["-c", shell + "; exec \"$0\" \"$@\"", program.path] + arguments
@@ -26,14 +25,14 @@
         }
 
         /// A program of this package.
-        init(program: String, _ arguments: [String]) throws {
+        package init(program: String, _ arguments: [String]) throws {
             process.executableURL = try Self.program(program)
             process.arguments = arguments
             try start()
         }
 
         /// Runs a program of the system, to its end.
-        static func run(_ path: String, _ arguments: [String]) throws {
+        package static func run(_ path: String, _ arguments: [String]) throws {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: path)
             process.arguments = arguments
@@ -62,10 +61,10 @@
         }
 
         /// What it ended with, once all its lines have been read.
-        var status: Int32 { process.terminationStatus }
+        package var status: Int32 { process.terminationStatus }
 
         /// The next line; nil at the end.
-        func line() -> String? {
+        package func line() -> String? {
             while true {
                 if let end = pending.firstIndex(of: UInt8(ascii: "\n")) {
                     let line = String(decoding: pending[pending.startIndex..<end], as: UTF8.self)
@@ -79,7 +78,7 @@
         }
 
         /// All lines to the end, once the process has ended by itself or by a signal.
-        func rest() -> [String] {
+        package func rest() -> [String] {
             var lines: [String] = []
             while let line = line() { lines.append(line) }
             process.waitUntilExit()
@@ -87,12 +86,12 @@
         }
 
         /// Ends it, as nothing can be caught or tidied up.
-        func kill() {
+        package func kill() {
             if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
         }
 
         /// Whether it has done all that it should.
-        func expectSuccess(_ location: SourceLocation = #_sourceLocation) {
+        package func expectSuccess(_ location: SourceLocation = #_sourceLocation) {
             let lines = rest()
             #expect(lines.last == "done", "\(lines)", sourceLocation: location)
             #expect(process.terminationReason == .exit && process.terminationStatus == 0, sourceLocation: location)

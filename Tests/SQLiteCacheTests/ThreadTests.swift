@@ -1,9 +1,10 @@
 import Foundation
+import SynchronizerSupport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Synchronizer
+@testable import SQLiteCache
 
 /// What eight threads did to one key, and when.
 private final class History: Sendable {

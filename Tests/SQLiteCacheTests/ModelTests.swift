@@ -1,9 +1,10 @@
 import Foundation
+import SynchronizerSupport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Synchronizer
+@testable import SQLiteCache
 
 @Suite("The cache against a model", .bounded)
 struct ModelTests {

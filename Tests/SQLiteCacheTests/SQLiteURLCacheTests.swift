@@ -1,10 +1,11 @@
 import Foundation
 import HTTPCaching
+import SynchronizerSupport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Synchronizer
+@testable import SQLiteCache
 
 /// Both layers alone and together; each cache is asked again by a second one on the same directory.
 private let layers: [(memory: Int, disk: Int)] = [(1 << 20, 0), (0, 8 << 20), (1 << 20, 8 << 20)]
@@ -56,7 +57,7 @@ struct SQLiteURLCacheTests {
         let url = "https://example.com/\(size)"
         let request = try Sample.request(url)
         let record = try #require(StoredRecord(try Sample.cached(url, body), for: request, now: Date()))
-        first.store(record, try Sample.cached(url, body), keepsObject: true)
+        first.store(record, cached: try Sample.cached(url, body), keepsObject: true)
         first.flush()
         let second = directory.cache()
         let row = try #require(second.rows(of: url) { _ in true }.first)

@@ -1,10 +1,11 @@
 import Foundation
 import HTTPCaching
+import SynchronizerSupport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Synchronizer
+@testable import SQLiteCache
 
 /// One store that waits; told when the writer comes for it.
 private final class OneStore: WriteSource {
@@ -22,7 +23,7 @@ private final class OneStore: WriteSource {
     init(_ body: Data, _ url: String = "https://example.com/x", comes: @escaping @Sendable (Int) -> Void = { _ in }) {
         let record = EncodedRecord(StoredRecord(Sample.stored(url)))
         row = StoredRow(
-            id: 1, url: url, urlKey: Digest.of(url), revision: 1, stored: 1, record: record, variant: 1,
+            id: 1, url: url, urlKey: Checksum64.of(url), revision: 1, stored: 1, record: record, variant: 1,
             bodySize: body.count, body: body)
         self.comes = comes
     }
@@ -41,12 +42,12 @@ private final class OneStore: WriteSource {
 
     func didWrite(before end: Int) { state.withLock { $0.isWritten = true } }
     func didEvict(_ count: Int) {}
-    func giveUpStores() {}
-    func pauseDisk() { state.withLock { $0.pauses += 1 } }
-    func giveUpDisk() -> Bool { false }
-    func forgetDisk() {}
-    func takeUsed() -> [Int64: Int64] { [:] }
-    func giveBack(used: [Int64: Int64]) {}
+    func abandonStores() {}
+    func diskIsBusy() { state.withLock { $0.pauses += 1 } }
+    func diskFailed() -> Bool { false }
+    func didRemoveDatabase() {}
+    func takeUsageTimes() -> [Int64: Int64] { [:] }
+    func putBack(usageTimes: [Int64: Int64]) {}
 }
 
 @Suite("Writing behind the caller's back", .bounded)
@@ -55,10 +56,10 @@ struct WriterTests {
     func busy() throws {
         let directory = TemporaryDirectory()
         try directory.makeGeneration()
-        let other = try WriteConnection(directory.files, directory.generation, busyTimeout: .none)
-        try other.database.execute(Schema.begin)
+        let other = try WriteConnection(directory: directory.files, generation: directory.generation, busyTimeout: .none)
+        try other.database.execute(Schema.beginWriting)
         let source = OneStore(Data([1]))
-        let writer = DiskWriter(directory.files, report: { _ in }, busyTimeout: .none)
+        let writer = DiskWriter(directory: directory.files, report: { _ in }, busyTimeout: .none)
         func flush() {
             let done = DispatchSemaphore(value: 0)
             writer.flush(from: source) { done.signal() }
@@ -78,7 +79,7 @@ struct WriterTests {
         let directory = TemporaryDirectory()
         let urls = ["https://example.com/x", "https://example.com/y"]
         for (url, byte) in zip(urls, UInt8(1)...) {
-            let writer = DiskWriter(directory.files, report: { _ in })
+            let writer = DiskWriter(directory: directory.files, report: { _ in })
             let done = DispatchSemaphore(value: 0)
             writer.write(from: OneStore(Data(repeating: byte, count: 2000), url)) { done.signal() }
             done.wait()
@@ -130,7 +131,7 @@ struct WriterTests {
     func staleConnection() throws {
         let directory = TemporaryDirectory()
         try directory.makeGeneration()
-        let stale = try WriteConnection(directory.files, directory.generation, busyTimeout: .none)
+        let stale = try WriteConnection(directory: directory.files, generation: directory.generation, busyTimeout: .none)
         try Generation.make(after: directory.generation, in: directory.files)
         #expect(throws: WriteConnection.Superseded.self) { try stale.transaction {} }
         stale.generation.retire(from: directory.files)
@@ -167,7 +168,7 @@ struct WriterTests {
         }
         #expect(log.bodyBytes == 1000)
         #expect(log.cost > 500_000)
-        #expect(log.giveUpStores().count == 1000)
+        #expect(log.abandonStores().count == 1000)
         #expect(log.bodyBytes == 0)
         log.removeChanges(before: log.end)
         #expect(log.cost == 0)

@@ -1,10 +1,11 @@
 import Foundation
 import HTTPCaching
+import SynchronizerSupport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Synchronizer
+@testable import SQLiteCache
 
 /// A cache of bodies that say who they are, whose files can be damaged.
 private struct Victim {
@@ -25,7 +26,7 @@ private struct Victim {
     static func fill(_ cache: ResponseCache, closing: Bool = true) throws {
         for key in 0..<keys {
             let record = StoredRecord(Sample.stored(url(key), [("X-Key", "\(key)")]))
-            cache.store(record, try Sample.cached(url(key), body(key)), keepsObject: false)
+            cache.store(record, cached: try Sample.cached(url(key), body(key)), keepsObject: false)
         }
         if closing { cache.close() } else { cache.flush() }
     }
@@ -50,7 +51,7 @@ private struct Victim {
     /// What must work whatever has happened: storing, and finding what was stored.
     static func checkUse(_ cache: ResponseCache, _ location: SourceLocation = #_sourceLocation) throws {
         let url = "https://example.com/after"
-        cache.store(StoredRecord(Sample.stored(url)), try Sample.cached(url, Data([1, 2])), keepsObject: false)
+        cache.store(StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, Data([1, 2])), keepsObject: false)
         let row = try #require(cache.rows(of: url) { _ in true }.first, sourceLocation: location)
         #expect(row.body ?? cache.body(of: row.id, url: url) { row.variant } == Data([1, 2]), sourceLocation: location)
     }
@@ -133,9 +134,9 @@ struct DamageTests {
         try FileManager.default.createDirectory(atPath: files[5], withIntermediateDirectories: false)
         let cache = victim.directory.cache()
         #expect(Victim.check(cache) == Victim.keys - 6)
-        #expect(cache.state.withLock { $0.dropped.count } == 6)
+        #expect(cache.state.withLock { $0.corrupt.count } == 6)
         #expect(Victim.check(cache) == Victim.keys - 6)
-        #expect(cache.state.withLock { $0.dropped.count } == 6)
+        #expect(cache.state.withLock { $0.corrupt.count } == 6)
         cache.flush()
         #expect(Victim.check(victim.directory.cache()) == Victim.keys - 6)
     }
@@ -229,12 +230,12 @@ struct DamageTests {
         "rows that were changed behind the cache's back are dropped",
         arguments: [
             "UPDATE entries SET record = (SELECT record FROM entries ORDER BY id LIMIT 1)",
-            "UPDATE entries SET url_key = url_key + 1, digest = 5", "UPDATE entries SET length = -1",
+            "UPDATE entries SET url_key = url_key + 1, body_checksum = 5", "UPDATE entries SET length = -1",
             "UPDATE entries SET length = 9223372036854775807",
-            "UPDATE usage SET files = 9223372036854775807", "UPDATE usage SET files = -1, seal = 7",
+            "UPDATE usage SET files = 9223372036854775807", "UPDATE usage SET files = -1, checksum = 7",
             "DELETE FROM usage",
-            "UPDATE entries SET digest = digest + 1", "UPDATE bodies SET data = 'text'", "DELETE FROM bodies",
-            "UPDATE entries SET record = x''", "UPDATE entries SET seal = 'x', stored = 'y', id = -id",
+            "UPDATE entries SET body_checksum = body_checksum + 1", "UPDATE bodies SET data = 'text'", "DELETE FROM bodies",
+            "UPDATE entries SET record = x''", "UPDATE entries SET row_checksum = 'x', stored = 'y', id = -id",
             "UPDATE entries SET record = zeroblob(100000)", "UPDATE bodies SET data = zeroblob(length(data))",
             "UPDATE entries SET body = NULL", "UPDATE entries SET body = 'text'",
             "UPDATE entries SET body = zeroblob(length) WHERE length <= 1024",

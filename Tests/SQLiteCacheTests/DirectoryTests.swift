@@ -1,17 +1,18 @@
 import Foundation
 import HTTPCaching
+import SynchronizerSupport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Synchronizer
+@testable import SQLiteCache
 
 @Suite("The directory of the cache", .bounded)
 struct DirectoryTests {
     private let url = "https://example.com/x"
 
     private func store(_ cache: ResponseCache, _ body: Data = Data([1])) throws {
-        cache.store(StoredRecord(Sample.stored(url)), try Sample.cached(url, body), keepsObject: false)
+        cache.store(StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, body), keepsObject: false)
     }
 
     private func body(_ cache: ResponseCache) -> Data? {
@@ -207,7 +208,7 @@ struct DirectoryTests {
         let cache = directory.cache()
         let url = "https://example.com/churn/1"
         let body = StorageChurn.body(seed: 1, step: 1, key: 1, size: 900)
-        cache.store(StoredRecord(Sample.stored(url)), try Sample.cached(url, body), keepsObject: false)
+        cache.store(StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, body), keepsObject: false)
         cache.close()
         try ChildProcess(mode, directory).expectSuccess()
     }

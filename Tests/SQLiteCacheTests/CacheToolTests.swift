@@ -1,10 +1,11 @@
 import Foundation
 import HTTPCaching
+import SynchronizerSupport
 import TestSupport
 import TestTraits
 import Testing
 
-@testable import Synchronizer
+@testable import SQLiteCache
 
 @Suite("Scripts/cache", .bounded, .enabled(if: ChildProcess.isAvailable))
 struct CacheToolTests {
