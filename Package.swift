@@ -53,7 +53,7 @@ let package = Package(
             exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
         .target(
             name: "Synchronizer", dependencies: ["HTTPCaching", "SynchronizerSupport", "SQLiteCache"],
-            exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
+            swiftSettings: settings),
         .target(
             name: "ImageResource",
             dependencies: [
@@ -64,7 +64,7 @@ let package = Package(
                 optional("CAVIF", trait: "AVIF"), optional("CHEIF", trait: "HEIC"), optional("CJXL", trait: "JXL"),
                 optional("CRSVG", trait: "SVG"),
             ],
-            exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
+            swiftSettings: settings),
 
         // Without `pkgConfig`: SwiftPM would look for all of them, and warn every client of what is not installed. The module
         // maps name what is linked, and `Scripts/lib.sh` what Debian calls the packages.

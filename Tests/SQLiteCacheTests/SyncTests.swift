@@ -3,7 +3,7 @@
     import Foundation
     import HTTPCaching
     import SynchronizerSupport
-import TestSupport
+    import TestSupport
     import TestTraits
     import Testing
 

@@ -56,7 +56,8 @@ struct WriterTests {
     func busy() throws {
         let directory = TemporaryDirectory()
         try directory.makeGeneration()
-        let other = try WriteConnection(directory: directory.files, generation: directory.generation, busyTimeout: .none)
+        let other = try WriteConnection(
+            directory: directory.files, generation: directory.generation, busyTimeout: .none)
         try other.database.execute(Schema.beginWriting)
         let source = OneStore(Data([1]))
         let writer = DiskWriter(directory: directory.files, report: { _ in }, busyTimeout: .none)
@@ -131,7 +132,8 @@ struct WriterTests {
     func staleConnection() throws {
         let directory = TemporaryDirectory()
         try directory.makeGeneration()
-        let stale = try WriteConnection(directory: directory.files, generation: directory.generation, busyTimeout: .none)
+        let stale = try WriteConnection(
+            directory: directory.files, generation: directory.generation, busyTimeout: .none)
         try Generation.make(after: directory.generation, in: directory.files)
         #expect(throws: WriteConnection.Superseded.self) { try stale.transaction {} }
         stale.generation.retire(from: directory.files)

@@ -23,7 +23,7 @@ enum ForkedProcess {
     /// Uses `write`, because other functions may need a lock that a thread of the parent held.
     private static func explain() {
         isExplained = true
-        let line: StaticString = "Synchronizer: SQLiteURLCache does not work in a process that was forked without exec\n"
+        let line: StaticString = "Synchronizer: no SQLiteURLCache works in a process that was forked without exec\n"
         _ = write(STDERR_FILENO, line.utf8Start, line.utf8CodeUnitCount)
     }
 }

@@ -41,7 +41,8 @@ package final class URLCacheStore: ResponseStore {
     package func store(_ response: StoredResponse, _ cached: CachedURLResponse) {
         guard cached.storagePolicy != .notAllowed, let request = Self.request(response.url) else { return }
         put(
-            StoredRecord(response), id: MonotonicID.next(), body: cached.data, policy: cached.storagePolicy, for: request)
+            StoredRecord(response), id: MonotonicID.next(), body: cached.data, policy: cached.storagePolicy,
+            for: request)
     }
 
     package func update(_ entry: StoredEntry, to response: StoredResponse) {

@@ -65,5 +65,5 @@ final class LoadedObject: Sendable {
 
 extension Fetched {
     /// What tells its body from others; as quickly made as memory is read.
-    var bodyDigest: UInt64 { body.withUnsafeBytes { Digest.of($0) } }
+    var bodyDigest: UInt64 { body.withUnsafeBytes { Checksum64.of($0) } }
 }
