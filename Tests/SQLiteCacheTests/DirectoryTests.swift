@@ -258,4 +258,14 @@ struct DirectoryTests {
             at: directory.url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o777])
         try ChildProcess("read-only", directory).expectSuccess()
     }
+
+    @Test(
+        "a removal works where there is no room for a journal, and costs no other entry",
+        .enabled(if: ChildProcess.isAvailable && geteuid() == 0, "only root can become a user without privileges"))
+    func noJournal() throws {
+        let directory = TemporaryDirectory()
+        try FileManager.default.createDirectory(
+            at: directory.url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o777])
+        try ChildProcess("no-journal", directory).expectSuccess()
+    }
 }

@@ -84,6 +84,10 @@ case "read-only":  // in a directory of its own, in which it may write at times
     becomeNobody()
     checkRemovalsHold(in: directory.appendingPathComponent("cache"))
 
+case "no-journal":  // in a directory of its own, in which no files can be made for a while
+    becomeNobody()
+    checkRemovalsWithoutJournal(in: directory.appendingPathComponent("cache"))
+
 default: fail("mode \(arguments[1])")
 }
 say("done")

@@ -249,13 +249,16 @@ def fill_disk(disk):
             child.send("hammer", 800, 2, 60, 18)
         late = Child(cache)  # one that opens a full disk
         late.ask("hammer", 300, 2, 60, 18)
+        late.ask("remove", number)
         late.end()
         for child in children:
             child.answer()
         if number == 0:
-            found = children[0].ask("check", 0, 100)
-            if found < 100:
-                raise Trouble(f"lost: {100 - found} entries")
+            found = children[0].ask("check", 1, 100)
+            if found < 99:
+                raise Trouble(f"lost: {99 - found} entries")
+            if children[0].ask("check", 0, 1):
+                raise Trouble("wrong: what was removed is still there")
         os.unlink(disk + "/filler")
         slowest = max([slowest] + [check_probe(child, number) for child in children])
     for child in children:

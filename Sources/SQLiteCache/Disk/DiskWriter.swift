@@ -95,6 +95,8 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
                 source.diskIsBusy()
                 retrySoon(source)
                 return false
+            case .failed where hasAbandonedStores && writeWithoutJournal(changes, source: source, budget: budget):
+                source.didWrite(before: end)
             case .failed where hasAbandonedStores, .outOfResources where hasAbandonedStores:
                 removalsFailed(source, isLast: isLast, isShortage: result == .outOfResources)
                 return false
@@ -159,6 +161,18 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
             }
         }
         return .failed
+    }
+
+    /// Writes removals without a journal, for which a full disk has no room. If the process ends in the middle of that, the
+    /// next one finds a corrupt database: losing entries is safe, serving removed ones is not.
+    private func writeWithoutJournal(_ changes: [Change], source: some WriteSource, budget: DiskBudget) -> Bool {
+        connection = nil
+        if case .removeAll? = changes.first { return false }  // this needs no journal anyway
+        guard let newest = try? Generation.newest(in: directory), (try? directory.check()) != nil,
+            let connection = try? WriteConnection(
+                directory: directory, generation: newest, busyTimeout: busyTimeout, hasJournal: false)
+        else { return false }
+        return (try? connection.write(changes[...], budget: budget, source: source)) != nil
     }
 
     private func tidy(_ source: some WriteSource) {
@@ -251,7 +265,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         do {
             guard let newest = try Generation.newest(in: directory) else { return nil }
             try directory.check()
-            try Generation.make(after: newest, in: directory)
+            try? Generation.make(after: newest, in: directory)  // a full disk has no room for it
             defer { newest.removeOthers(in: directory) }
             return newest.retire(from: directory) ? nil : .failed
         } catch {

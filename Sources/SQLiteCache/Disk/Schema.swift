@@ -89,6 +89,7 @@ enum Schema {
         PRAGMA cache_spill = OFF;
         PRAGMA cell_size_check = ON;
         """
+    static let noJournal = "PRAGMA journal_mode = MEMORY;"
 
     static let readApplicationID = "PRAGMA application_id"
     static let readVersion = "PRAGMA user_version"

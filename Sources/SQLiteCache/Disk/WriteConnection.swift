@@ -20,21 +20,27 @@ final class WriteConnection {
     struct Superseded: Error {}
 
     /// Opens an existing generation, and counts its files.
-    init(directory: CacheDirectory, generation: Generation, busyTimeout: BusyTimeout) throws {
+    ///
+    /// - Parameter hasJournal: false to do without one, for which a full disk has no room. If the process ends in the middle
+    ///   of a commit, the database is corrupt then.
+    init(
+        directory: CacheDirectory, generation: Generation, busyTimeout: BusyTimeout, hasJournal: Bool = true
+    ) throws {
         self.directory = directory
         self.generation = generation
         try generation.prepare()
-        database = try Database.open(generation, busyTimeout: busyTimeout, settings: Schema.writing)
-        try checkHeader()
+        let settings = hasJournal ? Schema.writing : Schema.writing + Schema.noJournal
+        database = try Database.open(generation, busyTimeout: busyTimeout, settings: settings)
+        try checkHeader(journalMode: hasJournal ? "delete" : "memory")
         try transaction { try countFiles() }
     }
 
     /// Detects corrupt headers that SQLite accepts.
-    private func checkHeader() throws(SQLiteFailure) {
+    private func checkHeader(journalMode: String) throws(SQLiteFailure) {
         if database.isReadOnly, access(generation.database, W_OK) == 0 {
             throw .corruption("its header says that it is read-only")
         }
-        guard try database.texts(Schema.journalMode) == ["delete"] else {
+        guard try database.texts(Schema.journalMode) == [journalMode] else {
             throw .corruption("its header says that it has a write-ahead log")
         }
     }
@@ -103,7 +109,8 @@ final class WriteConnection {
     }
 
     func countFiles() throws(SQLiteFailure) {
-        try set(fileBytes: files.sweep(whoseEntryExists: hasFile))
+        let bytes = try files.sweep(whoseEntryExists: hasFile)
+        if try fileBytes() != bytes { try set(fileBytes: bytes) }
     }
 
     private static func checksum(of fileBytes: Int64) -> Int64 {
