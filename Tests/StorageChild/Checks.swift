@@ -82,7 +82,8 @@ func checkRemovalsWithoutJournal(in directory: URL) {
         cache.storeCachedResponse(CachedURLResponse(response: response, data: Data(count: 5000)), for: request)
     }
     cache.close()
-    guard let name = try? FileManager.default.contentsOfDirectory(atPath: directory.path).first else { fail("no files") }
+    let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path)
+    guard let name = names?.first else { fail("no files") }
     chmod(directory.path + "/" + name, 0o500)
     cache.removeCachedResponse(for: requests[7])
     cache.close()

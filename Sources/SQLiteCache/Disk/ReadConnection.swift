@@ -98,7 +98,7 @@ final class ReadConnection {
     private func storedBody(
         of id: Int64, place: StoredBody, row: Statement
     ) throws(SQLiteFailure) -> BodyReadResult {
-        if place.length <= Schema.largestBodyInRow {
+        if place.length <= StoredBody.largestInRow {
             return Self.verified(try row.bytes(Schema.Entry.body), expecting: place)
         }
         defer { body.reset() }
@@ -122,17 +122,17 @@ enum DecodedRow {
     ///
     /// - Parameter url: the URL that the row is looked up for. `EncodedRecord.isFor(_:)` tells whether it belongs to it.
     init(_ statement: Statement, url: String = "") throws(SQLiteFailure) {
-        typealias Column = Schema.Entry
-        let bytes = try statement.bytes(Column.record)
+        typealias Entry = Schema.Entry
+        let bytes = try statement.bytes(Entry.record)
         let body = StoredBody(
-            length: Int(clamping: statement.integer(Column.length)),
-            checksum: UInt64(bitPattern: statement.integer(Column.bodyChecksum)))
-        let (id, urlKey) = (statement.integer(Column.id), UInt64(bitPattern: statement.integer(Column.urlKey)))
-        let variant = UInt64(bitPattern: statement.integer(Column.variant))
-        let (revision, stored) = (statement.integer(Column.revision), statement.integer(Column.stored))
+            length: Int(clamping: statement.integer(Entry.length)),
+            checksum: UInt64(bitPattern: statement.integer(Entry.bodyChecksum)))
+        let (id, urlKey) = (statement.integer(Entry.id), UInt64(bitPattern: statement.integer(Entry.urlKey)))
+        let variant = UInt64(bitPattern: statement.integer(Entry.variant))
+        let (revision, stored) = (statement.integer(Entry.revision), statement.integer(Entry.stored))
         let checksum = RowChecksum.of(
             record: bytes, id: id, urlKey: urlKey, variant: variant, revision: revision, stored: stored, body: body)
-        guard UInt64(bitPattern: statement.integer(Column.rowChecksum)) == checksum,
+        guard UInt64(bitPattern: statement.integer(Entry.rowChecksum)) == checksum,
             let record = EncodedRecord(bytes)
         else {
             self = .corrupt

@@ -5,10 +5,6 @@ enum Schema {
     /// Increases with each change of the tables, of the encoding of records, of what responses depend on, or of the
     /// checksum (`PRAGMA user_version`). A database of another version is replaced: a cache needs no migration.
     static let version: Int64 = 5
-    /// Bodies up to this size, in bytes, are in the rows of `entries`, so that a lookup finds both at once.
-    static let largestBodyInRow = 1024
-    /// Larger bodies up to this size are in the table `bodies`, and still larger ones in files (Documentation/Storage.md).
-    static let largestBodyInDatabase = 16 << 10
 
     // `entries` has small rows, so that listing, evicting and marking as used touch few pages. Bodies that would make
     // them large are in a table of their own, or in files. Both tables have rowids: reading 20 KB from a WITHOUT ROWID
@@ -63,7 +59,7 @@ enum Schema {
         \(objects[2]);
         \(objects[3]);
         INSERT INTO main.bodies SELECT b.id, b.data FROM main.entries NOT INDEXED CROSS JOIN old.bodies AS b USING (id)
-            WHERE length > \(largestBodyInRow) AND length <= \(largestBodyInDatabase);
+            WHERE length > \(StoredBody.largestInRow) AND length <= \(StoredBody.largestInDatabase);
         \(objects[4]);
         INSERT INTO main.usage VALUES (0, 0);
         PRAGMA main.application_id = \(applicationID);
@@ -71,7 +67,7 @@ enum Schema {
         """
     }
     static let attachOld = "ATTACH ? AS old"
-    static let filesOfDraft = "SELECT id FROM main.entries WHERE length > \(largestBodyInDatabase)"
+    static let filesOfDraft = "SELECT id FROM main.entries WHERE length > \(StoredBody.largestInDatabase)"
 
     /// For every connection.
     static let connection = """
@@ -162,14 +158,6 @@ typealias EntryUse = (used: Int64, length: Int64, id: Int64)
 // MARK: - Columns
 
 extension Schema {
-    /// A column of a query's result.
-    struct Column {
-        let index: Int32
-
-        /// The column of a query that has only one.
-        static let only = Column(index: 0)
-    }
-
     /// What lookups return of an entry.
     enum Entry {
         static let id = Column(index: 0)

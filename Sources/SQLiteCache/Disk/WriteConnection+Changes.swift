@@ -13,7 +13,7 @@ extension WriteConnection {
         var need = DiskNeed()
         for case .store(let row) in changes where row.bodySize <= budget.largestBody {
             need.database += 4096
-            if row.bodySize > Schema.largestBodyInDatabase {
+            if row.bodySize > StoredBody.largestInDatabase {
                 need.files += BodyFiles.allocatedBytes(length: Int64(row.bodySize))
             } else {
                 need.database += Int64(row.bodySize)
@@ -63,7 +63,7 @@ extension WriteConnection {
         }
         if body.isInFile {
             try writeFile(data, id: id)
-        } else if body.length > Schema.largestBodyInRow {
+        } else if body.length > StoredBody.largestInRow {
             let insertion = try statement(Schema.insertBody)
             insertion.bind(id, at: 0)
             try insertion.run(binding: data, at: Schema.bodyDataParameter)
@@ -85,7 +85,7 @@ extension WriteConnection {
             id, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant), row.revision, row.stored,
             Int64(body.length), Int64(bitPattern: body.checksum), Int64(bitPattern: checksum), row.stored,
         ])
-        if body.length <= Schema.largestBodyInRow {
+        if body.length <= StoredBody.largestInRow {
             try insertion.binding(data, at: Schema.bodyParameter) { () throws(SQLiteFailure) in
                 try insertion.run(binding: record, at: Schema.recordParameter)
             }
@@ -148,8 +148,8 @@ extension WriteConnection {
     func remove(_ id: Int64, length: Int64 = .max) throws(SQLiteFailure) -> Int {
         try statement(Schema.deleteEntry).run(id)
         let count = database.changes
-        if length > Schema.largestBodyInRow { try statement(Schema.deleteBody).run(id) }
-        if length > Schema.largestBodyInDatabase { try removeFile(id) }
+        if length > StoredBody.largestInRow { try statement(Schema.deleteBody).run(id) }
+        if length > StoredBody.largestInDatabase { try removeFile(id) }
         return count
     }
 }

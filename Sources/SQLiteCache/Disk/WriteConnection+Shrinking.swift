@@ -60,19 +60,17 @@ extension WriteConnection {
 
     /// The bytes that a body takes. The length may be corrupt.
     private static func allocatedBytes(length: Int64) -> Double {
-        let isInFile = length > Schema.largestBodyInDatabase
+        let isInFile = length > StoredBody.largestInDatabase
         return Double(isInFile ? BodyFiles.allocatedBytes(length: length) : max(0, length))
     }
 
     /// Passes the entries to `body`, least recently used first, until it returns false.
     private func forEachByUse(_ body: (EntryUse) -> Bool) throws {
-        typealias Column = Schema.Use
+        typealias Use = Schema.Use
         let selection = try statement(Schema.entriesByUse)
         defer { selection.reset() }
         while try selection.step() {
-            let entry = (
-                selection.integer(Column.used), selection.integer(Column.length), selection.integer(Column.id)
-            )
+            let entry = (selection.integer(Use.used), selection.integer(Use.length), selection.integer(Use.id))
             guard body(entry) else { return }
         }
     }

@@ -77,7 +77,7 @@ final class WriteConnection {
         let selection = try statement(Schema.lengthOfEntry)
         defer { selection.reset() }
         selection.bind(id, at: 0)
-        return try selection.step() && selection.integer(.only) > Schema.largestBodyInDatabase
+        return try selection.step() && selection.integer(.only) > StoredBody.largestInDatabase
     }
 
     func number(_ sql: String) throws(SQLiteFailure) -> Int64 {

@@ -39,7 +39,12 @@ struct StoredBody: Hashable, Sendable {
     let length: Int
     let checksum: UInt64
 
-    var isInFile: Bool { length > Schema.largestBodyInDatabase }
+    /// Bodies up to this size, in bytes, are in the rows of their entries, so that a lookup finds both at once.
+    static let largestInRow = 1024
+    /// Larger bodies up to this size are in a table of their own, and still larger ones in files (Documentation/Storage.md).
+    static let largestInDatabase = 16 << 10
+
+    var isInFile: Bool { length > Self.largestInDatabase }
 }
 
 /// The checksum of a row of the database. It covers each column that matters, not only the body.

@@ -7,7 +7,7 @@ extension SQLiteURLCache: ResponseStore {
         var newest: Int64?
         var entries: [StoredEntry] = []
         // Most lookups need the newest response. A small body costs less together with its row.
-        let isSmall = { (row: StoredRow) in row.bodySize <= Schema.largestBodyInDatabase }
+        let isSmall = { (row: StoredRow) in row.bodySize <= StoredBody.largestInDatabase }
         for row in cache.rows(of: url, wanting: isSmall, withOlder: true) where row.record.isHTTP {
             newest = newest ?? row.id
             guard let response = row.record.decoded?.response else { continue }

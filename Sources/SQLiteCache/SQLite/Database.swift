@@ -100,6 +100,14 @@ final class Database {
     fileprivate var isOutOfMemory: Bool { sqlite3_errcode(handle) == SQLITE_NOMEM }
 }
 
+/// A column of a query's result.
+struct Column {
+    let index: Int32
+
+    /// The column of a query that has only one.
+    static let only = Column(index: 0)
+}
+
 /// A prepared statement. Parameters count from 0.
 final class Statement {
     private let handle: OpaquePointer
@@ -159,12 +167,12 @@ final class Statement {
         }
     }
 
-    func integer(_ column: Schema.Column) -> Int64 {
+    func integer(_ column: Column) -> Int64 {
         sqlite3_column_int64(handle, column.index)
     }
 
     /// The bytes of a column, which are valid until the next step or reset.
-    func bytes(_ column: Schema.Column) throws(SQLiteFailure) -> UnsafeRawBufferPointer {
+    func bytes(_ column: Column) throws(SQLiteFailure) -> UnsafeRawBufferPointer {
         guard let start = sqlite3_column_blob(handle, column.index) else {
             if database.isOutOfMemory { throw database.failure(code: SQLITE_NOMEM) }
             return UnsafeRawBufferPointer(start: nil, count: 0)
@@ -172,7 +180,7 @@ final class Statement {
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column.index)))
     }
 
-    func text(_ column: Schema.Column) throws(SQLiteFailure) -> String {
+    func text(_ column: Column) throws(SQLiteFailure) -> String {
         String(decoding: try bytes(column), as: UTF8.self)
     }
 
