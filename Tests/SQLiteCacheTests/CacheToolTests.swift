@@ -28,7 +28,7 @@ struct CacheToolTests {
             let fields = control.map { [("Cache-Control", $0)] } ?? []
             let response = Sample.stored(url, fields, selecting: selecting, at: clock.now)
             cache.store(
-                StoredRecord(response), try Sample.cached(url, Sample.body(size, seed: UInt64(size))),
+                StoredRecord(response), cached: try Sample.cached(url, Sample.body(size, seed: UInt64(size))),
                 keepsObject: false)
         }
         try store("feed.json?page=2", 1234, "max-age=\(Int(10 * Self.day))", [("Accept", "application/json")])

@@ -122,7 +122,8 @@ struct WriterTests {
         #expect(try Generation.newest(in: directory.files) == nil)
         let cache = directory.cache()
         cache.store(
-            StoredRecord(Sample.stored("https://x/")), try Sample.cached("https://x/", Data()), keepsObject: false)
+            StoredRecord(Sample.stored("https://x/")), cached: try Sample.cached("https://x/", Data()),
+            keepsObject: false)
         cache.flush()
         #expect(try directory.generation.number == 1)
         #expect(FileSystem.status(draft) == nil)
