@@ -2,7 +2,7 @@ import Foundation
 import HTTPCaching
 
 extension HTTPFields {
-    /// The fields of a response. Foundation has already joined repeated lines and lost their order.
+    /// The headers of a response. Foundation has joined repeated lines, and lost their order.
     package init(of response: HTTPURLResponse) {
         self.init(
             response.allHeaderFields.compactMap { name, value in
@@ -11,12 +11,12 @@ extension HTTPFields {
             })
     }
 
-    /// The fields that the request itself sets.
+    /// The headers that a request sets itself.
     package init(of request: URLRequest) {
         self.init((request.allHTTPHeaderFields ?? [:]).map { ($0.key, $0.value) })
     }
 
-    /// The fields as Foundation has them: one value for each name, spelled as in its first line.
+    /// The headers as Foundation represents them: one value for each name, in the case of its first line.
     package var dictionary: [String: String] {
         var dictionary: [String: String] = [:]
         var names: [String: String] = [:]

@@ -1,5 +1,5 @@
-/// Marks a cached response whose `Cache-Control` was injected, and is not the server's.
+/// Marks a stored response whose `Cache-Control` was injected.
 package enum InjectionMark {
-    /// The key in `userInfo` whose value is the injected `Cache-Control` value, a `String`.
+    /// The key in a cached response's `userInfo` whose value is the injected `Cache-Control` value, a `String`.
     package static let userInfoKey = "Synchronizer.injectedCacheControl"
 }

@@ -19,9 +19,9 @@ struct LookupKey {
         self.request = request
         self.url = url
         absoluteURL = url.absoluteString
-        key = cacheKey(of: absoluteURL)
+        key = CacheRules.cacheKey(of: absoluteURL)
         isGET = request.httpMethod ?? "GET" == "GET"
-        hasCredentials = request.allHTTPHeaderFields?.keys.contains(where: Credentials.bindAlways) ?? false
+        hasCredentials = request.allHTTPHeaderFields?.keys.contains(where: CacheRules.alwaysBinds) ?? false
     }
 
     /// The URL of that text, which nearly always is the URL of the request.
@@ -62,6 +62,6 @@ extension StoredRecord {
     /// Whether method and selecting fields of the request match those of the response (RFC 9111 §4.1).
     fileprivate func answers(_ request: URLRequest) -> Bool {
         guard response.part == nil, let request = CacheRequest(request) else { return false }
-        return response.method == request.method && SelectingFields.match(request, response)
+        return response.method == request.method && CacheRules.selects(request, response)
     }
 }

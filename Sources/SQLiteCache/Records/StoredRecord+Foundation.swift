@@ -14,10 +14,11 @@ extension StoredRecord {
         let fields = http.map(HTTPFields.init(of:)) ?? HTTPFields()
         self.init(
             StoredResponse(
-                url: asked.url, method: asked.method, selectingFields: SelectingFields.of(asked, for: fields),
+                url: asked.url, method: asked.method,
+                selectingFields: CacheRules.selectingFields(of: asked, for: fields),
                 status: http?.statusCode ?? 0, fields: fields, requestTime: now, responseTime: now,
                 injectedCacheControl: cached.userInfo?[InjectionMark.userInfoKey] as? String))
-        guard SelectingFields.match(asked, response) else { return nil }
+        guard CacheRules.selects(asked, response) else { return nil }
         if http == nil {
             other = OtherResponse(
                 mimeType: cached.response.mimeType, textEncodingName: cached.response.textEncodingName,
@@ -53,7 +54,7 @@ extension StoredRecord {
 extension URLRequest {
     /// The URL that a response to this request is stored under.
     var storedURL: String? {
-        (url?.absoluteString).map(cacheKey)
+        (url?.absoluteString).map(CacheRules.cacheKey)
     }
 }
 

@@ -1,3 +1,6 @@
-// Importing Synchronizer brings the cache, and what that brings: TimeSource and, on Linux, URLRequest, URLCache and
-// URLSession, so that the same program compiles on every platform.
+// `Synchronizer.Configuration.tls`, and the errors of TLS.
+@_exported import TransportSecurity
+
+// Importing Synchronizer imports the cache, and with it TimeSource and, on Linux, URLRequest, URLCache and URLSession, so that
+// the same program works on every platform.
 @_exported import SQLiteCache
