@@ -105,6 +105,17 @@ def used(directory):
     return total
 
 
+def used_at_a_moment(directory, children):
+    """The same, while all processes stand still: a file that is moved or replaced meanwhile would count twice."""
+    for child in children:
+        child.process.send_signal(signal.SIGSTOP)
+    try:
+        return used(directory)
+    finally:
+        for child in children:
+            child.process.send_signal(signal.SIGCONT)
+
+
 def database(directory):
     return os.path.join(directory, max(n for n in os.listdir(directory) if n.startswith("Cache-")), "Database")
 
@@ -387,8 +398,9 @@ def capacity(directory):
     largest = samples = 0
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        largest = max(largest, used(directory))
+        largest = max(largest, used_at_a_moment(directory, children))
         samples += 1
+        time.sleep(0.005)
     for child in children:
         child.answer(60)
     for child in children:
