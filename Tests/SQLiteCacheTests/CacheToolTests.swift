@@ -72,7 +72,7 @@ struct CacheToolTests {
                 "UPDATE entries SET body = zeroblob(length) WHERE length = 12",
                 "The body of https://example.com/plain"
             ),
-            ("UPDATE entries SET seal = seal + 1 WHERE length = 12", "Rows that fail their check: 1"),
+            ("UPDATE entries SET row_checksum = row_checksum + 1 WHERE length = 12", "Rows that fail their check: 1"),
             ("", "The body of https://example.com/photo.jpg"),
         ])
     func damaged(_ sql: String, _ finding: String) throws {

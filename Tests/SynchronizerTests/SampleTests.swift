@@ -32,9 +32,9 @@ struct SampleTests {
 
     @Test(
         "each is in this file as it is in the documentation",
-        arguments: ["Configuration/SessionDelegate.swift", "Storage/SQLiteURLCache.swift"])
+        arguments: ["Synchronizer/Configuration/SessionDelegate.swift", "SQLiteCache/SQLiteURLCache.swift"])
     func wordForWord(file: String) throws {
-        let sample = try Self.sample(in: Self.root.appendingPathComponent("Sources/Synchronizer/" + file))
+        let sample = try Self.sample(in: Self.root.appendingPathComponent("Sources/" + file))
         let own = try Self.lines(of: URL(fileURLWithPath: #filePath)).map { $0.trimmingCharacters(in: .whitespaces) }
         let place = own.indices.first { own[$0...].starts(with: sample) }
         #expect(!sample.isEmpty && place != nil, "\(sample)")
