@@ -71,7 +71,7 @@ extension WriteConnection {
         let before = try number(Schema.pageCount)
         var left = pages
         while left > 0 {
-            let some = min(left, Int64(max(8, budget.removalCount / 4)))  // moving a page changes others
+            let some = min(left, Int64(budget.removalCount))
             let count = try number(Schema.pageCount)
             try transaction { try database.execute(Schema.vacuum(pages: some)) }
             // The number of free pages may be corrupt.
