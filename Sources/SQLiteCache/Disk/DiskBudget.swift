@@ -26,7 +26,7 @@ struct DiskBudget {
 
     /// The number of entries that one transaction removes, and of pages that it moves. Each changes a page of each table and
     /// index, and the journal holds them all.
-    var removalCount: Int { max(8, min(256, Int(journal >> 14))) }
+    var removalCount: Int { max(4, min(256, Int(journal >> 14))) }
 
     /// The largest body that is stored.
     var largestBody: Int { Int(content / 2) }
