@@ -67,7 +67,8 @@ struct CapacityTests {
         #expect(try directory.allocatedBytes() <= capacity * 11 / 10)
     }
 
-    @Test("four pages for each change of a transaction fit its journal", arguments: [200_000, 1 << 20, 16 << 20, 1 << 30])
+    @Test(
+        "four pages for each change of a transaction fit its journal", arguments: [200_000, 1 << 20, 16 << 20, 1 << 30])
     func journal(_ capacity: Int) {
         let budget = DiskBudget(capacity: capacity)
         #expect(budget.removalCount * 4 * 4096 <= budget.journal)
