@@ -3,9 +3,9 @@
 /// A prefetched resource is *used* when a load wants it, and *wasted* when its prefetch is cancelled before that, or when very
 /// many others have been prefetched since. The window is halved when most of the last prefetches were wasted, and grows by one
 /// with each that was used.
-struct PrefetchLedger: Sendable {
-    static let largestWindow = 16
-    private static let initialWindow = 8
+struct PrefetchWindow: Sendable {
+    static let largest = 16
+    private static let initial = 8
     private static let remembered = 1_000
     private static let sample = 16
 
@@ -14,15 +14,15 @@ struct PrefetchLedger: Sendable {
         let group: Int
     }
 
-    private(set) var window = initialWindow
+    private(set) var size = initial
     private(set) var statistics = PrefetchStatistics()
     /// The prefetched resources that no load has used yet.
-    private var outstanding = LRUList<RequestIdentity, Prefetched>()
+    private var outstanding = LRUList<CoalescingKey, Prefetched>()
     /// Whether each of the last prefetches was used, newest last.
     private var uses: [Bool] = []
 
     /// A prefetch loaded this many bytes, from the network or the cache. The prefetches of a group are cancelled together.
-    mutating func loaded(_ identity: RequestIdentity, bytes: Int, group: Int = 0) {
+    mutating func loaded(_ identity: CoalescingKey, bytes: Int, group: Int = 0) {
         statistics.loaded += 1
         statistics.bytes += bytes
         outstanding.insert(Prefetched(bytes: bytes, group: group), for: identity)
@@ -32,7 +32,7 @@ struct PrefetchLedger: Sendable {
     }
 
     /// A load uses the resource.
-    mutating func asked(for identity: RequestIdentity) {
+    mutating func asked(for identity: CoalescingKey) {
         settle(identity, wasUsed: true)
     }
 
@@ -41,11 +41,11 @@ struct PrefetchLedger: Sendable {
         for identity in outstanding.allKeys where outstanding[identity]?.group == group { cancelled(identity) }
     }
 
-    mutating func cancelled(_ identity: RequestIdentity) {
+    mutating func cancelled(_ identity: CoalescingKey) {
         settle(identity, wasUsed: false)
     }
 
-    private mutating func settle(_ identity: RequestIdentity, wasUsed: Bool) {
+    private mutating func settle(_ identity: CoalescingKey, wasUsed: Bool) {
         guard let bytes = outstanding.remove(identity)?.bytes else { return }
         if wasUsed {
             statistics.used += 1
@@ -54,9 +54,9 @@ struct PrefetchLedger: Sendable {
             statistics.wastedBytes += bytes
         }
         uses.append(wasUsed)
-        window = min(window + (wasUsed ? 1 : 0), Self.largestWindow)
+        size = min(size + (wasUsed ? 1 : 0), Self.largest)
         if uses.count >= Self.sample {
-            if uses.filter({ !$0 }).count * 2 > uses.count { window = max(1, window / 2) }
+            if uses.filter({ !$0 }).count * 2 > uses.count { size = max(1, size / 2) }
             uses = []
         }
     }
