@@ -42,6 +42,7 @@ let package = Package(
     platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v8), .visionOS(.v1)],
     products: [
         .library(name: "Synchronizer", targets: ["Synchronizer"]),
+        .library(name: "SQLiteCache", targets: ["SQLiteCache"]),
         .library(name: "ImageResource", targets: ["ImageResource"]),
     ],
     traits: [
@@ -54,10 +55,15 @@ let package = Package(
         .target(name: "HTTPCaching", swiftSettings: settings),
         // What Synchronizer and CurlSession say of TLS.
         .target(name: "TransportSecurity", swiftSettings: settings),
+        .target(name: "SynchronizerSupport", dependencies: ["HTTPCaching"], swiftSettings: settings),
+        .target(
+            name: "SQLiteCache",
+            dependencies: ["HTTPCaching", "SynchronizerSupport", .target(name: "CSQLite", condition: linuxOnly)],
+            exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
         .target(
             name: "Synchronizer",
-            dependencies: ["HTTPCaching", "TransportSecurity", .target(name: "CSQLite", condition: linuxOnly)],
-            exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
+            dependencies: ["HTTPCaching", "TransportSecurity", "SynchronizerSupport", "SQLiteCache"],
+            swiftSettings: settings),
         .target(
             name: "ImageResource", dependencies: ["ImageCodecs", "Synchronizer"],
             exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
@@ -92,7 +98,7 @@ let package = Package(
         .executableTarget(
             name: "Demo", dependencies: ["Synchronizer", "ImageResource", "ScriptedServer"], swiftSettings: settings),
         // Lists, checks and empties a cache: `Scripts/cache`.
-        .executableTarget(name: "CacheTool", dependencies: ["Synchronizer", "HTTPCaching"], swiftSettings: settings),
+        .executableTarget(name: "CacheTool", dependencies: ["SQLiteCache", "HTTPCaching"], swiftSettings: settings),
         // Answers the requests of the public cache test suite: `Scripts/conformance`.
         .executableTarget(name: "ConformanceAdapter", dependencies: ["Synchronizer"], swiftSettings: settings),
         .executableTarget(
@@ -117,15 +123,21 @@ let package = Package(
             name: "ScriptedServerTests", dependencies: ["ScriptedServer", "TestTraits"], swiftSettings: settings),
         // What the storage tests kill, and share directories with.
         .executableTarget(
-            name: "StorageChild", dependencies: ["Synchronizer", "TestSupport"], path: "Tests/StorageChild",
+            name: "StorageChild", dependencies: ["SQLiteCache", "TestSupport"], path: "Tests/StorageChild",
+            swiftSettings: settings),
+        .testTarget(
+            name: "SQLiteCacheTests",
+            dependencies: [
+                "SQLiteCache", "SynchronizerSupport", "HTTPCaching", "TestSupport", "TestTraits",
+                .target(name: "CSQLite", condition: linuxOnly),
+                .target(name: "StorageChild", condition: whereProcessesAre),
+                .target(name: "CacheTool", condition: whereProcessesAre),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "SynchronizerTests",
             dependencies: [
                 "Synchronizer", "HTTPCaching", "TestSupport", "TestTraits", "HostileServer",
-                .target(name: "CSQLite", condition: linuxOnly),
-                .target(name: "StorageChild", condition: whereProcessesAre),
-                .target(name: "CacheTool", condition: whereProcessesAre),
             ],
             swiftSettings: settings),
         .testTarget(

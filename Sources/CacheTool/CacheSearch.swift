@@ -1,5 +1,5 @@
 import Foundation
-import Synchronizer
+import SQLiteCache
 
 /// Finds the cache that a directory on the command line stands for.
 enum CacheSearch {

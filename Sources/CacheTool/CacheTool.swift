@@ -1,5 +1,5 @@
 import Foundation
-import Synchronizer
+import SQLiteCache
 
 /// Lists what a cache directory holds, checks it, or empties it.
 @main
@@ -29,7 +29,7 @@ struct CacheTool {
         let contents = try CacheInspection(directory).contents()
         for line in Listing(contents.entries, at: Date()).lines { print(line) }
         print(summary(contents.entries))
-        if contents.damagedRows > 0 { print("\(contents.damagedRows) more can't be read: --verify says more.") }
+        if contents.corruptRows > 0 { print("\(contents.corruptRows) more can't be read: --verify says more.") }
         return 0
     }
 
@@ -37,9 +37,9 @@ struct CacheTool {
     private static func verify(_ directory: URL) throws -> Int32 {
         let inspection = try CacheInspection(directory)
         let contents = try inspection.contents()
-        var findings = try inspection.structuralDamage().map { ["The database: \($0)"] } ?? []
-        if contents.damagedRows > 0 { findings.append("Rows that fail their check: \(contents.damagedRows)") }
-        for entry in contents.entries where try inspection.isWhole(entry) == false {
+        var findings = try inspection.structuralCorruption().map { ["The database: \($0)"] } ?? []
+        if contents.corruptRows > 0 { findings.append("Rows that fail their check: \(contents.corruptRows)") }
+        for entry in contents.entries where try inspection.isIntact(entry) == false {
             findings.append("The body of \(entry.response.url) is missing, or not what was stored.")
         }
         findings.forEach { print("✘ \($0)") }

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPCaching
-import Synchronizer
+import SQLiteCache
 
 /// Stored responses as lines of columns, with a head.
 struct Listing {

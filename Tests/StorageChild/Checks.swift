@@ -1,5 +1,5 @@
 import Foundation
-import Synchronizer
+import SQLiteCache
 import TestSupport
 
 #if canImport(FoundationNetworking)
@@ -69,6 +69,27 @@ func checkRemovalsHold(in directory: URL) {
     cache.memoryCapacity = 0
     if cache.cachedResponse(for: request) != nil { fail("it came back on the disk") }
     if cache.cachedResponse(for: other)?.data != cached.data { fail("the disk was not used again") }
+}
+
+/// Removes a response where there is no room for SQLite's journal: it goes, and nothing else.
+func checkRemovalsWithoutJournal(in directory: URL) {
+    let cache = SQLiteURLCache(memoryCapacity: 0, diskCapacity: 8 << 20, directory: directory)
+    guard let requests = (0..<20).map(StorageChurn.request) as? [URLRequest], let url = requests[0].url else {
+        fail("no URL")
+    }
+    let response = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+    for request in requests {
+        cache.storeCachedResponse(CachedURLResponse(response: response, data: Data(count: 5000)), for: request)
+    }
+    cache.close()
+    let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path)
+    guard let name = names?.first else { fail("no files") }
+    chmod(directory.path + "/" + name, 0o500)
+    cache.removeCachedResponse(for: requests[7])
+    cache.close()
+    chmod(directory.path + "/" + name, 0o700)
+    let found = requests.indices.filter { cache.cachedResponse(for: requests[$0]) != nil }
+    if found != (0..<20).filter({ $0 != 7 }) { fail("\(found) are left") }
 }
 
 /// One of several processes on a directory. Each key of its own holds what it stored there last; the others' keys hold

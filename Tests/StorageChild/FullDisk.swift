@@ -1,5 +1,5 @@
 import Foundation
-import Synchronizer
+import SQLiteCache
 import TestSupport
 
 #if canImport(FoundationNetworking)

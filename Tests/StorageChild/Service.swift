@@ -1,5 +1,5 @@
 import Foundation
-import Synchronizer
+import SQLiteCache
 import TestSupport
 
 #if canImport(FoundationNetworking)
@@ -43,6 +43,7 @@ struct Service {
             hammer(milliseconds: numbers[0], threads: numbers[1], keys: numbers[2], largest: numbers[3])
         case ("flush", 0): done { cache.flush() }
         case ("store", 3): done { store(numbers[0], version: numbers[1], size: numbers[2]) }
+        case ("remove", 1): done { cache.removeCachedResponse(for: request(numbers[0])) }
         case ("removeall", 0): done { cache.removeAllCachedResponses() }
         case ("capacity", 1): done { cache.diskCapacity = numbers[0] }
         case ("usage", 0): cache.currentDiskUsage

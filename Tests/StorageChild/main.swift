@@ -1,5 +1,5 @@
 import Foundation
-import Synchronizer
+import SQLiteCache
 import TestSupport
 
 #if canImport(FoundationNetworking)
@@ -83,6 +83,10 @@ case "full-bodies": FullDisk(directory).checkLargeBodies()
 case "read-only":  // in a directory of its own, in which it may write at times
     becomeNobody()
     checkRemovalsHold(in: directory.appendingPathComponent("cache"))
+
+case "no-journal":  // in a directory of its own, in which no files can be made for a while
+    becomeNobody()
+    checkRemovalsWithoutJournal(in: directory.appendingPathComponent("cache"))
 
 default: fail("mode \(arguments[1])")
 }

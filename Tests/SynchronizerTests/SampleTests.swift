@@ -32,9 +32,9 @@ struct SampleTests {
 
     @Test(
         "each is in this file as it is in the documentation",
-        arguments: ["Configuration/SessionDelegate.swift", "Storage/SQLiteURLCache.swift"])
+        arguments: ["Synchronizer/Configuration/SessionDelegate.swift", "SQLiteCache/SQLiteURLCache.swift"])
     func wordForWord(file: String) throws {
-        let sample = try Self.sample(in: Self.root.appendingPathComponent("Sources/Synchronizer/" + file))
+        let sample = try Self.sample(in: Self.root.appendingPathComponent("Sources/" + file))
         let own = try Self.lines(of: URL(fileURLWithPath: #filePath)).map { $0.trimmingCharacters(in: .whitespaces) }
         let place = own.indices.first { own[$0...].starts(with: sample) }
         #expect(!sample.isEmpty && place != nil, "\(sample)")
@@ -63,7 +63,7 @@ struct SampleTests {
         let bench = try Workbench()
         bench.server["/a"] = Reply("abc")
         let resource = DataResource(url: bench.server.url("/a"))
-        let directory = TemporaryDirectory()
+        let directory = DisposableDirectory("samples")
         let cache = SQLiteURLCache(memoryCapacity: 20 << 20, diskCapacity: 200 << 20, directory: directory.url)
         let synchronizer = Synchronizer(cacheTime: 24 * 60 * 60, urlCache: cache)
         _ = try await synchronizer.load(resource)

@@ -1,10 +1,6 @@
 // `Synchronizer.Configuration.tls`, and the errors of TLS.
 @_exported import TransportSecurity
 
-// On Linux, URLRequest, URLCache and URLSession are in a module of their own. Importing Synchronizer imports them too, so that
+// Importing Synchronizer imports the cache, and with it TimeSource and, on Linux, URLRequest, URLCache and URLSession, so that
 // the same program works on every platform.
-#if canImport(Darwin)
-    @_exported import Foundation
-#else
-    @_exported import FoundationNetworking
-#endif
+@_exported import SQLiteCache

@@ -64,6 +64,6 @@ final class LoadedObject: Sendable {
 }
 
 extension Fetched {
-    /// A digest of the body, computed at the speed of memory.
-    var bodyDigest: UInt64 { body.withUnsafeBytes { Digest.of($0) } }
+    /// A checksum of the body, computed at the speed of memory.
+    var bodyDigest: UInt64 { body.withUnsafeBytes { Checksum64.of($0) } }
 }

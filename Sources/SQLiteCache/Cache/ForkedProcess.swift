@@ -1,0 +1,29 @@
+import Foundation
+
+/// Detects whether this process was made by `fork`, without `exec`, from a process that used a cache.
+///
+/// Such a process has none of the threads that hold locks or write to the disk, and must not use the parent's SQLite
+/// connections (sqlite.org/howtocorrupt.html §2.6). No cache works in it: lookups miss, stores are ignored, and nothing
+/// waits.
+enum ForkedProcess {
+    // Both are written only in a forked process, which has no other threads.
+    nonisolated(unsafe) private static var hasForked = false
+    nonisolated(unsafe) private static var isExplained = false
+
+    /// Watches for forks from the first access on.
+    static let isWatched: Bool = pthread_atfork(nil, nil, { ForkedProcess.hasForked = true }) == 0
+
+    /// Whether this process was forked. It says so on standard error once.
+    static var isCurrent: Bool {
+        if !hasForked { return false }
+        if !isExplained { explain() }
+        return true
+    }
+
+    /// Uses `write`, because other functions may need a lock that a thread of the parent held.
+    private static func explain() {
+        isExplained = true
+        let line: StaticString = "Synchronizer: no SQLiteURLCache works in a process that was forked without exec\n"
+        _ = write(STDERR_FILENO, line.utf8Start, line.utf8CodeUnitCount)
+    }
+}

@@ -1,0 +1,56 @@
+/// What memory knew of a URL before a lookup asked the database: its rows, and the pending changes.
+struct PendingSnapshot {
+    let known: [StoredRow]
+    let pending: [Change]
+    private let changeCount: Int
+    private let epoch: Int
+    let usesDisk: Bool
+    let hasMemory: Bool
+
+    init(_ state: ResponseCache.State, url: String, urlKey: UInt64) {
+        known = state.memory.knownRows(of: url, urlKey: urlKey)
+        pending = state.log.changes(for: urlKey)
+        changeCount = state.changes[urlKey]
+        epoch = state.memory.epoch
+        usesDisk = state.diskCapacity > 0
+        hasMemory = state.memory.capacity > 0
+    }
+
+    /// Whether only the database knows anything of the URL.
+    var isEmpty: Bool { pending.isEmpty && known.isEmpty }
+
+    /// Whether neither this process nor, as far as it knows, another one has changed the URL since.
+    func isCurrent(in state: ResponseCache.State, urlKey: UInt64) -> Bool {
+        state.changes[urlKey] == changeCount && state.memory.epoch == epoch
+    }
+
+    /// Whether memory has the body of a response. An identifier always stands for the same body.
+    func hasBody(_ id: Int64) -> Bool {
+        known.contains { $0.id == id && $0.body != nil }
+    }
+
+    /// Adds to the rows of the database what only memory knows.
+    func merge(_ stored: [StoredRow], of url: String) -> [StoredRow] {
+        if isEmpty { return stored }
+        var rows = stored
+        for change in changes(after: stored) { change.apply(to: &rows, of: url) }
+        for row in known {
+            if row.isMemoryOnly {
+                rows.append(row)
+            } else if let index = rows.firstIndex(where: { $0.id == row.id }) {
+                rows[index].body = rows[index].body ?? row.body
+                if rows[index].revision == row.revision { rows[index].cached = rows[index].cached ?? row.cached }
+            }
+        }
+        return rows.sorted { $0.revision > $1.revision }
+    }
+
+    /// The pending changes that these rows of the database do not contain yet. Changes are written in order: if the
+    /// database has the row of one, all changes before it have been written, too.
+    private func changes(after stored: [StoredRow]) -> ArraySlice<Change> {
+        let written = pending.lastIndex { change in
+            change.revision.map { revision in stored.contains { $0.revision == revision } } ?? false
+        }
+        return pending[(written.map { $0 + 1 } ?? 0)...]
+    }
+}

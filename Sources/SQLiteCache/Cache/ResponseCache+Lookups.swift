@@ -1,0 +1,124 @@
+import Foundation
+import SynchronizerSupport
+
+extension ResponseCache {
+    /// Seconds for which memory may not know what another process has stored or removed.
+    fileprivate static let memoryTrustInterval: TimeInterval = 1
+
+    /// All responses that are stored for a URL, newest first.
+    ///
+    /// - Parameters:
+    ///   - wanting: the first row that it accepts comes with its body, unless the body is gone.
+    ///   - withOlder: whether the rows after that one are needed.
+    func rows(of url: String, wanting: ((StoredRow) -> Bool)? = nil, withOlder: Bool = false) -> [StoredRow] {
+        guard !ForkedProcess.isCurrent else { return [] }
+        let urlKey = Checksum64.of(url)
+        let (complete, snapshot) = peek(at: url, urlKey: urlKey)
+        if let complete { return complete }
+        let stored = readRows(of: url, urlKey: urlKey, snapshot: snapshot, wanting: wanting, withOlder: withOlder)
+        let rows = snapshot.merge(stored ?? [], of: url)
+        // A failed read does not mean that there are no rows.
+        if snapshot.hasMemory, stored != nil || !snapshot.usesDisk {
+            state.withLock { state in
+                guard snapshot.isCurrent(in: state, urlKey: urlKey) else { return }
+                state.memory.fill(rows, of: url, urlKey: urlKey)
+            }
+        }
+        return rows
+    }
+
+    /// All rows, if memory knows them. Memory is trusted for a second after the database has said that no other process
+    /// changed it.
+    private func peek(at url: String, urlKey: UInt64) -> (complete: [StoredRow]?, snapshot: PendingSnapshot) {
+        let now = time.now
+        let (isDue, known) = state.withLock { state in
+            (state.isVerificationDue(at: now), state.peek(at: url, urlKey: urlKey))
+        }
+        guard isDue else { return known }
+        let hasChanged = readDisk { try $0.hasChanged() } ?? true
+        return state.withLock { state in
+            state.verifiedAt = now
+            if hasChanged { state.memory.invalidateAll() }
+            return state.peek(at: url, urlKey: urlKey)
+        }
+    }
+
+    /// The rows in the database; nil if the disk is not used, or can't be read.
+    private func readRows(
+        of url: String, urlKey: UInt64, snapshot: PendingSnapshot, wanting: ((StoredRow) -> Bool)?, withOlder: Bool
+    ) -> [StoredRow]? {
+        guard snapshot.usesDisk else { return nil }
+        let endsThere = !withOlder && !snapshot.hasMemory && snapshot.isEmpty
+        var missingBefore: Set<Int64>?
+        while true {
+            let answer = readDisk { connection in
+                try connection.rows(
+                    of: url, urlKey: urlKey, wanting: wanting, hasBody: snapshot.hasBody, endsThere: endsThere)
+            }
+            guard let answer else { return nil }
+            dropCorrupt(answer.corrupt, urlKey: urlKey)
+            // A body file that is gone at the first try may have been evicted in between. At the second try it is missing.
+            guard let missingBefore else {
+                if answer.missing.isEmpty { return answer.rows }
+                missingBefore = Set(answer.missing)
+                continue
+            }
+            dropCorrupt(answer.missing.filter(missingBefore.contains), urlKey: urlKey)
+            return answer.rows.filter { !answer.missing.contains($0.id) }
+        }
+    }
+
+    /// The body of a response; nil if it is gone, or was corrupt and has been dropped.
+    ///
+    /// - Parameter variant: the variant of the response, which is needed only while changes are pending.
+    func body(of id: Int64, url: String, variant: () -> UInt64) -> Data? {
+        guard !ForkedProcess.isCurrent else { return nil }
+        let urlKey = Checksum64.of(url)
+        let (known, pending, usesDisk) = state.withLock { state in
+            let known = state.memory.knownRows(of: url, urlKey: urlKey).first { $0.id == id }
+            return (known, state.log.changes(for: urlKey), state.diskCapacity > 0)
+        }
+        if let body = known?.body { return body }
+        if !pending.isEmpty {
+            // Before a pending update it had another variant.
+            let isUpdated = pending.contains { $0.isUpdate(of: id) }
+            let row = StoredRow.placeholder(id: id, url: url, urlKey: urlKey, variant: isUpdated ? 0 : variant())
+            var rows = [row]
+            for change in pending { change.apply(to: &rows, of: url) }
+            guard let row = rows.first(where: { $0.id == id }) else { return nil }
+            if let body = row.body { return body }
+        }
+        guard usesDisk, let body = readBody(of: id, urlKey: urlKey) else { return nil }
+        if let known { keep(body: body, cached: nil, for: known) }
+        return body
+    }
+
+    private func readBody(of id: Int64, urlKey: UInt64) -> Data? {
+        for isLastTry in [false, true] {
+            switch readDisk({ try $0.body(of: id, urlKey: urlKey) }) {
+            case .complete(let body): return body
+            case .corrupt: dropCorrupt([id], urlKey: urlKey)
+            case .missing where !isLastTry: continue
+            case .missing: dropCorrupt([id], urlKey: urlKey)
+            case .unreadable, nil, .some(nil): break
+            }
+            return nil
+        }
+        return nil
+    }
+}
+
+extension ResponseCache.State {
+    /// Whether it is time to ask whether another process has changed the database.
+    fileprivate func isVerificationDue(at now: Date) -> Bool {
+        // The absolute value, because the clock may have been set back.
+        memory.capacity > 0 && diskCapacity > 0
+            && abs(now.timeIntervalSince(verifiedAt)) >= ResponseCache.memoryTrustInterval
+    }
+
+    fileprivate mutating func peek(
+        at url: String, urlKey: UInt64
+    ) -> (complete: [StoredRow]?, snapshot: PendingSnapshot) {
+        (memory.completeRows(of: url, urlKey: urlKey), PendingSnapshot(self, url: url, urlKey: urlKey))
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+
+extension ResponseCache {
+    /// Stores a response.
+    ///
+    /// - Parameter keepsObject: whether lookups in memory may return `cached` itself. They must not if `record` has other
+    ///   fields.
+    func store(_ record: StoredRecord, cached: CachedURLResponse, keepsObject: Bool) {
+        let body = cached.data
+        let url = record.response.url
+        let id = MonotonicID.next()
+        change(
+            .store(
+                StoredRow(
+                    id: id, url: url, urlKey: Checksum64.of(url), revision: id, stored: time.now.milliseconds,
+                    record: EncodedRecord(record), variant: record.response.variantKey, bodySize: body.count,
+                    body: body,
+                    cached: keepsObject ? cached : nil,
+                    isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly)))
+    }
+
+    /// Replaces everything but the body of a response, if it is still stored.
+    func update(_ id: Int64, url: String, to response: StoredResponse) {
+        guard response.url == url, let row = rows(of: url).first(where: { $0.id == id }),
+            var record = row.record.decoded
+        else { return }
+        record.response = response
+        change(
+            .update(
+                RowUpdate(
+                    id: id, url: url, urlKey: row.urlKey, record: EncodedRecord(record), variant: response.variantKey,
+                    revision: MonotonicID.next(), stored: time.now.milliseconds, isMemoryOnly: row.isMemoryOnly)))
+    }
+
+    /// The bytes that the files take on the disk, and those of pending bodies.
+    var diskUsage: Int {
+        guard !ForkedProcess.isCurrent else { return 0 }
+        let pending = state.withLock { $0.log.bodyBytes }
+        let files = readDisk { try $0.bodyFileBytes() } ?? 0
+        let database = (try? Generation.newest(in: directory))?.allocatedBytes ?? 0
+        return Int(clamping: files + database) + pending
+    }
+}
+
+extension ResponseCache: WriteSource {
+    func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {
+        state.withLock { state in
+            let batch = state.log.batch(maximumCount: budget.batchCount, maximumBytes: budget.batchBytes)
+            if batch.changes.isEmpty { state.isWriting = false }
+            return batch
+        }
+    }
+
+    func didWrite(before end: Int) {
+        state.withLock { state in
+            state.log.removeChanges(before: end)
+            state.disk = .working
+        }
+    }
+
+    func didEvict(_ count: Int) {
+        state.withLock { $0.counts.evictions += count }
+    }
+
+    func takeUsageTimes() -> [Int64: Int64] {
+        state.withLock { state in
+            defer { state.usageTimes = [:] }
+            return state.usageTimes
+        }
+    }
+
+    func putBack(usageTimes: [Int64: Int64]) {
+        state.withLock { $0.usageTimes.merge(usageTimes, uniquingKeysWith: max) }
+    }
+
+    func didRemoveDatabase() {
+        state.withLock { $0.keepAllOffDisk() }
+    }
+
+    func abandonStores() {
+        state.withLock { $0.abandonStores() }
+    }
+
+    func diskFailed() -> Bool {
+        state.withLock { state in
+            state.abandonStores()
+            state.disk = .failed(time.now)
+            state.isWriting = false
+            return state.log.hasRemovals
+        }
+    }
+
+    func diskIsBusy() {
+        state.withLock { state in
+            state.disk = .busy(time.now)
+            state.isWriting = false
+            if state.log.cost > ResponseCache.maximumBacklog { state.abandonStores() }
+        }
+    }
+}

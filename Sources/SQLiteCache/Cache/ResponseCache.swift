@@ -1,0 +1,250 @@
+import Foundation
+import SynchronizerSupport
+
+/// The responses of one directory: memory, then the pending changes, then the database.
+///
+/// A change takes effect at once, in memory; the writer brings it to the disk in the background. All instances of
+/// `SQLiteURLCache` on one directory in a process share one `ResponseCache`.
+final class ResponseCache: Sendable {
+    struct State {
+        var memory: MemoryLayer
+        var log = ChangeLog()
+        var diskCapacity: Int
+        var disk = DiskState.working
+        var isWriting = false
+        /// When responses were last used, in milliseconds since 1970, if the database does not know yet.
+        var usageTimes: [Int64: Int64] = [:]
+        /// When `usageTimes` are written at the latest.
+        var writesUsageTimesAt = Date.distantFuture
+        /// When memory last asked the database for changes of other processes, and got an answer.
+        var verifiedAt = Date.distantPast
+        var changes = ChangeCounts()
+        var counts = Counts()
+        var corrupt = CorruptEntries()
+    }
+
+    /// The entries that were found corrupt. Lookups find them again until the database has removed them.
+    struct CorruptEntries {
+        private(set) var count = 0
+        private var recent: Set<Int64> = []
+
+        /// Returns whether the entry is a new one.
+        mutating func insert(_ id: Int64) -> Bool {
+            if recent.count == 4096 { recent = [] }
+            guard recent.insert(id).inserted else { return false }
+            count += 1
+            return true
+        }
+    }
+
+    enum DiskState {
+        case working
+        /// A write failed at that moment. New responses stay in memory for a while.
+        case failed(Date)
+        /// Another process held the lock at that moment. Changes stay pending for a while.
+        case busy(Date)
+    }
+
+    struct Counts {
+        var hits = 0
+        var misses = 0
+        var evictions = 0
+    }
+
+    let directory: CacheDirectory
+    let time: any TimeSource
+    let state: Locked<State>
+    private let reader: DiskReader
+    private let writer: DiskWriter
+
+    /// How many bytes of changes may be pending before a store waits for the disk.
+    static let maximumBacklog = 32 << 20
+    private let maximumUsageTimes = 1 << 14
+    /// How many removals may be pending while the disk fails, before they are replaced by the removal of everything.
+    private let maximumPendingRemovals = 10_000
+    /// Seconds after which the usage times are written.
+    private let usageTimesInterval: TimeInterval = 60
+
+    init(
+        memoryCapacity: Int, diskCapacity: Int, directory: URL, time: any TimeSource,
+        busyTimeout: BusyTimeout = BusyTimeout(seconds: 2), report: @escaping @Sendable (String) -> Void
+    ) {
+        self.directory = CacheDirectory(directory)
+        self.time = time
+        state = Locked(
+            State(memory: MemoryLayer(capacity: max(0, memoryCapacity)), diskCapacity: max(0, diskCapacity)))
+        reader = DiskReader(directory: self.directory, busyTimeout: busyTimeout)
+        writer = DiskWriter(directory: self.directory, report: report)
+    }
+
+    deinit {
+        // Closing a database may write to it, which must not block the thread that releases the cache.
+        DispatchQueue.global(qos: .utility).async { [reader, writer] in withExtendedLifetime((reader, writer)) {} }
+    }
+
+    func readDisk<Answer>(_ body: (ReadConnection) throws -> Answer) -> Answer? {
+        switch reader.read(body) {
+        case .answer(let answer): return answer
+        case .unavailable: return nil
+        case .unusable(let generation, let reason):
+            writer.replaceUnusable(generation, reason: reason)
+            return nil
+        }
+    }
+
+    /// Keeps in memory the body of a response that memory knows, and the object that was made from it.
+    func keep(body: Data, cached: CachedURLResponse?, for row: StoredRow) {
+        state.withLock { $0.memory.keep(body: body, cached: cached, for: row) }
+    }
+
+    /// Counts a hit, and remembers the usage time for eviction.
+    func markUsed(_ id: Int64) {
+        guard !ForkedProcess.isCurrent else { return }
+        let now = time.now
+        let isDue = state.withLock { state in
+            state.counts.hits += 1
+            if state.usageTimes.isEmpty { state.writesUsageTimesAt = now.addingTimeInterval(usageTimesInterval) }
+            if state.usageTimes.count < maximumUsageTimes || state.usageTimes[id] != nil {
+                state.usageTimes[id] = now.milliseconds
+            }
+            guard now >= state.writesUsageTimesAt, state.diskCapacity > 0 else { return false }
+            state.writesUsageTimesAt = .distantFuture
+            return true
+        }
+        if isDue { writer.flush(from: self) {} }
+    }
+
+    func countMiss() {
+        guard !ForkedProcess.isCurrent else { return }
+        state.withLock { $0.counts.misses += 1 }
+    }
+
+    // MARK: - Changing
+
+    func change(_ change: Change) {
+        guard !ForkedProcess.isCurrent else { return }
+        let now = time.now
+        let (starts, isFull) = state.withLock { state in
+            state.disk.recover(at: now)
+            let change = change.keptOffDisk(
+                unless: state.diskCapacity > 0 && !state.disk.hasFailed, diskCapacity: state.diskCapacity)
+            state.changes.count(change.urlKey)
+            state.memory.apply(change)
+            guard state.diskCapacity > 0 || change.isRemoval else { return (false, false) }
+            state.log.append(change.onDisk)
+            guard case .working = state.disk else {
+                if state.log.cost > Self.maximumBacklog { state.abandonStores() }
+                if state.log.count > maximumPendingRemovals, state.disk.hasFailed { state.removeAllFromDisk() }
+                return (false, false)
+            }
+            defer { state.isWriting = true }
+            return (!state.isWriting, state.log.cost > Self.maximumBacklog)
+        }
+        if isFull {
+            wait { writer.write(from: self, then: $0) }
+        } else if starts {
+            writer.write(from: self)
+        }
+    }
+
+    /// In bytes. Lowering it evicts. 0 removes everything from the disk, and ends its use.
+    var diskCapacity: Int {
+        get { ForkedProcess.isCurrent ? 0 : state.withLock { $0.diskCapacity } }
+        set {
+            guard !ForkedProcess.isCurrent else { return }
+            state.withLock { state in
+                state.diskCapacity = max(0, newValue)
+                if newValue <= 0 { state.removeAllFromDisk() }
+            }
+            writer.flush(from: self) {}
+        }
+    }
+
+    /// Removes and counts entries that failed their check. The next store of their URL replaces them.
+    func dropCorrupt(_ ids: [Int64], urlKey: UInt64) {
+        for id in ids {
+            let isNew = state.withLock { $0.corrupt.insert(id) }
+            if isNew { change(.remove(id: id, urlKey: urlKey)) }
+        }
+    }
+
+    /// Flushes and closes the files. The next use opens them again.
+    func close() {
+        flush()
+        wait { writer.close(then: $0) }
+        reader.close()
+    }
+
+    /// Waits until the database has all changes made so far.
+    func flush() {
+        wait { writer.flush(from: self, then: $0) }
+    }
+
+    /// Flushes for up to two seconds, when the process ends.
+    func flushAtExit() {
+        wait(timeout: .now() + 2) { writer.flush(from: self, isLast: true, then: $0) }
+    }
+
+    /// Waits for the writer, which waits for other processes for some seconds at most.
+    private func wait(timeout: DispatchTime = .distantFuture, _ body: (@escaping @Sendable () -> Void) -> Void) {
+        guard !ForkedProcess.isCurrent else { return }
+        let done = DispatchSemaphore(value: 0)
+        body { done.signal() }
+        _ = done.wait(timeout: timeout)
+    }
+}
+
+extension ResponseCache.State {
+    // Both count as a change of every URL: a lookup that has already read the disk must not populate memory after them,
+    // because it does not know what only memory has.
+
+    mutating func abandonStores() {
+        changes.count(nil)
+        memory.keepOffDisk(log.abandonStores())
+    }
+
+    mutating func keepAllOffDisk() {
+        changes.count(nil)
+        memory.keepAllOffDisk()
+    }
+
+    /// Removes everything from the disk, and keeps what memory has.
+    fileprivate mutating func removeAllFromDisk() {
+        keepAllOffDisk()
+        log.append(.removeAll)
+    }
+}
+
+extension ResponseCache.DiskState {
+    var hasFailed: Bool {
+        if case .failed = self { true } else { false }
+    }
+
+    fileprivate mutating func recover(at now: Date) {
+        switch self {
+        case .working: return
+        case .failed(let since), .busy(let since):
+            if abs(now.timeIntervalSince(since)) >= DiskWriter.retryInterval { self = .working }
+        }
+    }
+}
+
+extension Change {
+    /// Marks a response that the disk does not take as kept in memory only.
+    fileprivate func keptOffDisk(unless usesDisk: Bool, diskCapacity: Int) -> Change {
+        guard case .store(var row) = self else { return self }
+        if !usesDisk || row.bodySize > DiskBudget(capacity: diskCapacity).largestBody { row.isMemoryOnly = true }
+        return .store(row)
+    }
+
+    /// What the database has to do. A response that is kept off the disk still replaces one that is on it.
+    fileprivate var onDisk: Change {
+        switch self {
+        case .store(let row) where row.isMemoryOnly:
+            .removeVariant(url: row.url, urlKey: row.urlKey, variant: row.variant)
+        case .update(let update) where update.isMemoryOnly:
+            .removeVariant(url: update.url, urlKey: update.urlKey, variant: update.variant)
+        default: self
+        }
+    }
+}

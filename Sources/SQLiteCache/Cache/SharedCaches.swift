@@ -1,0 +1,51 @@
+import Foundation
+import SynchronizerSupport
+
+/// The caches of this process that use the disk, one for each directory.
+enum SharedCaches {
+    private struct Reference {
+        weak var cache: ResponseCache?
+    }
+
+    private static let known = Locked<[String: Reference]>([:])
+    /// Flushes when the program ends by itself. Otherwise a program that loads something, prints it and ends would lose
+    /// what it has just stored.
+    private static let flushesAtExit: Void = {
+        atexit { SharedCaches.flushAll() }
+    }()
+
+    /// The cache of a directory: the one in use, which gets these capacities, or a new one.
+    static func cache(
+        memoryCapacity: Int, diskCapacity: Int, directory: URL, time: any TimeSource,
+        report: @escaping @Sendable (String) -> Void
+    ) -> ResponseCache {
+        func make() -> ResponseCache {
+            ResponseCache(
+                memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, directory: directory, time: time,
+                report: report)
+        }
+        _ = ForkedProcess.isWatched
+        // A cache without a disk must not empty the directory of those that use it.
+        if diskCapacity <= 0 || ForkedProcess.isCurrent { return make() }
+        _ = flushesAtExit
+        let path = CacheDirectory(directory).path
+        let (cache, isNew) = known.withLock { known in
+            if let cache = known[path]?.cache { return (cache, false) }
+            let cache = make()
+            known = known.filter { $0.value.cache != nil }
+            known[path] = Reference(cache: cache)
+            return (cache, true)
+        }
+        if !isNew {
+            cache.state.withLock { $0.memory.capacity = max(0, memoryCapacity) }
+            if cache.diskCapacity != diskCapacity { cache.diskCapacity = diskCapacity }
+        }
+        return cache
+    }
+
+    private static func flushAll() {
+        guard !ForkedProcess.isCurrent else { return }
+        let caches = known.withLock { $0.values.compactMap(\.cache) }
+        for cache in caches { cache.flushAtExit() }
+    }
+}

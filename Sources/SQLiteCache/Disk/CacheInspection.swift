@@ -1,0 +1,97 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+
+/// Shows what a cache directory contains, without changing it, even while it is in use: for `Scripts/cache`.
+package struct CacheInspection {
+    /// One stored response.
+    package struct Entry: Sendable {
+        package let id: Int64
+        package let response: StoredResponse
+        /// The length of the body, in bytes.
+        package let bodySize: Int
+        /// When the response was stored or last used, roughly: usage times are written once a minute.
+        package let lastUse: Date
+    }
+
+    /// All entries, and how many more are corrupt.
+    package struct Contents: Sendable {
+        package internal(set) var entries: [Entry] = []
+        /// How many rows of the database failed their check.
+        package internal(set) var corruptRows = 0
+    }
+
+    /// Why a directory can't be inspected.
+    package struct Unusable: Error, CustomStringConvertible {
+        package let description: String
+    }
+
+    private let connection: ReadConnection
+
+    /// - Throws: `Unusable`, if the directory contains no cache, or one that can't be opened.
+    package init(_ url: URL) throws {
+        let directory = CacheDirectory(url)
+        do {
+            guard let generation = try Generation.newest(in: directory) else {
+                throw Unusable(description: "There is no cache in \(directory.path).")
+            }
+            try directory.check()
+            connection = try ReadConnection(generation: generation, busyTimeout: BusyTimeout(seconds: 2))
+        } catch let unusable as Unusable {
+            throw unusable
+        } catch {
+            throw Unusable(description: "The cache in \(directory.path) can't be used: \(error)")
+        }
+    }
+
+    /// All entries, last used first.
+    package func contents() throws -> Contents {
+        var contents = Contents()
+        try forEachRow { decoded, id, used in
+            guard case .row(let row, _) = decoded, let record = row.record.decoded else {
+                contents.corruptRows += 1
+                return
+            }
+            contents.entries.append(
+                Entry(id: id, response: record.response, bodySize: row.bodySize, lastUse: Date(milliseconds: used)))
+        }
+        contents.entries.sort { $0.lastUse > $1.lastUse }
+        return contents
+    }
+
+    /// Reads some hundred rows in one transaction, so that no writer has to wait for long.
+    private func forEachRow(_ body: (DecodedRow, _ id: Int64, _ used: Int64) -> Void) throws {
+        let selection = try connection.database.prepare(Schema.allEntries)
+        var last: Int64?
+        while true {
+            selection.bind(last ?? .min, at: 0)
+            let before = last
+            while try selection.step() {
+                let id = selection.integer(Schema.Entry.id)
+                body(try DecodedRow(selection), id, selection.integer(Schema.Entry.used))
+                last = max(last ?? id, id)
+            }
+            if last == before { return }
+        }
+    }
+
+    /// Whether every byte of an entry's body is as it was stored; nil if the entry no longer exists.
+    package func isIntact(_ entry: Entry) throws -> Bool? {
+        // A body file that is missing at the first attempt may have been evicted with its row.
+        for _ in 0..<2 {
+            switch try connection.body(of: entry.id) {
+            case .complete: return true
+            case .corrupt, .unreadable: return false
+            case .missing: continue
+            case nil: return nil
+            }
+        }
+        return false
+    }
+
+    /// What SQLite's check of the whole database finds; nil if it finds nothing.
+    package func structuralCorruption() throws -> String? {
+        let findings = try connection.database.texts(Schema.integrityCheck)
+        return findings == ["ok"] ? nil : findings.first
+    }
+}

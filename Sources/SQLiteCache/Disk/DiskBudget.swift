@@ -1,0 +1,69 @@
+import Foundation
+
+/// The sizes that follow from the capacity of a cache.
+struct DiskBudget {
+    /// In bytes, on the disk.
+    let capacity: Int64
+
+    init(capacity: Int) {
+        self.capacity = Int64(max(0, capacity))
+    }
+
+    /// The approximate limit of SQLite's journal, which holds each page that a transaction changes, as it was.
+    var journal: Int64 { max(64 << 10, min(4 << 20, capacity / 20)) }
+
+    /// The limit of the database and the body files together. The journal comes on top.
+    var content: Int64 { max(0, capacity - journal) }
+
+    /// What an eviction leaves, so that not every store evicts.
+    var preferredContent: Int64 { content / 10 * 9 }
+
+    /// The bytes that one transaction stores; one response may be larger.
+    var batchBytes: Int { Int(journal) }
+
+    /// The number of changes in one transaction. Each may change a page of each table and index.
+    var batchCount: Int { max(4, min(256, Int(journal >> 14))) }
+
+    /// The number of entries that one transaction removes, and of pages that it moves. Each changes a page of each table and
+    /// index, and the journal holds them all.
+    var removalCount: Int { max(4, min(256, Int(journal >> 14))) }
+
+    /// The largest body that is stored.
+    var largestBody: Int { Int(content / 2) }
+}
+
+/// The disk usage of a cache without its journal.
+struct DiskUsage {
+    /// In bytes, at least 512.
+    let pageSize: Int64
+    /// The pages of the database, free ones included.
+    let pages: Int64
+    let freePages: Int64
+    /// The bytes of the body files.
+    let files: Int64
+
+    /// Limits the numbers, which a corrupt database may contain, to plausible ones.
+    init(pageSize: Int64, pages: Int64, freePages: Int64, files: Int64) {
+        self.pageSize = max(512, min(pageSize, 65_536))
+        self.pages = max(0, min(pages, 1 << 32))
+        self.freePages = max(0, min(freePages, self.pages))
+        self.files = max(0, min(files, 1 << 48))
+    }
+
+    /// The bytes in use.
+    var content: Int64 { (pages - freePages) * pageSize + files }
+    /// The bytes of free pages.
+    var free: Int64 { freePages * pageSize }
+
+    /// The bytes above a limit, once a change has been made.
+    func excess(after need: DiskNeed, over limit: Int64) -> Int64 {
+        // The database fills its free pages before it grows.
+        content + max(free, need.database) + need.files - limit
+    }
+}
+
+/// The bytes that a change adds.
+struct DiskNeed {
+    var database: Int64 = 0
+    var files: Int64 = 0
+}

@@ -1,0 +1,120 @@
+import Foundation
+import SynchronizerSupport
+
+/// Reads the database, on any number of threads at once.
+final class DiskReader: Sendable {
+    enum ReadResult<Answer> {
+        case answer(Answer)
+        /// There is no database, or it can't be read at the moment.
+        case unavailable
+        /// The writer should replace that generation.
+        case unusable(Generation, reason: String)
+    }
+
+    /// An idle connection.
+    private struct Idle: @unchecked Sendable {  // only the thread that has taken it out of the pool uses it
+        let connection: ReadConnection
+        /// The thread that used it last, and has its memory in the processor's cache.
+        let thread: pthread_t
+    }
+
+    private struct Pool {
+        var idle: [Idle] = []
+        /// When to look for a newer generation, in nanoseconds of the system's clock.
+        var looksAt: UInt64 = 0
+
+        mutating func takeIdle(by thread: pthread_t) -> Idle? {
+            guard let index = idle.lastIndex(where: { $0.thread == thread }) ?? idle.indices.last else { return nil }
+            return idle.remove(at: index)
+        }
+    }
+
+    private let directory: CacheDirectory
+    private let busyTimeout: BusyTimeout
+    private let pool = Locked(Pool())
+    /// The number of idle connections that are kept open.
+    private let poolSize = 8
+    /// For how long a superseded generation may still be read, in nanoseconds.
+    private let lookInterval: UInt64 = 500_000_000
+
+    init(directory: CacheDirectory, busyTimeout: BusyTimeout) {
+        self.directory = directory
+        self.busyTimeout = busyTimeout
+    }
+
+    func read<Answer>(_ body: (ReadConnection) throws -> Answer) -> ReadResult<Answer> {
+        if let idle = takeIdle() {
+            do {
+                let answer = try body(idle.connection)
+                putBack(idle.connection)
+                return .answer(answer)
+            } catch let failure as SQLiteFailure where failure.isBusy {
+                putBack(idle.connection)
+                return .unavailable
+            } catch {
+                close()  // a new connection finds a corruption again
+            }
+        }
+        return readWithNewConnection(body, attemptsLeft: 3)
+    }
+
+    private func readWithNewConnection<Answer>(
+        _ body: (ReadConnection) throws -> Answer, attemptsLeft: Int
+    ) -> ReadResult<Answer> {
+        guard (try? directory.check()) != nil, let generation = try? Generation.newest(in: directory) else {
+            return .unavailable
+        }
+        do {
+            let connection = try ReadConnection(generation: generation, busyTimeout: busyTimeout)
+            let answer = try body(connection)
+            putBack(connection)
+            return .answer(answer)
+        } catch {
+            // The generation may have been replaced at that moment.
+            let isCurrent = try? Generation.newest(in: directory) == generation
+            if isCurrent == false, attemptsLeft > 1 {
+                return readWithNewConnection(body, attemptsLeft: attemptsLeft - 1)
+            }
+            guard let failure = error as? SQLiteFailure, failure.isCorruption || generation.isIncomplete else {
+                return .unavailable
+            }
+            return .unusable(generation, reason: failure.message)
+        }
+    }
+
+    /// An idle connection to the database in use.
+    private func takeIdle() -> Idle? {
+        let now = DispatchTime.now().uptimeNanoseconds
+        let (idle, looks) = pool.withLock { pool in
+            let looks = now >= pool.looksAt
+            if looks { pool.looksAt = now + lookInterval }
+            return (pool.takeIdle(by: pthread_self()), looks)
+        }
+        guard let idle else { return nil }
+        if !idle.connection.database.hasMoved {
+            if !looks { return idle }
+            if let newest = try? Generation.newest(in: directory), newest == idle.connection.generation { return idle }
+        }
+        close()
+        return nil
+    }
+
+    private func putBack(_ connection: ReadConnection) {
+        let idle = Idle(connection: connection, thread: pthread_self())
+        let surplus: Idle? = pool.withLock { pool in
+            if pool.idle.count == poolSize { return idle }
+            pool.idle.append(idle)
+            return nil
+        }
+        withExtendedLifetime(surplus) {}  // it closes here, not under the lock
+    }
+
+    /// Closes the idle connections.
+    func close() {
+        let closed = pool.withLock { pool in
+            defer { pool.idle = [] }
+            return pool.idle
+        }
+        withExtendedLifetime(closed) {}
+    }
+}

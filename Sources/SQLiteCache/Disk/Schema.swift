@@ -1,0 +1,193 @@
+/// All SQL, and the version of the schema that it belongs to.
+enum Schema {
+    /// Marks a file as ours (`PRAGMA application_id`): “SyCa”.
+    static let applicationID: Int64 = 0x5379_4361
+    /// Increases with each change of the tables, of the encoding of records, of what responses depend on, or of the
+    /// checksum (`PRAGMA user_version`). A database of another version is replaced: a cache needs no migration.
+    static let version: Int64 = 5
+
+    // `entries` has small rows, so that listing, evicting and marking as used touch few pages. Bodies that would make
+    // them large are in a table of their own, or in files. Both tables have rowids: reading 20 KB from a WITHOUT ROWID
+    // table takes six times as long. New rows are appended. Ordering them by URL would save a lookup one of two descents,
+    // but a store would change twice as many pages.
+    static let objects = [
+        """
+        CREATE TABLE entries (
+            id INTEGER PRIMARY KEY,
+            url_key INTEGER NOT NULL,       -- the checksum of the URL, which itself is in the record
+            variant INTEGER NOT NULL,       -- the checksum of method and selecting fields
+            revision INTEGER NOT NULL,      -- grows with each store and update
+            stored INTEGER NOT NULL,        -- when, in milliseconds since 1970
+            used INTEGER NOT NULL,          -- when, roughly, in milliseconds since 1970
+            length INTEGER NOT NULL,        -- of the body, in bytes; it determines where the body is
+            body_checksum INTEGER NOT NULL,
+            row_checksum INTEGER NOT NULL,  -- of all columns above except `used`, and of the record
+            record BLOB NOT NULL,           -- StoredRecord
+            body BLOB                       -- NULL if it is too large for a row
+        )
+        """,
+        "CREATE INDEX entries_by_url ON entries (url_key, revision)",
+        "CREATE INDEX entries_by_use ON entries (used, length)",
+        "CREATE TABLE bodies (id INTEGER PRIMARY KEY, data BLOB NOT NULL)",
+        // One row: the bytes of all body files, and a checksum of that number.
+        "CREATE TABLE usage (files INTEGER NOT NULL, checksum INTEGER NOT NULL)",
+    ]
+    static let create = """
+        PRAGMA page_size = 4096;
+        PRAGMA auto_vacuum = INCREMENTAL;
+        BEGIN IMMEDIATE;
+        \(objects.joined(separator: ";\n"));
+        INSERT INTO usage VALUES (0, 0);
+        PRAGMA application_id = \(applicationID);
+        PRAGMA user_version = \(version);
+        COMMIT;
+        """
+
+    /// Copies the entries that are kept from another generation, attached as `old`, to an empty database. It creates the
+    /// indexes last: sorting once costs a fraction of as many insertions. An unfinished draft is deleted, so it needs no
+    /// journal.
+    static func copy(usedAfter last: EntryUse) -> String {
+        """
+        PRAGMA page_size = 4096;
+        PRAGMA main.auto_vacuum = INCREMENTAL;
+        PRAGMA main.journal_mode = OFF;
+        PRAGMA cell_size_check = ON;
+        \(objects[0]);
+        INSERT INTO main.entries SELECT * FROM old.entries NOT INDEXED
+            WHERE (used, length, id) > (\(last.used), \(last.length), \(last.id)) ORDER BY id;
+        \(objects[1]);
+        \(objects[2]);
+        \(objects[3]);
+        INSERT INTO main.bodies SELECT b.id, b.data FROM main.entries NOT INDEXED CROSS JOIN old.bodies AS b USING (id)
+            WHERE length > \(StoredBody.largestInRow) AND length <= \(StoredBody.largestInDatabase);
+        \(objects[4]);
+        INSERT INTO main.usage VALUES (0, 0);
+        PRAGMA main.application_id = \(applicationID);
+        PRAGMA main.user_version = \(version);
+        """
+    }
+    static let attachOld = "ATTACH ? AS old"
+    static let filesOfDraft = "SELECT id FROM main.entries WHERE length > \(StoredBody.largestInDatabase)"
+
+    /// For every connection.
+    static let connection = """
+        PRAGMA trusted_schema = OFF;
+        PRAGMA temp_store = MEMORY;
+        """
+    /// Readers do without `cell_size_check`, which would make a lookup a third slower. The checksums detect what a corrupt
+    /// page yields.
+    static let reading = "PRAGMA query_only = ON;"
+    /// The journal keeps the database intact if the process ends at any moment. A power failure may corrupt it, which every
+    /// read detects: SQLite need not prepare for that. Changes stay in memory until the commit: writing them to the file
+    /// earlier would lock out readers for longer.
+    static let writing = """
+        PRAGMA synchronous = OFF;
+        PRAGMA cache_spill = OFF;
+        PRAGMA cell_size_check = ON;
+        """
+    static let noJournal = "PRAGMA journal_mode = MEMORY;"
+
+    static let readApplicationID = "PRAGMA application_id"
+    static let readVersion = "PRAGMA user_version"
+    static let readObjects = "SELECT sql FROM sqlite_schema ORDER BY rowid"
+    static let journalMode = "PRAGMA journal_mode"
+    /// Changes whenever another connection has changed the database.
+    static let dataVersion = "PRAGMA data_version"
+
+    static let beginReading = "BEGIN"
+    static let beginWriting = "BEGIN IMMEDIATE"
+    static let commit = "COMMIT"
+    static let rollback = "ROLLBACK"
+
+    // MARK: - Lookups, which return the columns of `Entry`
+
+    private static let columns =
+        "id, url_key, variant, revision, stored, length, body_checksum, row_checksum, record, body, used"
+    static let entriesOfURL = "SELECT \(columns) FROM entries WHERE url_key = ? ORDER BY revision DESC"
+    static let entry = "SELECT \(columns) FROM entries WHERE id = ?"
+    static let allEntries = "SELECT \(columns) FROM entries WHERE id > ? ORDER BY id LIMIT 256"
+    static let body = "SELECT data FROM bodies WHERE id = ?"
+
+    // MARK: - Changes
+
+    /// Inserts nothing if another process has used the identifier. The parameters before the record are numbers.
+    static let insertEntry = """
+        INSERT INTO entries (id, url_key, variant, revision, stored, length, body_checksum, row_checksum, used, record, body)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO NOTHING
+        """
+    static let recordParameter = 9
+    static let bodyParameter = 10
+    static let insertBody = "INSERT OR REPLACE INTO bodies (id, data) VALUES (?, ?)"
+    static let bodyDataParameter = 1
+    static let updateEntry = """
+        UPDATE entries SET variant = ?2, revision = ?3, stored = ?4, row_checksum = ?5, record = ?6 WHERE id = ?1
+        """
+    static let updatedRecordParameter = 5
+    static let markUsed = "UPDATE entries SET used = ?2 WHERE id = ?1 AND used < ?2"
+
+    // MARK: - Removals: a query for the columns of `Victim`, then one deletion for each
+
+    private static let victims = "SELECT id, length FROM entries"
+    static let victimsOfVariant = victims + " WHERE url_key = ? AND variant = ?"
+    static let victimsBeyond =
+        victims + " WHERE url_key = ? ORDER BY revision DESC LIMIT -1 OFFSET \(Change.maximumVariants - 1)"
+    static let victimsOfURL = victims + " WHERE url_key = ?"
+    static let victimsSince = victims + " WHERE id > ? AND stored >= ? ORDER BY id LIMIT ?"
+    static let leastRecentlyUsed = victims + " ORDER BY used LIMIT ?"
+    static let deleteEntry = "DELETE FROM entries WHERE id = ?"
+    static let deleteBody = "DELETE FROM bodies WHERE id = ?"
+
+    // MARK: - Files and sizes
+
+    static let lengthOfEntry = "SELECT length FROM entries WHERE id = ?"
+    static let fileBytes = "SELECT files, checksum FROM usage"
+    static let setFileBytes = "UPDATE usage SET files = ?, checksum = ?"
+    static let countEntries = "SELECT count(*) FROM entries"
+    static let entriesByUse = "SELECT used, length, id FROM entries ORDER BY used, length, id"
+    static let pageSize = "PRAGMA page_size"
+    static let pageCount = "PRAGMA page_count"
+    static let freePageCount = "PRAGMA freelist_count"
+    static let integrityCheck = "PRAGMA integrity_check(1)"
+    static func vacuum(pages: Int64) -> String { "PRAGMA incremental_vacuum(\(pages))" }
+}
+
+/// The place of an entry in the order of eviction.
+typealias EntryUse = (used: Int64, length: Int64, id: Int64)
+
+// MARK: - Columns
+
+extension Schema {
+    /// What lookups return of an entry.
+    enum Entry {
+        static let id = Column(index: 0)
+        static let urlKey = Column(index: 1)
+        static let variant = Column(index: 2)
+        static let revision = Column(index: 3)
+        static let stored = Column(index: 4)
+        static let length = Column(index: 5)
+        static let bodyChecksum = Column(index: 6)
+        static let rowChecksum = Column(index: 7)
+        static let record = Column(index: 8)
+        static let body = Column(index: 9)
+        static let used = Column(index: 10)
+    }
+
+    /// What is needed to remove an entry.
+    enum Victim {
+        static let id = Column(index: 0)
+        static let length = Column(index: 1)
+    }
+
+    enum Usage {
+        static let files = Column(index: 0)
+        static let checksum = Column(index: 1)
+    }
+
+    /// The columns of `entriesByUse`.
+    enum Use {
+        static let used = Column(index: 0)
+        static let length = Column(index: 1)
+        static let id = Column(index: 2)
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import SynchronizerSupport
+
+extension WriteConnection {
+    /// Writes a batch of changes after making room for it; returns how many entries were evicted.
+    func write(
+        _ changes: ArraySlice<Change>, budget: DiskBudget, source: some WriteSource
+    ) throws -> Int {
+        if case .removeSince(let moment)? = changes.first {
+            try removeAll(since: moment, budget: budget)
+            return 0
+        }
+        var need = DiskNeed()
+        for case .store(let row) in changes where row.bodySize <= budget.largestBody {
+            need.database += 4096
+            if row.bodySize > StoredBody.largestInDatabase {
+                need.files += BodyFiles.allocatedBytes(length: Int64(row.bodySize))
+            } else {
+                need.database += Int64(row.bodySize)
+            }
+        }
+        return try change(
+            needing: need, budget: budget, marking: { try markUsed(from: source, budget: budget) },
+            { for change in changes { try apply(change, budget: budget) } })
+    }
+
+    func markUsed(from source: some WriteSource, budget: DiskBudget) throws {
+        let usageTimes = source.takeUsageTimes()
+        do {
+            try markUsed(usageTimes, budget: budget)
+        } catch {
+            source.putBack(usageTimes: usageTimes)
+            throw error
+        }
+    }
+
+    // MARK: - Changes, in a transaction
+
+    func apply(_ change: Change, budget: DiskBudget) throws {
+        switch change {
+        case .store(let row):
+            try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
+            try removeVictims(Schema.victimsBeyond, Int64(bitPattern: row.urlKey))
+            if let body = row.body, body.count <= budget.largestBody { try insert(row, body: body) }
+        case .update(let update): try apply(update)
+        case .remove(let id, _): try remove(id)
+        case .removeVariant(_, let urlKey, let variant):
+            try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: urlKey), Int64(bitPattern: variant))
+        case .removeURL(_, let urlKey): try removeVictims(Schema.victimsOfURL, Int64(bitPattern: urlKey))
+        case .removeSince, .removeAll: break  // these need transactions of their own
+        }
+    }
+
+    private func insert(_ row: StoredRow, body data: Data) throws {
+        let body = StoredBody(length: data.count, checksum: data.withUnsafeBytes { Checksum64.of($0) })
+        var id = row.id
+        var attempts = 0
+        // Two processes hardly ever make the same identifier. If they do, the second one takes another.
+        while try !insert(row, id: id, data: data, body: body) {
+            attempts += 1
+            if attempts == 8 { throw SQLiteFailure.corruption("it accepts no entries") }
+            id = MonotonicID.next()
+        }
+        if body.isInFile {
+            try writeFile(data, id: id)
+        } else if body.length > StoredBody.largestInRow {
+            let insertion = try statement(Schema.insertBody)
+            insertion.bind(id, at: 0)
+            try insertion.run(binding: data, at: Schema.bodyDataParameter)
+        }
+    }
+
+    /// Returns false if an entry with that identifier exists.
+    private func insert(
+        _ row: StoredRow, id: Int64, data: Data, body: StoredBody
+    ) throws(SQLiteFailure) -> Bool {
+        let record = row.record.bytes
+        let insertion = try statement(Schema.insertEntry)
+        let checksum = record.withUnsafeBytes {
+            RowChecksum.of(
+                record: $0, id: id, urlKey: row.urlKey, variant: row.variant, revision: row.revision,
+                stored: row.stored, body: body)
+        }
+        insertion.bind([
+            id, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant), row.revision, row.stored,
+            Int64(body.length), Int64(bitPattern: body.checksum), Int64(bitPattern: checksum), row.stored,
+        ])
+        if body.length <= StoredBody.largestInRow {
+            try insertion.binding(data, at: Schema.bodyParameter) { () throws(SQLiteFailure) in
+                try insertion.run(binding: record, at: Schema.recordParameter)
+            }
+        } else {
+            try insertion.run(binding: record, at: Schema.recordParameter)
+        }
+        return database.changes == 1
+    }
+
+    private func apply(_ update: RowUpdate) throws(SQLiteFailure) {
+        let selection = try statement(Schema.entry)
+        selection.bind(update.id, at: 0)
+        let (urlKey, variant) = (Int64(bitPattern: update.urlKey), Int64(bitPattern: update.variant))
+        guard try selection.step() else {
+            try removeVictims(Schema.victimsOfVariant, urlKey, variant)
+            return
+        }
+        let decoded = try DecodedRow(selection)
+        selection.reset()
+        guard case .row(_, let body) = decoded else {
+            try remove(update.id)
+            return
+        }
+        try removeVictims(Schema.victimsOfVariant, urlKey, variant, except: update.id)
+        let checksum = update.record.bytes.withUnsafeBytes {
+            RowChecksum.of(
+                record: $0, id: update.id, urlKey: update.urlKey, variant: update.variant,
+                revision: update.revision, stored: update.stored, body: body)
+        }
+        let change = try statement(Schema.updateEntry)
+        change.bind([update.id, variant, update.revision, update.stored, Int64(bitPattern: checksum)])
+        try change.run(binding: update.record.bytes, at: Schema.updatedRecordParameter)
+    }
+
+    // MARK: - Removals, in a transaction
+
+    /// Removes the entries that a query for victims finds.
+    private func removeVictims(
+        _ sql: String, _ parameters: Int64..., except kept: Int64? = nil
+    ) throws(SQLiteFailure) {
+        for victim in try victims(sql, parameters: parameters) where victim.id != kept {
+            try remove(victim.id, length: victim.length)
+        }
+    }
+
+    func victims(_ sql: String, parameters: [Int64]) throws(SQLiteFailure) -> [(id: Int64, length: Int64)] {
+        let selection = try statement(sql)
+        selection.bind(parameters)
+        var victims: [(id: Int64, length: Int64)] = []
+        while try selection.step() {
+            victims.append((selection.integer(Schema.Victim.id), selection.integer(Schema.Victim.length)))
+        }
+        return victims
+    }
+
+    /// Removes one entry; returns how many there were.
+    ///
+    /// - Parameter length: the length of the body according to the entry, or a large number if the entry may be corrupt.
+    @discardableResult
+    func remove(_ id: Int64, length: Int64 = .max) throws(SQLiteFailure) -> Int {
+        try statement(Schema.deleteEntry).run(id)
+        let count = database.changes
+        if length > StoredBody.largestInRow { try statement(Schema.deleteBody).run(id) }
+        if length > StoredBody.largestInDatabase { try removeFile(id) }
+        return count
+    }
+}

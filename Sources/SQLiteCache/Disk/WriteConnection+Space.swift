@@ -1,0 +1,109 @@
+import Foundation
+import SynchronizerSupport
+
+extension WriteConnection {
+    func usage() throws(SQLiteFailure) -> DiskUsage {
+        if try fileBytes() == nil { try countFiles() }
+        return DiskUsage(
+            pageSize: try number(Schema.pageSize), pages: try number(Schema.pageCount),
+            freePages: try number(Schema.freePageCount), files: try fileBytes() ?? 0)
+    }
+
+    /// Runs `change` in a transaction that has room for it. Transactions before it evict the least recently used entries.
+    /// A cache without a disk capacity leaves eviction to others.
+    ///
+    /// - Parameter mark: writes the usage times.
+    /// - Returns: how many entries were evicted.
+    func change(
+        needing need: DiskNeed, budget: DiskBudget, marking mark: () throws -> Void, _ change: () throws -> Void = {}
+    ) throws -> Int {
+        var evicted = 0
+        var hasMarked = false
+        var canShrink = budget.capacity > 0
+        while true {
+            let usage: DiskUsage? = try transaction {
+                let usage = try self.usage()
+                if canShrink, usage.excess(after: need, over: budget.content) > 0 { return usage }
+                try change()
+                return nil
+            }
+            guard let usage else { return evicted }
+            if !hasMarked { try mark() }
+            hasMarked = true
+            let count = try evict(usage: usage, need: need, budget: budget)
+            evicted += count
+            if count == 0 { canShrink = try vacuum(usage: usage, need: need, budget: budget) }
+            usleep(1000)  // other processes get the lock
+        }
+    }
+
+    /// Evicts in one transaction, so that other processes get the lock and the journal stays short.
+    private func evict(usage: DiskUsage, need: DiskNeed, budget: DiskBudget) throws -> Int {
+        let content = usage.content + need.database + need.files
+        guard content > budget.content else { return 0 }
+        return try transaction {
+            var freed: Int64 = 0
+            let oldest = try victims(Schema.leastRecentlyUsed, parameters: [Int64(budget.removalCount)])
+            var count = 0
+            for victim in oldest where freed < content - budget.preferredContent {
+                count += try remove(victim.id, length: victim.length)
+                freed += 512 + max(0, min(victim.length, 1 << 32))
+            }
+            if count == 0, !oldest.isEmpty { throw SQLiteFailure.corruption("nothing can be removed from it") }
+            return count
+        }
+    }
+
+    /// Returns free pages to the file system if there is no room for them; returns whether there were any.
+    private func vacuum(usage: DiskUsage, need: DiskNeed, budget: DiskBudget) throws -> Bool {
+        let excess = usage.excess(after: need, over: budget.preferredContent)
+        return try vacuum(pages: min(usage.freePages, excess / usage.pageSize + 1), budget: budget)
+    }
+
+    /// Returns free pages to the file system if there are more than the next stores will soon fill.
+    func giveBackFreePages(budget: DiskBudget) throws {
+        let usage = try usage()
+        guard usage.freePages > 64, usage.freePages * 4 > usage.pages else { return }
+        _ = try vacuum(pages: usage.freePages, budget: budget)
+    }
+
+    private func vacuum(pages: Int64, budget: DiskBudget) throws -> Bool {
+        let before = try number(Schema.pageCount)
+        var left = pages
+        while left > 0 {
+            let some = min(left, Int64(budget.removalCount))
+            let count = try number(Schema.pageCount)
+            try transaction { try database.execute(Schema.vacuum(pages: some)) }
+            // The number of free pages may be corrupt.
+            if try number(Schema.pageCount) >= count { break }
+            left -= some
+            if left > 0 { usleep(1000) }
+        }
+        return try number(Schema.pageCount) < before
+    }
+
+    /// Writes usage times. They may be many: several transactions keep the journal short.
+    func markUsed(_ usageTimes: [Int64: Int64], budget: DiskBudget) throws {
+        var rest = usageTimes.sorted { $0.key < $1.key }[...]
+        while !rest.isEmpty {
+            let marking = try statement(Schema.markUsed)
+            try transaction { for (id, time) in rest.prefix(budget.removalCount) { try marking.run(id, time) } }
+            rest = rest.dropFirst(budget.removalCount)
+        }
+    }
+
+    /// Removes what was stored at that moment or later, in several transactions.
+    func removeAll(since moment: Int64, budget: DiskBudget) throws {
+        var last = Int64.min
+        while true {
+            let removed = try transaction {
+                let removed = try victims(
+                    Schema.victimsSince, parameters: [last, moment, Int64(budget.removalCount)])
+                for victim in removed { try remove(victim.id, length: victim.length) }
+                return removed
+            }
+            guard let id = removed.last?.id, id > last else { return }
+            last = id
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import SynchronizerSupport
+
+/// The connection that changes the database.
+final class WriteConnection {
+    let directory: CacheDirectory
+    let generation: Generation
+    let database: Database
+    private var statements: [String: Statement] = [:]
+    /// The files that the current transaction has made, and those of the entries that it has removed.
+    private var made: [Int64] = []
+    private var movedAway: [Int64] = []
+
+    /// The capacity for which `shrink` has checked the usage.
+    var checkedCapacity: Int64?
+
+    var files: BodyFiles { generation.bodies }
+
+    /// The generation is not in use any more.
+    struct Superseded: Error {}
+
+    /// Opens an existing generation, and counts its files.
+    ///
+    /// - Parameter hasJournal: false to do without one, for which a full disk has no room. If the process ends in the middle
+    ///   of a commit, the database is corrupt then.
+    init(
+        directory: CacheDirectory, generation: Generation, busyTimeout: BusyTimeout, hasJournal: Bool = true
+    ) throws {
+        self.directory = directory
+        self.generation = generation
+        try generation.prepare()
+        let settings = hasJournal ? Schema.writing : Schema.writing + Schema.noJournal
+        database = try Database.open(generation, busyTimeout: busyTimeout, settings: settings)
+        try checkHeader(journalMode: hasJournal ? "delete" : "memory")
+        try transaction { try countFiles() }
+    }
+
+    /// Detects corrupt headers that SQLite accepts.
+    private func checkHeader(journalMode: String) throws(SQLiteFailure) {
+        if database.isReadOnly, access(generation.database, W_OK) == 0 {
+            throw .corruption("its header says that it is read-only")
+        }
+        guard try database.texts(Schema.journalMode) == [journalMode] else {
+            throw .corruption("its header says that it has a write-ahead log")
+        }
+    }
+
+    func statement(_ sql: String) throws(SQLiteFailure) -> Statement {
+        if let known = statements[sql] { return known }
+        let made = try database.prepare(sql)
+        statements[sql] = made
+        return made
+    }
+
+    /// Runs `body` in a transaction, if the generation is in use.
+    func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        (made, movedAway) = ([], [])
+        try statement(Schema.beginWriting).run()
+        let result: Result
+        do {
+            guard !database.hasMoved, try Generation.newest(in: directory) == generation else { throw Superseded() }
+            try files.settleAll(whoseEntryExists: hasFile)
+            result = try body()
+            try statement(Schema.commit).run()
+        } catch {
+            // After some failures SQLite has already rolled back. Then this fails, which does no harm. The next
+            // transaction settles or deletes the files.
+            try? statement(Schema.rollback).run()
+            throw error
+        }
+        made.forEach(files.settle)
+        movedAway.forEach(files.discard)
+        return result
+    }
+
+    private func hasFile(_ id: Int64) throws(SQLiteFailure) -> Bool {
+        let selection = try statement(Schema.lengthOfEntry)
+        defer { selection.reset() }
+        selection.bind(id, at: 0)
+        return try selection.step() && selection.integer(.only) > StoredBody.largestInDatabase
+    }
+
+    func number(_ sql: String) throws(SQLiteFailure) -> Int64 {
+        let statement = try statement(sql)
+        defer { statement.reset() }
+        return try statement.step() ? statement.integer(.only) : 0
+    }
+
+    // MARK: - The bytes of all body files
+
+    /// The number that the last transaction of any process has stored; nil if it is corrupt.
+    func fileBytes() throws(SQLiteFailure) -> Int64? {
+        let usage = try statement(Schema.fileBytes)
+        defer { usage.reset() }
+        guard try usage.step() else { return nil }
+        let bytes = usage.integer(Schema.Usage.files)
+        return bytes >= 0 && usage.integer(Schema.Usage.checksum) == Self.checksum(of: bytes) ? bytes : nil
+    }
+
+    private func add(fileBytes: Int64) throws(SQLiteFailure) {
+        if fileBytes == 0 { return }
+        guard let before = try self.fileBytes() else { return try countFiles() }
+        try set(fileBytes: max(0, before + fileBytes))
+    }
+
+    private func set(fileBytes: Int64) throws(SQLiteFailure) {
+        try statement(Schema.setFileBytes).run(fileBytes, Self.checksum(of: fileBytes))
+        if database.changes != 1 { throw .corruption("it does not store the size of its files") }
+    }
+
+    func countFiles() throws(SQLiteFailure) {
+        let bytes = try files.sweep(whoseEntryExists: hasFile)
+        if try fileBytes() != bytes { try set(fileBytes: bytes) }
+    }
+
+    private static func checksum(of fileBytes: Int64) -> Int64 {
+        withUnsafeBytes(of: fileBytes.littleEndian) { Int64(bitPattern: Checksum64.of($0)) }
+    }
+
+    // MARK: - What a transaction does with files
+
+    func writeFile(_ data: Data, id: Int64) throws(SQLiteFailure) {
+        try files.write(data, id: id)
+        made.append(id)
+        try add(fileBytes: BodyFiles.allocatedBytes(length: Int64(data.count)))
+    }
+
+    func removeFile(_ id: Int64) throws(SQLiteFailure) {
+        movedAway.append(id)
+        try add(fileBytes: -files.moveAway(id))
+    }
+}

@@ -1,0 +1,19 @@
+/// Provides the changes that a `DiskWriter` writes, and learns what came of them.
+protocol WriteSource: AnyObject, Sendable {
+    var diskCapacity: Int { get }
+    /// The next changes, and the number to pass to `didWrite(before:)`.
+    func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int)
+    func didWrite(before end: Int)
+    func didEvict(_ count: Int)
+    /// The disk takes no stores. Pending responses become memory-only; removals may still work.
+    func abandonStores()
+    /// The disk takes nothing. Pending removals still count; returns whether there are any.
+    func diskFailed() -> Bool
+    /// Another process held the lock for too long. The writer tries again soon.
+    func diskIsBusy()
+    func didRemoveDatabase()
+    /// Takes the usage times that the database does not know yet.
+    func takeUsageTimes() -> [Int64: Int64]
+    /// Puts back usage times that could not be written.
+    func putBack(usageTimes: [Int64: Int64])
+}

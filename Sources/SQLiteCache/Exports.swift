@@ -1,0 +1,2 @@
+// `TimeSource` and, on Linux, `URLCache` come with this module.
+@_exported import SynchronizerSupport

@@ -1,0 +1,33 @@
+import Foundation
+
+extension CacheDirectory {
+    /// The cache directory of a program that names none: `$XDG_CACHE_HOME` or `~/.cache` on Linux (XDG Base Directory
+    /// Specification), Caches on Apple's systems, then the name of the program.
+    ///
+    /// - Parameter environment: the environment of this process, unless a test passes another one.
+    static func defaultURL(in environment: [String: String] = ProcessInfo.processInfo.environment) -> URL {
+        userCaches(environment).appendingPathComponent(programName, isDirectory: true)
+            .appendingPathComponent("SQLiteURLCache", isDirectory: true)
+    }
+
+    private static var programName: String {
+        let name = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
+        let safe = name.replacingOccurrences(of: "/", with: "_")
+        return safe.isEmpty || safe.hasPrefix(".") ? "_" + safe : safe
+    }
+
+    #if canImport(Darwin)
+        private static func userCaches(_ environment: [String: String]) -> URL {
+            FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
+                ?? FileManager.default.temporaryDirectory
+        }
+    #else
+        private static func userCaches(_ environment: [String: String]) -> URL {
+            // The specification says to ignore a relative path.
+            if let path = environment["XDG_CACHE_HOME"], path.hasPrefix("/") {
+                return URL(fileURLWithPath: path, isDirectory: true)
+            }
+            return FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".cache", isDirectory: true)
+        }
+    #endif
+}

@@ -1,0 +1,68 @@
+import Foundation
+
+/// The directory of a cache, which only its owner can read.
+struct CacheDirectory: Sendable {
+    /// Why a directory is not used.
+    struct Refusal: Error, CustomStringConvertible {
+        let description: String
+
+        /// Adds the last error of the system (`errno`).
+        fileprivate static func system(_ what: String) -> Refusal {
+            Refusal(description: "\(what): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    let path: String
+
+    init(_ url: URL) {
+        path = url.standardizedFileURL.path
+    }
+
+    /// Makes the directory if it does not exist, and checks that it is safe to use.
+    func prepare() throws(Refusal) {
+        if FileSystem.status(path) == nil { try Self.make(path) }
+        try check()
+    }
+
+    /// Makes a directory that only its owner can use from the first moment on, and its parents.
+    private static func make(_ path: String) throws(Refusal) {
+        if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
+        let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard errno == ENOENT, parent != path else { throw .system("it can't be made") }
+        try make(parent)
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .system("it can't be made") }
+    }
+
+    /// Refuses a directory that other users can change. A directory of this user that others can only read is closed to
+    /// them.
+    func check() throws(Refusal) {
+        // All checks concern the opened directory, even if the path changes in between.
+        let opened = open(
+            path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC | (try isOwnLink(path) ? 0 : O_NOFOLLOW))
+        guard opened >= 0 else { throw .system("\(path) can't be opened") }
+        defer { close(opened) }
+        var status = stat()
+        guard fstat(opened, &status) == 0 else { throw .system("\(path) can't be examined") }
+        guard status.st_uid == geteuid() else {
+            throw Refusal(description: "\(path) belongs to user \(status.st_uid), but this is user \(geteuid())")
+        }
+        guard status.st_mode & 0o022 == 0 else {
+            throw Refusal(
+                description: "\(path) can be written by others (mode \(String(status.st_mode & 0o777, radix: 8)))")
+        }
+        if status.st_mode & 0o077 != 0, fchmod(opened, 0o700) != 0 {
+            throw .system("\(path) can't be closed to others")
+        }
+    }
+
+    /// Whether the path is a symbolic link of this user, which is followed.
+    private func isOwnLink(_ path: String) throws(Refusal) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { throw .system("\(path) does not exist") }
+        guard status.st_mode & S_IFMT == S_IFLNK else { return false }
+        guard status.st_uid == geteuid() else {
+            throw Refusal(description: "\(path) is a symbolic link of user \(status.st_uid)")
+        }
+        return true
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+
+/// Encodes values: numbers as LEB128, strings and data after their length.
+struct ByteWriter {
+    private(set) var bytes: [UInt8] = []
+
+    init(capacity: Int) {
+        bytes.reserveCapacity(capacity)
+    }
+
+    mutating func put(_ byte: UInt8) {
+        bytes.append(byte)
+    }
+
+    mutating func put(_ number: Int) {
+        var rest = UInt64(bitPattern: Int64(number))
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    mutating func put(_ time: Date) {
+        withUnsafeBytes(of: time.timeIntervalSince1970.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func put(_ text: String) {
+        put(text.utf8.count)
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    mutating func put(_ data: Data) {
+        put(data.count)
+        bytes.append(contentsOf: data)
+    }
+}
+
+/// A `ByteWriter` did not write these bytes.
+struct MalformedBytes: Error {}
+
+/// Decodes what `ByteWriter` encoded. It throws for any other bytes, and never traps.
+struct ByteReader {
+    private let bytes: UnsafeRawBufferPointer
+    private var position = 0
+
+    init(_ bytes: UnsafeRawBufferPointer, at position: Int = 0) {
+        self.bytes = bytes
+        self.position = min(position, bytes.count)
+    }
+
+    var isAtEnd: Bool { position == bytes.count }
+
+    mutating func byte() throws(MalformedBytes) -> UInt8 {
+        guard position < bytes.count else { throw MalformedBytes() }
+        defer { position += 1 }
+        return bytes[position]
+    }
+
+    mutating func number() throws(MalformedBytes) -> Int {
+        if position < bytes.count, bytes[position] < 0x80 { return Int(try byte()) }  // most numbers
+        var result: UInt64 = 0
+        for shift in stride(from: UInt64(0), to: 64, by: 7) {
+            let next = try byte()
+            result |= UInt64(next & 0x7F) << shift
+            if next < 0x80 {
+                guard let number = Int(exactly: Int64(bitPattern: result)) else { throw MalformedBytes() }
+                return number
+            }
+        }
+        throw MalformedBytes()
+    }
+
+    mutating func time() throws(MalformedBytes) -> Date {
+        let raw = try span(MemoryLayout<UInt64>.size)
+        let bits = UInt64(littleEndian: raw.loadUnaligned(as: UInt64.self))
+        return Date(timeIntervalSince1970: Double(bitPattern: bits))
+    }
+
+    mutating func text() throws(MalformedBytes) -> String {
+        String(decoding: try span(try number()), as: UTF8.self)
+    }
+
+    /// Skips a string or data.
+    mutating func skip() throws(MalformedBytes) {
+        _ = try span(try number())
+    }
+
+    /// Whether the next string equals `text`.
+    mutating func isNext(_ text: String) throws(MalformedBytes) -> Bool {
+        let span = try span(try number())
+        var text = text
+        return text.withUTF8 { text in
+            guard text.count == span.count, let start = text.baseAddress, let other = span.baseAddress else {
+                return text.count == span.count
+            }
+            return memcmp(start, other, text.count) == 0
+        }
+    }
+
+    mutating func data() throws(MalformedBytes) -> Data {
+        Data(try span(try number()))
+    }
+
+    private mutating func span(_ count: Int) throws(MalformedBytes) -> UnsafeRawBufferPointer {
+        guard count >= 0, count <= bytes.count - position else { throw MalformedBytes() }
+        defer { position += count }
+        return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
+    }
+}

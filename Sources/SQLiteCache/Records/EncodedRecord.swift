@@ -1,0 +1,192 @@
+import Foundation
+import HTTPCaching
+
+/// An encoded `StoredRecord`, as the database and memory hold it. Most lookups need no more than these properties:
+/// decoding the record costs as much as finding it.
+struct EncodedRecord: Sendable {
+    /// Increases with each change of the encoding, and when responses depend on more of their requests.
+    private static let format: UInt8 = 2
+
+    /// One bit for each optional part.
+    fileprivate struct Traits: OptionSet {
+        let rawValue: UInt8
+
+        /// The method is GET, and the response depends on nothing else in the request.
+        static let isPlain = Traits(rawValue: 1)
+        static let injected = Traits(rawValue: 2)
+        static let part = Traits(rawValue: 4)
+        static let completeLength = Traits(rawValue: 8)
+        static let responseURL = Traits(rawValue: 16)
+        static let other = Traits(rawValue: 32)
+        static let userInfo = Traits(rawValue: 64)
+    }
+
+    let bytes: [UInt8]
+
+    init(_ record: StoredRecord) {
+        let response = record.response
+        var writer = ByteWriter(capacity: 1024)
+        writer.put(Self.format)
+        writer.put(Self.traits(of: record).rawValue)
+        writer.put(response.url)
+        writer.put(response.method)
+        writer.put(response.status)
+        writer.put(response.requestTime)
+        writer.put(response.responseTime)
+        writer.put(response.selectingFields)
+        writer.put(response.fields)
+        record.putOptionalParts(into: &writer)
+        bytes = writer.bytes
+    }
+
+    /// The record of no response.
+    init() {
+        bytes = [Self.format, 0]
+    }
+
+    /// Copies bytes whose checksum was correct; nil if they have another format.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count > 2, bytes[0] == Self.format else { return nil }
+        self.bytes = [UInt8](bytes)
+    }
+
+    private static func traits(of record: StoredRecord) -> Traits {
+        let response = record.response
+        var traits: Traits = []
+        if response.method == "GET", response.selectingFields.isEmpty, response.fields["Vary"] == nil,
+            response.part == nil
+        {
+            traits.insert(.isPlain)
+        }
+        if response.injectedCacheControl != nil { traits.insert(.injected) }
+        if response.part != nil { traits.insert(.part) }
+        if response.part?.completeLength != nil { traits.insert(.completeLength) }
+        if record.responseURL != nil { traits.insert(.responseURL) }
+        if record.other != nil { traits.insert(.other) }
+        if record.userInfo != nil { traits.insert(.userInfo) }
+        return traits
+    }
+
+    fileprivate var traits: Traits { Traits(rawValue: bytes[1]) }
+
+    /// Whether it answers every GET for its URL.
+    var isPlain: Bool { traits.contains(.isPlain) }
+    var isHTTP: Bool { !traits.contains(.other) }
+    var hasResponseURL: Bool { traits.contains(.responseURL) }
+    var hasUserInfo: Bool { traits.contains(.userInfo) || traits.contains(.injected) }
+
+    /// Whether it is the record of that URL.
+    func isFor(_ url: String) -> Bool {
+        bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes, at: 2)
+            return (try? reader.isNext(url)) ?? false
+        }
+    }
+
+    /// The record; nil if the bytes encode none.
+    var decoded: StoredRecord? {
+        bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes, at: 2)
+            guard let record = try? StoredRecord(from: &reader, traits: traits), reader.isAtEnd else { return nil }
+            return record
+        }
+    }
+
+    /// Status and fields, joined by name: what an `HTTPURLResponse` is made from.
+    var statusAndFields: (status: Int, fields: [String: String])? {
+        bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes, at: 2)
+            do {
+                try reader.skip()
+                try reader.skip()
+                let status = try reader.number()
+                _ = (try reader.time(), try reader.time(), try reader.fields())
+                return (status, try reader.joinedFields())
+            } catch {
+                return nil
+            }
+        }
+    }
+}
+
+extension StoredRecord {
+    fileprivate func putOptionalParts(into writer: inout ByteWriter) {
+        if let injected = response.injectedCacheControl { writer.put(injected) }
+        if let part = response.part {
+            writer.put(part.range.lowerBound)
+            writer.put(part.range.upperBound)
+            if let length = part.completeLength { writer.put(length) }
+        }
+        if let responseURL { writer.put(responseURL) }
+        if let other {
+            writer.put(other.mimeType ?? "")
+            writer.put(other.textEncodingName ?? "")
+            writer.put(other.expectedContentLength)
+        }
+        if let userInfo { writer.put(userInfo) }
+    }
+
+    fileprivate init(from reader: inout ByteReader, traits: EncodedRecord.Traits) throws(MalformedBytes) {
+        let url = try reader.text()
+        let method = try reader.text()
+        let status = try reader.number()
+        let requestTime = try reader.time()
+        let responseTime = try reader.time()
+        let selectingFields = try reader.fields()
+        response = StoredResponse(
+            url: url, method: method, selectingFields: selectingFields, status: status, fields: try reader.fields(),
+            requestTime: requestTime, responseTime: responseTime)
+        try readOptionalParts(from: &reader, traits: traits)
+    }
+
+    private mutating func readOptionalParts(
+        from reader: inout ByteReader, traits: EncodedRecord.Traits
+    ) throws(MalformedBytes) {
+        if traits.contains(.injected) { response.injectedCacheControl = try reader.text() }
+        if traits.contains(.part) {
+            let (lower, upper) = (try reader.number(), try reader.number())
+            guard lower <= upper else { throw MalformedBytes() }
+            let length = traits.contains(.completeLength) ? try reader.number() : nil
+            response.part = StoredResponse.Part(range: lower..<upper, completeLength: length)
+        }
+        if traits.contains(.responseURL) { responseURL = try reader.text() }
+        if traits.contains(.other) {
+            let (mimeType, encoding) = (try reader.text(), try reader.text())
+            other = OtherResponse(
+                mimeType: mimeType.isEmpty ? nil : mimeType, textEncodingName: encoding.isEmpty ? nil : encoding,
+                expectedContentLength: try reader.number())
+        }
+        if traits.contains(.userInfo) { userInfo = try reader.data() }
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func put(_ fields: HTTPFields) {
+        put(fields.lines.count)
+        for line in fields.lines {
+            put(line.name)
+            put(line.value)
+        }
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func fields() throws(MalformedBytes) -> HTTPFields {
+        let count = try number()
+        var fields = HTTPFields()
+        for _ in 0..<max(0, count) {  // ends with the bytes, however large the count
+            fields.add(try text(), try text())
+        }
+        return fields
+    }
+
+    fileprivate mutating func joinedFields() throws(MalformedBytes) -> [String: String] {
+        let count = try number()
+        var fields = [String: String](minimumCapacity: min(max(0, count), 64))
+        for _ in 0..<max(0, count) {
+            let (name, value) = (try text(), try text())
+            if let present = fields.updateValue(value, forKey: name) { fields[name] = present + ", " + value }
+        }
+        return fields
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+
+extension StoredRecord {
+    /// The record of a response that a user of `URLCache` stores. Returns nil if no lookup could find it safely: if it
+    /// answers a request with a body, is part of a representation, or depends on more than the request (`Vary: *`).
+    init?(_ cached: CachedURLResponse, for request: URLRequest, now: Date) {
+        guard let asked = CacheRequest(request), request.httpBody == nil, request.httpBodyStream == nil else {
+            return nil
+        }
+        let http = cached.response as? HTTPURLResponse
+        guard http?.statusCode != 206 else { return nil }
+        let fields = http.map(HTTPFields.init(of:)) ?? HTTPFields()
+        self.init(
+            StoredResponse(
+                url: asked.url, method: asked.method,
+                selectingFields: CacheRules.selectingFields(of: asked, for: fields),
+                status: http?.statusCode ?? 0, fields: fields, requestTime: now, responseTime: now,
+                injectedCacheControl: cached.userInfo?[InjectionMark.userInfoKey] as? String))
+        guard CacheRules.selects(asked, response) else { return nil }
+        if http == nil {
+            other = OtherResponse(
+                mimeType: cached.response.mimeType, textEncodingName: cached.response.textEncodingName,
+                expectedContentLength: Int(clamping: cached.response.expectedContentLength))
+        }
+        if let own = cached.response.url?.absoluteString, own != asked.url { responseURL = own }
+        userInfo = Self.propertyList(cached.userInfo)
+    }
+
+    /// The entries that can be stored: strings as keys, property lists as values. An injection has a place of its own.
+    static func propertyList(_ userInfo: [AnyHashable: Any]?) -> Data? {
+        var storable: [String: Any] = [:]
+        for (key, value) in userInfo ?? [:] {
+            guard let key = key as? String, key != InjectionMark.userInfoKey,
+                PropertyListSerialization.propertyList(value, isValidFor: .binary)
+            else { continue }
+            storable[key] = value
+        }
+        if storable.isEmpty { return nil }
+        return try? PropertyListSerialization.data(fromPropertyList: storable, format: .binary, options: 0)
+    }
+
+    var userInfoDictionary: [AnyHashable: Any]? {
+        var dictionary: [AnyHashable: Any] = [:]
+        if let userInfo, let stored = try? PropertyListSerialization.propertyList(from: userInfo, format: nil) {
+            dictionary = stored as? [String: Any] ?? [:]
+        }
+        if let injected = response.injectedCacheControl { dictionary[InjectionMark.userInfoKey] = injected }
+        return dictionary.isEmpty ? nil : dictionary
+    }
+}
+
+extension URLRequest {
+    /// The URL that a response to this request is stored under.
+    var storedURL: String? {
+        (url?.absoluteString).map(CacheRules.cacheKey)
+    }
+}
+
+extension CacheRequest {
+    /// A request as its own fields describe it; nil without a URL.
+    init?(_ request: URLRequest) {
+        guard let url = request.storedURL else { return nil }
+        self.init(url: url, method: request.httpMethod ?? "GET", fields: HTTPFields(of: request))
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import SynchronizerSupport
+
+/// A stored response as the layers of the cache pass it to each other.
+struct StoredRow: Sendable {
+    let id: Int64
+    let url: String
+    let urlKey: UInt64
+    /// Grows with each store and update of any response, so the newest response has the largest.
+    var revision: Int64
+    /// When the response was stored or updated, in milliseconds since 1970.
+    var stored: Int64
+    var record: EncodedRecord
+    var variant: UInt64
+    let bodySize: Int
+    /// nil while only the disk has the body.
+    var body: Data?
+    /// The object that a caller stored or was given, if memory has it.
+    var cached: CachedURLResponse?
+    /// Whether the storage policy keeps the response off the disk.
+    var isMemoryOnly = false
+
+    /// A row that may be in the database, of which only this much is known.
+    static func placeholder(id: Int64, url: String, urlKey: UInt64, variant: UInt64) -> StoredRow {
+        StoredRow(
+            id: id, url: url, urlKey: urlKey, revision: 0, stored: 0, record: EncodedRecord(), variant: variant,
+            bodySize: 0)
+    }
+
+    /// Roughly what the row takes in memory, in bytes.
+    var cost: Int {
+        // The cached object holds the same fields once more, less compactly.
+        512 + record.bytes.count * (cached == nil ? 1 : 4) + (body?.count ?? 0)
+    }
+}
+
+/// What the database knows of a body.
+struct StoredBody: Hashable, Sendable {
+    let length: Int
+    let checksum: UInt64
+
+    /// Bodies up to this size, in bytes, are in the rows of their entries, so that a lookup finds both at once.
+    static let largestInRow = 1024
+    /// Larger bodies up to this size are in a table of their own, and still larger ones in files (Documentation/Storage.md).
+    static let largestInDatabase = 16 << 10
+
+    var isInFile: Bool { length > Self.largestInDatabase }
+}
+
+/// The checksum of a row of the database. It covers each column that matters, not only the body.
+enum RowChecksum {
+    static func of(
+        record: UnsafeRawBufferPointer, id: Int64, urlKey: UInt64, variant: UInt64, revision: Int64, stored: Int64,
+        body: StoredBody
+    ) -> UInt64 {
+        let columns = (
+            id.littleEndian, urlKey.littleEndian, variant.littleEndian, revision.littleEndian, stored.littleEndian,
+            Int64(body.length).littleEndian, body.checksum.littleEndian
+        )
+        return Checksum64.of(record, seed: withUnsafeBytes(of: columns) { Checksum64.of($0) })
+    }
+}
+
+/// Identifiers and revisions, which are unique among the processes that share a directory and grow with time.
+package enum MonotonicID {
+    private static let last = Locked<Int64>(0)
+
+    /// 51 bits of microseconds since 2020, enough until 2091, and 12 random bits that keep processes apart.
+    package static func next() -> Int64 {
+        let epoch = 1_577_836_800.0
+        let microseconds = max(0, min((Date().timeIntervalSince1970 - epoch) * 1e6, 2e15))
+        let proposed = Int64(microseconds) << 12 | Int64.random(in: 0..<4096)
+        return last.withLock { last in
+            last = max(last + 1, proposed)
+            return last
+        }
+    }
+}
+
+extension Date {
+    /// Milliseconds since 1970, which is how the database keeps times, limited to what a `Double` holds exactly.
+    package var milliseconds: Int64 {
+        let value = (timeIntervalSince1970 * 1000).rounded(.down)
+        return value.isNaN ? 0 : Int64(max(-9e15, min(9e15, value)))
+    }
+
+    package init(milliseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+}

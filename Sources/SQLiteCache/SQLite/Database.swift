@@ -1,0 +1,208 @@
+import Foundation
+
+// Only these files call SQLite: Database.swift, SQLiteFailure.swift and UnmappedFiles.swift.
+#if canImport(SQLite3)
+    internal import SQLite3
+#else
+    internal import CSQLite
+#endif
+
+/// One connection to a database file. Only one thread at a time may use it; it may move between threads.
+final class Database {
+    private let handle: OpaquePointer
+    private let busyTimeout: BusyTimeout
+    private var waitsSince: UInt64?
+
+    /// Opens an existing file.
+    init(path: String, busyTimeout: BusyTimeout) throws(SQLiteFailure) {
+        guard UnmappedFiles.areRegistered else {
+            throw SQLiteFailure(code: SQLITE_NOMEM, message: "SQLite accepts no file methods")
+        }
+        var opened: OpaquePointer?
+        errno = 0
+        let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, UnmappedFiles.name)
+        guard let opened else { throw SQLiteFailure(code: code, message: "out of memory") }
+        guard code == SQLITE_OK else {
+            let failure = Self.failure(code: code, handle: opened)
+            sqlite3_close_v2(opened)
+            throw failure
+        }
+        handle = opened
+        self.busyTimeout = busyTimeout
+        sqlite3_busy_handler(
+            handle,
+            { context, count in
+                guard let context else { return 0 }
+                return Unmanaged<Database>.fromOpaque(context).takeUnretainedValue().wait(isFirst: count == 0) ? 1 : 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    deinit {
+        sqlite3_close_v2(handle)
+    }
+
+    private func wait(isFirst: Bool) -> Bool {
+        if isFirst { waitsSince = nil }
+        return busyTimeout.wait(since: &waitsSince)
+    }
+
+    /// Whether the path no longer leads to the open file.
+    var hasMoved: Bool {
+        var answer: Int32 = 0
+        return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer) != SQLITE_OK || answer != 0
+    }
+
+    /// Runs statements whose rows are not needed.
+    func execute(_ sql: String) throws(SQLiteFailure) {
+        try check(sqlite3_exec(handle, sql, nil, nil, nil))
+    }
+
+    func prepare(_ sql: String) throws(SQLiteFailure) -> Statement {
+        var prepared: OpaquePointer?
+        try check(sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil))
+        guard let prepared else { throw SQLiteFailure(code: SQLITE_MISUSE, message: "empty statement") }
+        return Statement(handle: prepared, database: self)
+    }
+
+    /// The first column of the first row, as a number; 0 if there is none.
+    func integer(_ sql: String) throws(SQLiteFailure) -> Int64 {
+        let statement = try prepare(sql)
+        return try statement.step() ? statement.integer(.only) : 0
+    }
+
+    /// The first column of up to 100 rows, as strings.
+    func texts(_ sql: String) throws(SQLiteFailure) -> [String] {
+        let statement = try prepare(sql)
+        defer { statement.reset() }
+        var texts: [String] = []
+        while texts.count < 100, try statement.step() { texts.append(try statement.text(.only)) }
+        return texts
+    }
+
+    /// How many rows the last statement that changed the database inserted, updated or deleted.
+    var changes: Int { Int(sqlite3_changes(handle)) }
+
+    /// Whether SQLite would not write to the database, although it was opened for that. Known after the first read.
+    var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
+    private func check(_ code: Int32) throws(SQLiteFailure) {
+        if code != SQLITE_OK { throw failure(code: code) }
+    }
+
+    fileprivate func failure(code: Int32) -> SQLiteFailure { Self.failure(code: code, handle: handle) }
+
+    private static func failure(code: Int32, handle: OpaquePointer) -> SQLiteFailure {
+        SQLiteFailure(
+            code: code & 0xFF, message: String(cString: sqlite3_errmsg(handle)),
+            systemError: sqlite3_system_errno(handle))
+    }
+
+    fileprivate var isOutOfMemory: Bool { sqlite3_errcode(handle) == SQLITE_NOMEM }
+}
+
+/// A column of a query's result.
+struct Column {
+    let index: Int32
+
+    /// The column of a query that has only one.
+    static let only = Column(index: 0)
+}
+
+/// A prepared statement. Parameters count from 0.
+final class Statement {
+    private let handle: OpaquePointer
+    private let database: Database  // must not close before its statements
+
+    fileprivate init(handle: OpaquePointer, database: Database) {
+        self.handle = handle
+        self.database = database
+    }
+
+    deinit {
+        sqlite3_finalize(handle)
+    }
+
+    /// Ends the run, and the read transaction that it may have begun. Parameters stay bound.
+    func reset() {
+        sqlite3_reset(handle)
+    }
+
+    /// Moves to the next row and returns true, or resets the statement after the last row.
+    func step() throws(SQLiteFailure) -> Bool {
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { return true }
+        let failure = code == SQLITE_DONE ? nil : database.failure(code: code)
+        sqlite3_reset(handle)
+        if let failure { throw failure }
+        return false
+    }
+
+    /// Runs a statement whose rows are not needed, with these parameters.
+    func run(_ parameters: Int64?...) throws(SQLiteFailure) {
+        bind(parameters)
+        while try step() {}
+    }
+
+    // Binding fails only for an index that is out of range, which is a mistake in Schema.swift, or for a body beyond
+    // SQLite's limit of 1 GB. Then the parameter stays NULL, and the NOT NULL of the table refuses the row.
+
+    func bind(_ values: [Int64?]) {
+        for (index, value) in values.enumerated() { bind(value, at: index) }
+    }
+
+    func bind(_ value: Int64?, at index: Int) {
+        if let value {
+            sqlite3_bind_int64(handle, Int32(index + 1), value)
+        } else {
+            sqlite3_bind_null(handle, Int32(index + 1))
+        }
+    }
+
+    /// Binds bytes, which must stay in place until the statement has run.
+    private func bind(_ bytes: UnsafeRawBufferPointer, at index: Int) {
+        if let start = bytes.baseAddress, !bytes.isEmpty {
+            sqlite3_bind_blob64(handle, Int32(index + 1), start, UInt64(bytes.count), nil)
+        } else {
+            sqlite3_bind_zeroblob(handle, Int32(index + 1), 0)
+        }
+    }
+
+    func integer(_ column: Column) -> Int64 {
+        sqlite3_column_int64(handle, column.index)
+    }
+
+    /// The bytes of a column, which are valid until the next step or reset.
+    func bytes(_ column: Column) throws(SQLiteFailure) -> UnsafeRawBufferPointer {
+        guard let start = sqlite3_column_blob(handle, column.index) else {
+            if database.isOutOfMemory { throw database.failure(code: SQLITE_NOMEM) }
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column.index)))
+    }
+
+    func text(_ column: Column) throws(SQLiteFailure) -> String {
+        String(decoding: try bytes(column), as: UTF8.self)
+    }
+
+    /// Runs a statement whose rows are not needed. It does not copy the bytes.
+    func run(binding bytes: some ContiguousBytes, at index: Int) throws(SQLiteFailure) {
+        try binding(bytes, at: index) { () throws(SQLiteFailure) in while try step() {} }
+    }
+
+    /// Binds bytes while `body` runs the statement, and NULL afterwards.
+    func binding(
+        _ bytes: some ContiguousBytes, at index: Int, while body: () throws(SQLiteFailure) -> Void
+    ) throws(SQLiteFailure) {
+        var result: Result<Void, SQLiteFailure> = .success(())
+        bytes.withUnsafeBytes { buffer in
+            bind(buffer, at: index)
+            do throws(SQLiteFailure) {
+                try body()
+            } catch {
+                result = .failure(error)
+            }
+            bind(nil, at: index)
+        }
+        try result.get()
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+#if canImport(SQLite3)
+    internal import SQLite3
+#else
+    internal import CSQLite
+#endif
+
+/// Why SQLite, or the system, refused an operation.
+struct SQLiteFailure: Error, CustomStringConvertible {
+    /// The primary result code (sqlite.org/rescode.html).
+    let code: Int32
+    let message: String
+    /// Why the system refused to open a file.
+    var systemError: Int32 = 0
+
+    var description: String { "SQLite error \(code): \(message)" }
+
+    /// Whether the file is corrupt, or not one of our databases. A lack of memory, descriptors, space or permission never
+    /// proves that. Our SQL fits our tables: if SQLite finds an error in it, or a constraint that forbids it, the tables
+    /// are others.
+    var isCorruption: Bool {
+        switch code {
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG: true
+        case SQLITE_CANTOPEN: !Self.innocentErrors.contains(systemError)
+        default: false
+        }
+    }
+
+    var isCannotOpen: Bool { code == SQLITE_CANTOPEN }
+
+    /// Whether another connection held the lock for too long.
+    var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
+
+    private static let innocentErrors: Set<Int32> = [
+        EMFILE, ENFILE, ENOMEM, EACCES, EPERM, EROFS, ENOSPC, EDQUOT, EFBIG, EIO, EINTR, ENOENT, ENOTDIR,
+    ]
+
+    /// Whether the process has no memory or descriptors left at the moment.
+    var isShortage: Bool {
+        code == SQLITE_NOMEM || (isCannotOpen && [EMFILE, ENFILE, ENOMEM].contains(systemError))
+    }
+
+    static func corruption(_ message: String) -> SQLiteFailure { SQLiteFailure(code: SQLITE_NOTADB, message: message) }
+
+    /// The last error of the system (`errno`).
+    static func system(_ what: String) -> SQLiteFailure {
+        let error = errno
+        return SQLiteFailure(
+            code: error == ENOSPC ? SQLITE_FULL : SQLITE_CANTOPEN,
+            message: "\(what): \(String(cString: strerror(error)))", systemError: error)
+    }
+}

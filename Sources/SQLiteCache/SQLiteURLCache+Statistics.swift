@@ -1,0 +1,34 @@
+import Foundation
+import SynchronizerSupport
+
+extension SQLiteURLCache {
+    /// The contents of a cache, and its hits and misses.
+    public struct Statistics: Hashable, Sendable {
+        /// Responses in the database, and those that only memory has.
+        public var entries = 0
+        /// The bytes that the files take on the disk, like `currentDiskUsage`.
+        public var bytes = 0
+        /// Lookups that found a response. This and the following count from the opening of the cache in this process.
+        public var hits = 0
+        /// Lookups that found none.
+        public var misses = 0
+        /// Responses that were evicted from the disk.
+        public var evictions = 0
+        /// Responses that were corrupt, and were removed.
+        public var corruptEntriesDropped = 0
+    }
+
+    /// The contents of the cache, and its hits and misses. Getting them flushes and reads from the disk: counting a million
+    /// entries takes some ten milliseconds.
+    public var statistics: Statistics {
+        guard !ForkedProcess.isCurrent else { return Statistics() }
+        cache.flush()
+        let (counts, corrupt, inMemory) = cache.state.withLock { state in
+            (state.counts, state.corrupt.count, state.memory.memoryOnlyCount)
+        }
+        let stored = cache.readDisk { try $0.entryCount() } ?? 0
+        return Statistics(
+            entries: stored + inMemory, bytes: currentDiskUsage, hits: counts.hits, misses: counts.misses,
+            evictions: counts.evictions, corruptEntriesDropped: corrupt)
+    }
+}

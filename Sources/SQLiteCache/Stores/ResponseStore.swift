@@ -1,0 +1,47 @@
+import Foundation
+import HTTPCaching
+
+/// A store of responses, as Fetching sees it.
+///
+/// Calls may block on the disk. They come on any background thread, several at once.
+package protocol ResponseStore: Sendable {
+    /// All entries of a URL (absolute, without fragment), newest first.
+    func entries(for url: String) -> [StoredEntry]
+
+    /// The body of an entry; nil if it is gone, or was corrupt and has been dropped.
+    func body(of entry: StoredEntry) -> Data?
+
+    /// Stores a response. It replaces the entry with the same URL, method and selecting fields.
+    /// Body, storage policy and user info are those of `cached`; everything else is that of `response`.
+    func store(_ response: StoredResponse, _ cached: CachedURLResponse)
+
+    /// Replaces everything but the body of an entry (RFC 9111 §4.3.4). It has no effect if the entry is gone.
+    func update(_ entry: StoredEntry, to response: StoredResponse)
+
+    func remove(_ entry: StoredEntry)
+
+    /// Removes all entries of a URL.
+    func removeEntries(for url: String)
+
+    func removeAll()
+}
+
+/// One stored response.
+package struct StoredEntry: Sendable {
+    package let response: StoredResponse
+    /// The identifier of the entry in its store, which is not negative.
+    package let id: Int64
+    /// The length of the body, in bytes.
+    package let bodySize: Int
+    /// The body, if it is small and the store had read it. Otherwise ask the store for it.
+    package var body: Data?
+
+    package init(response: StoredResponse, id: Int64, bodySize: Int, body: Data? = nil) {
+        self.response = response
+        self.id = id
+        self.bodySize = bodySize
+        self.body = body
+    }
+
+    package var withoutBody: StoredEntry { StoredEntry(response: response, id: id, bodySize: bodySize) }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+
+extension SQLiteURLCache: ResponseStore {
+    package func entries(for url: String) -> [StoredEntry] {
+        var newest: Int64?
+        var entries: [StoredEntry] = []
+        // Most lookups need the newest response. A small body costs less together with its row.
+        let isSmall = { (row: StoredRow) in row.bodySize <= StoredBody.largestInDatabase }
+        for row in cache.rows(of: url, wanting: isSmall, withOlder: true) where row.record.isHTTP {
+            newest = newest ?? row.id
+            guard let response = row.record.decoded?.response else { continue }
+            let body = isSmall(row) ? row.body : nil
+            entries.append(StoredEntry(response: response, id: row.id, bodySize: row.bodySize, body: body))
+        }
+        if let newest { cache.markUsed(newest) } else { cache.countMiss() }
+        return entries
+    }
+
+    package func body(of entry: StoredEntry) -> Data? {
+        cache.body(of: entry.id, url: entry.response.url) { entry.response.variantKey }
+    }
+
+    package func store(_ response: StoredResponse, _ cached: CachedURLResponse) {
+        guard cached.storagePolicy != .notAllowed else { return }
+        var record = StoredRecord(response)
+        record.userInfo = StoredRecord.propertyList(cached.userInfo)
+        if let own = cached.response.url?.absoluteString, own != response.url { record.responseURL = own }
+        cache.store(record, cached: cached, keepsObject: false)
+    }
+
+    package func update(_ entry: StoredEntry, to response: StoredResponse) {
+        cache.update(entry.id, url: entry.response.url, to: response)
+    }
+
+    package func remove(_ entry: StoredEntry) {
+        cache.change(.remove(id: entry.id, urlKey: Checksum64.of(entry.response.url)))
+    }
+
+    package func removeEntries(for url: String) {
+        cache.change(.removeURL(url, urlKey: Checksum64.of(url)))
+    }
+
+    package func removeAll() {
+        cache.change(.removeAll)
+    }
+}

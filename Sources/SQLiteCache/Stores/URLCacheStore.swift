@@ -1,0 +1,146 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+
+/// A store that shields any `URLCache`, above all the stock one on Linux: it returns correct responses or none.
+///
+/// Stock `URLCache` on Linux (Swift 6.3) finds a response by host, port and path alone. It ends the process when it evicts
+/// a URL that was stored twice, or reads an array in `userInfo` from its disk. So this store adds a record of the request to
+/// each response, as one `Data` in `userInfo`, and uses the response for exactly that request. It removes an entry before it
+/// stores another, and passes no other `userInfo` on. It keeps one response for each URL, the last.
+package final class URLCacheStore: ResponseStore {
+    private let cache: URLCache
+    /// The bodies of the last lookups: reading one again would make the stock cache scan its directory.
+    private let recent = Locked<[(id: Int64, body: Data)]>([])
+
+    /// Serializes all changes, because two stores may shield one cache. It is a queue, because the stock cache reads and
+    /// writes files, which must not happen under a `Locked`.
+    private static let changes = DispatchQueue(label: "URLCacheStore.changes")
+    private static let recordKey = "Synchronizer.record"
+
+    package init(_ cache: URLCache) {
+        self.cache = cache
+    }
+
+    package func entries(for url: String) -> [StoredEntry] {
+        guard let found = find(url) else { return [] }
+        let entry = StoredEntry(response: found.record.response, id: found.id, bodySize: found.body.count)
+        remember(found.body, of: found.id)
+        return [entry]
+    }
+
+    package func body(of entry: StoredEntry) -> Data? {
+        let known = recent.withLock { recent in
+            recent.firstIndex { $0.id == entry.id }.map { recent.remove(at: $0).body }
+        }
+        if let known { return known }
+        guard let found = find(entry.response.url), found.id == entry.id else { return nil }
+        return found.body
+    }
+
+    package func store(_ response: StoredResponse, _ cached: CachedURLResponse) {
+        guard cached.storagePolicy != .notAllowed, let request = Self.request(response.url) else { return }
+        put(
+            StoredRecord(response), id: MonotonicID.next(), body: cached.data, policy: cached.storagePolicy,
+            for: request)
+    }
+
+    package func update(_ entry: StoredEntry, to response: StoredResponse) {
+        guard let request = Self.request(entry.response.url), response.url == entry.response.url else { return }
+        guard let found = find(entry.response.url), found.id == entry.id else { return }
+        var record = found.record
+        record.response = response
+        put(record, id: found.id, body: found.body, policy: found.policy, for: request)
+    }
+
+    package func remove(_ entry: StoredEntry) {
+        guard let found = find(entry.response.url), found.id == entry.id else { return }
+        removeEntries(for: entry.response.url)
+    }
+
+    package func removeEntries(for url: String) {
+        guard let request = Self.request(url) else { return }
+        Self.changes.sync { cache.removeCachedResponse(for: request) }
+    }
+
+    package func removeAll() {
+        Self.changes.sync { cache.removeAllCachedResponses() }
+    }
+
+    private struct Found {
+        let id: Int64
+        let record: StoredRecord
+        let body: Data
+        let policy: URLCache.StoragePolicy
+    }
+
+    /// The response of exactly this URL, stored by us or by another user of the cache.
+    private func find(_ url: String) -> Found? {
+        guard let request = Self.request(url), let cached = cache.cachedResponse(for: request) else { return nil }
+        guard let (id, record) = Self.record(of: cached), record.response.url == url else { return nil }
+        return Found(id: id, record: record, body: cached.data, policy: cached.storagePolicy)
+    }
+
+    private static func record(of cached: CachedURLResponse) -> (id: Int64, record: StoredRecord)? {
+        guard let stored = cached.userInfo?[recordKey] as? Data else { return foreignRecord(of: cached) }
+        return stored.withUnsafeBytes { bytes in
+            guard bytes.count > 8,
+                let record = EncodedRecord(UnsafeRawBufferPointer(rebasing: bytes[8...]))?.decoded
+            else { return nil }
+            return (Int64(littleEndian: bytes.loadUnaligned(as: Int64.self)), record)
+        }
+    }
+
+    /// A response of another user of the cache tells neither its request nor when it was stored. It counts as the answer to
+    /// a GET for its own URL, without selecting fields, and as old as its server's date.
+    private static func foreignRecord(of cached: CachedURLResponse) -> (id: Int64, record: StoredRecord)? {
+        guard let http = cached.response as? HTTPURLResponse, let url = http.url?.absoluteString,
+            http.statusCode != 206
+        else { return nil }
+        let fields = HTTPFields(of: http)
+        guard fields["Vary"] == nil else { return nil }
+        let date = Date.distantPast
+        let response = StoredResponse(
+            url: url, method: "GET", selectingFields: HTTPFields(), status: http.statusCode, fields: fields,
+            requestTime: date, responseTime: date,
+            injectedCacheControl: cached.userInfo?[InjectionMark.userInfoKey] as? String)
+        let record = StoredRecord(response)
+        let checksum = EncodedRecord(record).bytes.withUnsafeBytes { Checksum64.of($0) }
+        let id = cached.data.withUnsafeBytes { Checksum64.of($0, seed: checksum) }
+        return (Int64(bitPattern: id >> 1), record)  // identifiers are not negative
+    }
+
+    private func put(
+        _ record: StoredRecord, id: Int64, body: Data, policy: URLCache.StoragePolicy, for request: URLRequest
+    ) {
+        let encoded = EncodedRecord(record)
+        guard let url = request.url, let response = encoded.urlResponse(url: url) else { return }
+        var stored = withUnsafeBytes(of: id.littleEndian) { Data($0) }
+        stored.append(contentsOf: encoded.bytes)
+        let cached = CachedURLResponse(
+            response: response, data: body, userInfo: [Self.recordKey: stored], storagePolicy: policy)
+        Self.changes.sync {
+            if Self.removesBeforeStoring { cache.removeCachedResponse(for: request) }
+            cache.storeCachedResponse(cached, for: request)
+        }
+    }
+
+    private func remember(_ body: Data, of id: Int64) {
+        recent.withLock { recent in
+            recent.removeAll { $0.id == id }
+            recent.append((id, body))
+            if recent.count > 8 { recent.removeFirst() }
+        }
+    }
+
+    private static func request(_ url: String) -> URLRequest? {
+        URL(string: url).map { URLRequest(url: $0) }
+    }
+
+    #if canImport(FoundationNetworking)
+        private static let removesBeforeStoring = true
+    #else
+        /// Apple's cache removes and stores in the background, in any order.
+        private static let removesBeforeStoring = false
+    #endif
+}

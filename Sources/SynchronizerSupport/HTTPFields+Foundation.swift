@@ -1,0 +1,30 @@
+import Foundation
+import HTTPCaching
+
+extension HTTPFields {
+    /// The headers of a response. Foundation has joined repeated lines, and lost their order.
+    package init(of response: HTTPURLResponse) {
+        self.init(
+            response.allHeaderFields.compactMap { name, value in
+                guard let name = name as? String, let value = value as? String else { return nil }
+                return (name, value)
+            })
+    }
+
+    /// The headers that a request sets itself.
+    package init(of request: URLRequest) {
+        self.init((request.allHTTPHeaderFields ?? [:]).map { ($0.key, $0.value) })
+    }
+
+    /// The headers as Foundation represents them: one value for each name, in the case of its first line.
+    package var dictionary: [String: String] {
+        var dictionary: [String: String] = [:]
+        var names: [String: String] = [:]
+        for line in lines {
+            let name = names[line.name.lowercased()] ?? line.name
+            names[line.name.lowercased()] = name
+            dictionary[name] = dictionary[name].map { $0 + ", " + line.value } ?? line.value
+        }
+        return dictionary
+    }
+}

@@ -1,0 +1,111 @@
+/// A dictionary that keeps the order in which its values were used. All operations take constant time.
+///
+/// Keys, values and links are in separate arrays, so that looking up a value copies that value alone. All of it is
+/// inlinable, so that each module specialises it for its own keys and values.
+package struct LRUList<Key: Hashable, Value> {
+    /// The next more recently and the next less recently used place; -1 at the ends.
+    @usableFromInline
+    struct Links {
+        @usableFromInline var newer = -1
+        @usableFromInline var older = -1
+
+        @inlinable
+        init(newer: Int = -1, older: Int = -1) {
+            (self.newer, self.older) = (newer, older)
+        }
+    }
+
+    @usableFromInline var keys: [Key?] = []
+    @usableFromInline var values: [Value?] = []
+    @usableFromInline var links: [Links] = []
+    @usableFromInline var free: [Int] = []
+    @usableFromInline var places: [Key: Int] = [:]
+    @usableFromInline var newest = -1
+    @usableFromInline var oldest = -1
+
+    @inlinable
+    package init() {}
+
+    @inlinable package var count: Int { places.count }
+    @inlinable package var allKeys: [Key] { Array(places.keys) }
+    @inlinable package var leastRecentlyUsed: Key? { oldest < 0 ? nil : keys[oldest] }
+
+    /// The value. Reading it does not count as a use.
+    @inlinable
+    package subscript(key: Key) -> Value? {
+        places[key].flatMap { values[$0] }
+    }
+
+    /// The key itself, as it was inserted.
+    @inlinable
+    package func inserted(_ key: Key) -> Key? {
+        places[key].flatMap { keys[$0] }
+    }
+
+    /// Returns the value and makes it the most recently used, if it passes.
+    @inlinable
+    package mutating func use(_ key: Key, if passes: (Value) -> Bool) -> Value? {
+        guard let place = places[key], let value = values[place], passes(value) else { return nil }
+        if place != newest {
+            unlink(place)
+            link(place)
+        }
+        return value
+    }
+
+    /// Makes the value the most recently used.
+    @inlinable
+    package mutating func markUsed(_ key: Key) {
+        guard let place = places[key], place != newest else { return }
+        unlink(place)
+        link(place)
+    }
+
+    /// Adds the value as the most recently used, in place of one with the same key.
+    @inlinable
+    package mutating func insert(_ value: Value, for key: Key) {
+        remove(key)
+        let place: Int
+        if let reused = free.popLast() {
+            keys[reused] = key
+            values[reused] = value
+            place = reused
+        } else {
+            keys.append(key)
+            values.append(value)
+            links.append(Links())
+            place = keys.count - 1
+        }
+        places[key] = place
+        link(place)
+    }
+
+    @inlinable
+    @discardableResult
+    package mutating func remove(_ key: Key) -> Value? {
+        guard let place = places.removeValue(forKey: key) else { return nil }
+        unlink(place)
+        free.append(place)
+        keys[place] = nil
+        defer { values[place] = nil }
+        return values[place]
+    }
+
+    @inlinable
+    mutating func link(_ place: Int) {
+        links[place] = Links(newer: -1, older: newest)
+        if newest >= 0 { links[newest].newer = place }
+        newest = place
+        if oldest < 0 { oldest = place }
+    }
+
+    @inlinable
+    mutating func unlink(_ place: Int) {
+        let (newer, older) = (links[place].newer, links[place].older)
+        if newer >= 0 { links[newer].older = older } else { newest = older }
+        if older >= 0 { links[older].newer = newer } else { oldest = newer }
+    }
+}
+
+extension LRUList: Sendable where Key: Sendable, Value: Sendable {}
+extension LRUList.Links: Sendable {}

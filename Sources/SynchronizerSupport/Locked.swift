@@ -1,0 +1,41 @@
+import Foundation
+
+/// A value behind a lock: the only lock type of these modules. The closure must not call out.
+///
+/// All copies share one lock and one value, which lie in one object. The lock is the system's own, because Foundation's
+/// `NSLock` on Linux takes a second lock with each unlock, and allocates four times.
+@frozen
+package struct Locked<Value>: @unchecked Sendable {  // the value is touched under the lock only
+    @usableFromInline
+    final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
+        deinit {
+            withUnsafeMutablePointerToElements { lock in
+                pthread_mutex_destroy(lock)
+                lock.deinitialize(count: 1)
+            }
+        }
+    }
+
+    @usableFromInline
+    let storage: ManagedBuffer<Value, pthread_mutex_t>
+
+    package init(_ value: Value) {
+        storage = Storage.create(minimumCapacity: 1) { buffer in
+            buffer.withUnsafeMutablePointerToElements { lock in
+                lock.initialize(to: pthread_mutex_t())
+                pthread_mutex_init(lock, nil)
+            }
+            return value
+        }
+    }
+
+    // Inlinable, so that each module specialises it for its own values.
+    @inlinable
+    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+        try storage.withUnsafeMutablePointers { value, lock in
+            pthread_mutex_lock(lock)
+            defer { pthread_mutex_unlock(lock) }
+            return try body(&value.pointee)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import SQLiteCache
+
+/// A directory that is there for one test.
+final class TemporaryDirectory: Sendable {
+    private let directory = DisposableDirectory("storage")
+
+    var url: URL { directory.url }
+    var files: CacheDirectory { CacheDirectory(url) }
+
+    var generation: Generation {
+        get throws { try #require(try Generation.newest(in: files)) }
+    }
+
+    func makeGeneration() throws {
+        try files.prepare()
+        try Generation.make(after: nil, in: files)
+    }
+
+    /// Where the body files are; nowhere if there is no generation.
+    var bodies: String { (try? generation)?.bodies.settled ?? "/nonexistent" }
+
+    /// A cache of its own on the directory, as another process would have one.
+    func cache(
+        memory: Int = 0, disk: Int = 64 << 20, time: any TimeSource = SystemTime(), report: Reports = Reports()
+    ) -> ResponseCache {
+        ResponseCache(
+            memoryCapacity: memory, diskCapacity: disk, directory: url, time: time, report: { report.add($0) })
+    }
+
+    func urlCache(memory: Int = 0, disk: Int = 64 << 20, time: any TimeSource = SystemTime()) -> SQLiteURLCache {
+        SQLiteURLCache(memoryCapacity: memory, diskCapacity: disk, directory: url, time: time)
+    }
+}
+
+extension ChildProcess {
+    /// A process of `StorageChild` that uses a cache in that directory.
+    convenience init(
+        _ mode: String, _ directory: TemporaryDirectory, _ numbers: [Int] = [], shell: String? = nil
+    ) throws {
+        try self.init(mode, directory: directory.url, numbers, shell: shell)
+    }
+}
+
+/// The lines that a cache has logged.
+final class Reports: Sendable {
+    private let kept = Locked<[String]>([])
+
+    func add(_ line: String) { kept.withLock { $0.append(line) } }
+    var lines: [String] { kept.withLock { $0 } }
+}
+
+enum Sample {
+    static func request(_ url: String, _ fields: [String: String] = [:], method: String = "GET") throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: url)))
+        request.httpMethod = method
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+
+    static func cached(
+        _ url: String, _ body: Data, status: Int = 200, _ fields: [String: String] = [:],
+        userInfo: [AnyHashable: Any]? = nil, policy: URLCache.StoragePolicy = .allowed
+    ) throws -> CachedURLResponse {
+        let response = HTTPURLResponse(
+            url: try #require(URL(string: url)), statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
+        return CachedURLResponse(
+            response: try #require(response), data: body, userInfo: userInfo, storagePolicy: policy)
+    }
+
+    static func stored(
+        _ url: String, _ fields: [(String, String)] = [("Content-Type", "text/plain")],
+        selecting: [(String, String)] = [], status: Int = 200,
+        at time: Date = Date(timeIntervalSince1970: 1_800_000_000)
+    ) -> StoredResponse {
+        StoredResponse(
+            url: url, method: "GET", selectingFields: HTTPFields(selecting), status: status, fields: HTTPFields(fields),
+            requestTime: time, responseTime: time.addingTimeInterval(1))
+    }
+
+    /// Bytes that differ for every seed, and that a body which is cut off or mixed up does not have.
+    static func body(_ count: Int, seed: UInt64) -> Data {
+        guard count > 0 else { return Data() }
+        let start = Int(seed % 100_003)
+        var body = Data(capacity: count)
+        while body.count < count {
+            body.append(noise[start..<min(noise.count, start + count - body.count)])
+        }
+        withUnsafeBytes(of: seed.littleEndian) { body.replaceSubrange(0..<min(8, count), with: $0.prefix(count)) }
+        return body
+    }
+
+    private static let noise: Data = {
+        var generator = SeededGenerator(seed: 1)
+        let words = (0..<1 << 17).map { _ in generator.next() }
+        return words.withUnsafeBytes { Data($0) }
+    }()
+}
+
+enum Sanitizers {
+    /// Whether this was built with the thread or the address sanitizer.
+    static let areOn: Bool = {
+        let program = dlopen(nil, RTLD_NOW)
+        return dlsym(program, "__tsan_init") != nil || dlsym(program, "__asan_init") != nil
+    }()
+}

@@ -1,0 +1,179 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import SQLiteCache
+
+/// One store that waits; told when the writer comes for it.
+private final class OneStore: WriteSource {
+    private struct State {
+        var comings = 0
+        var isWritten = false
+        var pauses = 0
+    }
+
+    let diskCapacity = 8 << 20
+    private let row: StoredRow
+    private let state = Locked(State())
+    private let comes: @Sendable (Int) -> Void
+
+    init(_ body: Data, _ url: String = "https://example.com/x", comes: @escaping @Sendable (Int) -> Void = { _ in }) {
+        let record = EncodedRecord(StoredRecord(Sample.stored(url)))
+        row = StoredRow(
+            id: 1, url: url, urlKey: Checksum64.of(url), revision: 1, stored: 1, record: record, variant: 1,
+            bodySize: body.count, body: body)
+        self.comes = comes
+    }
+
+    var pauses: Int { state.withLock { $0.pauses } }
+    var isWritten: Bool { state.withLock { $0.isWritten } }
+
+    func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {
+        let (coming, isWritten) = state.withLock { state in
+            state.comings += 1
+            return (state.comings, state.isWritten)
+        }
+        comes(coming)
+        return isWritten ? ([], 1) : ([.store(row)], 1)
+    }
+
+    func didWrite(before end: Int) { state.withLock { $0.isWritten = true } }
+    func didEvict(_ count: Int) {}
+    func abandonStores() {}
+    func diskIsBusy() { state.withLock { $0.pauses += 1 } }
+    func diskFailed() -> Bool { false }
+    func didRemoveDatabase() {}
+    func takeUsageTimes() -> [Int64: Int64] { [:] }
+    func putBack(usageTimes: [Int64: Int64]) {}
+}
+
+@Suite("Writing behind the caller's back", .bounded)
+struct WriterTests {
+    @Test("a flush that finds another process writing ends after a while, and the change is written later")
+    func busy() throws {
+        let directory = TemporaryDirectory()
+        try directory.makeGeneration()
+        let other = try WriteConnection(
+            directory: directory.files, generation: directory.generation, busyTimeout: .none)
+        try other.database.execute(Schema.beginWriting)
+        let source = OneStore(Data([1]))
+        let writer = DiskWriter(directory: directory.files, report: { _ in }, busyTimeout: .none)
+        func flush() {
+            let done = DispatchSemaphore(value: 0)
+            writer.flush(from: source) { done.signal() }
+            done.wait()
+        }
+        flush()
+        #expect(!source.isWritten)
+        #expect(source.pauses == 1)
+        #expect(try directory.generation == other.generation, "a lock is no reason to give the database up")
+        try other.database.execute(Schema.commit)
+        flush()
+        #expect(source.isWritten)
+    }
+
+    @Test("two processes that make the same identifier lose nothing, and neither gets the other's body")
+    func sameIdentifier() throws {
+        let directory = TemporaryDirectory()
+        let urls = ["https://example.com/x", "https://example.com/y"]
+        for (url, byte) in zip(urls, UInt8(1)...) {
+            let writer = DiskWriter(directory: directory.files, report: { _ in })
+            let done = DispatchSemaphore(value: 0)
+            writer.write(from: OneStore(Data(repeating: byte, count: 2000), url)) { done.signal() }
+            done.wait()
+        }
+        let cache = directory.cache()
+        for (url, byte) in zip(urls, UInt8(1)...) {
+            let row = try #require(cache.rows(of: url) { _ in true }.first)
+            #expect(row.body == Data(repeating: byte, count: 2000))
+        }
+        #expect(cache.body(of: 1, url: urls[0]) { 1 } == Data(repeating: 1, count: 2000))
+        #expect(cache.body(of: 1, url: urls[1]) { 1 } == nil)
+    }
+
+    @Test("what an update has replaced does not come back where the disk knows more than the look-up thought")
+    func replayedUpdate() {
+        func row(_ id: Int64, _ variant: UInt64) -> StoredRow {
+            StoredRow(
+                id: id, url: "https://example.com/x", urlKey: 7, revision: id, stored: id, record: EncodedRecord(),
+                variant: variant, bodySize: 0)
+        }
+        let update = RowUpdate(
+            id: 1, url: "https://example.com/x", urlKey: 7, record: EncodedRecord(), variant: 20, revision: 3,
+            stored: 3, isMemoryOnly: false)
+        let waiting: [Change] = [.store(row(2, 20)), .update(update), .remove(id: 1, urlKey: 7)]
+        // Before they are written, in the middle, and after: response 1 is of another variant until it is updated.
+        for stored in [[row(1, 10)], [row(2, 20), row(1, 10)], []] {
+            var rows = stored
+            for change in waiting { change.apply(to: &rows, of: "https://example.com/x") }
+            #expect(rows.isEmpty)
+        }
+    }
+
+    @Test("a generation that is not whole yet is none, and what a killed process has left of one goes")
+    func draft() throws {
+        let directory = TemporaryDirectory()
+        try directory.files.prepare()
+        let draft = directory.url.path + "/New-1-1"
+        try FileManager.default.createDirectory(atPath: draft, withIntermediateDirectories: false)
+        #expect(try Generation.newest(in: directory.files) == nil)
+        let cache = directory.cache()
+        cache.store(
+            StoredRecord(Sample.stored("https://x/")), cached: try Sample.cached("https://x/", Data()),
+            keepsObject: false)
+        cache.flush()
+        #expect(try directory.generation.number == 1)
+        #expect(FileSystem.status(draft) == nil)
+    }
+
+    @Test("a connection whose generation was replaced changes nothing")
+    func staleConnection() throws {
+        let directory = TemporaryDirectory()
+        try directory.makeGeneration()
+        let stale = try WriteConnection(
+            directory: directory.files, generation: directory.generation, busyTimeout: .none)
+        try Generation.make(after: directory.generation, in: directory.files)
+        #expect(throws: WriteConnection.Superseded.self) { try stale.transaction {} }
+        stale.generation.retire(from: directory.files)
+        #expect(throws: WriteConnection.Superseded.self) { try stale.transaction {} }
+    }
+
+    @Test(
+        "what was stored in the very millisecond goes, too, whether it is on the disk or not", arguments: [true, false])
+    func sameMillisecond(_ isFlushed: Bool) throws {
+        let directory = TemporaryDirectory()
+        let clock = ManualClock()
+        let cache = directory.urlCache(memory: 0, time: clock)
+        let request = try Sample.request("https://example.com/x")
+        cache.storeCachedResponse(try Sample.cached("https://example.com/x", Data([1])), for: request)
+        if isFlushed { cache.flush() }
+        cache.removeCachedResponses(since: clock.now)
+        #expect(cache.cachedResponse(for: request) == nil)
+        cache.flush()
+        #expect(cache.cachedResponse(for: request) == nil)
+    }
+
+    @Test("what waits is counted with all that it takes, so that many small responses wait for the disk, too")
+    func backlog() throws {
+        var log = ChangeLog()
+        let url = "https://example.com/x"
+        let record = EncodedRecord(StoredRecord(Sample.stored(url)))
+        for number in 0..<1000 {
+            let id = Int64(number)
+            log.append(
+                .store(
+                    StoredRow(
+                        id: id, url: url, urlKey: 1, revision: id, stored: id, record: record,
+                        variant: UInt64(number), bodySize: 1, body: Data([1]))))
+        }
+        #expect(log.bodyBytes == 1000)
+        #expect(log.cost > 500_000)
+        #expect(log.abandonStores().count == 1000)
+        #expect(log.bodyBytes == 0)
+        log.removeChanges(before: log.end)
+        #expect(log.cost == 0)
+    }
+}
