@@ -239,7 +239,6 @@ struct PeerRows {
         }
         let synchronizer = synchronizer(nil) {
             ($0.maximumLoads, $0.maximumLoadsPerHost) = (count, count)
-            $0.sessionConfiguration.httpMaximumConnectionsPerHost = count
             $0.retry = .none
         }
         let (resident, threads) = (status("VmRSS:"), status("Threads:"))

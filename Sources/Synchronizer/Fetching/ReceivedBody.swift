@@ -5,8 +5,8 @@ import Foundation
 struct ReceivedBody: Sendable {
     /// Bodies from this size on are in pages of their own: 128 KB, as glibc's are as long as nothing larger was freed.
     static let large = 128 << 10
-    /// A length is no reason to take much memory at once.
-    private static let largestReservation = 16 << 20
+    /// Pages of its own take memory only when they are written to, so a length may reserve as much as this.
+    private static let largestReservation = 1 << 30
 
     /// What has come, and room for more.
     private var room = Data()
