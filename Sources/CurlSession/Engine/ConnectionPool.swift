@@ -51,6 +51,11 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         engine.perform(command)
     }
 
+    /// As `perform`, but on the caller's thread if the engine's sleeps. Safe from any thread.
+    func performNow(_ command: @escaping @Sendable () -> Void) {
+        engine.performNow(command)
+    }
+
     // MARK: Transfers
 
     private struct Waiting {

@@ -163,7 +163,7 @@ final class Transfer {
         guard case .delivered = verdict, failure == nil, !body.isEmpty else { return }
         let task = task
         gather { body, deliver in
-            do {
+            do throws(ContentDecodingError) {
                 try body.pump(pool.engine.scratch, whileRoom: task.checkRoom, deliver: deliver)
             } catch {
                 failure = Self.meaning(of: error)

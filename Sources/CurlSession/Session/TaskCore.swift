@@ -125,7 +125,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
         }
         switch exchange(for: originalRequest, body: body) {
         case .success(let exchange):
-            pool.perform { [self] in pool.start(self, exchange) }
+            pool.performNow { [self] in pool.start(self, exchange) }
         case .failure(let error): fail(error)
         }
     }
