@@ -55,14 +55,20 @@ extension ConnectionPool {
         shutdown(socket, Int32(SHUT_RDWR))
     }
 
+    /// Whether a socket that counts as idle may be in use.
+    var hidesSocket: Bool { active.values.contains { $0.hidesSocket } }
+
     /// Asks the kernel about the idle sockets right before libcurl chooses one of them.
-    func closeSpeakingConnections() {
+    /// - Returns: Whether libcurl may. If a readable one may be in use, it stays open.
+    func closeSpeakingConnections() -> Bool {
         var idle: [pollfd] = []
         for socket in ownSockets where engine.sockets[socket].isIdle && !engine.sockets[socket].isMultiplexed {
             idle.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0))
         }
-        guard !idle.isEmpty, poll(&idle, nfds_t(idle.count), 0) > 0 else { return }
+        guard !idle.isEmpty, poll(&idle, nfds_t(idle.count), 0) > 0 else { return true }
+        guard !hidesSocket else { return false }
         for socket in idle where socket.revents != 0 { shutDown(socket.fd) }
+        return true
     }
 }
 

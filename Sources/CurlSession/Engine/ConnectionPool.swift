@@ -75,7 +75,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     private func begin(_ task: TaskCore, _ exchange: Exchange) {
         queued[ObjectIdentifier(task)] = nil
         engine.touch(self)
-        closeSpeakingConnections()
+        let mayReuse = closeSpeakingConnections()
         guard let multi = openMulti(), let easy = options.makeHandle(for: self) else {
             slots.release(exchange.origin)
             return task.end(URLError(.unknown), from: self)
@@ -84,6 +84,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         active[easy] = transfer
         task.transfer = transfer
         transfer.configure()
+        if !mayReuse { _ = synchronizer_setopt_long(easy, CURLOPT_FRESH_CONNECT, 1) }
         let code = curl_multi_add_handle(multi, easy)
         if code != CURLM_OK { finish(transfer, URLError(.unknown)) }
         transferWaits(until: transfer.deadline)
@@ -161,7 +162,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
 
     func handle(_ events: UInt32, on socket: Int32) {
         let entry = engine.sockets[socket]
-        if entry.isIdle, !entry.isMultiplexed { return shutDown(socket) }
+        if entry.isIdle, !entry.isMultiplexed, !hidesSocket { return shutDown(socket) }
         guard entry.wanted != 0 else { return watch(socket, wanted: 0, lazily: false) }
         var mask: Int32 = 0
         if events & (Epoll.input | Epoll.hangUp) != 0 { mask |= CURL_CSELECT_IN }

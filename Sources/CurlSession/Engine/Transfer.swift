@@ -124,6 +124,10 @@ final class Transfer {
         _ = synchronizer_setopt_long(easy, CURLOPT_FORBID_REUSE, 1)
     }
 
+    /// libcurl stopped reading before it said from which socket: it had sent the request and read a part of the response without
+    /// having to wait.
+    var hidesSocket: Bool { isPaused && socket < 0 }
+
     /// What libcurl is told about bytes that it has delivered.
     enum Reception {
         case taken
