@@ -45,9 +45,11 @@ let package = Package(
     ],
     targets: [
         .target(name: "HTTPCaching", swiftSettings: settings),
+        // What Synchronizer and CurlSession say of TLS.
+        .target(name: "TransportSecurity", swiftSettings: settings),
         .target(
             name: "Synchronizer",
-            dependencies: ["HTTPCaching", .target(name: "CSQLite", condition: linuxOnly)],
+            dependencies: ["HTTPCaching", "TransportSecurity", .target(name: "CSQLite", condition: linuxOnly)],
             exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
         .target(
             name: "ImageResource",
@@ -91,11 +93,11 @@ let package = Package(
             resources: [.copy("Photographs")], swiftSettings: settings),
         // What hostile servers do, and what their clients get: the table of Documentation/Linux.md.
         .target(
-            name: "HostileServer", dependencies: ["ScriptedServer"], path: "Tests/HostileServer",
+            name: "HostileServer", dependencies: ["ScriptedServer", "TestSupport"], path: "Tests/HostileServer",
             swiftSettings: settings),
         .target(
             name: "TestSupport", dependencies: ["Synchronizer", "HTTPCaching", "ScriptedServer"],
-            path: "Tests/TestSupport",
+            path: "Tests/TestSupport", exclude: ["Certificates"],
             swiftSettings: settings),
         .testTarget(name: "HTTPCachingTests", dependencies: ["HTTPCaching"], swiftSettings: settings),
         // Apart from TestSupport, which StorageChild uses without Swift Testing.
@@ -134,7 +136,9 @@ let package = Package(
     package.targets += [
         .systemLibrary(name: "CCurl"),
         .systemLibrary(name: "CContentCodings"),
-        .target(name: "CurlSession", dependencies: ["CCurl", "CContentCodings"], swiftSettings: settings),
+        .target(
+            name: "CurlSession", dependencies: ["CCurl", "CContentCodings", "TransportSecurity"],
+            swiftSettings: settings),
         .testTarget(
             name: "CurlSessionTests",
             dependencies: ["CurlSession", "ScriptedServer", "HostileServer", "TestSupport", "TestTraits"],

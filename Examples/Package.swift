@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// A package of its own, so that who uses Synchronizer neither builds nor sees it, and so that it sees only what is public.
+// A package of its own, so that users of Synchronizer do not build it, and so that it can use only the public API.
 let synchronizer = Target.Dependency.product(name: "Synchronizer", package: "Synchronizer")
 let imageResource = Target.Dependency.product(name: "ImageResource", package: "Synchronizer")
 
@@ -15,7 +15,7 @@ let package = Package(
         .executableTarget(name: "Gallery", dependencies: ["GTK", "GalleryModel", synchronizer, imageResource]),
         .testTarget(name: "GalleryModelTests", dependencies: ["GalleryModel"]),
 
-        // A link to the server of the tests, which is no product; and the site that the gallery shows by default.
+        // A link to the server of the tests, which is not a product, and the default site of the gallery.
         .target(name: "ScriptedServer", resources: [.copy("Photographs")]),
         .executableTarget(name: "GallerySite", dependencies: ["ScriptedServer", imageResource]),
     ],

@@ -10,6 +10,7 @@ typedef size_t (*synchronizer_curl_write)(char *bytes, size_t size, size_t count
 typedef int (*synchronizer_curl_seek)(void *context, curl_off_t offset, int origin);
 typedef curl_socket_t (*synchronizer_curl_open)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
 typedef int (*synchronizer_curl_close)(void *context, curl_socket_t socket);
+typedef int (*synchronizer_curl_lookup)(void *state, void *reserved, void *context);
 typedef int (*synchronizer_curl_socket)(CURL *easy, curl_socket_t socket, int what, void *context, void *own);
 typedef int (*synchronizer_curl_timer)(CURLM *multi, long milliseconds, void *context);
 
@@ -30,6 +31,9 @@ static inline CURLcode synchronizer_setopt_write(CURL *easy, CURLoption option, 
 }
 static inline CURLcode synchronizer_setopt_seek(CURL *easy, synchronizer_curl_seek function) {
     return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, function);
+}
+static inline CURLcode synchronizer_setopt_lookup(CURL *easy, synchronizer_curl_lookup function) {
+    return curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, function);
 }
 static inline CURLcode synchronizer_setopt_sockets(
     CURL *easy, synchronizer_curl_open open, synchronizer_curl_close close, void *context) {

@@ -12,7 +12,7 @@ struct Listing {
 
     init(_ entries: [CacheInspection.Entry], at now: Date) {
         rows = entries.map { entry in
-            let freshness = Freshness(of: entry.response, rules: CacheRules(), at: now)
+            let freshness = CacheRules().freshness(of: entry.response, at: now)
             return [
                 Words.size(entry.bodySize), Words.duration(freshness.age), Words.lifetimeLeft(freshness),
                 Words.duration(now.timeIntervalSince(entry.lastUse)), Words.variant(entry.response),

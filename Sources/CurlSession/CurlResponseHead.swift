@@ -33,3 +33,16 @@ public struct CurlResponseHead: Sendable, Hashable {
         self.fields = fields
     }
 }
+
+extension CurlResponseHead.Field {
+    /// Whether this is the field of that name, given in lower case.
+    func isNamed(_ lowercased: String) -> Bool { name.isFieldName(lowercased) }
+}
+
+extension String {
+    /// Whether this is the name of that field, given in lower case.
+    func isFieldName(_ lowercased: String) -> Bool {
+        utf8.count == lowercased.utf8.count
+            && zip(utf8, lowercased.utf8).allSatisfy { ($0 >= 65 && $0 <= 90 ? $0 | 0x20 : $0) == $1 }
+    }
+}

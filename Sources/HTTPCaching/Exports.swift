@@ -1,4 +1,4 @@
-// The rules need dates, and nothing else of Foundation.
+// The rules use dates and URLs, and nothing else from Foundation.
 #if canImport(FoundationEssentials)
     @_exported import FoundationEssentials
 #else

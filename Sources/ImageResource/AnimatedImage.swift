@@ -34,7 +34,9 @@ public final class AnimatedImage: Sendable {
     private let ends: [TimeInterval]
 
     /// Reads an animation and decodes its first frame.
-    /// - Parameter sizing: How large the frames are decoded.
+    /// - Parameters:
+    ///   - data: The bytes of the file.
+    ///   - sizing: The size at which frames are decoded.
     /// - Throws: ``ImageError``.
     public init(data: Data, sizing: ImageSizing = .stored) throws {
         let source = try FrameSources.source(of: data, sizing)

@@ -30,6 +30,7 @@ public struct AnimatedImageResource: Resource {
 
     /// An animation for a view: its frames are as large as the view needs them, and not larger than they are stored.
     /// - Parameters:
+    ///   - url: The URL of the animation.
     ///   - targetSize: The view's size in points. Without extent, as before layout, frames keep their stored size.
     ///   - contentMode: Whether frames fit inside of the view or cover it. They are not cropped.
     ///   - scale: The pixels a point of the view's screen; also the scale of the frames.

@@ -19,16 +19,14 @@
             self.isOpaque = isOpaque
         }
 
-        /// Decodes an image of any format that this build decodes, at the size it is stored, upright; nil if that fails.
-        /// ``decode(_:sizing:)`` says why.
-        public convenience init?(data: Data) {
-            guard let image = try? Self.decode(data) else { return nil }
-            self.init(image.buffer, scale: image.scale, isOpaque: image.isOpaque)
-        }
-
         /// An image whose pixels `fill` writes: premultiplied BGRA, rows without gaps, all zero (transparent) before it.
         /// Nil if a side is not positive, or there is not enough memory.
-        /// - Parameter isOpaque: A promise that `fill` gives every pixel the alpha 255.
+        /// - Parameters:
+        ///   - width: The number of columns, in pixels.
+        ///   - height: The number of rows, in pixels.
+        ///   - scale: Pixels per point.
+        ///   - isOpaque: A promise that `fill` gives every pixel the alpha 255.
+        ///   - fill: Writes the pixels; called once, on this thread.
         public convenience init?(
             width: Int, height: Int, scale: CGFloat = 1, isOpaque: Bool = false,
             fill: (UnsafeMutableRawBufferPointer) throws -> Void

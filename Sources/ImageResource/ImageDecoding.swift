@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import Synchronizer
 
 /// The limits within which images are decoded, for the whole process. They may be changed at any time, on any thread,
@@ -34,15 +34,5 @@ public enum ImageDecoding {
     private static var standardBudget: Int {
         let eighth = Int(clamping: ProcessInfo.processInfo.physicalMemory / 8)
         return min(max(eighth, 128 << 20), 1 << 30)
-    }
-}
-
-extension ImageDecoding {
-    /// Decodes an image, upright, on this thread. Of an animation it gives the first frame.
-    ///
-    /// It may wait for other decodes to end; see ``memoryBudget``.
-    /// - Throws: ``ImageError``.
-    public static func image(from data: Data, sizing: ImageSizing = .stored) throws -> PlatformImage {
-        try PlatformImage.decode(data, sizing: sizing)
     }
 }

@@ -31,6 +31,7 @@ public struct ImageResource: Resource {
 
     /// An image for a view: as large as the view needs it, and not larger than it is stored.
     /// - Parameters:
+    ///   - url: The URL of the image.
     ///   - targetSize: The view's size in points. Without extent, as before layout, the image keeps its stored size.
     ///   - contentMode: Whether the image fits inside of the view or covers it. It is not cropped.
     ///   - scale: The pixels a point of the view's screen; also the scale of the image.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A load that can be watched, re-prioritised and cancelled: what ``Synchronizer/startLoading(_:priority:completion:)``
-/// returns. Usable from any thread.
+/// A load to observe, re-prioritize and cancel, from any thread: the result of
+/// ``Synchronizer/startLoading(_:priority:completion:)``.
 public final class LoadTask: Sendable {
     private struct State {
         var priority: LoadPriority
@@ -12,7 +12,7 @@ public final class LoadTask: Sendable {
         var handle: Handle?
     }
 
-    /// What the synchronizer does for the task.
+    /// The task's actions in the synchronizer.
     struct Handle: Sendable {
         let cancel: CancelLoading
         let setPriority: @Sendable (LoadPriority) -> Void
@@ -24,7 +24,7 @@ public final class LoadTask: Sendable {
         state = Locked(State(priority: priority))
     }
 
-    /// How urgent the load is. Setting it moves a load that waits.
+    /// The priority of the load. Setting it moves a waiting load in the queue.
     public var priority: LoadPriority {
         get { state.withLock { $0.priority } }
         set {
@@ -36,17 +36,17 @@ public final class LoadTask: Sendable {
         }
     }
 
-    /// Bytes sent to and received from the network so far; nothing for an answer out of the cache.
+    /// Bytes sent to and received from the network so far; zero for a cache hit.
     public var progress: LoadProgress { state.withLock { $0.progress } }
 
-    /// Whether the completion has been called, or the load was cancelled.
+    /// Whether the completion was called or the load was cancelled.
     public var isFinished: Bool { state.withLock { $0.isFinished } }
 
-    /// The progress now, and as it changes, until the load is over. Whoever is slow gets the latest only.
+    /// The current progress and its changes, until the load is finished. A slow consumer gets only the latest value.
     public var progressUpdates: AsyncStream<LoadProgress> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let id: Int? = state.withLock { state in
-                continuation.yield(state.progress)  // under the lock: none newer may come before it
+                continuation.yield(state.progress)  // under the lock, so that no newer value comes before it
                 guard !state.isFinished else { return nil }
                 state.lastWatcher += 1
                 state.watchers[state.lastWatcher] = continuation
@@ -59,7 +59,7 @@ public final class LoadTask: Sendable {
         }
     }
 
-    /// Cancels the load: its completion is not called any more. Without effect once it is finished.
+    /// Cancels the load: its completion is not called any more. Has no effect on a finished load.
     public func cancel() {
         let handle = state.withLock { $0.handle }
         handle?.cancel()

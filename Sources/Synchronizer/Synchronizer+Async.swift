@@ -3,22 +3,24 @@ import Foundation
 extension Synchronizer {
     /// Loads a resource.
     ///
-    /// Cancelling the task cancels the load at once. Resumes wherever it was awaited.
+    /// Cancelling the task cancels the load at once. Resumes in the caller's isolation.
     ///
-    /// - Parameter priority: how urgent the load is; by default what the task's priority says.
+    /// - Parameters:
+    ///   - resource: the resource to load.
+    ///   - priority: the urgency of the load; by default it follows the priority of the task.
     /// - Throws: a ``SynchronizerError``, or `CancellationError` if the task is cancelled.
     nonisolated(nonsending)
         public func load<R: Resource>(_ resource: R, priority: LoadPriority? = nil) async throws -> R.ParsedObject
     {
         try Task.checkCancellation()
         let identity = identity(of: resource)
-        if let known = recall(resource, identity) { return try known.object(of: R.self) }
-        return try await begun(resource, identity, priority).0
+        if let known = recall(resource, identity: identity) { return try known.object(of: R.self) }
+        return try await begin(resource, identity: identity, priority: priority).0
     }
 
-    /// Loads a resource and tells where it came from, and why.
+    /// Loads a resource, and says where it came from and why.
     ///
-    /// As ``load(_:priority:)``; the result has the server's response and the trace of the load beside the object.
+    /// As ``load(_:priority:)``, but the result also has the server's response and the trace of the load.
     nonisolated(nonsending)
         public func loaded<R: Resource>(
             _ resource: R, priority: LoadPriority? = nil
@@ -26,45 +28,45 @@ extension Synchronizer {
     {
         try Task.checkCancellation()
         let identity = identity(of: resource)
-        if let known = recall(resource, identity) {
+        if let known = recall(resource, identity: identity) {
             let object = try known.object(of: R.self)
             return Loaded(object: object, head: known.head, trace: known.traceFromMemory(at: time.now))
         }
-        let (object, loaded) = try await begun(resource, identity, priority)
+        let (object, loaded) = try await begin(resource, identity: identity, priority: priority)
         return Loaded(object: object, head: loaded.head, trace: loaded.trace)
     }
 
     nonisolated(nonsending)
-        private func begun<R: Resource>(
-            _ resource: R, _ identity: ResourceIdentity, _ priority: LoadPriority?
+        private func begin<R: Resource>(
+            _ resource: R, identity: ResourceIdentity, priority: LoadPriority?
         ) async throws -> (R.ParsedObject, LoadedObject)
     {
-        let loaded = try await outcome(of: job(for: resource, identity, priority ?? .current)).get()
+        let loaded = try await result(of: job(for: resource, identity: identity, priority: priority ?? .current)).get()
         return (try loaded.object(of: R.self), loaded)
     }
 
     nonisolated(nonsending)
-        private func outcome(of job: LoadJob) async throws -> Loader.Outcome
+        private func result(of job: LoadJob) async throws -> LoadResult
     {
-        let mayBlock = !isOnActor()  // an actor is not to wait for the disk
+        let mayBlock = !isOnActor()  // an actor must not wait for the disk
         let leaving = Locked<(isCancelled: Bool, leave: CancelLoading?)>((false, nil))
         return try await withTaskCancellationHandler {
-            // The right to answer is given out once; a checked continuation would count that a second time.
+            // `Loader.take` succeeds once, so a checked continuation would check the same again.
             try await withUnsafeThrowingContinuation {
-                (continuation: UnsafeContinuation<Loader.Outcome, any Error>) in
+                (continuation: UnsafeContinuation<LoadResult, any Error>) in
                 if leaving.withLock({ $0.isCancelled }) {
                     return continuation.resume(throwing: CancellationError())
                 }
-                let receiver = LoadReceiver { [loader] id, outcome in
-                    guard loader.take(id) else { return }
-                    // Whoever was cancelled while this thread was in the cache has had no place to leave.
+                let receiver = LoadReceiver { [loader] step in
+                    guard case .finished(let id, let result) = step, loader.take(id) else { return }
+                    // A cancellation while this thread was in the cache had no receiver to cancel.
                     if leaving.withLock({ $0.isCancelled }) {
                         continuation.resume(throwing: CancellationError())
                     } else {
-                        continuation.resume(returning: outcome)
+                        continuation.resume(returning: result)
                     }
                 }
-                let id = enter(job, mayBlock: mayBlock, receiver)
+                let id = enter(job, mayBlock: mayBlock, receiver: receiver)
                 let leave: CancelLoading = { [loader] in
                     if loader.leave(id) { continuation.resume(throwing: CancellationError()) }
                 }
@@ -90,7 +92,7 @@ private func isOnActor(_ isolation: isolated (any Actor)? = #isolation) -> Bool 
 }
 
 extension LoadPriority {
-    /// What the priority of the task at hand corresponds to.
+    /// The priority that corresponds to that of the current task.
     static var current: LoadPriority {
         switch Task.currentPriority {
         case .userInitiated, .high: return .high

@@ -2,106 +2,112 @@ import Foundation
 import HTTPCaching
 
 extension Synchronizer {
-    /// What a synchronizer is made with. Every property has a sensible value to begin with.
+    /// The configuration of a synchronizer. Every property has a sensible default.
     public struct Configuration: Sendable {
-        /// Who drives the `URLCache`.
+        /// What drives the `URLCache`.
         public enum Caching: Sendable {
-            /// `URLSession` does, as it always did on Apple's systems; here it is seen to that nobody gets another's answer,
-            /// and that what was made invalid is not used again. Nothing is resumed, and nothing stale used after an
-            /// error. For Apple's systems only: on Linux no session stores anything, and this means the same as `managed`.
+            /// `URLSession` drives the cache, as usual on Apple's systems. Synchronizer isolates responses per credential and
+            /// enforces invalidation. Interrupted transfers are not resumed, and stale responses are not used after an error.
+            /// For Apple's systems only: on Linux, where no session stores responses, this means `managed`.
             case native
-            /// The synchronizer does, after RFC 9111; the same on every platform.
+            /// The synchronizer drives the cache as RFC 9111 says, the same on every platform.
             case managed
         }
 
-        /// Who drives the cache: `.native` on Apple's systems, `.managed` on Linux.
+        /// What drives the cache: `.native` on Apple's systems, `.managed` on Linux.
         public var caching: Caching = .platformDefault
 
-        /// Where responses are stored; nil stores none. A cache may be shared by several synchronizers.
+        /// The cache for responses; nil stores none. Several synchronizers may share a cache.
         public var urlCache: URLCache?
 
-        /// The session's delegate, which decides what is stored. It must not be used by another synchronizer.
+        /// The session's delegate, which decides what is stored. Do not use it for another synchronizer.
         public var sessionDelegate: SessionDelegate
 
-        /// What the session is made with: time-outs, cookies, additional fields. The synchronizer sets its `urlCache` and its
-        /// `httpMaximumConnectionsPerHost` (see ``maximumLoadsPerHost``). Its `requestCachePolicy` is the policy of requests
-        /// that set none, which are those with `.useProtocolCachePolicy`.
-        /// Credentials among its additional fields (`Authorization`, `Cookie`, `X-Api-Key`, …: whatever has a word like
-        /// `auth`, `token` or `key` in its name) are sent to the origin that
-        /// is asked, and not to another one that it redirects to.
+        /// The configuration of the session: time-outs, cookies, additional headers. The synchronizer sets its `urlCache` and its
+        /// `httpMaximumConnectionsPerHost` (see ``maximumLoadsPerHost``). Its `requestCachePolicy` applies to requests with
+        /// `.useProtocolCachePolicy`, which counts as no policy. Credentials among its additional headers (`Authorization`,
+        /// `Cookie`, `X-Api-Key` and others with a word like `auth`, `token` or `key` in their name) are sent to the requested
+        /// origin, and dropped by a redirect to another one.
         public var sessionConfiguration: URLSessionConfiguration = .default
 
-        /// Which servers are trusted over TLS, and as whom the client presents itself.
+        /// Which servers the client trusts over TLS, and the client's own certificate.
         public var tls = TLSConfiguration()
 
-        /// Seconds after its lifetime for which a response may be used while it is revalidated in the background, where
-        /// it does not say so itself (RFC 5861 §3). Managed mode only.
+        /// Seconds after its lifetime for which a response may be used while it is revalidated in the background, unless the
+        /// response says so itself (RFC 5861 §3). Managed mode only.
         public var staleWhileRevalidate: TimeInterval = 0
 
-        /// Seconds after its lifetime for which a response may be used when the server answers 500, 502, 503 or 504,
-        /// where it does not say so itself (RFC 5861 §4). Managed mode only.
+        /// Seconds after its lifetime for which a response may be used when the server answers 500, 502, 503 or 504, unless the
+        /// response says so itself (RFC 5861 §4). Managed mode only.
         public var staleIfError: TimeInterval = 0
 
-        /// Seconds after its lifetime for which a response may be used when the server cannot be reached, where it does
-        /// not forbid it (RFC 9111 §4.2.4). It goes before a second try (``retry``). Not when TLS fails, nor for an error in
-        /// the request, nor for a request whose cache policy asks the server, such as `.reloadRevalidatingCacheData`:
-        /// `Documentation/Loading.md` lists what counts. Managed mode only.
+        /// Seconds after its lifetime for which a response may be used when the server cannot be reached, unless the response
+        /// forbids it (RFC 9111 §4.2.4). It takes precedence over a retry (``retry``). It does not apply if TLS fails, if the
+        /// request is wrong, or if its cache policy requires the server, as `.reloadRevalidatingCacheData` does;
+        /// `Documentation/Loading.md` lists the failures. Managed mode only.
         public var staleIfUnreachable: TimeInterval = .infinity
 
-        /// Bytes of parsed objects that are kept in memory; over it the least recently used are dropped.
+        /// The maximum size of the parsed objects in memory, in bytes; beyond it the least recently used are evicted.
         public var memoryCapacity = 256 << 20
 
-        /// Bytes that parsed objects are purged down to when the memory is full.
+        /// The size in bytes to which parsed objects are evicted when ``memoryCapacity`` is exceeded.
         public var preferredMemoryUsage = 160 << 20
 
-        /// Parsed objects that are kept in memory at most, whatever their size.
+        /// The maximum number of parsed objects in memory.
         public var memoryCountLimit = Int.max
 
-        /// Seconds after which a parsed object is dropped from memory, though its response may be fresh for longer.
+        /// Seconds after which a parsed object is evicted from memory, even if its response is still fresh.
         public var memoryAgeLimit: TimeInterval = .infinity
 
-        /// The largest body that is accepted, in bytes; a larger one is ``SynchronizerError/tooLarge(limit:_:)``.
+        /// The largest accepted body, in bytes; a larger one fails with ``SynchronizerError/tooLarge(limit:_:)``.
         public var maximumResponseSize = 256 << 20
 
-        /// Seconds that a load may take from being asked for to its last byte, waiting and retries included; then it
-        /// ends with `URLError.timedOut`. The session's time-out, besides, is for a connection that is idle.
+        /// Seconds that a load may take from its start to its last byte, with waiting and retries; then it fails with
+        /// `URLError.timedOut`. The session's own time-out is for idle connections.
         public var timeoutForLoad: TimeInterval = .infinity
 
-        /// Loads that use the network at the same time.
+        /// The maximum number of concurrent loads on the network.
         public var maximumLoads = 12
 
-        /// Loads that use the network at the same time with one origin.
+        /// The maximum number of concurrent loads on the network for one origin.
         public var maximumLoadsPerHost = 6
 
-        /// Parses that run at the same time, each on a thread of its own: of answers, of what
-        /// ``Synchronizer/updates(of:priority:)`` shows meanwhile, and previews.
+        /// The maximum number of concurrent parses, each on a thread of its own: of responses, of stored responses for
+        /// ``Synchronizer/updates(of:priority:)``, and previews.
         public var maximumParses = max(2, ProcessInfo.processInfo.activeProcessorCount)
 
-        /// What comes first among loads of the same priority.
+        /// The order of loads with the same priority.
         public enum Schedule: Sendable {
-            /// What was asked for last, or again, comes first: what the user looks at now.
+            /// Newest first, because that is what is on screen. A load that is requested again becomes the newest.
             case newestFirst
-            /// In the order of asking.
+            /// In the order of the first request.
             case oldestFirst
         }
 
-        /// What comes first among loads of the same priority.
+        /// The order of loads with the same priority.
         public var schedule = Schedule.newestFirst
 
-        /// Seconds that a load goes on after its last subscriber has left, for cells that come straight back.
-        public var grace: TimeInterval = 0
+        /// Seconds that a load continues after its last subscriber has cancelled, for cells that come back at once.
+        public var cancellationGracePeriod: TimeInterval = 0
 
-        /// When a load that failed is tried again. One that what is stale has answered has not failed; see
-        /// ``staleIfUnreachable`` and ``staleIfError``.
+        /// Renamed to ``cancellationGracePeriod``.
+        @available(*, deprecated, renamed: "cancellationGracePeriod")
+        public var grace: TimeInterval {
+            get { cancellationGracePeriod }
+            set { cancellationGracePeriod = newValue }
+        }
+
+        /// When a failed load is retried. A load answered with a stale response has not failed; see ``staleIfUnreachable`` and
+        /// ``staleIfError``.
         public var retry = RetryPolicy()
 
-        /// Who hears of what loads do; nil costs nothing.
+        /// Receives the events of loads; nil costs nothing.
         public var observer: (any SynchronizerObserver)?
 
-        /// What tells the time.
+        /// The clock.
         public var time: any TimeSource = SystemTime()
 
-        /// A configuration whose delegate injects a lifetime of `cacheTime` seconds where a response has none.
+        /// Creates a configuration whose delegate injects a lifetime of `cacheTime` seconds into responses without one.
         public init(cacheTime: TimeInterval? = nil, urlCache: URLCache? = Configuration.defaultURLCache) {
             sessionDelegate = SessionDelegate(cacheTime: cacheTime)
             self.urlCache = urlCache

@@ -1,25 +1,25 @@
 import Foundation
 
 extension Synchronizer {
-    /// The request to send for a resource and what it is shared by. Calls ``Resource/request()``, so it is made once for
-    /// each load, and handed on.
+    /// The request to send for a resource, and its key. Calls ``Resource/request()``, so it is created once for each load, and
+    /// passed on.
     func identity<R: Resource>(of resource: R) -> ResourceIdentity { resource.identity.settingDefault(defaultPolicy) }
 
     func job<R: Resource>(
-        for resource: R, _ identity: ResourceIdentity, _ priority: LoadPriority, keepsObject: Bool = true
+        for resource: R, identity: ResourceIdentity, priority: LoadPriority, keepsObject: Bool = true
     ) -> LoadJob {
         LoadJob(
-            resource, identity, priority: priority,
+            resource, identity: identity, priority: priority,
             options: FetchOptions(
                 maximumBodySize: resource.maximumSize ?? configuration.maximumResponseSize,
                 sessionCookies: fetcher.sessionCookies(for: identity.request)),
             keepsObject: keepsObject)
     }
 
-    /// Joins or begins a load; an object that is in memory after all is given to the receiver at once.
-    func enter(_ job: LoadJob, mayBlock: Bool = false, _ receiver: LoadReceiver) -> LoadReceiver.ID {
+    /// Joins or begins a load. If the object is in memory after all, the receiver gets it at once.
+    func enter(_ job: LoadJob, mayBlock: Bool = false, receiver: LoadReceiver) -> LoadReceiver.ID {
         if let identity = job.identity { prefetcher.asked(for: identity) }
-        let use = job.identity?.memoryUse
+        let use = job.identity?.memoryCachePolicy
         let now = time.now
         let ticket = loader.load(
             job,
@@ -27,7 +27,7 @@ extension Synchronizer {
             mayBlock: mayBlock, receiver: receiver)
         switch ticket {
         case .known(let loaded):
-            noteUse(of: loaded, job.identity) { job.request.url }
+            noteUse(of: loaded, identity: job.identity) { job.request.url }
             return loader.answer(receiver, with: loaded.fromMemory(at: now))
         case .waiting(let id): return id
         }
@@ -58,12 +58,11 @@ extension LoadedObject {
         .undecodable(CocoaError(.coderReadCorrupt), .init(url: head.urlResponse.url, trace: trace))
     }
 
-    /// The trace of a load that this object answered from memory. Its response is as old as its lifetime, less what is
-    /// left of that.
+    /// The trace of a load that this object answers from memory. The age of its response is its lifetime less the time left.
     func traceFromMemory(at now: Date) -> LoadTrace {
         var trace = LoadTrace()
         trace.source = .memory
-        trace.reason = "the parsed object was there"
+        trace.reason = "the parsed object was in memory"
         trace.lifetime = self.trace.lifetime
         trace.lifetimeRule = self.trace.lifetimeRule
         if let lifetime = trace.lifetime, freshUntil != .distantPast, freshUntil != .distantFuture {

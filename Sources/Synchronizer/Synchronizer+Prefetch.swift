@@ -1,46 +1,48 @@
 import Foundation
 
 extension Synchronizer {
-    /// How far a prefetch brings a resource.
+    /// Where a prefetch puts a resource.
     public enum PrefetchDestination: Sendable {
-        /// Parsed, into memory: it is there at once when asked for.
+        /// Parsed, into memory: loads get it at once.
         case memory
-        /// Its response into the URL cache, and no further.
+        /// Its response into the URL cache only.
         case disk
     }
 
-    /// Loads resources that are likely to be asked for soon, in this order, behind all that is visible.
+    /// Loads resources that will probably be needed soon, in this order, after all visible loads.
     ///
-    /// A prefetched resource that somebody asks for while it waits or loads takes that priority at once. Prefetching
-    /// measures how much of it is used (``prefetchStatistics``), and does less at a time while most is wasted.
+    /// If you load a resource while its prefetch waits or runs, the prefetch gets the load's priority at once. Prefetching
+    /// measures how much of it is used (``prefetchStatistics``), and runs fewer prefetches at a time while most are wasted.
     ///
-    /// - Returns: what cancels those that are not loaded yet.
+    /// - Returns: a closure that cancels those that have not finished.
     @discardableResult
     public func prefetch<R: Resource>(
         _ resources: some Sequence<R>, priority: LoadPriority = .low, to destination: PrefetchDestination = .memory
     ) -> CancelLoading {
         let jobs = resources.compactMap { resource -> LoadJob? in
             let identity = identity(of: resource)
-            guard identity.sharing != nil, known(resource, identity) == nil else { return nil }
+            guard identity.sharing != nil, known(resource, identity: identity) == nil else { return nil }
             switch destination {
-            case .memory: return job(for: resource, identity, priority)
-            case .disk: return job(for: StoringOnly(resource, identity), identity, priority, keepsObject: false)
+            case .memory: return job(for: resource, identity: identity, priority: priority)
+            case .disk:
+                let stored = StoringOnly(resource, identity: identity)
+                return job(for: stored, identity: identity, priority: priority, keepsObject: false)
             }
         }
         return prefetcher.prefetch(jobs)
     }
 
-    /// What prefetching has brought so far.
+    /// How much of what was prefetched has been used.
     public var prefetchStatistics: PrefetchStatistics { prefetcher.statistics }
 }
 
-/// A resource that is stored and not parsed.
+/// A resource whose response is stored and not parsed.
 private struct StoringOnly: Resource {
     let identity: ResourceIdentity
     let maximumSize: Int?
 
-    /// Shares its request with whoever loads the resource itself.
-    init(_ resource: some Resource, _ identity: ResourceIdentity) {
+    /// Coalesces with loads of the resource itself.
+    init(_ resource: some Resource, identity: ResourceIdentity) {
         self.identity = identity
         maximumSize = resource.maximumSize
     }

@@ -1,17 +1,17 @@
 import Foundation
 
 extension Synchronizer {
-    /// Loads a resource in two phases: what is stored at once, even stale; then what the server has.
+    /// Loads a resource in two phases: first the stored object, even if it is stale, then the server's.
     ///
-    /// A fresh object comes alone. When the server confirms the stored one with 304, or sends the same bytes, the last
-    /// update has the very same object, marked ``ResourceUpdate/Phase/unchanged``. Ending the iteration cancels.
+    /// A fresh object is the only update. If the server confirms the stored response with 304, or sends the same bytes, the
+    /// last update has the very same object, with phase ``ResourceUpdate/Phase/unchanged``. Ending the iteration cancels.
     ///
-    /// - Throws: a ``SynchronizerError`` if the server could not be asked, possibly after a stored object was given.
+    /// - Throws: a ``SynchronizerError`` if the server's response could not be loaded, possibly after the stored object.
     public func updates<R: Resource>(
         of resource: R, priority: LoadPriority = .normal
     ) -> AsyncThrowingStream<ResourceUpdate<R.ParsedObject>, any Error> {
         AsyncThrowingStream { continuation in
-            let cancel = follow(resource, identity(of: resource), priority) { step in
+            let cancel = follow(resource, identity: identity(of: resource), priority: priority) { step in
                 switch step {
                 case .success(let update):
                     continuation.yield(update)
@@ -24,24 +24,25 @@ extension Synchronizer {
         }
     }
 
-    /// As ``updates(of:priority:)``, answered on the main actor; an object in memory is given before this returns, if
-    /// this is called on the main actor. An error is the last step.
+    /// As ``updates(of:priority:)``, but calls `update` on the main actor. If you call this on the main actor, an object in memory
+    /// is passed before this method returns. An error is the last step.
     @discardableResult
     public func followResource<R: Resource>(
         _ resource: R, priority: LoadPriority = .normal,
         update: @escaping @MainActor (Result<ResourceUpdate<R.ParsedObject>, SynchronizerError>) -> Void
     ) -> CancelLoading {
-        followResource(resource, identity(of: resource), priority: priority, update: update)
+        followResource(resource, identity: identity(of: resource), priority: priority, update: update)
     }
 
-    /// As ``followResource(_:priority:update:)``, for a caller that has asked for the identity already.
+    /// As ``followResource(_:priority:update:)``, for a caller that has the identity already.
     package func followResource<R: Resource>(
-        _ resource: R, _ identity: ResourceIdentity, priority: LoadPriority = .normal,
+        _ resource: R, identity: ResourceIdentity, priority: LoadPriority = .normal,
         update: @escaping @MainActor (Result<ResourceUpdate<R.ParsedObject>, SynchronizerError>) -> Void
     ) -> CancelLoading {
         let isStarting = Locked(MainQueue.isCurrent)
         let isCancelled = Locked(false)
-        let cancel = follow(resource, identity.settingDefault(defaultPolicy), priority) { step in
+        let identity = identity.settingDefault(defaultPolicy)
+        let cancel = follow(resource, identity: identity, priority: priority) { step in
             if MainQueue.isCurrent, isStarting.withLock({ $0 }) {
                 MainActor.assumeIsolated { update(step) }
                 return
@@ -59,77 +60,82 @@ extension Synchronizer {
     }
 
     private func follow<R: Resource>(
-        _ resource: R, _ identity: ResourceIdentity, _ priority: LoadPriority,
+        _ resource: R, identity: ResourceIdentity, priority: LoadPriority,
         step: @escaping @Sendable (Result<ResourceUpdate<R.ParsedObject>, SynchronizerError>) -> Void
     ) -> CancelLoading {
-        let job = job(for: resource, identity, priority)
+        let job = job(for: resource, identity: identity, priority: priority)
         let steps = UpdateSteps<R>(step)
         let now = time.now
-        if identity.memoryUse != nil, let key = job.objectKey,
+        if identity.memoryCachePolicy != nil, let key = job.objectKey,
             let known = memory.value(for: key, now: now, anyAge: true)
         {
             let isFresh = now < known.freshUntil
-            let isLast = isFresh || job.identity?.memoryUse == .ofAnyAge
+            let isLast = isFresh || job.identity?.memoryCachePolicy == .ofAnyAge
             if isLast || known.mayBeShownStale {
-                noteUse(of: known, job.identity) { job.request.url }
+                noteUse(of: known, identity: job.identity) { job.request.url }
                 steps.show(known.fromMemory(at: now), isLast: isLast)
             }
             if isLast { return {} }
         }
-        let place = Locked(Place())
-        ask(job, steps, place)
+        let subscription = Locked(Subscription())
+        subscribe(job, steps: steps, subscription: subscription)
         return { [loader] in
             steps.stop()
-            if let id = place.withLock({ $0.leave() }) { loader.leave(id) }
+            if let id = subscription.withLock({ $0.cancel() }) { loader.leave(id) }
         }
     }
 
-    /// Asks; a second time for what the revalidation brings, if the answer is stale while it is revalidated.
-    private func ask<R: Resource>(_ job: LoadJob, _ steps: UpdateSteps<R>, _ place: Locked<Place>) {
-        guard let round = place.withLock({ $0.beginRound() }) else { return }
-        var watching = LoadReceiver.Watching(stored: { steps.show($0, isLast: false) })
-        if job.hasPreviews { watching.previewed = { steps.preview($0, $1) } }
-        let receiver = LoadReceiver(watching: watching) { [self] id, outcome in
-            guard loader.take(id) else { return }
-            if case .success(let loaded) = outcome, loaded.isBeingRevalidated, !job.options.awaitsRefresh {
+    /// Subscribes to the load; a second time for the revalidation, if the first result is stale while it is revalidated.
+    private func subscribe<R: Resource>(
+        _ job: LoadJob, steps: UpdateSteps<R>, subscription: Locked<Subscription>
+    ) {
+        guard let round = subscription.withLock({ $0.beginRound() }) else { return }
+        let receiver = LoadReceiver(job.hasPreviews ? [.stored, .previews] : .stored) { [self] step in
+            switch step {
+            case .progressed: break
+            case .stored(let loaded): steps.show(loaded, isLast: false)
+            case .previewed(let object, let head): steps.preview(object, head: head)
+            case .finished(let id, let result):
+                guard loader.take(id) else { return }
+                guard case .success(let loaded) = result, loaded.isBeingRevalidated, !job.options.awaitsRefresh else {
+                    return steps.end(with: result)
+                }
                 steps.show(loaded, isLast: false)
-                ask(job.awaitingRefresh, steps, place)
-            } else {
-                steps.end(outcome)
+                subscribe(job.awaitingRefresh, steps: steps, subscription: subscription)
             }
         }
-        let id = enter(job, receiver)
-        if place.withLock({ $0.join(as: id, in: round) }) { loader.leave(id) }
+        let id = enter(job, receiver: receiver)
+        if subscription.withLock({ $0.join(as: id, in: round) }) { loader.leave(id) }
     }
 }
 
-/// Where somebody who follows a resource waits, in one round of asking after the other.
-private struct Place {
+/// The current receiver of a caller that follows a resource, in up to two rounds.
+private struct Subscription {
     private var round = 0
     private var subscriber: LoadReceiver.ID?
-    private var hasLeft = false
+    private var isCancelled = false
 
-    /// The number of the round; nil once the caller has left.
+    /// The number of the round; nil once the caller has cancelled.
     mutating func beginRound() -> Int? {
         round += 1
-        return hasLeft ? nil : round
+        return isCancelled ? nil : round
     }
 
-    /// Notes the place; whether it is to be left, because the caller has left meanwhile.
+    /// Notes the receiver. Returns whether it must be cancelled, because the caller has cancelled meanwhile.
     mutating func join(as id: LoadReceiver.ID, in round: Int) -> Bool {
-        if round == self.round { subscriber = id }  // else it has been answered already
-        return hasLeft
+        if round == self.round { subscriber = id }  // otherwise it has its result already
+        return isCancelled
     }
 
-    /// The place to leave, if there is one.
-    mutating func leave() -> LoadReceiver.ID? {
-        hasLeft = true
+    /// Returns the receiver to cancel, if there is one.
+    mutating func cancel() -> LoadReceiver.ID? {
+        isCancelled = true
         return subscriber
     }
 }
 
 extension LoadedObject {
-    /// Whether it is stale, and nobody has asked the server before answering with it.
+    /// Whether it is a stale response that was not validated before.
     fileprivate var isBeingRevalidated: Bool {
         trace.source == .stale && trace.status == nil && trace.validators.isEmpty
     }
@@ -144,8 +150,8 @@ extension ResourceUpdate.Phase {
     }
 }
 
-/// Turns what the loader tells into the steps of one caller: in order, one at a time, none twice, and none after the
-/// last one or after `stop`.
+/// Turns the steps of a load into the updates of one caller: in order, one at a time, none twice, and none after the last one
+/// or after `stop`.
 final class UpdateSteps<R: Resource>: Sendable {
     typealias Step = Result<ResourceUpdate<R.ParsedObject>, SynchronizerError>
 
@@ -153,7 +159,7 @@ final class UpdateSteps<R: Resource>: Sendable {
         var shown: LoadedObject.Run?
         var isOver = false
         var waiting: [Step] = []
-        /// Whether some thread is giving steps to the caller.
+        /// Whether a thread is calling the caller.
         var isGiving = false
     }
 
@@ -173,17 +179,17 @@ final class UpdateSteps<R: Resource>: Sendable {
         withExtendedLifetime(dropped) {}
     }
 
-    /// Something that is there already. What has been shown is not shown again.
+    /// Shows an object that is available already, unless it has been shown.
     func show(_ loaded: LoadedObject, isLast: Bool) {
         add { state in
             guard state.shown !== loaded.run else { return nil }
             state.shown = loaded.run
             state.isOver = isLast
-            return Self.step(loaded, isLast ? .fresh : .stored(age: loaded.trace.age))
+            return Self.step(loaded, phase: isLast ? .fresh : .stored(age: loaded.trace.age))
         }
     }
 
-    func preview(_ object: any Sendable, _ head: ResponseHead) {
+    func preview(_ object: any Sendable, head: ResponseHead) {
         guard let object = object as? R.ParsedObject else { return }
         var trace = LoadTrace()
         trace.source = .network
@@ -192,24 +198,24 @@ final class UpdateSteps<R: Resource>: Sendable {
         add { _ in .success(update) }
     }
 
-    /// The answer, which is the last step.
-    func end(_ outcome: Loader.Outcome) {
+    /// Gives the result, which is the last step.
+    func end(with result: LoadResult) {
         add { state in
             state.isOver = true
-            switch outcome {
-            case .success(let loaded): return Self.step(loaded, state.shown === loaded.run ? .unchanged : .fresh)
+            switch result {
+            case .success(let loaded): return Self.step(loaded, phase: state.shown === loaded.run ? .unchanged : .fresh)
             case .failure(let error): return .failure(error)
             }
         }
     }
 
-    private static func step(_ loaded: LoadedObject, _ phase: ResourceUpdate<R.ParsedObject>.Phase) -> Step {
+    private static func step(_ loaded: LoadedObject, phase: ResourceUpdate<R.ParsedObject>.Phase) -> Step {
         guard let object = try? loaded.object(of: R.self) else { return .failure(loaded.mismatch) }
         return .success(
             ResourceUpdate(phase: phase, loaded: Loaded(object: object, head: loaded.head, trace: loaded.trace)))
     }
 
-    /// Adds a step, unless it was over before; whoever finds nobody giving steps gives them.
+    /// Queues a step unless the last one was queued, and empties the queue unless another thread is doing so.
     private func add(_ make: (inout State) -> Step?) {
         state.withLock { state in
             guard !state.isOver, let step = make(&state) else { return }

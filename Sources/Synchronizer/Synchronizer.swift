@@ -1,6 +1,6 @@
 import Foundation
 
-/// Loads resources over HTTP through the platform's own `URLCache`: images, JSON, anything that bytes can be made into.
+/// Loads resources over HTTP through the platform's own `URLCache`: images, JSON, or anything that can be parsed from bytes.
 ///
 /// ```swift
 /// let synchronizer = Synchronizer(cacheTime: 24 * 60 * 60)
@@ -9,10 +9,10 @@ import Foundation
 /// }
 /// ```
 ///
-/// A synchronizer may be used from any thread. Keep it: it owns a `URLSession`, the parsed objects in memory, and the
-/// order in which things are loaded. Loads of the same resource share one request and one parse.
+/// You can use a synchronizer from any thread. Keep it: it owns a `URLSession`, the parsed objects in memory, and the queue of
+/// loads. Loads of the same resource share one request and one parse.
 public final class Synchronizer: Sendable {
-    /// What the synchronizer was made with.
+    /// The configuration with which the synchronizer was created.
     public let configuration: Configuration
     let loader: Loader
     let prefetcher: Prefetcher
@@ -20,32 +20,32 @@ public final class Synchronizer: Sendable {
     let fetcher: any Fetching
     let time: any TimeSource
     let freshnessClock: FreshnessClock
-    /// The cache policy of requests that set none.
+    /// The cache policy of requests that do not set one.
     let defaultPolicy: URLRequest.CachePolicy
     let observer: (any SynchronizerObserver)?
-    /// Whether there is an observer, in a byte of its own: it is asked with each look into the memory.
+    /// Whether there is an observer, in a byte of its own: each memory lookup reads it.
     let isObserved: Bool
     private let stopListening: CancelLoading
 
-    /// A synchronizer for the whole program, with the default configuration: nothing is injected, and responses are
-    /// stored in ``Configuration/defaultURLCache``.
+    /// A synchronizer for the whole program, with the default configuration: it injects no lifetime, and stores responses in
+    /// ``Configuration/defaultURLCache``.
     public static let shared = Synchronizer()
 
-    /// A synchronizer that gives responses without a lifetime of their own one of `cacheTime` seconds.
+    /// Creates a synchronizer that caches responses without an explicit lifetime for `cacheTime` seconds.
     ///
     /// - Parameters:
-    ///   - cacheTime: seconds; nil leaves responses as they are. See ``SessionDelegate``.
-    ///   - urlCache: where responses are stored; nil stores none.
+    ///   - cacheTime: seconds; nil injects no lifetime. See ``SessionDelegate``.
+    ///   - urlCache: the cache for responses; nil stores none.
     public convenience init(cacheTime: TimeInterval? = nil, urlCache: URLCache? = Configuration.defaultURLCache) {
         self.init(configuration: Configuration(cacheTime: cacheTime, urlCache: urlCache))
     }
 
-    /// A synchronizer made to measure.
+    /// Creates a synchronizer with the given configuration.
     public convenience init(configuration: Configuration) {
         self.init(configuration: configuration, fetcher: configuration.makeFetcher())
     }
 
-    /// A synchronizer over a fetcher of its own.
+    /// Creates a synchronizer with the given fetcher.
     init(configuration: Configuration, fetcher: any Fetching) {
         self.configuration = configuration
         defaultPolicy = configuration.sessionConfiguration.requestCachePolicy
@@ -63,7 +63,8 @@ public final class Synchronizer: Sendable {
         self.fetcher = fetcher
         loader = Loader(
             fetcher: fetcher, time: time, limits: configuration.limits,
-            newestFirst: configuration.schedule == .newestFirst, grace: configuration.grace, retry: configuration.retry,
+            newestFirst: configuration.schedule == .newestFirst, gracePeriod: configuration.cancellationGracePeriod,
+            retry: configuration.retry,
             timeLimit: configuration.timeoutForLoad,
             memory: Loader.Memory(
                 recall: { memory.value(for: $0, now: time.now, anyAge: true) },
@@ -80,7 +81,7 @@ public final class Synchronizer: Sendable {
                 forgetObject: { memory.remove($0) },
                 forget: { keys in memory.remove { keys.contains($0.identity.cacheKey) } }), observer: observer)
         prefetcher = Prefetcher(loader: loader) { job in
-            guard let key = job.objectKey, let use = job.identity?.memoryUse else { return nil }
+            guard let key = job.objectKey, let use = job.identity?.memoryCachePolicy else { return nil }
             return memory.value(for: key, now: time.now, anyAge: use == .ofAnyAge)
         }
         stopListening = MemoryPressure.system.listen { [weak memory] in memory?.purge() }

@@ -11,19 +11,23 @@ final class Bench: Sendable {
     let recorder: Recorder
     let session: CurlSession
     let queue = DispatchQueue(label: "delegate")
+    /// The engine of its own, if it has one.
+    private let timed: TimedEngine?
 
     init(
-        _ recorder: Recorder = Recorder(), options: CurlSession.Options = .init(), engine: Engine = .shared,
+        _ recorder: Recorder = Recorder(), options: CurlSession.Options = .init(), timed: TimedEngine? = nil,
         configure: (URLSessionConfiguration) -> Void = { _ in }
     ) throws {
         server = try ScriptedServer()
         self.recorder = recorder
+        self.timed = timed
         let configuration = URLSessionConfiguration.ephemeral
         configure(configuration)
         let operations = OperationQueue()
         operations.underlyingQueue = queue
         session = CurlSession(
-            configuration: configuration, delegate: recorder, queue: operations, options: options, engine: engine)
+            configuration: configuration, delegate: recorder, queue: operations, options: options,
+            engine: timed?.engine ?? .shared)
     }
 
     deinit {
@@ -41,6 +45,9 @@ final class Bench: Sendable {
         guard let task else { preconditionFailure("not one of CurlSession's") }
         return task
     }
+
+    /// Returns when the engine has done what it was told before.
+    func settle() async { await session.pool.engine.settle() }
 
     /// Runs a task to its end.
     @discardableResult

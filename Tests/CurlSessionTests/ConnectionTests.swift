@@ -64,6 +64,39 @@ import Testing
         try await server.waitUntilConnectionsClosed()
     }
 
+    @Test func `a session that is let go of under load ends all its tasks, and closes its connections`() async throws {
+        let gate = Gate()
+        let server = try ScriptedServer { _ in Reply("hello").waiting(for: gate) }
+        defer { server.stop() }
+        let recorder = Recorder()
+        do {
+            let session = CurlSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+            for _ in 0..<50 { session.dataTask(with: server.url()).resume() }
+        }
+        try await gate.waitForArrivals(6)
+        gate.open()
+        await recorder.waitForEnds(50)
+        #expect(recorder.calls.filter { $0 == .end(nil) }.count == 50)
+        try await server.waitUntilConnectionsClosed()
+    }
+
+    @Test func `a session that is invalidated under load, again and again, ends each task once`() async throws {
+        let server = try ScriptedServer { _ in Reply(Data(count: 100_000)) }
+        defer { server.stop() }
+        for round in 0..<20 {
+            let recorder = Recorder()
+            let session = CurlSession(configuration: .ephemeral, delegate: recorder, delegateQueue: nil)
+            for _ in 0..<30 { session.dataTask(with: server.url()).resume() }
+            let requests = server.counts.requests
+            if round % 2 == 0 { try await server.wait(for: "a request") { $0.requests > requests } }
+            session.invalidateAndCancel()
+            await recorder.waitForInvalidation()
+            let ends = recorder.calls.filter { if case .end = $0 { true } else { false } }
+            #expect(ends.count == 30 && recorder.calls.last == .invalid)
+        }
+        try await server.waitUntilConnectionsClosed()
+    }
+
     @Test func `an invalidated session ends its tasks, tells its delegate once and refuses new tasks`() async throws {
         let bench = try Bench()
         bench.server["/"] = Reply().failing(.silence(.beforeHead))

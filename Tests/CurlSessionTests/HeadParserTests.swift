@@ -39,6 +39,7 @@ import Testing
         Case("HTTP/\r\n\r\n", "malformedStatusLine"),
         Case("\r\n", "malformedStatusLine"),
         Case("HTTP/1.1 101 Switching Protocols\r\n\r\n", "unexpectedUpgrade"),
+        Case("HTTP/1.1 302 Found\r\nLocation: /a\r\nlocation: /b\r\n\r\n", "ambiguousLocation"),
         // Field lines
         Case("HTTP/1.1 200 OK\nA: 1\nb:2\na:  3 \t\n\n", "HTTP/1.1 200|A=1|b=2|a=3"),
         Case("HTTP/1.1 200 OK\r\nX-Y:z\r\nBlank:  \r\nEmpty:\r\n\r\n", "HTTP/1.1 200|X-Y=z|Blank=|Empty="),

@@ -186,6 +186,51 @@ import Testing
         #expect(proxy.requests.map { $0["Authorization"] } == [nil, nil])
     }
 
+    @Test func `a proxy's Digest challenge is answered, and neither password nor answer reaches the server`()
+        async throws
+    {
+        let proxy = try ScriptedServer()
+        defer { proxy.stop() }
+        let challenge = "Digest realm=\"p\", nonce=\"n\", algorithm=SHA-256, qop=\"auth\""
+        proxy.handle("http://a.test/x") { request in
+            request["Proxy-Authorization"]?.hasPrefix("Digest ") == true
+                ? Reply("through") : Reply(status: 407, fields: ["Proxy-Authenticate": "\(challenge)"])
+        }
+        let bench = try Bench {
+            $0.connectionProxyDictionary = [
+                "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port), "kCFProxyUsernameKey": "user",
+                "kCFProxyPasswordKey": "pass",
+            ]
+        }
+        await bench.run { $0.url = URL(string: "http://a.test/x") }
+        #expect(bench.recorder.calls == [.head(200), .end(nil)])
+        let answer = try #require(proxy.requests.last?["Proxy-Authorization"])
+        #expect(answer.contains("username=\"user\"") && answer.contains("uri=\"/x\"") && !answer.contains("pass"))
+        #expect(proxy.requests.map { $0["Authorization"] } == [nil, nil])
+    }
+
+    @Test func `a proxy that asks for Digest before a tunnel gets an answer`() async throws {
+        let proxy = try ScriptedServer()
+        defer { proxy.stop() }
+        proxy.handle("a.test:443") { request in
+            request["Proxy-Authorization"]?.hasPrefix("Digest ") == true
+                ? .raw("HTTP/1.1 503 x\r\n\r\n")
+                : .script(
+                    .text(
+                        "HTTP/1.1 407 No\r\nProxy-Authenticate: Digest realm=\"p\", nonce=\"n\"\r\nContent-Length: 0\r\n\r\n"
+                    ))
+        }
+        let bench = try Bench {
+            $0.connectionProxyDictionary = [
+                "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port),
+                "kCFProxyUsernameKey": "user", "kCFProxyPasswordKey": "pass",
+            ]
+        }
+        await bench.run { $0.url = URL(string: "https://a.test/") }
+        #expect(bench.recorder.calls == [.end(.cannotConnectToHost)])
+        #expect(proxy.requests.last?["Proxy-Authorization"]?.contains("uri=\"a.test:443\"") == true)
+    }
+
     @Test func `a proxy that refuses a tunnel is asked again with a credential`() async throws {
         let proxy = try ScriptedServer()
         defer { proxy.stop() }

@@ -16,10 +16,10 @@ final class TimedEngine: Sendable {
         let now = Mutex<UInt64>(1_000_000_000)
     }
 
-    init() {
+    init(_ resolver: Resolver = Resolver()) {
         let time = Time()
         self.time = time
-        engine = Engine(clock: EngineClock { time.now.withLock { $0 } })
+        engine = Engine(clock: EngineClock { time.now.withLock { $0 } }, resolver: resolver)
     }
 
     deinit {
@@ -33,8 +33,15 @@ final class TimedEngine: Sendable {
 
     /// Returns when the engine has done what it was told before.
     func settle() async {
+        await engine.settle()
+    }
+}
+
+extension Engine {
+    /// Returns when the engine has done what it was told before.
+    func settle() async {
         for _ in 0..<2 {
-            await withCheckedContinuation { continuation in engine.perform { continuation.resume() } }
+            await withCheckedContinuation { continuation in perform { continuation.resume() } }
         }
     }
 }
@@ -42,7 +49,7 @@ final class TimedEngine: Sendable {
 @Suite(.bounded) struct SessionTimeoutTests {
     @Test func `a server that says nothing times out, a moment after the limit and not before`() async throws {
         let clock = TimedEngine()
-        let bench = try Bench(engine: clock.engine) { $0.timeoutIntervalForRequest = 10 }
+        let bench = try Bench(timed: clock) { $0.timeoutIntervalForRequest = 10 }
         bench.server["/"] = Reply().failing(.silence(.beforeHead))
         bench.start()
         try await bench.server.waitForRequests(1)
@@ -58,7 +65,7 @@ final class TimedEngine: Sendable {
         let clock = TimedEngine()
         var options = CurlSession.Options()
         (options.reportsRedirects, options.hurriesRedirects) = (true, true)
-        let bench = try Bench(options: options, engine: clock.engine) { $0.timeoutIntervalForRequest = 1000 }
+        let bench = try Bench(options: options, timed: clock) { $0.timeoutIntervalForRequest = 1000 }
         bench.server["/"] = .script(.text("HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 5\r\n\r\nhe"), .hold)
         bench.start()
         while bench.recorder.body.count < 2 { await Task.yield() }
@@ -70,7 +77,7 @@ final class TimedEngine: Sendable {
 
     @Test func `a request's own limit takes precedence`() async throws {
         let clock = TimedEngine()
-        let bench = try Bench(engine: clock.engine) { $0.timeoutIntervalForRequest = 1000 }
+        let bench = try Bench(timed: clock) { $0.timeoutIntervalForRequest = 1000 }
         bench.server["/"] = Reply("hello").failing(.silence(.afterBody(2)))
         bench.start { $0.timeoutInterval = 5 }
         while bench.recorder.body.count < 2 { await Task.yield() }
@@ -82,7 +89,7 @@ final class TimedEngine: Sendable {
 
     @Test func `the whole has its own limit, also for tasks that wait for a connection`() async throws {
         let clock = TimedEngine()
-        let bench = try Bench(engine: clock.engine) {
+        let bench = try Bench(timed: clock) {
             $0.timeoutIntervalForRequest = 1000
             $0.timeoutIntervalForResource = 20
             $0.httpMaximumConnectionsPerHost = 1
@@ -99,7 +106,7 @@ final class TimedEngine: Sendable {
 
     @Test func `interim heads are no progress`() async throws {
         let clock = TimedEngine()
-        let bench = try Bench(engine: clock.engine) { $0.timeoutIntervalForRequest = 10 }
+        let bench = try Bench(timed: clock) { $0.timeoutIntervalForRequest = 10 }
         bench.server["/"] = Reply().failing(.silence(.beforeHead))
         let task = bench.start()
         try await bench.server.waitForRequests(1)
@@ -117,7 +124,7 @@ final class TimedEngine: Sendable {
 
     @Test func `a slow delegate and a suspended task do not time out`() async throws {
         let clock = TimedEngine()
-        let bench = try Bench(engine: clock.engine) { $0.timeoutIntervalForRequest = 10 }
+        let bench = try Bench(timed: clock) { $0.timeoutIntervalForRequest = 10 }
         let gate = Gate()
         bench.server["/"] = Reply("hello").waiting(for: gate)
         let task = bench.start()

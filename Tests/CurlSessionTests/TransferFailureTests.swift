@@ -54,6 +54,14 @@ import Testing
         Case(
             CURLE_RECV_ERROR, says: "OpenSSL SSL_read: error:0A000418:SSL routines::tlsv1 alert unknown ca, errno 0",
             client: true, .clientCertificateRejected, .clientCertificateRejected),
+        Case(
+            CURLE_RECV_ERROR,
+            says: "OpenSSL SSL_read: error:0A000119:SSL routines::decryption failed or bad record mac, errno 0",
+            .secureConnectionFailed, .handshake),
+        Case(
+            CURLE_RECV_ERROR,
+            says: "OpenSSL SSL_read: error:0A000126:SSL routines::unexpected eof while reading, errno 0",
+            .networkConnectionLost),
         Case(CURLE_SSL_CLIENTCERT, .clientCertificateRequired, .clientCertificateRequired),
         Case(CURLE_SSL_CLIENTCERT, client: true, .clientCertificateRejected, .clientCertificateRejected),
         Case(CURLE_RECV_ERROR, says: "Recv failure: Connection reset by peer", .networkConnectionLost),
@@ -75,7 +83,7 @@ import Testing
     @Test(arguments: cases) func `each failure has its error`(_ item: Case) {
         let error = item.failure.error
         #expect(error.code == item.code)
-        #expect(error.userInfo[TLSFailure.userInfoKey] as? String == item.tls?.rawValue)
+        #expect(error.tlsFailure == item.tls)
         let text = error.userInfo[NSLocalizedDescriptionKey] as? String
         #expect(item.failure.message.isEmpty ? text?.isEmpty == false : text == item.failure.message)
     }

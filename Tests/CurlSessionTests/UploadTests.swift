@@ -68,6 +68,93 @@ import Testing
         #expect(bench.server.requests[1]["Content-Length"] == "4")
     }
 
+    // MARK: Streams that stall
+
+    /// A stream that has what is written to `pipe`, and blocks until there is something.
+    private static func stalling() throws -> (pipe: Pipe, stream: InputStream) {
+        let pipe = Pipe()
+        let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
+        let stream = try #require(InputStream(fileAtPath: path))
+        pipe.fileHandleForWriting.write(Data("part".utf8))
+        return (pipe, stream)
+    }
+
+    private func upload(_ stream: InputStream, on bench: Bench) async -> CurlTask {
+        let task = bench.start {
+            $0.httpMethod = "POST"
+            $0.httpBodyStream = stream
+        }
+        while !bench.recorder.calls.contains(.sent(4)) { await Task.yield() }
+        return task
+    }
+
+    @Test(arguments: [Reply("early"), Reply("early").chunked(2), Reply("early", status: 413), Reply("early").closing()])
+    func `a response that is complete before the body of its request is the task's`(reply: Reply) async throws {
+        let clock = TimedEngine()
+        let bench = try Bench(timed: clock)
+        bench.server["/"] = reply
+        bench.server.answerEarly(at: "/")
+        let (pipe, stream) = try Self.stalling()
+        bench.start {
+            $0.httpMethod = "POST"
+            $0.httpBodyStream = stream
+        }
+        while bench.recorder.body.count < 5 { await Task.yield() }
+        await clock.settle()
+        clock.advance(2)
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls.filter { $0 != .sent(4) } == [.head(reply.status), .end(nil)])
+        try pipe.fileHandleForWriting.close()
+        // What is left of the body is not sent, so the connection is not used again.
+        await bench.run("/next")
+        #expect(bench.server.counts.connectionsOpened == 2)
+    }
+
+    @Test func `a stream that stalls does not time out, and is sent whole`() async throws {
+        let clock = TimedEngine()
+        let bench = try Bench(timed: clock) { $0.timeoutIntervalForRequest = 10 }
+        bench.server["/"] = Reply("done")
+        let (pipe, stream) = try Self.stalling()
+        let task = await upload(stream, on: bench)
+        await clock.settle()
+        clock.advance(100)
+        await clock.settle()
+        #expect(task.state == .running)
+        pipe.fileHandleForWriting.write(Data(" and the rest".utf8))
+        try pipe.fileHandleForWriting.close()
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls.last == .end(nil))
+        #expect(bench.server.requests.first?.body == Data("part and the rest".utf8))
+    }
+
+    @Test func `a stream that stalls is cut off by the limit for the whole load, and by cancelling`() async throws {
+        let clock = TimedEngine()
+        let bench = try Bench(timed: clock) { $0.timeoutIntervalForResource = 20 }
+        bench.server["/"] = Reply("done")
+        for ending in [URLError.Code.timedOut, .cancelled] {
+            let (pipe, stream) = try Self.stalling()
+            let ends = bench.recorder.notes.withLock { $0.ends }
+            bench.recorder.notes.withLock { $0.calls = [] }
+            let task = await upload(stream, on: bench)
+            await clock.settle()
+            if ending == .cancelled { task.cancel() } else { clock.advance(21) }
+            await bench.recorder.waitForEnds(ends + 1)
+            #expect(bench.recorder.calls.last == .end(ending))
+            try pipe.fileHandleForWriting.close()
+        }
+        try await bench.server.waitUntilConnectionsClosed()
+    }
+
+    @Test func `a stream that cannot be read fails the task`() async throws {
+        let bench = try Bench()
+        bench.server["/"] = Reply("done")
+        await bench.run {
+            $0.httpMethod = "POST"
+            $0.httpBodyStream = InputStream(fileAtPath: "/nonexistent")
+        }
+        #expect(bench.recorder.calls.last == .end(.requestBodyStreamExhausted))
+    }
+
     @Test func `a GET with a body fails, and line breaks do not become fields`() async throws {
         let bench = try Bench()
         bench.server["/"] = Reply("done")

@@ -61,8 +61,8 @@ struct FresheningTable {
     @Test("a 304 updates what the table says", arguments: outcomes)
     func outcome(_ test: Case) {
         let stored = test.stored.map { Candidate.response($0) }
-        let outcome = Freshening.outcome(
-            of: HTTPFields(lines: test.received), asked: 0, among: stored, for: .get())
+        let outcome = CacheRules.confirmation(
+            by: HTTPFields(lines: test.received), asked: 0, among: stored, for: .get())
         #expect(outcome == test.updated.map { .update($0) } ?? .mismatch, "\(test.testDescription)")
     }
 
@@ -77,13 +77,13 @@ struct FresheningTable {
             ("ETag: \"1\"", [0, 4]), ("ETag: W/\"2\"", [2]), ("ETag: \"3\"", []),
             ("Last-Modified: \(Moment.field(-9))", [3]), ("A: 1", []),
         ] {
-            let named = Freshening.candidates(namedBy: HTTPFields(lines: received), among: stored, for: .get())
+            let named = CacheRules.candidates(confirmedBy: HTTPFields(lines: received), among: stored, for: .get())
             #expect(named == expected, "\(received)")
         }
     }
 
     static func freshened(_ stored: String, by newer: String, injected: String? = nil) -> StoredResponse {
-        Freshening.freshened(
+        CacheRules.freshened(
             Candidate.response(stored, injected: injected).response, by: HTTPFields(lines: newer),
             requestTime: Moment.at(100), responseTime: Moment.at(101))
     }
@@ -124,8 +124,7 @@ struct FresheningTable {
     func age() {
         let stored = "Cache-Control: max-age=60\nAge: 50\nDate: \(Moment.field(-50))"
         for newer in ["", "Date: \(Moment.field(101))"] {
-            let freshness = Freshness(
-                of: Self.freshened(stored, by: newer), rules: CacheRules(), at: Moment.at(102))
+            let freshness = CacheRules().freshness(of: Self.freshened(stored, by: newer), at: Moment.at(102))
             #expect(freshness.age == 2)
         }
     }
@@ -151,7 +150,7 @@ struct FresheningTable {
             (variant, "ETag: \"1\"", nil),
         ]
         for (candidate, received, expected) in cases {
-            let updates = Freshening.headUpdates(
+            let updates = CacheRules.headUpdates(
                 candidate, by: HTTPFields(lines: received), for: .request("HEAD"))
             #expect(updates == expected, "\(received)")
         }

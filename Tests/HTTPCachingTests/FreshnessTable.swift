@@ -138,7 +138,7 @@ struct FreshnessTable {
 
     @Test("lifetimes are as the table says", arguments: lifetimes + ages)
     func lifetime(_ test: Case) {
-        let freshness = Freshness(of: test.stored.response, rules: CacheRules(), at: Moment.at(test.moment))
+        let freshness = CacheRules().freshness(of: test.stored.response, at: Moment.at(test.moment))
         #expect(
             freshness == Freshness(age: test.age, lifetime: test.lifetime, rule: test.rule), "\(test.testDescription)")
     }
@@ -147,7 +147,7 @@ struct FreshnessTable {
     func heuristicStatuses() {
         let statuses = (200...599).filter { status in
             let stored = Candidate.response("Last-Modified: \(Moment.field(-1000))", status: status)
-            return Freshness(of: stored.response, rules: CacheRules(), at: Moment.arrival).rule == .heuristic
+            return CacheRules().freshness(of: stored.response, at: Moment.arrival).rule == .heuristic
         }
         #expect(statuses == [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501])
     }
@@ -157,10 +157,10 @@ struct FreshnessTable {
         for seconds in [Double.nan, .infinity, -.infinity, 1e300, -1e300] {
             var response = Candidate.response("Cache-Control: max-age=60").response
             response.responseTime = Date(timeIntervalSince1970: seconds)
-            let freshness = Freshness(of: response, rules: CacheRules(), at: Moment.arrival)
+            let freshness = CacheRules().freshness(of: response, at: Moment.arrival)
             #expect(!freshness.isFresh)
             #expect(!"\(freshness)".isEmpty)
-            #expect(Freshness(of: response, rules: CacheRules(), at: response.responseTime).age.wholeSeconds >= 0)
+            #expect(CacheRules().freshness(of: response, at: response.responseTime).age.wholeSeconds >= 0)
             #expect(HTTPDate.format(response.responseTime).utf8.count == 29)
         }
     }

@@ -82,10 +82,11 @@ struct FuzzTests {
             let size = numbers.below(12)
             let times: [Double] = [0, -10, 10, -1e6, 1e6, .nan, .infinity, -1e300]
             let response = StoredResponse(
-                url: CacheRequest.url, method: "GET", selectingFields: SelectingFields.of(asked, for: fields),
+                url: CacheRequest.url, method: "GET",
+                selectingFields: CacheRules.selectingFields(of: asked, for: fields),
                 status: status, fields: fields, requestTime: Moment.at(times[numbers.below(times.count)]),
                 responseTime: Moment.at(times[numbers.below(times.count)]),
-                part: status == 206 ? Storing.part(of: fields, bodySize: size) : nil)
+                part: status == 206 ? CacheRules.part(of: fields, bodySize: size) : nil)
             return Candidate(response, bodySize: size)
         }
     }
@@ -95,7 +96,7 @@ struct FuzzTests {
         let asked = source.request()
         let stored = (0...source.numbers.below(8) / 7).map { _ in source.candidate(asked) }
         let request = source.numbers.below(4) == 0 ? source.request() : asked
-        let verdict = CacheRules().verdict(for: request, among: stored, at: Moment.arrival)
+        let verdict = CacheRules().decision(for: request, among: stored, at: Moment.arrival)
         if source.numbers.below(8) == 0 { exerciseTheRest(&source, request, stored) }
         return complaint(about: verdict, stored)
     }
@@ -103,21 +104,21 @@ struct FuzzTests {
     /// All else that the rules do with a request, what is stored, and an answer.
     private static func exerciseTheRest(_ source: inout Source, _ request: CacheRequest, _ stored: [Candidate]) {
         let answer = source.fields(responseNames)
-        _ = Storing.objection(to: 200, answer, answering: request)
-        _ = Storing.storedFields(of: answer, receivedAt: Moment.arrival)
-        _ = Invalidation.keys(after: request, status: 200, answer)
-        _ = Freshening.candidates(namedBy: answer, among: stored, for: request)
-        _ = injectedCacheControl(status: 200, fields: answer, cacheTime: 60, overriding: true)
+        _ = CacheRules.objection(toStoring: 200, fields: answer, answering: request)
+        _ = CacheRules.storedFields(of: answer, receivedAt: Moment.arrival)
+        _ = CacheRules.invalidatedKeys(after: request, status: 200, fields: answer)
+        _ = CacheRules.candidates(confirmedBy: answer, among: stored, for: request)
+        _ = CacheRules.injectedCacheControl(status: 200, fields: answer, cacheTime: 60, overriding: true)
         for (index, candidate) in stored.enumerated() {
-            _ = Freshening.outcome(of: answer, asked: index, among: stored, for: request)
-            _ = Freshening.headUpdates(candidate, by: answer, for: request)
-            _ = Combination(of: candidate, with: 206, answer, bodySize: source.numbers.below(12))
+            _ = CacheRules.confirmation(by: answer, asked: index, among: stored, for: request)
+            _ = CacheRules.headUpdates(candidate, by: answer, for: request)
+            _ = Combination(of: candidate, with: 206, fields: answer, bodySize: source.numbers.below(12))
             _ = CacheRules().expiration(of: candidate.response, at: Moment.arrival)
         }
     }
 
     /// What is wrong with a verdict; nil if nothing is.
-    static func complaint(about verdict: Verdict, _ stored: [Candidate]) -> String? {
+    static func complaint(about verdict: CacheDecision, _ stored: [Candidate]) -> String? {
         guard case .reuse(let selection) = verdict, stored.indices.contains(selection.index) else {
             guard case .reuseWhileRevalidating(let selection, _) = verdict else { return nil }
             return saysNoStore(stored[selection.index]) ? "reused in spite of no-store" : nil
@@ -159,7 +160,7 @@ struct FuzzTests {
             candidate.response.fields.remove("Cache-Control")
             candidate.response.fields.add("Cache-Control", "max-age=600")
             candidate.response.fields.add("Cache-Control", source.value().filter { !"\"u".contains($0) } + ",no-store")
-            guard !CacheRules().verdict(for: asked, among: [candidate], at: Moment.arrival).isReuse else {
+            guard !CacheRules().decision(for: asked, among: [candidate], at: Moment.arrival).isReuse else {
                 Issue.record("seed \(seed), round \(round): \(candidate.response.fields)")
                 return
             }

@@ -49,8 +49,8 @@ struct InvalidationTable {
 
     @Test("is as the table says", arguments: cases)
     func keys(_ test: Case) {
-        let keys = Invalidation.keys(
-            after: .request(test.method), status: test.status, HTTPFields(lines: test.lines))
+        let keys = CacheRules.invalidatedKeys(
+            after: .request(test.method), status: test.status, fields: HTTPFields(lines: test.lines))
         #expect(keys == test.paths.map { "http://a.example\($0)" }, "\(test.testDescription)")
     }
 }

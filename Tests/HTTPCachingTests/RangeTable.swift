@@ -160,14 +160,15 @@ struct RangeTable {
     @Test("combine as the table says", arguments: combinations)
     func combination(_ test: Case) {
         let fields = HTTPFields(lines: "ETag: \(test.etag)\nContent-Range: bytes \(test.new)\nA: 2")
-        let made = Combination(of: test.old, with: 206, fields, bodySize: test.size)
+        let made = Combination(of: test.old, with: 206, fields: fields, bodySize: test.size)
         #expect((made == nil) == (test.result == nil), "\(test.testDescription)")
         guard let made, let result = test.result else { return }
         #expect((made.part?.contentRange ?? "whole") == result.part)
         #expect(made.before == result.before && made.after == result.after)
         let size = made.before.count + test.size + made.after.count
         let response = made.response(
-            test.old.response, with: fields, bodySize: size, requestTime: Moment.at(1), responseTime: Moment.at(2))
+            from: test.old.response, with: fields, bodySize: size, requestTime: Moment.at(1), responseTime: Moment.at(2)
+        )
         #expect(response.status == (made.part == nil ? 200 : 206))
         #expect(response.fields["Content-Range"] == made.part?.contentRange)
         #expect(response.fields["Content-Length"] == String(size))
@@ -178,7 +179,8 @@ struct RangeTable {
     @Test("combine by their dates where those are strong validators and there is no entity tag")
     func dates() {
         func combines(_ old: Candidate, _ new: String) -> Bool {
-            Combination(of: old, with: 206, HTTPFields(lines: "Content-Range: bytes 4-9/10\n\(new)"), bodySize: 6)
+            Combination(
+                of: old, with: 206, fields: HTTPFields(lines: "Content-Range: bytes 4-9/10\n\(new)"), bodySize: 6)
                 != nil
         }
         #expect(combines(Self.dated(-9), "Last-Modified: \(Moment.field(-9))"))
@@ -191,7 +193,7 @@ struct RangeTable {
     @Test("that contradict their bodies begin where they say, are not combined, and are not stored without a length")
     func contradiction() {
         func part(_ lines: String, _ size: Int) -> StoredResponse.Part? {
-            Storing.part(of: HTTPFields(lines: lines), bodySize: size)
+            CacheRules.part(of: HTTPFields(lines: lines), bodySize: size)
         }
         #expect(part("Content-Range: bytes 4-9/10\nContent-Length: 5", 5) == .init(range: 4..<9, completeLength: 9))
         #expect(part("Content-Range: bytes 4-8/10\nContent-Length: 3", 3) == .init(range: 4..<7, completeLength: nil))
@@ -201,8 +203,8 @@ struct RangeTable {
         let old = Candidate.response(
             "ETag: \"1\"\nContent-Range: bytes 0-4/10\nContent-Length: 4", status: 206, size: 4)
         let new = HTTPFields(lines: "ETag: \"1\"\nContent-Range: bytes 4-5/10")
-        #expect(Combination(of: old, with: 206, new, bodySize: 2) == nil)
-        #expect(CacheRules().verdict(for: .get(), among: [old], at: Moment.arrival).summary == "forward")
+        #expect(Combination(of: old, with: 206, fields: new, bodySize: 2) == nil)
+        #expect(CacheRules().decision(for: .get(), among: [old], at: Moment.arrival).summary == "forward")
     }
 
     @Test("of a response are understood as RFC 9110 §14.4 says, or not at all")

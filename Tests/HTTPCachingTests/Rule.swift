@@ -42,7 +42,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(id) (\(section)): \(reason)" }
 
     func check(sourceLocation: SourceLocation = #_sourceLocation) {
-        let verdict = rules.verdict(for: request, among: stored, at: Moment.at(moment))
+        let verdict = rules.decision(for: request, among: stored, at: Moment.at(moment))
         #expect(verdict.summary == expected, "\(testDescription)", sourceLocation: sourceLocation)
     }
 }
@@ -82,7 +82,7 @@ extension CacheRequest {
         url: String = CacheRequest.url
     ) -> CacheRequest {
         CacheRequest(
-            url: url, method: method, fields: HTTPFields(lines: lines), impliedFields: HTTPFields(lines: implied),
+            url: url, method: method, fields: HTTPFields(lines: lines), sessionHeaders: HTTPFields(lines: implied),
             policy: policy)
     }
 }
@@ -98,14 +98,15 @@ extension Candidate {
         let fields = HTTPFields(lines: lines)
         let response = StoredResponse(
             url: url, method: method,
-            selectingFields: SelectingFields.of(asked, for: fields, among: siblings.map(\.response)), status: status,
+            selectingFields: CacheRules.selectingFields(of: asked, for: fields, among: siblings.map(\.response)),
+            status: status,
             fields: fields, requestTime: Moment.at(arrived - delay), responseTime: Moment.at(arrived),
-            part: status == 206 ? Storing.part(of: fields, bodySize: size) : nil, injectedCacheControl: injected)
+            part: status == 206 ? CacheRules.part(of: fields, bodySize: size) : nil, injectedCacheControl: injected)
         return Candidate(response, bodySize: size)
     }
 }
 
-extension Verdict {
+extension CacheDecision {
     /// Such as `validate 0 If-None-Match`, `forward`, `reuse 0 bytes 2..<5`.
     var summary: String {
         switch self {

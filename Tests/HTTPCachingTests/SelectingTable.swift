@@ -161,18 +161,18 @@ struct SelectingTable {
     @Test("other fields bind nothing, and secrets are told from them by words of their names")
     func others() {
         for name in ["Accept", "User-Agent", "Monkey", "X-Author", "Keyboard", "X-Request-ID", "Tokenizer", "", "-"] {
-            #expect(!Credentials.contains(name) && !Credentials.areSecret(in: name), "\(name)")
+            #expect(!CacheRules.isCredential(name) && !CacheRules.isSecret(name), "\(name)")
         }
         for name in ["X-CSRF-Token", "x-xsrf-token", "X-CSRFToken", "Proxy-Authorization"] {
-            #expect(!Credentials.contains(name) && Credentials.areSecret(in: name), "\(name)")
+            #expect(!CacheRules.isCredential(name) && CacheRules.isSecret(name), "\(name)")
         }
-        #expect(Credentials.contains("Cookie") && !Credentials.bindAlways(in: "cookie"))
+        #expect(CacheRules.isCredential("Cookie") && !CacheRules.alwaysBinds("cookie"))
     }
 
     @Test("keeps the fields that Vary names, and of credentials a digest")
     func kept() {
         let request = CacheRequest.get("A: 1\nB: 2\nAuthorization: secret\nCookie: secret")
-        let kept = SelectingFields.of(request, for: HTTPFields(lines: "Vary: a, C"))
+        let kept = CacheRules.selectingFields(of: request, for: HTTPFields(lines: "Vary: a, C"))
         #expect(kept["A"] == "1" && kept["B"] == nil && kept["C"] == nil)
         #expect(kept["Authorization"] == "sha-256=2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b")
         #expect(kept["Cookie"] == kept["Authorization"])
@@ -191,8 +191,9 @@ struct SelectingTable {
         ]
         for (length, digest) in expected {
             let text = String(decoding: (0..<length).map { UInt8($0) }, as: UTF8.self)
-            let kept = SelectingFields.of(
-                CacheRequest(url: CacheRequest.url, fields: HTTPFields([("Authorization", text)])), for: HTTPFields())
+            let kept = CacheRules.selectingFields(
+                of: CacheRequest(url: CacheRequest.url, fields: HTTPFields([("Authorization", text)])),
+                for: HTTPFields())
             #expect(kept["Authorization"] == "sha-256=\(digest)", "\(length) bytes")
         }
     }

@@ -17,8 +17,8 @@ struct CacheKeyTests {
             ("data:,x", "data:,x"), ("", ""), ("#", ""),
         ])
     func key(url: String, key: String) {
-        #expect(cacheKey(of: url) == key)
-        #expect(cacheKey(of: key) == key)
+        #expect(CacheRules.cacheKey(of: url) == key)
+        #expect(CacheRules.cacheKey(of: key) == key)
     }
 }
 
@@ -63,7 +63,7 @@ struct InjectionTests {
             (200, "cache-control: no-store", 60, nil), (200, "Cache-Control: private", 60, nil),
             (200, "Cache-Control:", 60, nil), (200, "Expires: 0", 60, nil), (200, "Pragma: no-cache", 60, "max-age=60"),
         ] as [(Int, String, Double?, String?)] {
-            let value = injectedCacheControl(
+            let value = CacheRules.injectedCacheControl(
                 status: status, fields: HTTPFields(lines: lines), cacheTime: cacheTime, overriding: false)
             #expect(value == expected, "\(status) \(lines)")
         }
@@ -77,7 +77,7 @@ struct InjectionTests {
             ("Cache-Control: max-age=5, no-cache", nil), ("Cache-Control: private, max-age=5", nil),
             ("Cache-Control: no-cache=\"A\"", nil),
         ] as [(String, String?)] {
-            let value = injectedCacheControl(
+            let value = CacheRules.injectedCacheControl(
                 status: 200, fields: HTTPFields(lines: lines), cacheTime: 60, overriding: true)
             #expect(value == expected, "\(lines)")
         }
@@ -107,7 +107,7 @@ struct AnswerTests {
         status: Int, fields: HTTPFields
     )? {
         let stored = Candidate.response(lines, injected: lines.contains("injected") ? "max-age=600" : nil)
-        guard case .reuse(let selection) = CacheRules().verdict(for: request, among: [stored], at: Moment.at(moment))
+        guard case .reuse(let selection) = CacheRules().decision(for: request, among: [stored], at: Moment.at(moment))
         else { return nil }
         return selection.head(of: stored.response)
     }
@@ -151,11 +151,11 @@ struct AnswerTests {
             ),
             (
                 .get("Cache-Control: no-cache"), 12,
-                "to be validated: the request says no-cache, age 12 s of 60 s (max-age)"
+                "must be validated: the request says no-cache, age 12 s of 60 s (max-age)"
             ),
         ]
         for (request, moment, clause) in cases {
-            switch CacheRules().verdict(for: request, among: [stored], at: Moment.at(moment)) {
+            switch CacheRules().decision(for: request, among: [stored], at: Moment.at(moment)) {
             case .reuse(let selection), .validate(let selection, _):
                 #expect(selection.explanation.description == clause)
             default: Issue.record("\(clause)")

@@ -144,13 +144,13 @@ struct StaleTable {
         let stored = Self.stored(test.control)
         let now = Moment.at(test.age)
         let selection: Selection? =
-            switch rules.verdict(for: test.request, among: [stored], at: now) {
+            switch rules.decision(for: test.request, among: [stored], at: now) {
             case .validate(let selection, _): selection
             case .forward(_, let fallback, _): fallback
             default: nil
             }
         let served = selection.flatMap {
-            rules.selection($0, of: stored.response, for: test.request, after: test.failure, at: now)
+            rules.fallback(to: $0, of: stored.response, for: test.request, after: test.failure, at: now)
         }
         #expect(selection != nil)
         #expect((served != nil) == test.serves, "\(test.testDescription)")

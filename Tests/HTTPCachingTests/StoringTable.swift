@@ -10,11 +10,11 @@ struct StoringTable {
         let request: CacheRequest
         let status: Int
         let lines: String
-        let objection: Storing.Objection?
+        let objection: StoringObjection?
 
         init(
             _ id: String, _ section: String, _ request: CacheRequest, status: Int = 200, _ lines: String,
-            _ objection: Storing.Objection? = nil
+            _ objection: StoringObjection? = nil
         ) {
             self.id = id
             self.section = section
@@ -26,7 +26,7 @@ struct StoringTable {
 
         init(
             _ id: String, _ section: String, status: Int = 200, _ lines: String,
-            _ objection: Storing.Objection? = nil
+            _ objection: StoringObjection? = nil
         ) {
             self.init(id, section, .get(), status: status, lines, objection)
         }
@@ -86,7 +86,8 @@ struct StoringTable {
 
     @Test("is allowed as the table says", arguments: cases)
     func objection(_ test: Case) {
-        let objection = Storing.objection(to: test.status, HTTPFields(lines: test.lines), answering: test.request)
+        let objection = CacheRules.objection(
+            toStoring: test.status, fields: HTTPFields(lines: test.lines), answering: test.request)
         #expect(objection == test.objection, "\(test.testDescription)")
     }
 
@@ -101,7 +102,7 @@ struct StoringTable {
         var fields = HTTPFields((kept + dropped).map { ($0, "1") })
         fields["Connection"] = "named, Also-Named"
         fields["Cache-Control"] = "no-cache=\"secret\", private=\"P\""
-        let stored = Storing.storedFields(of: fields, receivedAt: Moment.arrival)
+        let stored = CacheRules.storedFields(of: fields, receivedAt: Moment.arrival)
         for name in kept { #expect(stored[name] == fields[name], "\(name)") }
         for name in dropped { #expect(stored[name] == nil, "\(name)") }
     }
@@ -109,12 +110,12 @@ struct StoringTable {
     @Test("keeps repeated lines as they are")
     func repeated() {
         let fields = HTTPFields([("Set-Cookie", "a=1"), ("set-cookie", "b=2"), ("Date", "x")])
-        #expect(Storing.storedFields(of: fields, receivedAt: Moment.arrival) == fields)
+        #expect(CacheRules.storedFields(of: fields, receivedAt: Moment.arrival) == fields)
     }
 
     @Test("gives a response without Date the time of its arrival (RFC 9110 §6.6.1)")
     func date() {
-        let stored = Storing.storedFields(of: HTTPFields(), receivedAt: Moment.arrival)
+        let stored = CacheRules.storedFields(of: HTTPFields(), receivedAt: Moment.arrival)
         #expect(stored["Date"] == "Fri, 15 Jan 2027 08:00:00 GMT")
     }
 
@@ -123,7 +124,7 @@ struct StoringTable {
         let statuses = [200, 206, 301, 404, 503, 299, 399, 499, 599]
         let refused = statuses.filter { status in
             let lines = "Cache-Control: max-age=60, must-understand\nContent-Range: bytes 0-1/2"
-            return Storing.objection(to: status, HTTPFields(lines: lines), answering: .get()) != nil
+            return CacheRules.objection(toStoring: status, fields: HTTPFields(lines: lines), answering: .get()) != nil
         }
         #expect(refused == [299, 399, 499, 599])
     }

@@ -94,7 +94,7 @@ struct ValidationTable {
     @Test("sends validators as they came")
     func validators() {
         let stored = Candidate.response("ETag: W/\"a,b\"\nLast-Modified: once upon a time")
-        guard case .validate(_, let fields) = CacheRules().verdict(for: .get(), among: [stored], at: Moment.arrival)
+        guard case .validate(_, let fields) = CacheRules().decision(for: .get(), among: [stored], at: Moment.arrival)
         else {
             Issue.record("not validated")
             return

@@ -74,7 +74,9 @@ final class ChaosRun: Sendable {
         let synchronizer = Synchronizer(configuration: configuration)
         for number in 0..<Self.loaders {
             // Completions and cancels of a loader are on one queue, so that none may come after the other.
-            begin(Dice(seed &+ UInt64(number)), synchronizer, on: DispatchQueue(label: "chaos \(number)"))
+            begin(
+                SeededGenerator(seed: seed &+ UInt64(number)), synchronizer, on: DispatchQueue(label: "chaos \(number)")
+            )
         }
         var samples: [Int] = []
         for _ in 0..<20 {
@@ -89,7 +91,7 @@ final class ChaosRun: Sendable {
     }
 
     /// Begins a load, which begins the next one when it has ended.
-    private func begin(_ dice: Dice, _ synchronizer: Synchronizer, on queue: DispatchQueue) {
+    private func begin(_ dice: SeededGenerator, _ synchronizer: Synchronizer, on queue: DispatchQueue) {
         var dice = dice
         let number = dice.roll(1_000)
         let isContinued = counts.update { counts in

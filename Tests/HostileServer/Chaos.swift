@@ -1,5 +1,6 @@
 import Foundation
 import ScriptedServer
+import TestSupport
 
 /// A server that drops, cuts, delays or corrupts one connection in three.
 public struct Chaos: Sendable {
@@ -13,17 +14,17 @@ public struct Chaos: Sendable {
     /// Has a server answer `/chaos?NUMBER` with the ``ChaosBody`` of that number, or with something worse.
     public func install(on server: ScriptedServer) {
         server.handle("/chaos") { [self] request in
-            var dice = Dice(seed ^ UInt64(request.connection) << 20)
+            var dice = SeededGenerator(seed: seed ^ UInt64(request.connection) << 20)
             let isFaulty = dice.roll(3) == 0
             let fault = dice.roll(20)
             // The fault strikes at any request of the connection.
-            var throwing = Dice(seed &+ UInt64(request.number))
+            var throwing = SeededGenerator(seed: seed &+ UInt64(request.number))
             let honest = Self.honest(request, &throwing)
             return isFaulty && throwing.roll(2) == 0 ? Self.spoiled(honest, fault, &throwing) : honest
         }
     }
 
-    private static func honest(_ request: RecordedRequest, _ dice: inout Dice) -> Reply {
+    private static func honest(_ request: RecordedRequest, _ dice: inout SeededGenerator) -> Reply {
         let number = request.query.flatMap(Int.init) ?? 0
         let body = ChaosBody(number)
         let fields: KeyValuePairs = ["Cache-Control": "max-age=\(number % 3)", "ETag": "\"\(number)\""]
@@ -40,7 +41,7 @@ public struct Chaos: Sendable {
         }
     }
 
-    private static func spoiled(_ reply: Reply, _ fault: Int, _ dice: inout Dice) -> Reply {
+    private static func spoiled(_ reply: Reply, _ fault: Int, _ dice: inout SeededGenerator) -> Reply {
         let moment: Reply.Moment = [.beforeHead, .midHead, .afterHead, .afterBody(dice.roll(reply.body.count))][
             dice.roll(4)]
         switch fault {
@@ -75,7 +76,7 @@ public struct Chaos: Sendable {
         return .script(.bytes(Data((head + coding + "\r\n").utf8) + reply.body + Data(surplus.utf8) + other))
     }
 
-    private static func corrupted(_ reply: Reply, _ dice: inout Dice) -> Reply {
+    private static func corrupted(_ reply: Reply, _ dice: inout SeededGenerator) -> Reply {
         var reply = reply
         reply.body[dice.roll(reply.body.count)] ^= UInt8(1 << dice.roll(8))
         return reply

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A body that tells by itself whether it is whole: bytes that a number determines, and their checksum.
 public struct ChaosBody: Sendable {
@@ -7,7 +8,7 @@ public struct ChaosBody: Sendable {
 
     /// The body of a number: mostly up to 20 KB, sometimes 300 KB.
     public init(_ number: Int) {
-        var random = Dice(UInt64(number))
+        var random = SeededGenerator(seed: UInt64(number))
         let count = random.roll(16) == 0 ? 300_000 : 1 + random.roll(20_000)
         var bytes = Data(capacity: count + 12)
         while bytes.count < count { withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) } }
@@ -47,22 +48,7 @@ public struct ChaosBody: Sendable {
     private static func littleEndian(_ value: UInt32) -> Data { withUnsafeBytes(of: value.littleEndian) { Data($0) } }
 }
 
-/// Random numbers that are the same in each run (SplitMix64).
-public struct Dice: RandomNumberGenerator, Sendable {
-    private var state: UInt64
-
-    public init(_ seed: UInt64) {
-        state = seed
-    }
-
-    public mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-        return value ^ (value >> 31)
-    }
-
+extension SeededGenerator {
     /// A number from 0 to `sides` − 1.
-    public mutating func roll(_ sides: Int) -> Int { Int(next() % UInt64(sides)) }
+    package mutating func roll(_ sides: Int) -> Int { Int(next() % UInt64(sides)) }
 }

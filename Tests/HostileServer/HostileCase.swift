@@ -81,9 +81,12 @@ public struct HostileCase: Sendable, CustomStringConvertible {
     }
 
     /// The same, which is not stored although it is complete.
-    func notStored() -> HostileCase {
+    func notStored() -> HostileCase { stored(false) }
+
+    /// The same, which is stored or not, whatever its status says.
+    func stored(_ isStored: Bool) -> HostileCase {
         var copy = self
-        copy.isStored = false
+        copy.isStored = isStored
         return copy
     }
 
@@ -93,7 +96,7 @@ public struct HostileCase: Sendable, CustomStringConvertible {
 extension HostileCase {
     /// All cases, in the order of the table.
     public static let all: [HostileCase] = [
-        connections, heads, statusLines, lengths, chunks, codings, redirects, answers,
+        connections, heads, statusLines, lengths, chunks, codings, redirects, answers, oddMessages, oddAnswers,
     ].flatMap { $0 }
 
     /// Has a server reply with this case at a path, and with a short text at `/target`, where redirects lead.

@@ -32,7 +32,7 @@ struct SampleTests {
 
     @Test(
         "each is in this file as it is in the documentation",
-        arguments: ["Transport/SessionDelegate.swift", "Storage/SQLiteURLCache.swift"])
+        arguments: ["Configuration/SessionDelegate.swift", "Storage/SQLiteURLCache.swift"])
     func wordForWord(file: String) throws {
         let sample = try Self.sample(in: Self.root.appendingPathComponent("Sources/Synchronizer/" + file))
         let own = try Self.lines(of: URL(fileURLWithPath: #filePath)).map { $0.trimmingCharacters(in: .whitespaces) }

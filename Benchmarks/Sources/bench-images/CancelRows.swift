@@ -21,7 +21,7 @@ struct CancelRows {
         photograph = try Data(contentsOf: URL(fileURLWithPath: Pictures.photograph(0)))
         server = try PictureServer()
         var configuration = Synchronizer.Configuration(urlCache: nil)
-        configuration.grace = 0
+        configuration.cancellationGracePeriod = 0
         synchronizer = Synchronizer(configuration: configuration)
     }
 

@@ -33,14 +33,14 @@ func measure(_ name: String, _ body: () -> Int) {
 }
 
 measure("fields read and verdict") {
-    if case .reuse(let selection) = rules.verdict(for: request, among: candidates, at: now) {
+    if case .reuse(let selection) = rules.decision(for: request, among: candidates, at: now) {
         selection.index + 1
     } else {
         0
     }
 }
 measure("with the explanation as text") {
-    guard case .reuse(let selection) = rules.verdict(for: request, among: candidates, at: now) else { return 0 }
+    guard case .reuse(let selection) = rules.decision(for: request, among: candidates, at: now) else { return 0 }
     return selection.explanation.description.utf8.count
 }
-measure("cache key of a URL") { cacheKey(of: request.url).utf8.count }
+measure("cache key of a URL") { CacheRules.cacheKey(of: request.url).utf8.count }

@@ -1,9 +1,9 @@
 import CGtk
 
-/// How the whole program looks.
+/// The appearance of the whole program.
 @MainActor
 public enum Appearance {
-    /// Adds rules to those of the theme.
+    /// Adds CSS rules to the theme.
     public static func add(css: String) {
         guard let display = gdk_display_get_default(), let provider = gtk_css_provider_new() else { return }
         gtk_css_provider_load_from_data(provider, css, -1)
@@ -11,22 +11,22 @@ public enum Appearance {
             display, OpaquePointer(provider), guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION))
     }
 
-    /// Light or dark.
+    /// Chooses light or dark.
     public static func setDark(_ isDark: Bool) {
         settings?.set("gtk-application-prefer-dark-theme", isDark)
     }
 
-    /// The font of everything that does not ask for another, such as `Cantarell 11`.
+    /// Sets the default font, such as `Cantarell 11`.
     public static func setFont(_ font: String) {
         settings?.set("gtk-font-name", font)
     }
 
-    /// Whether things move from place to place, or are there at once.
+    /// Turns animations on or off.
     public static func setAnimations(_ isOn: Bool) {
         settings?.set("gtk-enable-animations", isOn)
     }
 
-    /// What the desktop's own setting says, where it has one.
+    /// The preference of the desktop, if it has one.
     public static var systemPrefersDark: Bool {
         guard let source = g_settings_schema_source_get_default(),
             let schema = g_settings_schema_source_lookup(source, "org.gnome.desktop.interface", 1)

@@ -1,7 +1,7 @@
 import CGtk
 import Glibc
 
-/// When frames begin, and how long they take: handlers, layout and painting.
+/// Measures when frames start, and how long they take: handlers, layout and painting.
 @MainActor
 public final class FrameClock {
     private let clock: OpaquePointer
@@ -12,13 +12,13 @@ public final class FrameClock {
         self.clock = clock
     }
 
-    /// What is known of a frame, in microseconds. It is measured, as the clock's own time of a frame is smoothed.
+    /// The times of a frame, in microseconds. They are measured, because the clock's own frame time is smoothed.
     public struct Frame: Sendable {
-        /// The moment at which it began.
+        /// The time at which it started.
         public let began: Int
-        /// The moment at which it was painted.
+        /// The time at which it was painted.
         public let ended: Int
-        /// How long this thread had computed when it began, since the program was started.
+        /// The CPU time of this thread at the start of the frame, since the program started.
         public let computed: Int
     }
 

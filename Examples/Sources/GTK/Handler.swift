@@ -1,6 +1,6 @@
 import CGtk
 
-/// A closure that C holds, as the pointer that it hands back.
+/// A closure that C code holds as a pointer and passes back.
 final class Handler<Result: Sendable>: Sendable {
     let action: @MainActor () -> Result
 
@@ -8,7 +8,7 @@ final class Handler<Result: Sendable>: Sendable {
         self.action = action
     }
 
-    /// For C to hold, until ``release(_:)``.
+    /// The pointer for C code, valid until ``release(_:)``.
     func retained() -> UnsafeMutableRawPointer { Unmanaged.passRetained(self).toOpaque() }
 
     static func of(_ data: UnsafeMutableRawPointer?) -> Handler? {
@@ -20,7 +20,7 @@ final class Handler<Result: Sendable>: Sendable {
     }
 }
 
-/// As ``Handler``, with what GTK says besides.
+/// Like ``Handler``, with an argument from GTK.
 final class ArgumentHandler<Argument: Sendable, Result: Sendable>: Sendable {
     let action: @MainActor (Argument) -> Result
 
@@ -39,7 +39,7 @@ final class ArgumentHandler<Argument: Sendable, Result: Sendable>: Sendable {
     }
 }
 
-/// An object of GTK's on its way from C to the main actor.
+/// A GTK object that is passed from C to the main actor.
 struct Crossing: @unchecked Sendable {  // GTK calls on the main thread, which is the main actor's
     let pointer: OpaquePointer?
 }

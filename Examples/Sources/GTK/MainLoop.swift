@@ -1,18 +1,18 @@
 import CGtk
 import Foundation
 
-/// Has GLib's loop run what is queued for the main queue, and so for the main actor.
+/// Makes GLib's loop run the main queue, and so the main actor.
 ///
-/// A program that waits in GLib's loop never returns to `dispatchMain` or to a run loop, and its main queue would starve.
-/// The queue has a file that becomes readable when there is something to do; the loop waits for it with its other files,
-/// and no wake is in vain. That file is what CFRunLoop waits for too: on Linux an eventfd that stays readable until it is
-/// read, on which the loop would spin.
+/// A program that waits in GLib's loop never returns to `dispatchMain` or to a run loop, so its main queue would starve.
+/// The queue has a file descriptor that becomes readable when there is work. The loop waits for it with its other files,
+/// so no wake-up is in vain. CFRunLoop waits for the same descriptor. On Linux it is an eventfd that stays readable until it is
+/// read; without a read the loop would spin.
 public enum MainLoop {
-    /// Begins to do so, for as long as the program runs. Call it once, on the main thread.
+    /// Starts this for the rest of the program. Call it once, on the main thread.
     @MainActor
     public static func adoptMainQueue() {
         let file = _dispatch_get_main_queue_handle_4CF()
-        // Before the painting of the next frame, as input is: what has arrived is shown in it.
+        // Before the next frame is painted, like input, so that the frame shows what has arrived.
         g_unix_fd_add_full(
             G_PRIORITY_DEFAULT, file, G_IO_IN,
             { file, _, _ in
@@ -23,7 +23,7 @@ public enum MainLoop {
             }, nil, nil)
     }
 
-    /// Runs `action` on the main actor once the frame that is being made is on the screen.
+    /// Runs `action` on the main actor when the current frame is on the screen.
     @MainActor
     public static func afterFrame(_ action: @escaping @MainActor () -> Void) {
         g_idle_add_full(
@@ -34,7 +34,7 @@ public enum MainLoop {
             }, Handler(action).retained(), { Handler<Void>.release($0) })
     }
 
-    /// Runs `action` on the main actor again and again, until it returns false.
+    /// Runs `action` on the main actor repeatedly, until it returns false.
     @MainActor
     public static func every(milliseconds: Int, _ action: @escaping @MainActor () -> Bool) {
         g_timeout_add_full(

@@ -1,9 +1,9 @@
 public import CGtk
 
-/// A widget, as GTK's functions take it.
+/// A widget, in the type that GTK's functions take.
 public typealias Widget = UnsafeMutablePointer<GtkWidget>
 
-/// A pointer to an object of GLib's: some types come as typed pointers, those without a public layout as opaque ones.
+/// A pointer to a GLib object. Some types have typed pointers, and types without a public layout have opaque ones.
 public protocol ObjectPointer {
     /// The address of the object.
     var address: UnsafeMutableRawPointer { get }
@@ -21,7 +21,7 @@ extension ObjectPointer {
     /// The object, for functions that take an opaque type.
     public var opaque: OpaquePointer { OpaquePointer(address) }
 
-    /// The object as another of its types: GTK checks it when it is used.
+    /// The object as another type. GTK checks the type when the object is used.
     public func cast<Type>(to type: Type.Type = Type.self) -> UnsafeMutablePointer<Type> {
         address.assumingMemoryBound(to: type)
     }
@@ -31,7 +31,7 @@ extension ObjectPointer {
 }
 
 extension ObjectPointer {
-    /// Sets a property that is a truth value.
+    /// Sets a Boolean property.
     @MainActor
     public func set(_ property: String, _ flag: Bool) {
         var value = GValue()
@@ -41,7 +41,7 @@ extension ObjectPointer {
         g_value_unset(&value)
     }
 
-    /// Sets a property that is a text.
+    /// Sets a string property.
     @MainActor
     public func set(_ property: String, _ text: String) {
         var value = GValue()
@@ -51,7 +51,7 @@ extension ObjectPointer {
         g_value_unset(&value)
     }
 
-    /// Keeps a Swift object for as long as this one lives.
+    /// Keeps a Swift object alive while this object lives.
     @MainActor
     public func attach(_ object: AnyObject, as name: String) {
         g_object_set_data_full(cast(), name, Unmanaged.passRetained(object).toOpaque()) { data in
@@ -59,7 +59,7 @@ extension ObjectPointer {
         }
     }
 
-    /// What was attached under that name.
+    /// The Swift object that was attached under that name.
     @MainActor
     public func attached<Object: AnyObject>(_ name: String, as type: Object.Type = Object.self) -> Object? {
         g_object_get_data(cast(), name).map { Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }

@@ -1,9 +1,9 @@
 public import CGtk
 
-/// Signals, with closures in place of functions and their data. With `G_CONNECT_SWAPPED` GLib hands over the data first,
-/// so that one C function serves signals with any further arguments that are of no interest.
+/// Signals with closures instead of C functions and data pointers. With `G_CONNECT_SWAPPED` GLib passes the data first,
+/// so one C function serves all signals whose other arguments are not needed.
 extension ObjectPointer {
-    /// Calls `action` with each emission.
+    /// Calls `action` for each emission.
     @MainActor
     public func on(_ signal: String, _ action: @escaping @MainActor () -> Void) {
         let function: @convention(c) (gpointer?) -> Void = { data in
@@ -15,7 +15,7 @@ extension ObjectPointer {
         }
     }
 
-    /// Calls `action`, which says whether that is all that is to happen.
+    /// Calls `action`, which returns whether the signal is handled.
     @MainActor
     public func onRequest(_ signal: String, _ action: @escaping @MainActor () -> Bool) {
         let function: @convention(c) (gpointer?) -> gboolean = { data in
@@ -66,15 +66,15 @@ extension ObjectPointer {
 public struct Key: Sendable {
     /// One of GDK's `GDK_KEY_…`.
     public let value: Int
-    /// Whether Control is held.
+    /// Whether Control is pressed.
     public let hasControl: Bool
-    /// Whether Alt is held.
+    /// Whether Alt is pressed.
     public let hasAlt: Bool
 }
 
 extension UnsafeMutablePointer<GtkWidget> {
-    /// Calls `action` with each key that is pressed in the widget, before its children see it; it says whether the key is
-    /// used up by that.
+    /// Calls `action` for each key that is pressed in the widget, before its children receive it. It returns whether the key is
+    /// handled.
     @MainActor
     public func onKey(_ action: @escaping @MainActor (Key) -> Bool) {
         guard let controller = gtk_event_controller_key_new() else { return }
@@ -93,7 +93,7 @@ extension UnsafeMutablePointer<GtkWidget> {
         gtk_widget_add_controller(self, controller)
     }
 
-    /// Calls `action` with each step of a wheel that is turned with Control held, downwards positive.
+    /// Calls `action` for each step of the wheel while Control is pressed. Downwards is positive.
     @MainActor
     public func onControlScroll(_ action: @escaping @MainActor (Double) -> Void) {
         guard let controller = gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_VERTICAL) else { return }
@@ -113,7 +113,7 @@ extension UnsafeMutablePointer<GtkWidget> {
         gtk_widget_add_controller(self, controller)
     }
 
-    /// Calls `action` before each frame, until it returns false. Frames are made for as long.
+    /// Calls `action` before each frame, until it returns false. Frames are drawn until then.
     @MainActor
     public func onTick(_ action: @escaping @MainActor () -> Bool) {
         gtk_widget_add_tick_callback(

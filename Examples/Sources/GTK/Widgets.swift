@@ -1,14 +1,14 @@
 public import CGtk
 
-/// The few widgets that are used here, each made in one line.
+/// One-line constructors for the widgets of the gallery.
 @MainActor
 public enum Make {
-    /// Children beside each other.
+    /// A horizontal box.
     public static func row(spacing: Int32 = 0, _ children: Widget...) -> Widget {
         box(GTK_ORIENTATION_HORIZONTAL, spacing, children)
     }
 
-    /// Children below each other.
+    /// A vertical box.
     public static func column(spacing: Int32 = 0, _ children: Widget...) -> Widget {
         box(GTK_ORIENTATION_VERTICAL, spacing, children)
     }
@@ -27,7 +27,7 @@ public enum Make {
         return label
     }
 
-    /// A button with a picture of the icon theme, and with words for who cannot see it.
+    /// A button with an icon of the theme, and a label for screen readers.
     public static func button(icon: String, _ words: String, action: @escaping @MainActor () -> Void) -> Widget {
         let button: Widget = gtk_button_new_from_icon_name(icon)
         name(button, words)
@@ -35,7 +35,7 @@ public enum Make {
         return button
     }
 
-    /// A button that stays in.
+    /// A toggle button.
     public static func toggle(
         icon: String, _ words: String, isOn: Bool, action: @escaping @MainActor (Bool) -> Void
     ) -> Widget {
@@ -47,7 +47,7 @@ public enum Make {
         return button
     }
 
-    /// A list of choices, of which one is shown.
+    /// A drop-down list.
     public static func choice(
         _ choices: [String], selected: Int, _ words: String, action: @escaping @MainActor (Int) -> Void
     ) -> Widget {
@@ -67,7 +67,7 @@ public enum Make {
 }
 
 extension UnsafeMutablePointer<GtkWidget> {
-    /// What a screen reader says of it.
+    /// Sets the label for screen readers.
     @MainActor
     public func describe(as words: String) {
         var value = GValue()
@@ -78,15 +78,15 @@ extension UnsafeMutablePointer<GtkWidget> {
         g_value_unset(&value)
     }
 
-    /// The pixels a point of the screen that the widget is on.
+    /// The scale factor of the widget's screen: pixels per point.
     @MainActor
     public var scale: Int { Int(gtk_widget_get_scale_factor(self)) }
 
-    /// Whether it is on the screen, as far as its parents show it.
+    /// Whether the widget and its parents are on the screen.
     @MainActor
     public var isMapped: Bool { gtk_widget_get_mapped(self) != 0 }
 
-    /// Margins on all sides.
+    /// Sets the margins on all sides.
     @MainActor
     public func setMargins(_ size: Int32) {
         gtk_widget_set_margin_start(self, size)

@@ -1,7 +1,7 @@
 import CGtk
 public import ImageResource
 
-/// What a widget looks like, drawn anew and not read from the screen.
+/// A picture of a widget, drawn again instead of read from the screen.
 @MainActor
 public enum WindowPicture {
     /// The pixels of a widget that is on the screen; nil if it is not, or has no size.
@@ -11,7 +11,7 @@ public enum WindowPicture {
             let snapshot = gtk_snapshot_new()
         else { return nil }
         defer { g_object_unref(UnsafeMutableRawPointer(paintable)) }
-        // Of a window its frame too, which is not part of the widget's size.
+        // For a window this includes the frame, which is not part of the widget's size.
         let (width, height) = (
             gdk_paintable_get_intrinsic_width(paintable), gdk_paintable_get_intrinsic_height(paintable)
         )
@@ -25,20 +25,20 @@ public enum WindowPicture {
         guard let texture = gsk_renderer_render_texture(renderer, node, &size) else { return nil }
         defer { g_object_unref(UnsafeMutableRawPointer(texture)) }
         return BitmapImage(width: Int(width) * scale, height: Int(height) * scale, isOpaque: true) { pixels in
-            // As cairo has them, which is as `BitmapImage` has them.
+            // In cairo's format, which is the format of `BitmapImage`.
             gdk_texture_download(
                 texture, pixels.baseAddress?.assumingMemoryBound(to: guchar.self), gsize(Int(width) * scale * 4))
         }
     }
 
-    /// Where the middle of a widget is in its window, frame included, in points.
+    /// The middle of a widget in its window, including the frame, in points.
     public static func middle(of widget: Widget) -> (x: Double, y: Double)? {
         guard let root = gtk_widget_get_root(widget) else { return nil }
         var (from, to) = (graphene_point_t(), graphene_point_t())
         graphene_point_init(
             &from, Float(gtk_widget_get_width(widget)) / 2, Float(gtk_widget_get_height(widget)) / 2)
         guard gtk_widget_compute_point(widget, root.widget, &from, &to) != 0 else { return nil }
-        var (left, top) = (0.0, 0.0)  // what a window's frame takes
+        var (left, top) = (0.0, 0.0)  // the size of the window's frame
         gtk_native_get_surface_transform(gtk_widget_get_native(widget), &left, &top)
         return (Double(to.x) + left, Double(to.y) + top)
     }

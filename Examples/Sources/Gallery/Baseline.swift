@@ -2,35 +2,34 @@ import Foundation
 import ImageResource
 import Synchronizer
 
-/// One thing, done as people do it by hand: what `--measure` compares with.
+/// What `--measure` compares with: one technique is replaced by what an app without the library does.
 enum Baseline: String, CaseIterable {
-    /// The bytes come in the background; the whole photograph is decoded on the main thread, and then made as small as
-    /// it is shown.
+    /// Bytes arrive in the background. The whole photograph is decoded on the main thread, and then scaled to the size that
+    /// is shown.
     case decodeOnMain = "decode-on-main"
-    /// Nothing is cancelled that has left the screen; what was asked for last still comes first.
+    /// Loads that have left the screen are not cancelled. The newest load still comes first.
     case noCancel = "no-cancel"
-    /// What has left the screen is cancelled, but what is waiting comes in the order of asking.
+    /// Loads that have left the screen are cancelled, but queued loads run in the order of their requests.
     case fifo
-    /// As large as it is stored, for the screen to make it smaller.
+    /// Photographs are decoded at full size, and the screen scales them.
     case fullSize = "full-size"
-    /// Two things at once: neither cancelled nor in another order than asked for, as a task of a `URLSession` is that
-    /// nobody keeps.
+    /// Combines two: loads are neither cancelled nor reordered, like a task of a `URLSession` that you do not keep.
     case noCancelFIFO = "no-cancel-fifo"
 
     var cancels: Bool { self != .noCancel && self != .noCancelFIFO }
     var isFirstComeFirstServed: Bool { self == .fifo || self == .noCancelFIFO }
 }
 
-/// What a cell is told about its picture.
+/// The result that a cell receives for its picture.
 enum PictureStep {
-    /// Some of it, while the rest arrives.
+    /// A part of the picture, while the rest arrives.
     case preview(BitmapImage)
     case image(BitmapImage)
     case failure(any Error)
 }
 
 extension Session {
-    /// Loads a picture for a cell. What is in memory is given before this returns.
+    /// Loads a picture for a cell. A picture in memory is delivered before this returns.
     func follow(_ resource: ImageResource, step: @escaping @MainActor (PictureStep) -> Void) -> CancelLoading {
         if baseline == .decodeOnMain { return followDecodingHere(resource, step) }
         let cancel = synchronizer.followResource(resource) { result in

@@ -3,10 +3,10 @@ import Foundation
 import GTK
 import GalleryModel
 
-/// A gallery of photographs over the Synchronizer library, in GTK 4. `Options.help` says what it can do.
+/// A photo gallery in GTK 4 that uses the Synchronizer library. `Options.help` lists its options.
 @main
 enum Gallery {
-    /// Not asynchronous: the main actor's code is to run on this thread, which waits in GLib's loop.
+    /// Not asynchronous, because the main actor runs on this thread, which waits in GLib's loop.
     @MainActor
     static func main() {
         if CommandLine.arguments.contains("--help") { return print(Options.help) }
@@ -19,24 +19,24 @@ enum Gallery {
             print(misuse.words, Options.help, separator: "\n")
             exit(2)
         } catch {
-            print("The gallery cannot begin: \(error)")
+            print("The gallery can't start: \(error)")
             exit(1)
         }
     }
 }
 
-/// The application, and what it is to do besides being looked at.
+/// The application, in its interactive and its unattended modes.
 @MainActor
 final class Program {
     let options: Options
     let site: SiteProcess?
     let feedURL: URL
     private let application: OpaquePointer?
-    /// What it ends with.
+    /// The exit code.
     var code: Int32 = 0
     private var window: GalleryWindow?
 
-    /// The port of the site that is looked at: a cache finds by URL, and so by port.
+    /// The port of the interactive site. A cache is keyed by URL, which contains the port.
     private static let usualPort = 41_731
 
     init(_ options: Options) throws {
@@ -51,7 +51,7 @@ final class Program {
         application = gtk_application_new("synchronizer.Gallery", G_APPLICATION_NON_UNIQUE).map { OpaquePointer($0) }
     }
 
-    /// Runs until the last window is closed, or the work is done.
+    /// Runs until the last window closes, or the work is done.
     func run() -> Int32 {
         application?.on("activate") { [weak self] in self?.begin() }
         g_application_run(application?.cast(), 0, nil)
@@ -64,12 +64,13 @@ final class Program {
         switch options.mode {
         case .interactive: openWindow()
         case .screenshot(let file): perform { try await $0.takeScreenshot(file) }
+        case .frames(let folder): perform { try await $0.recordAnimation(into: folder) }
         case .check: perform { try await Check(program: $0).run() }
         case .measure: perform { try await Measurement(program: $0).run() }
         }
     }
 
-    /// Does something without a user, and ends.
+    /// Works without a user, and then quits.
     private func perform(_ work: @escaping @MainActor (Program) async throws -> Void) {
         g_application_hold(application?.cast())
         Task {
@@ -93,7 +94,7 @@ final class Program {
         open(session, state, stateFile: SavedState.standardFile)
     }
 
-    /// Opens a window, which is kept until the next is opened.
+    /// Opens a window, and keeps it until the next one opens.
     @discardableResult
     func open(
         _ session: Session, _ state: SavedState, stateFile: URL? = nil, journal: (any CellJournal)? = nil

@@ -1,43 +1,46 @@
 import Foundation
 
-/// What the command line says.
+/// The options of the command line.
 struct Options {
     static let help = """
         Scripts/gallery [options]                shows the gallery
-          --feed URL          a feed of your own in place of the sample site's
-          --items N           how many pictures the sample site has (600)
-          --light | --dark    whatever the desktop prefers
-          --offline           begins with what is stored, and asks nobody
-        Scripts/gallery --screenshot FILE        a picture of it, .jpg or .png, without a display
-          --detail N          of one picture, by its number from 0
+          --feed URL          shows your own feed instead of the sample site's
+          --items N           the number of pictures of the sample site (600)
+          --light | --dark    overrides the preference of the desktop
+          --offline           starts offline, with stored pictures only
+        Scripts/gallery --screenshot FILE        takes a picture of it, .jpg or .png, without a display
+          --detail N          of one photograph, by its index
           --inspector         with the inspector
-          --size WxH          of so many points
-        Scripts/gallery --check                  checks itself under Xvfb; exits with 1 if something does not hold
-        Scripts/gallery --measure                scrolls through everything under Xvfb, and prints what that cost
-          --baseline NAME     with one thing done by hand: decode-on-main, no-cancel, fifo, full-size;
-                              or no-cancel-fifo, which is two of them at once
+          --size WxH          the size of the window in points
+        Scripts/gallery --animation FILE         takes a short film of it, .webp, without a display; --dark and --size, too
+        Scripts/gallery --check                  checks itself under Xvfb; exits with 1 if a check fails
+        Scripts/gallery --measure                scrolls through everything under Xvfb, and prints the cost
+          --baseline NAME     replaces one technique: decode-on-main, no-cancel, fifo, full-size;
+                              or no-cancel-fifo, which combines two
           --sizes NAME        equal: photographs of some 650 KB; mixed: of some 270 KB, and one in twelve an original of 8 MB
-          --draw N            which of the mixed ones are originals: another number, others (0)
-          --bandwidth N       bytes a second of the sample site (16000000 for equal sizes, 5000000 for mixed ones; 0 for
+          --draw N            chooses which of the mixed ones are originals (0)
+          --bandwidth N       bytes per second of the sample site (16000000 for equal sizes, 5000000 for mixed ones; 0 for
                               no limit)
-          --passes N          how often it scrolls through the list at the end, for its memory (0)
-          --json FILE         writes the figures too
-        Scripts/gallery --compare                measures it and all that is done by hand, several times each, which
-                              takes about twenty minutes, and prints one table
+          --passes N          the number of passes over the list at the end, to measure memory (0)
+          --json FILE         also writes the figures to a file
+        Scripts/gallery --compare                measures it and all baselines, several times each, and prints one
+                              table; takes about twenty minutes
         """
 
     enum Mode: Equatable {
         case interactive, check, measure
         case screenshot(file: String)
+        /// Frames for an animation; `Scripts/gallery --animation` makes one file of them.
+        case frames(folder: String)
     }
 
-    /// What is measured: how large the photographs of the sample site are.
+    /// The sizes of the sample site's photographs, for measurements.
     enum Sizes: String, Codable {
         case equal, mixed
 
-        /// What makes the site have them, and the feed that names them.
+        /// The command that makes the site serve them, and their feed.
         var site: (command: String, feed: String) { self == .equal ? ("enlarge", "large") : ("mix", "mixed") }
-        /// Bytes a second for which what is in sight takes a second or so.
+        /// Bytes per second at which the visible photographs take about a second.
         var bandwidth: Int { self == .equal ? 16_000_000 : 5_000_000 }
     }
 
@@ -57,7 +60,7 @@ struct Options {
     var sizes = Sizes.equal
     var draw = 0
     private var wantedBandwidth: Int?
-    /// Bytes a second of the sample site, while it is measured.
+    /// Bytes per second of the sample site during a measurement.
     var bandwidth: Int { wantedBandwidth ?? sizes.bandwidth }
     var passes = 0
     var json: String?
@@ -82,13 +85,14 @@ struct Options {
     private mutating func take(_ option: String, _ value: String) throws {
         switch option {
         case "--screenshot": mode = .screenshot(file: value)
+        case "--frames": mode = .frames(folder: value)
         case "--feed":
-            guard let url = URL(string: value), url.scheme != nil else { throw Misuse(words: "\(value) is no URL") }
+            guard let url = URL(string: value), url.scheme != nil else { throw Misuse(words: "\(value) is not a URL") }
             feed = url
         case "--items": items = try number(value)
         case "--detail": detail = try number(value)
         case "--sizes":
-            guard let sizes = Sizes(rawValue: value) else { throw Misuse(words: "No sizes \(value)") }
+            guard let sizes = Sizes(rawValue: value) else { throw Misuse(words: "There are no sizes \(value)") }
             self.sizes = sizes
         case "--draw": draw = try number(value)
         case "--bandwidth": wantedBandwidth = try number(value)
@@ -96,17 +100,17 @@ struct Options {
         case "--json": json = value
         case "--size":
             let sides = value.split(separator: "x").compactMap { Int($0) }
-            guard sides.count == 2 else { throw Misuse(words: "\(value) is no size, such as 1200x800") }
+            guard sides.count == 2 else { throw Misuse(words: "\(value) is not a size such as 1200x800") }
             size = (sides[0], sides[1])
         case "--baseline":
-            guard let baseline = Baseline(rawValue: value) else { throw Misuse(words: "No baseline \(value)") }
+            guard let baseline = Baseline(rawValue: value) else { throw Misuse(words: "There is no baseline \(value)") }
             self.baseline = baseline
         default: throw Misuse(words: "\(option)?")
         }
     }
 
     private func number(_ value: String) throws -> Int {
-        guard let number = Int(value), number >= 0 else { throw Misuse(words: "\(value) is no number") }
+        guard let number = Int(value), number >= 0 else { throw Misuse(words: "\(value) is not a number") }
         return number
     }
 }

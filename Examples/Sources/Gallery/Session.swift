@@ -3,19 +3,19 @@ import GalleryModel
 import ImageResource
 import Synchronizer
 
-/// The library, as the gallery uses it: one synchronizer, one cache, and what is asked of them.
+/// The gallery's use of the library: one synchronizer, one cache, and the requests.
 @MainActor
 final class Session {
     let feedURL: URL
     let synchronizer: Synchronizer
     let listener = Listener()
     let baseline: Baseline?
-    /// Whether only what is stored is shown: by the cache policy of every request.
+    /// Whether only stored pictures are shown, by the cache policy of every request.
     var isOffline = false
-    /// Whether pictures that are stored are to be confirmed by the server, though they are fresh.
+    /// Whether the server has to confirm stored pictures although they are fresh.
     private var isRevalidating = false
 
-    /// - Parameter directory: where the cache is; nil for that of this user and program.
+    /// - Parameter directory: the directory of the cache; nil for the default of this user and program.
     init(feed: URL, directory: URL? = nil, baseline: Baseline? = nil) {
         feedURL = feed
         self.baseline = baseline
@@ -24,32 +24,32 @@ final class Session {
         configuration.caching = .managed
         configuration.memoryCapacity = 32 << 20
         configuration.preferredMemoryUsage = 24 << 20
-        configuration.grace = 0.05  // a cell that GTK uses again may be given the same photograph
-        // Where the line is the bottleneck, each further load at a time makes all of them later. Two keep it busy, and
-        // with a third the others need not wait when two are of many megabytes.
+        configuration.cancellationGracePeriod = 0.05  // a cell that GTK uses again may be given the same photograph
+        // If bandwidth is the bottleneck, each additional concurrent load delays all of them. Two loads use the bandwidth.
+        // With a third, small pictures need not wait while two large ones are in flight.
         configuration.maximumLoadsPerHost = 3
         configuration.observer = listener
-        // One core is left to the window: where all of them decode, frames come late.
+        // One core is left to the window: if all cores decode, frames are late.
         configuration.maximumParses = max(1, ProcessInfo.processInfo.activeProcessorCount - 1)
         if baseline?.isFirstComeFirstServed == true { configuration.schedule = .oldestFirst }
         synchronizer = Synchronizer(configuration: configuration)
     }
 
-    /// The pictures' list: what is stored at once, then what the server says, even if that could be spared.
+    /// The list of pictures. It is revalidated even if it is fresh.
     var feed: JSONResource<Feed> {
         var request = request(for: feedURL, .reloadRevalidatingCacheData)
         request.setValue("application/json", forHTTPHeaderField: "Accept")
         return JSONResource(request: request)
     }
 
-    /// A picture at exactly the pixels of a space of so many points that it is to cover.
+    /// A picture with the pixels that cover a space given in points.
     func thumbnail(of photograph: Photograph, covering size: CGSize, scale: Int) -> ImageResource {
         let sizing = ImageSizing.space(size, contentMode: .aspectFill, scale: CGFloat(scale))
         return ImageResource(
             request: request(for: photograph.url), sizing: baseline == .fullSize ? .stored : sizing)
     }
 
-    /// A picture as large as it fits into a space; as it is stored without one.
+    /// A picture that fits into a space; at full size without one.
     func picture(of photograph: Photograph, fitting size: CGSize?, scale: Int) -> ImageResource {
         let sizing = size.map {
             ImageSizing.space($0, contentMode: .aspectFit, scale: CGFloat(scale), filter: .lanczos)
@@ -64,7 +64,7 @@ final class Session {
         return URLRequest(url: url, cachePolicy: isOffline ? .returnCacheDataDontLoad : policy)
     }
 
-    /// What `body` asks for is confirmed by the server.
+    /// Makes the server confirm the pictures that `body` requests.
     func revalidating(_ body: () -> Void) {
         isRevalidating = true
         defer { isRevalidating = false }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The sample site: a program beside this one, which ends with the pipe that it reads from.
+/// The sample site: another process, which ends when its input pipe closes.
 @MainActor
 final class SiteProcess {
     struct Counts: Decodable {
@@ -17,10 +17,11 @@ final class SiteProcess {
     private let process: Process
     private let input: Pipe
     private let lines: LineReader
-    /// Such as `http://127.0.0.1:41731`.
+    /// The base URL, such as `http://127.0.0.1:41731`.
     let base: URL
 
-    /// Starts it. A cache finds by URL, and so by port; should the port be taken, it gets another.
+    /// Starts the site. A cache is keyed by URL, which contains the port, so the port is fixed. If it is taken, another one
+    /// is used.
     init(port: Int = 0) throws {
         do {
             (process, input, lines, base) = try Self.start(port: port)
@@ -49,26 +50,26 @@ final class SiteProcess {
         URL(string: target, relativeTo: base)?.absoluteURL ?? base
     }
 
-    /// Says a command, and waits for the answer.
+    /// Sends a command, and waits for the answer.
     @discardableResult
     func say(_ command: String) -> String {
         try? input.fileHandleForWriting.write(contentsOf: Data((command + "\n").utf8))
         return lines.next() ?? ""
     }
 
-    /// What it has counted so far.
+    /// The counts so far.
     func counts() throws -> Counts {
         try JSONDecoder().decode(Counts.self, from: Data(say("counts").utf8))
     }
 
-    /// Ends it.
+    /// Stops the site.
     func stop() {
         try? input.fileHandleForWriting.close()
         process.waitUntilExit()
     }
 }
 
-/// Lines of a pipe, each when it is complete.
+/// Reads complete lines from a pipe.
 private final class LineReader {
     private let file: FileHandle
     private var received = Data()

@@ -1,20 +1,20 @@
 import Foundation
 
-/// In which order the pictures are shown.
+/// The order in which the pictures are shown.
 public enum Arrangement: String, Codable, CaseIterable, Sendable {
     case asInFeed, title, credit, largestFirst
 
-    /// As a person reads it.
+    /// The label for users.
     public var words: String {
         switch self {
-        case .asInFeed: "As they come"
+        case .asInFeed: "Feed order"
         case .title: "By title"
         case .credit: "By author"
         case .largestFirst: "Largest first"
         }
     }
 
-    /// The same pictures in this order. Those that are equal in it stay in the order in which they come.
+    /// The same pictures in this order. The sort is stable.
     public func sorted(_ photographs: [Photograph]) -> [Photograph] {
         switch self {
         case .asInFeed: photographs
@@ -26,7 +26,7 @@ public enum Arrangement: String, Codable, CaseIterable, Sendable {
 }
 
 extension Photograph {
-    /// Zero if the feed does not say, or says nonsense.
+    /// Zero if the feed has no valid size.
     fileprivate var pixels: Double { max(0, Double(item.width ?? 0)) * max(0, Double(item.height ?? 0)) }
 }
 

@@ -1,28 +1,27 @@
 public import Foundation
 
-/// What the gallery shows: a title, and pictures in the order in which they come. `Documentation/Gallery.md` describes
-/// the JSON.
+/// The contents of the gallery: a title and pictures. `Documentation/Design/Gallery.md` describes the JSON.
 public struct Feed: Decodable, Hashable, Sendable {
-    /// The heading of the window.
+    /// The title of the window.
     public var title: String
     /// The pictures.
     public var items: [Item]
 
-    /// A picture, and what is said about it.
+    /// A picture with its description.
     public struct Item: Decodable, Hashable, Sendable, Identifiable {
-        /// Unlike that of any other item.
+        /// Unique in the feed.
         public var id: Int
-        /// What it is.
+        /// The title.
         public var title: String
-        /// Who made it.
+        /// The author and the licence.
         public var credit: String
-        /// What somebody who does not see it would want to be told.
+        /// The description for screen readers.
         public var alternativeText: String
-        /// Where it is; relative to the feed, if it is no whole URL.
+        /// The URL, which may be relative to the feed.
         public var url: String
-        /// Pixels, if the feed says so.
+        /// The width in pixels, if the feed states it.
         public var width: Int?
-        /// Pixels, if the feed says so.
+        /// The height in pixels, if the feed states it.
         public var height: Int?
 
         enum CodingKeys: CodingKey { case id, title, credit, alternativeText, url, width, height }
@@ -39,7 +38,7 @@ public struct Feed: Decodable, Hashable, Sendable {
         }
     }
 
-    /// The items whose URL is one, each id once: the first of those that share an id.
+    /// The items with a valid URL. Of items with the same id only the first is included.
     public func photographs(from feedURL: URL) -> [Photograph] {
         var known: Set<Int> = []
         return items.compactMap { item in
@@ -50,16 +49,16 @@ public struct Feed: Decodable, Hashable, Sendable {
     }
 }
 
-/// An item of a feed whose URL is known to be one.
+/// An item with a valid URL.
 public struct Photograph: Hashable, Sendable, Identifiable {
     /// The item in the feed.
     public let item: Feed.Item
-    /// Where it is.
+    /// The absolute URL.
     public let url: URL
 
     public var id: Int { item.id }
 
-    /// “1411 × 1411”; empty if the feed does not say.
+    /// “1411 × 1411”; empty if the feed states no size.
     public var dimensions: String {
         guard let width = item.width, let height = item.height else { return "" }
         return "\(width) × \(height)"

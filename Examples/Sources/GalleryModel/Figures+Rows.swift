@@ -12,22 +12,22 @@ extension Figures {
         }
     }
 
-    /// All that the inspector shows of it, in order.
+    /// The lines that the inspector shows, in order.
     public var rows: [Row] {
         [
-            Row(group: "Loads", name: "Under way", value: "\(underWay)"),
-            Row(group: "Loads", name: "Waiting", value: "\(waiting)"),
+            Row(group: "Loads", name: "In flight", value: "\(underWay)"),
+            Row(group: "Loads", name: "Queued", value: "\(waiting)"),
             Row(group: "Loads", name: "Started", value: "\(started)"),
             Row(group: "Loads", name: "Finished", value: "\(finished)"),
             Row(group: "Loads", name: "Cancelled", value: "\(cancelled)"),
-            Row(group: "Loads", name: "Tried again", value: "\(retried)"),
+            Row(group: "Loads", name: "Retried", value: "\(retried)"),
             Row(group: "Loads", name: "Failed", value: "\(failed)"),
-            Row(group: "Answers", name: "From memory", value: "\(fromMemory)"),
-            Row(group: "Answers", name: "From the disk", value: "\(fromDisk)"),
-            Row(group: "Answers", name: "Revalidated", value: "\(revalidated)"),
-            Row(group: "Answers", name: "From the network", value: "\(fromNetwork)"),
+            Row(group: "Responses", name: "From memory", value: "\(fromMemory)"),
+            Row(group: "Responses", name: "From disk", value: "\(fromDisk)"),
+            Row(group: "Responses", name: "Revalidated", value: "\(revalidated)"),
+            Row(group: "Responses", name: "From network", value: "\(fromNetwork)"),
             Row(group: "Bytes", name: "Received", value: Self.words(bytes: networkBytes)),
-            Row(group: "Bytes", name: "Spared", value: Self.words(bytes: sparedBytes)),
+            Row(group: "Bytes", name: "Saved", value: Self.words(bytes: sparedBytes)),
             Row(group: "Bytes", name: "Wasted", value: Self.words(bytes: wastedBytes)),
         ]
     }

@@ -1,11 +1,11 @@
 import Foundation
 public import Synchronizer
 
-/// What the library does, in numbers: made of the events that it reports.
+/// Figures about the library, computed from its events.
 public struct Figures: Sendable, Equatable {
-    /// Loads that look into the cache, receive or parse.
+    /// Loads in a cache lookup, on the network or in a parse.
     public var underWay = 0
-    /// Loads that wait for their turn.
+    /// Loads that wait for a slot.
     public var waiting = 0
     public var started = 0
     public var finished = 0
@@ -16,11 +16,11 @@ public struct Figures: Sendable, Equatable {
     public var fromDisk = 0
     public var revalidated = 0
     public var fromNetwork = 0
-    /// Bytes of bodies that came over the network.
+    /// Bytes of bodies received from the network.
     public var networkBytes = 0
-    /// Bytes of bodies that came out of the cache in place of the network.
+    /// Bytes of bodies from the cache instead of the network.
     public var sparedBytes = 0
-    /// Bytes that came over the network for loads that were then given up, and are not stored either.
+    /// Bytes received for loads that were cancelled, and not stored.
     public var wastedBytes = 0
 
     private struct Load {
@@ -37,7 +37,7 @@ public struct Figures: Sendable, Equatable {
         one.rows.map(\.value) == other.rows.map(\.value)
     }
 
-    /// Takes an event into account.
+    /// Counts an event.
     public mutating func note(_ event: SynchronizerEvent) {
         guard let id = event.load else {
             if case .cached(.memory) = event.kind { fromMemory += 1 }
@@ -73,7 +73,7 @@ public struct Figures: Sendable, Equatable {
 
     private mutating func note(_ trace: LoadTrace) {
         finished += 1
-        sparedBytes += trace.bytesSpared
+        sparedBytes += trace.bytesSaved
         switch trace.source {
         case .memory: fromMemory += 1
         case .cache, .stale: fromDisk += 1

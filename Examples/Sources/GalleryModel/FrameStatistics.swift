@@ -1,22 +1,22 @@
-/// How frames came: one after the other, as they were asked for.
+/// Statistics of consecutive frames.
 public struct FrameStatistics: Sendable {
-    /// Microseconds from one wake-up to the next above which the second one is late.
+    /// A frame is late if it starts more than this many microseconds after the one before.
     public static let lateAfter: Int = 25_000
 
-    /// Frames, but for the first, which has none before it.
+    /// The number of frames, except the first, which has no predecessor.
     public private(set) var count = 0
-    /// Those of them that were late.
+    /// The number of late frames.
     public private(set) var late = 0
-    /// Those for which the program itself had too much to do: it computed for longer than that. The others were late
-    /// because the machine had something else to do.
+    /// The number of late frames before which the program itself computed for longer than the limit. The others were late
+    /// because the machine was busy.
     public private(set) var lateByOwnWork = 0
-    /// Microseconds that each frame took.
+    /// The duration of each frame, in microseconds.
     public private(set) var painting: [Int] = []
     private var last: (began: Int, computed: Int)?
 
     public init() {}
 
-    /// Another frame, in microseconds of any clock; `computed` is how long the program had computed when it began.
+    /// Adds a frame, in microseconds of any clock; `computed` is the CPU time of the program at its start.
     public mutating func add(began: Int, ended: Int, computed: Int) {
         if let last {
             count += 1
@@ -27,12 +27,12 @@ public struct FrameStatistics: Sendable {
         painting.append(max(0, ended - began))
     }
 
-    /// The next frame follows none: between them none was asked for.
+    /// Interrupts the sequence: the next frame has no predecessor.
     public mutating func pause() {
         last = nil
     }
 
-    /// Milliseconds that no more than that share of the frames took longer than: 0.5 for the median.
+    /// The quantile of the durations in milliseconds: 0.5 is the median.
     public func painting(percentile: Double) -> Double {
         guard !painting.isEmpty else { return 0 }
         let index = Int((Double(painting.count) * percentile).rounded(.up)) - 1

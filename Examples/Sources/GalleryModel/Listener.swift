@@ -1,7 +1,7 @@
 public import Synchronizer
 import Synchronization
 
-/// Keeps the figures of what a synchronizer does. It hears of it on any thread.
+/// Collects the figures of a synchronizer. It receives events on any thread.
 public final class Listener: SynchronizerObserver {
     private let state = Mutex(Figures())
 
@@ -11,6 +11,6 @@ public final class Listener: SynchronizerObserver {
         state.withLock { $0.note(event) }
     }
 
-    /// The figures now.
+    /// The current figures.
     public var figures: Figures { state.withLock { $0 } }
 }

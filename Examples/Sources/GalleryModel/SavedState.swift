@@ -1,17 +1,17 @@
 public import Foundation
 
-/// What is kept between two runs: a small JSON file.
+/// The state that is saved between runs, as a small JSON file.
 public struct SavedState: Codable, Hashable, Sendable {
     /// The window's size in points.
     public var width = 1_214
     public var height = 800
-    /// How far the grid is scrolled, in points.
+    /// The scroll position of the grid, in points.
     public var scroll = 0.0
     public var order = Arrangement.asInFeed
     public var theme = Theme.system
     public var showsInspector = false
 
-    /// Light, dark, or what the desktop prefers.
+    /// Light, dark, or the preference of the desktop.
     public enum Theme: String, Codable, Sendable, CaseIterable {
         case system, light, dark
     }
@@ -26,13 +26,13 @@ public struct SavedState: Codable, Hashable, Sendable {
         return folder.appendingPathComponent("synchronizer-gallery/state.json")
     }
 
-    /// What the file says; the standard, if there is none or it is damaged.
+    /// Reads the file; the default if it is missing or corrupt.
     public init(from file: URL) {
         let state = (try? Data(contentsOf: file)).flatMap { try? JSONDecoder().decode(SavedState.self, from: $0) }
         self = (state ?? SavedState()).withinReason
     }
 
-    /// Writes it; what cannot be written is not kept.
+    /// Writes the file. Errors are ignored.
     public func write(to file: URL) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
@@ -41,7 +41,7 @@ public struct SavedState: Codable, Hashable, Sendable {
         try? encoder.encode(self).write(to: file, options: .atomic)
     }
 
-    /// A file can say anything.
+    /// The file may have any values.
     private var withinReason: SavedState {
         var state = self
         state.width = min(max(width, 360), 8_000)

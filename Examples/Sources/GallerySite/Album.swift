@@ -1,13 +1,13 @@
 import Foundation
 import ScriptedServer
 
-/// `/gallery.json?items=600`, in the format of `Documentation/Gallery.md`, and the pictures that it names; or another
-/// feed of that kind. Which items are originals, if the album has any, `draw` tells: a number, 0 without.
+/// `/gallery.json?items=600`, in the format of `Documentation/Design/Gallery.md`, and its pictures, or another
+/// feed of that kind. If the album has originals, the parameter `draw` (0 by default) chooses which items they are.
 struct Album {
     static let largest = 10_000
     let name: String
     let details: [Detail]
-    /// What one in twelve items shows, instead of what services serve.
+    /// The picture of one in twelve items, instead of a reduced one.
     var originals: [Detail] = []
 
     func open(on server: ScriptedServer) {
@@ -36,7 +36,7 @@ struct Album {
             ?? Data()
     }
 
-    /// One in twelve: spread evenly and without a period, as multiples of the golden ratio are.
+    /// One in twelve items, spread evenly and without a period, like multiples of the golden ratio.
     private static func isOriginal(_ id: Int, _ draw: Int) -> Bool {
         UInt32(truncatingIfNeeded: id &+ draw &* largest) &* 2_654_435_769 < UInt32.max / 12
     }

@@ -1,14 +1,14 @@
 import Foundation
 import ScriptedServer
 
-/// What can be said to the site while it runs.
+/// The commands of the running site.
 ///
-///     limit BYTES        bytes a second for all connections together; 0 for no limit
-///     latency SECONDS    before each reply
+///     limit BYTES        bytes per second for all connections together; 0 for no limit
+///     latency SECONDS    delays each reply
 ///     fail TARGET        answers 404 there, such as /gallery/coffee.jpg?item=3
-///     heal TARGET        answers as ever again
-///     enlarge            has large photographs from now on, at /large.json?items=600
-///     mix                has small ones and originals from now on, at /mixed.json?items=600
+///     heal TARGET        answers normally again
+///     enlarge            serves large photographs from now on, at /large.json?items=600
+///     mix                serves small ones and originals from now on, at /mixed.json?items=600
 ///     counts             requests and bytes so far: {"requests":3,"bytes":1200}
 struct Commands {
     let server: ScriptedServer

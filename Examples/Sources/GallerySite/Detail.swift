@@ -2,7 +2,7 @@ import Foundation
 import ImageResource
 import ScriptedServer
 
-/// A picture of the album: a photograph of the sample site, or a part of one, so that few photographs fill an album.
+/// A picture of the album: a photograph of the sample site, or a part of one, so that a few photographs fill an album.
 struct Detail {
     let name: String
     let title: String
@@ -12,7 +12,7 @@ struct Detail {
     let height: Int
     let jpeg: Data
 
-    /// All of them, in an order in which no two parts of a photograph follow each other.
+    /// All pictures, in an order that separates the parts of a photograph.
     static func all() throws -> [Detail] {
         let photographs = try SamplePhotograph.all()
         let details = photographs.map { photograph -> [Detail] in
@@ -26,9 +26,9 @@ struct Detail {
         }
     }
 
-    /// Photographs of the sample site, enlarged.
+    /// Enlarged photographs of the sample site.
     ///
-    /// - Parameter most: how many of them at the most.
+    /// - Parameter most: the largest number of photographs.
     static func enlarged(_ enlargement: Enlargement, most: Int = .max) throws -> [Detail] {
         try SamplePhotograph.all().prefix(most).compactMap { photograph in
             BitmapImage(data: photograph.data).flatMap(enlargement.of).flatMap {
@@ -68,7 +68,7 @@ struct Detail {
     }
 }
 
-/// A part of a photograph that is worth a picture of its own, in pixels.
+/// A part of a photograph that makes a good picture, in pixels.
 private struct Part {
     let photograph: String
     let x, y, width, height: Int

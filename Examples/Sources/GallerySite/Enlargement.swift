@@ -1,26 +1,26 @@
 import ImageResource
 
-/// A photograph of a size that people have, made of a smaller one.
+/// Makes a photograph of a typical size from a smaller one.
 ///
-/// The free photographs that come with the server are smaller than what people have. Enlarged, with the grain of a
-/// sensor, they take as many bytes and as much work to decode as a photograph of that size does.
+/// The free photographs of the server are smaller than typical ones. Enlarged, and with the grain of a
+/// sensor, they take as many bytes and as much decoding work as photographs of that size.
 struct Enlargement {
-    /// What a service serves for a large screen: some 650 KB.
+    /// As services serve for a large screen: some 650 KB.
     static let large = Enlargement(width: 2_048, height: 1_536, quality: 0.85)
-    /// What it serves for a page of many: some 270 KB.
+    /// As services serve for a page of many images: some 270 KB.
     static let small = Enlargement(width: 1_280, height: 960, quality: 0.85)
-    /// What a camera of 24 megapixels has written: some 8 MB.
+    /// As a camera of 24 megapixels writes: some 8 MB.
     static let original = Enlargement(width: 6_000, height: 4_000, quality: 0.93)
 
     let width: Int
     let height: Int
-    /// Of the JPEG, from 0 to 1.
+    /// The quality of the JPEG, from 0 to 1.
     let quality: Double
 
-    /// The most that the grain adds to a value or takes from it.
+    /// The largest deviation that the grain adds to a value.
     private static let grain = 14
 
-    /// The middle of an image, in the proportions of the enlargement; the same pixels each time.
+    /// Enlarges the middle of an image, in the aspect ratio of the result. The pixels are the same each time.
     func of(_ image: BitmapImage) -> BitmapImage? {
         let scale = min(Double(image.width) / Double(width), Double(image.height) / Double(height))
         let left = (Double(image.width) - Double(width) * scale) / 2
@@ -46,7 +46,7 @@ struct Enlargement {
         }
     }
 
-    /// Between which two pixels a place is, and how near to the second, in 256ths.
+    /// The two pixels around a position, and the weight of the second, in 256ths.
     private struct Sample {
         let first, second, share: Int
 
@@ -68,7 +68,7 @@ struct Enlargement {
         return (between(row.first) * (256 - row.share) + between(row.second) * row.share) >> 16
     }
 
-    /// Numbers around zero, small ones more often; the same in each run.
+    /// Random numbers around zero, mostly small; the same in each run.
     private struct Noise {
         private var state: UInt64 = 0x9E37_79B9_7F4A_7C15
 

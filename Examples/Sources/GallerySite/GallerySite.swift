@@ -1,11 +1,11 @@
 import Foundation
 import ScriptedServer
 
-/// The site that the gallery shows by default, in a process of its own: what it costs is not counted as the gallery's.
+/// The default site of the gallery. It is a separate process, so its cost is not part of the gallery's.
 ///
 ///     GallerySite [--port N]
 ///
-/// It prints its port, then answers commands, one a line, each with a line (see ``Commands``). It ends with its input.
+/// It prints its port, and then answers commands, one per line (see ``Commands``). It ends when its input ends.
 @main
 enum GallerySite {
     static func main() throws {
@@ -21,7 +21,7 @@ enum GallerySite {
         site.stop()
     }
 
-    /// At once, which `print` into a pipe would not be.
+    /// Prints without buffering, unlike `print` into a pipe.
     private static func say(_ line: String) {
         FileHandle.standardOutput.write(Data((line + "\n").utf8))
     }

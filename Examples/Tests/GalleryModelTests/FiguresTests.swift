@@ -39,7 +39,7 @@ struct FiguresTests {
     func sources(source: LoadSource) {
         var trace = LoadTrace()
         trace.source = source
-        trace.bytesSpared = 3
+        trace.bytesSaved = 3
         let found = figures([(1, .queued), (1, .finished(trace))])
         #expect(found.fromMemory + found.fromDisk + found.revalidated + found.fromNetwork == 1)
         #expect(found.sparedBytes == 3)

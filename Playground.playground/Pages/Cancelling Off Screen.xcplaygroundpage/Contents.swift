@@ -1,10 +1,10 @@
 /*:
  # Cancelling Off Screen
 
- `swift run CancellingOffScreen` runs this page where there is no Xcode.
+ *For developers of lists.* Without Xcode, run `swift run CancellingOffScreen`.
 
- A list is scrolled faster than its images can be loaded. Each cell cancels its load when it leaves the screen: what
- nobody looks at any more costs nothing, and what is on the screen comes sooner.
+ A list scrolls faster than its images load. Each cell cancels its load when it leaves the screen. Then images that are no
+ longer visible cost nothing, and visible ones arrive sooner.
  */
 import Foundation
 import ImageResource
@@ -12,13 +12,13 @@ import ScriptedServer
 import Synchronizer
 
 let site = try SampleSite(itemCount: 120)
-site.server.limitBandwidth(to: 4_000_000)  // bytes a second, for all connections together
+site.server.limitBandwidth(to: 4_000_000)  // bytes per second, for all connections together
 let feedURL = site.feedURL
 
 let synchronizer = Synchronizer(urlCache: nil)
 let feed = try await synchronizer.load(JSONResource<SampleFeed>(url: feedURL))
 /*:
- A cell keeps the closure that cancels its load. That is all there is to it.
+ A cell keeps the closure that cancels its load. Nothing else is needed.
  */
 @MainActor
 final class Cell {
@@ -36,7 +36,7 @@ final class Cell {
     }
 }
 /*:
- Ten cells are visible. Every ten milliseconds one appears below and one disappears above.
+ Ten cells are visible. Every ten milliseconds one appears at the bottom and one disappears at the top.
  */
 var visible: [Cell] = []
 var seen = 0
@@ -52,7 +52,7 @@ for item in feed.items {
     try await Task.sleep(nanoseconds: 10_000_000)
 }
 /*:
- The list has come to rest. What is on the screen is loaded to its end: asking again joins the load under way.
+ The list has stopped. The visible images are loaded to the end: a new load joins the one in flight.
  */
 for item in feed.items.suffix(10) {
     _ = try await synchronizer.load(ImageResource(url: item.url, maxPixelSize: 200))
@@ -60,9 +60,9 @@ for item in feed.items.suffix(10) {
 
 let counts = site.server.counts
 let everything = try SamplePhotograph.all().reduce(0) { $0 + $1.data.count } * feed.items.count / 6
-print("\(feed.items.count) cells went past; \(seen) had their image before they were gone.")
-print("At rest the 10 visible cells have theirs.")
-print("\(feed.items.count - counts.requests + 1) images were never asked for: their cells had gone before their turn.")
+print("\(feed.items.count) cells scrolled past; \(seen) had their image before they disappeared.")
+print("The 10 visible cells have their images.")
+print("\(feed.items.count - counts.requests + 1) images were never requested: their loads were cancelled in the queue.")
 print(
-    "The server sent \(counts.bodyBytesSent / 1_000_000) MB; everything would have been \(everything / 1_000_000) MB.")
+    "The server sent \(counts.bodyBytesSent / 1_000_000) MB; all images are \(everything / 1_000_000) MB.")
 //: [Next: Your Own Resource](@next)

@@ -1,10 +1,10 @@
 /*:
  # Loading JSON
 
- `swift run LoadingJSON` runs this page where there is no Xcode.
+ *For developers who load JSON.* Without Xcode, run `swift run LoadingJSON`.
 
- The same synchronizer that loads images loads anything that can be decoded. The feed comes from a small server in this
- process; for one from the web, change this line:
+ The synchronizer that loads your images also loads anything that can be decoded. The feed comes from a small server in
+ this process. To load one from the web, change this line:
  */
 import Foundation
 import ScriptedServer
@@ -31,13 +31,13 @@ let feed = try await synchronizer.load(JSONResource<Feed>(url: feedURL))
 print("\(feed.title):")
 for item in feed.items { print("· \(item.title), \(item.credit)") }
 /*:
- `loaded` also tells where the answer came from, and why. The line can go into a log or a bug report.
+ `loaded` also tells you where the response came from, and why. You can put this line into a log or a bug report.
  */
 let again = try await synchronizer.loaded(JSONResource<Feed>(url: feedURL))
-print("\nOnce more: \(again.trace)")
+print("\nAgain: \(again.trace)")
 /*:
- The same bytes as another type are another object. The response is fresh, so no request is made for it. (A decoder of
- your own can be given, too: `JSONResource<Feed>(url: feedURL, decoder: decoder)`.)
+ The same bytes can become an object of another type. The response is fresh, so no request is sent. (You can pass a
+ decoder of your own, too: `JSONResource<Feed>(url: feedURL, decoder: decoder)`.)
  */
 struct Heading: Decodable {
     let title: String
@@ -46,7 +46,8 @@ struct Heading: Decodable {
 let heading = try await synchronizer.loaded(JSONResource<Heading>(url: feedURL))
 print("The heading alone: \(heading.object.title), from \(heading.source)")
 /*:
- Errors say which URL it was, and why. A response that cannot be decoded is not kept, so that the next load asks anew.
+ Errors name the URL and the reason. A response that can't be decoded is removed from the cache, so the next load uses
+ the network.
  */
 for url in [site.server.url("/missing.json"), site.server.url("/photographs/rocket.jpg")] {
     do {
@@ -56,8 +57,8 @@ for url in [site.server.url("/missing.json"), site.server.url("/photographs/rock
     }
 }
 /*:
- `updates(of:)` gives what is stored at once, even if it is stale, and then what the server says: here, that nothing has
- changed. The request insists on asking, or the fresh response would be the end of it.
+ `updates(of:)` first gives you the stored object, even a stale one, and then what the server says: here, that nothing
+ has changed. The cache policy forces a validation. Otherwise the fresh response would be the only update.
  */
 var request = URLRequest(url: feedURL)
 request.cachePolicy = .reloadRevalidatingCacheData
@@ -65,9 +66,9 @@ request.setValue("application/json", forHTTPHeaderField: "Accept")
 print("")
 for try await update in synchronizer.updates(of: JSONResource<Feed>(request: request)) {
     switch update.phase {
-    case .stored: print("Show the \(update.object.items.count) items that are stored …")
+    case .stored: print("Show the \(update.object.items.count) stored items …")
     case .preview: break  // images only
-    case .unchanged: print("… which are what the server has, too.")
+    case .unchanged: print("… which the server confirms.")
     case .fresh: print("… and then the \(update.object.items.count) that the server has.")
     }
 }

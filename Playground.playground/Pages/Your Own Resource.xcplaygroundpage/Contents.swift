@@ -1,10 +1,10 @@
 /*:
  # Your Own Resource
 
- `swift run YourOwnResource` runs this page where there is no Xcode.
+ *For developers who load a format of their own.* Without Xcode, run `swift run YourOwnResource`.
 
- A resource says what to ask for, and what to make out of the bytes. Everything else is the same for all: caching,
- sharing, cancelling, priorities. Here it is a table of comma-separated values.
+ A resource has a request and a parse. Everything else works as for images: caching, coalescing, cancelling, priorities.
+ This one is a table of comma-separated values.
  */
 import Foundation
 import ScriptedServer
@@ -14,8 +14,7 @@ let server = try ScriptedServer()
 server["/planets.csv"] = Reply("planet,moons\nEarth,1\nMars,2\nJupiter,97\n", fields: ["Cache-Control": "max-age=60"])
 let url = server.url("/planets.csv")
 /*:
- `parse` is called on a background thread with the whole body, which is never empty. What it throws reaches whoever
- asked for the resource.
+ `parse` runs on a background thread, with the whole body, which is never empty. Its errors reach the caller.
  */
 struct Table: Resource {
     struct NoColumn: Error {
@@ -39,7 +38,7 @@ struct Table: Resource {
         }
     }
 
-    /// Two columns of one table share the request, and are two objects.
+    /// Two columns of one table share the request, but are two objects.
     var variant: ResourceVariant { ResourceVariant(column) }
 }
 
@@ -47,9 +46,9 @@ let synchronizer = Synchronizer(urlCache: SQLiteURLCache(memoryCapacity: 1 << 20
 async let planets = synchronizer.load(Table(url: url, column: "planet"))
 async let moons = synchronizer.load(Table(url: url, column: "moons"))
 for (planet, count) in zip(try await planets, try await moons) { print("\(planet): \(count)") }
-print("The server was asked \(server.counts.requests) time(s) for both columns.")
+print("The server received \(server.counts.requests) request(s) for both columns.")
 /*:
- What the parse throws is inside of the error.
+ The error contains the one that the parse threw.
  */
 do {
     _ = try await synchronizer.load(Table(url: url, column: "rings"))

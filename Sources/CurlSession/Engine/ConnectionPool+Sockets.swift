@@ -14,7 +14,10 @@ extension ConnectionPool {
     }
 
     func wants(_ events: UInt32, on socket: Int32, for easy: UnsafeMutableRawPointer?) {
-        if events != 0, let transfer = easy.flatMap({ active[$0] }) { transfer.socket = socket }
+        if let transfer = easy.flatMap({ active[$0] }) {
+            if events != 0 { transfer.socket = socket }
+            if events & Epoll.input == 0, !engine.sockets[socket].isMultiplexed { transfer.readingEnded() }
+        }
         watch(socket, wanted: events, lazily: true)
     }
 

@@ -76,7 +76,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         queued[ObjectIdentifier(task)] = nil
         engine.touch(self)
         let mayReuse = closeSpeakingConnections()
-        guard let multi = openMulti(), let easy = options.makeHandle(for: self) else {
+        guard openMulti() != nil, let easy = options.makeHandle(for: self) else {
             slots.release(exchange.origin)
             return task.end(URLError(.unknown), from: self)
         }
@@ -85,9 +85,34 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         task.transfer = transfer
         transfer.configure()
         if !mayReuse { _ = synchronizer_setopt_long(easy, CURLOPT_FRESH_CONNECT, 1) }
-        let code = curl_multi_add_handle(multi, easy)
-        if code != CURLM_OK { finish(transfer, URLError(.unknown)) }
+        send(transfer)
         transferWaits(until: transfer.deadline)
+    }
+
+    private func send(_ transfer: Transfer) {
+        guard let multi, let easy = transfer.easy else { return }
+        if curl_multi_add_handle(multi, easy) != CURLM_OK { finish(transfer, URLError(.unknown)) }
+    }
+
+    /// libcurl needs the addresses of a name: it is told them, and to begin anew.
+    private func lookUp(_ name: HostName, for transfer: Transfer) {
+        curl_multi_remove_handle(multi, transfer.easy)
+        let (task, id) = (transfer.task, ObjectIdentifier(transfer))
+        let ticket = engine.resolver.resolve(name.name) { [self] addresses in
+            perform { [self] in
+                // It may have ended meanwhile, and the task may have gone on to another one.
+                guard let transfer = task.transfer, ObjectIdentifier(transfer) == id, let easy = transfer.easy else {
+                    return
+                }
+                engine.touch(self)
+                if transfer.lookup.end(addresses, for: easy, at: monotonicNow()) {
+                    send(transfer)
+                } else {
+                    finish(transfer, URLError(transfer.exchange.proxy == nil ? .cannotFindHost : .cannotConnectToHost))
+                }
+            }
+        }
+        transfer.lookup.begin(ticket, at: monotonicNow())
     }
 
     /// Takes a transfer out of libcurl, whether it has ended or not.
@@ -136,7 +161,12 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     func settle() {
         var code = CURLE_OK
         while let multi, let easy = synchronizer_multi_ended(multi, &code) {
-            if let transfer = active[easy] { finish(transfer, transfer.meaning(of: code)) }
+            guard let transfer = active[easy] else { continue }
+            if let name = transfer.lookup.awaited {
+                lookUp(name, for: transfer)
+            } else {
+                finish(transfer, transfer.meaning(of: code))
+            }
         }
         while let origin = multiplexed.popLast() { startWaiting(origin) }
         for transfer in gathering where transfer.isToFlush { transfer.flush() }
@@ -229,7 +259,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         if active.isEmpty, queued.isEmpty { return close() }
         for transfer in Array(active.values) {
             if transfer.deadline <= engine.now {
-                transfer.fail(URLError(.timedOut))
+                if transfer.isAnswered { finish(transfer, nil) } else { transfer.fail(URLError(.timedOut)) }
             } else {
                 deadline = min(deadline, transfer.deadline)
             }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// One thread is enough to saturate two cores of servers, and keeps thousands of sessions cheap: a session has a `CURLM`
 /// (connections are not shared between sessions), and all of them wait in one `epoll`. No code of the app runs on this
-/// thread, and nothing on it blocks: names are looked up on threads of libcurl, streams are read on queues of their own.
+/// thread, and nothing on it blocks: names are looked up on threads of `Resolver`, streams are read on queues of their own.
 ///
 /// The thread works in turns. While it sleeps between two of them, a thread that has a request to send may take a turn in its
 /// place: the request is on its way before another thread would have woken. "The engine's thread" is whichever has the turn.
@@ -18,6 +18,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
     }
 
     let clock: EngineClock
+    let resolver: Resolver
     /// The process that has the thread; a child of `fork` does not.
     let process = getpid()
     private let inbox = Locked(Inbox())
@@ -32,6 +33,8 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
     private var timed: [ObjectIdentifier: ConnectionPool] = [:]
     /// Decoders write here before their output is copied into a `Data`.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+    /// How often the thread has begun anew, because it was woken or had something to do.
+    private(set) var turns = 0
     /// The time of `clock` when this turn began.
     private(set) var now: UInt64
     /// When the thread wakes if nothing happens, by `monotonicNow`.
@@ -52,8 +55,9 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
         }
     }
 
-    init(clock: EngineClock) {
+    init(clock: EngineClock, resolver: Resolver = Resolver()) {
         self.clock = clock
+        self.resolver = resolver
         now = clock.now()
         let thread = Thread { [self] in run() }
         thread.name = "CurlSession"
@@ -128,6 +132,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
 
     /// - Returns: Whether there will be another one.
     private func takeTurn() -> Bool {
+        turns += 1
         now = clock.now()
         for command in takeCommands() { command() }
         work()

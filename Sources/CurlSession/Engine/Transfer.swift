@@ -42,6 +42,7 @@ final class Transfer {
     var socket: Int32 = -1
     /// Whether the pool has it flush at the end of the turn.
     var isToFlush = false
+    var lookup = NameLookup()
 
     var parser: HeadParser
     var body = IncomingBody()
@@ -54,6 +55,8 @@ final class Transfer {
     var failure: URLError?
     private var isPaused = false
     var isSendingPaused = false
+    /// The response is complete, and the request's body is not.
+    private(set) var isAnswered = false
     var sent: Int64 = 0
     private var lastProgress: UInt64
     /// When the transfer has to have ended, whatever it waits for.
@@ -80,7 +83,10 @@ final class Transfer {
 
     /// The handle is no longer this transfer's.
     func detach() {
-        if let easy { _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, nil) }
+        if let easy {
+            _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, nil)
+            lookup.drop(easy, pool.engine.resolver)
+        }
         easy = nil
         if let lines, lines != pool.options.plainLines { curl_slist_free_all(lines) }
         lines = nil
@@ -243,6 +249,15 @@ final class Transfer {
         pool.engine.touch(pool)
     }
 
+    /// libcurl reads no more from the connection, whether or not it still sends. It would wait for the end of the request's body
+    /// without end, if that stalls; so once the response is complete, sending may go on only while it makes progress.
+    func readingEnded() {
+        guard parser.isComplete, !isPaused, !isAnswered, !exchange.body.isEmpty else { return }
+        isAnswered = true
+        noteProgress()
+        pool.reconsiderDeadline(of: self)
+    }
+
     // MARK: Time
 
     func noteProgress() {
@@ -252,6 +267,7 @@ final class Transfer {
     /// When it will have timed out, unless something happens.
     var deadline: UInt64 {
         if case .discarded = verdict { return lastProgress + Self.patienceForRest }
+        if isAnswered { return lastProgress + Self.patienceForRest }
         let idle = exchange.idleLimit.map { (isWaiting ? pool.engine.now : lastProgress) + $0 } ?? .max
         return min(idle, lastMoment, task.resourceDeadline)
     }
@@ -264,14 +280,6 @@ final class Transfer {
 
     func collectMetrics(isFinal: Bool) {
         guard let easy else { return }
-        task.set(CurlTaskMetrics(easy, isFinal: isFinal))
-    }
-}
-
-extension CurlResponseHead.Field {
-    /// Whether this is the field of that name, given in lower case.
-    func isNamed(_ lowercased: String) -> Bool {
-        name.utf8.count == lowercased.utf8.count
-            && zip(name.utf8, lowercased.utf8).allSatisfy { ($0 >= 65 && $0 <= 90 ? $0 | 0x20 : $0) == $1 }
+        task.set(CurlTaskMetrics(easy, isFinal: isFinal, lookup: lookup.duration))
     }
 }

@@ -72,7 +72,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         set(CURLOPT_UPLOAD_BUFFERSIZE, 64 << 10)
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_MAXAGE_CONN, ConnectionPool.maximumAge)
-        // Otherwise, a transfer that is cancelled while its name is looked up makes the thread wait for the resolver.
+        // Otherwise, a transfer that is cancelled while libcurl looks a name up makes the thread wait for that.
         set(CURLOPT_QUICK_EXIT, 1)
         tls.apply(to: easy)
         // The environment has been read already.
@@ -82,6 +82,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         _ = synchronizer_setopt_write(easy, CURLOPT_WRITEFUNCTION, writeCallback)
         let context = Unmanaged.passUnretained(pool).toOpaque()
         _ = synchronizer_setopt_sockets(easy, openSocketCallback, closeSocketCallback, context)
+        _ = synchronizer_setopt_lookup(easy, lookupCallback)
         return easy
     }
 
@@ -94,6 +95,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         _ = synchronizer_setopt_string(easy, CURLOPT_URL, exchange.target)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_HEADERDATA, context)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_WRITEDATA, context)
+        _ = synchronizer_setopt_pointer(easy, CURLOPT_RESOLVER_START_DATA, context)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, transfer.message)
         if exchange.isSecure { tls.pin(exchange.url.host ?? "", on: easy) }
         _ = synchronizer_setopt_long(easy, CURLOPT_PIPEWAIT, exchange.isSecure ? 1 : 0)
@@ -169,6 +171,12 @@ private let writeCallback: synchronizer_curl_write = { bytes, size, count, conte
     case .pause: Int(CURL_WRITEFUNC_PAUSE)
     case .fail, nil: 0
     }
+}
+
+/// libcurl would start a thread for each lookup, however many of them hang.
+private let lookupCallback: synchronizer_curl_lookup = { _, _, context in
+    guard let transfer = transfer(context) else { return 0 }
+    return transfer.lookup.mayGoOn(transfer.exchange.namesToLookUp) ? 0 : 1
 }
 
 private let readCallback: synchronizer_curl_write = { space, size, count, context in

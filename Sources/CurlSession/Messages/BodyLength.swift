@@ -2,23 +2,23 @@
 enum BodyLength {
     /// Whether a field says where the body ends.
     static func isFraming(_ name: String) -> Bool {
-        isNamed(name, "content-length") || isNamed(name, "transfer-encoding")
+        name.isFieldName("content-length") || name.isFieldName("transfer-encoding")
     }
 
     /// Leaves one `Content-Length` line if all say the same, and none beside a `Transfer-Encoding`.
     static func settle(_ fields: inout [CurlResponseHead.Field]) throws(HeadError) {
-        guard let first = fields.firstIndex(where: { isNamed($0.name, "content-length") }) else { return }
+        guard let first = fields.firstIndex(where: { $0.isNamed("content-length") }) else { return }
         if fields.count(where: { isFraming($0.name) }) == 1, isPlain(fields[first].value) { return }
         var length: Int64?
-        for field in fields[first...] where isNamed(field.name, "content-length") {
+        for field in fields[first...] where field.isNamed("content-length") {
             for part in field.value.split(separator: ",", omittingEmptySubsequences: false) {
                 guard let value = number(part), length == nil || length == value else { throw .invalidBodyLength }
                 length = value
             }
         }
-        let isChunked = fields.contains { isNamed($0.name, "transfer-encoding") }
+        let isChunked = fields.contains { $0.isNamed("transfer-encoding") }
         let name = fields[first].name
-        fields.removeAll { isNamed($0.name, "content-length") }
+        fields.removeAll { $0.isNamed("content-length") }
         if let length, !isChunked { fields.insert(.init(name: name, value: String(length)), at: first) }
     }
 
@@ -34,10 +34,5 @@ enum BodyLength {
         let end = digits.lastIndex { $0 != " " && $0 != "\t" }.map(digits.index(after:)) ?? digits.startIndex
         guard digits[..<end].utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int64(digits[..<end])
-    }
-
-    private static func isNamed(_ name: String, _ lowercased: String) -> Bool {
-        name.utf8.count == lowercased.utf8.count
-            && zip(name.utf8, lowercased.utf8).allSatisfy { $0 | 0x20 == $1 | 0x20 }
     }
 }

@@ -21,6 +21,7 @@ import Foundation
 /// | equal values of `Content-Length`, in one line or several | one line with that value |
 /// | different, empty, signed or non-numeric `Content-Length`, or one beyond 2^63 - 1 | error (RFC 9112 §6.3) |
 /// | `Content-Length` beside `Transfer-Encoding` | `Content-Length` is removed (RFC 9112 §6.3) |
+/// | different `Location` lines in a 3xx | error: which one counts differs between clients |
 /// | more than 256 KB in all heads and trailers of an exchange, more than 64 interim heads | error |
 ///
 /// libcurl itself (7.88) fails the transfer before this parser sees a line without a colon, a NUL, a line of more than
@@ -91,8 +92,14 @@ struct HeadParser: Sendable {
             return .interim(head)
         }
         try BodyLength.settle(&head.fields)
+        guard !(300..<400).contains(head.status) || !Self.leadsToSeveralPlaces(head) else { throw .ambiguousLocation }
         place = .trailers
         return .final(head)
+    }
+
+    private static func leadsToSeveralPlaces(_ head: CurlResponseHead) -> Bool {
+        guard let first = head.fields.first(where: { $0.isNamed("location") }) else { return false }
+        return head.fields.contains { $0.isNamed("location") && $0.value != first.value }
     }
 
     /// The number of bytes before the line end.
@@ -115,4 +122,6 @@ enum HeadError: Error, Sendable, Hashable {
     case tooManyInterimHeads
     /// A 101 that no request asked for.
     case unexpectedUpgrade
+    /// A redirect to more than one place.
+    case ambiguousLocation
 }

@@ -1,7 +1,8 @@
 import CCurl
 import Foundation
+import TransportSecurity
 
-/// What `TLSOptions` mean for libcurl's handles: made once for a session.
+/// What a `TLSConfiguration` means for libcurl's handles: made once for a session.
 ///
 /// OpenSSL finds the system's authorities in a directory, one file for each that a chain needs, where the system has such a
 /// directory. To read the system's bundle instead takes 20 ms of CPU for each connection. `CAINFO_BLOB` replaces the bundle,
@@ -10,11 +11,11 @@ struct TLSSettings: Sendable {
     private var authorities: Data?
     private var directory: String?
     private var bundle: String?
-    private let certificate: TLSOptions.ClientCertificate?
+    private let certificate: TLSConfiguration.ClientCertificate?
     private let pins: [String: String]
-    private let version: TLSOptions.Version
+    private let version: TLSConfiguration.Version
 
-    init(_ options: TLSOptions, system: SystemAuthorities = .ofLibcurl) {
+    init(_ options: TLSConfiguration, system: SystemAuthorities = .ofLibcurl) {
         certificate = options.clientCertificate
         version = options.minimumVersion
         pins = Dictionary(
@@ -52,7 +53,7 @@ struct TLSSettings: Sendable {
         if let authorities { Self.set(CURLOPT_CAINFO_BLOB, authorities, easy) }
         let lowest = version == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
         _ = synchronizer_setopt_long(easy, CURLOPT_SSLVERSION, lowest)
-        switch certificate {
+        switch certificate?.content {
         case .pkcs12(let data, let password):
             _ = synchronizer_setopt_string(easy, CURLOPT_SSLCERTTYPE, "P12")
             Self.set(CURLOPT_SSLCERT_BLOB, data, easy)

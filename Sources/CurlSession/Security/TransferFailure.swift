@@ -1,6 +1,7 @@
 import CCurl
 import Foundation
 import FoundationNetworking
+import TransportSecurity
 
 /// How a transfer failed, as libcurl tells it, and what that means as an error of `URLSession`. Pure.
 struct TransferFailure: Sendable, Hashable {
@@ -63,10 +64,14 @@ struct TransferFailure: Sendable, Hashable {
             CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
             alert ?? .handshake
         // With TLS 1.3 a server rejects the client when the handshake is over for the client.
-        case CURLE_RECV_ERROR, CURLE_SEND_ERROR: alert
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR: alert ?? (isForged ? .handshake : nil)
         default: nil
         }
     }
+
+    /// Whether OpenSSL broke off because of what it was sent, such as a record that does not decrypt, and not because the
+    /// connection ended.
+    private var isForged: Bool { message.contains("SSL routines") && !message.contains("unexpected eof") }
 
     /// By OpenSSL's x509_vfy.h. 1 is what libcurl has before the chain is verified: then its text tells.
     private var distrust: TLSFailure {

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+@_exported import TransportSecurity
 
 /// A `URLSession` whose data and upload tasks run on libcurl directly: no server can crash the process or hang a task, and
 /// a small load costs a fraction of what Foundation's session takes.
@@ -23,8 +24,8 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
         /// Whether the body of a redirect that is delivered may take no more than a second: it fails with `.timedOut` then.
         package var hurriesRedirects = false
 
-        /// Which servers are trusted over TLS, and as whom the session presents itself.
-        public var tls = TLSOptions()
+        /// Which servers are trusted over TLS, and the certificate that the session presents.
+        public var tls = TLSConfiguration()
 
         /// The options of a session that says nothing else.
         public init() {}

@@ -31,8 +31,12 @@ public struct CurlTaskMetrics: Sendable, Hashable {
 
 extension CurlTaskMetrics {
     /// What libcurl knows of a transfer so far.
-    init(_ easy: UnsafeMutableRawPointer, isFinal: Bool) {
-        func seconds(_ info: CURLINFO) -> Double { Double(synchronizer_info_offset(easy, info)) / 1e6 }
+    /// - Parameter lookup: Nanoseconds that names were looked up, before libcurl's clock was started.
+    init(_ easy: UnsafeMutableRawPointer, isFinal: Bool, lookup: UInt64) {
+        func seconds(_ info: CURLINFO) -> Double {
+            let time = Double(synchronizer_info_offset(easy, info)) / 1e6
+            return time > 0 ? time + Double(lookup) / 1e9 : 0
+        }
         nameLookup = seconds(CURLINFO_NAMELOOKUP_TIME_T)
         connect = seconds(CURLINFO_CONNECT_TIME_T)
         secureConnect = seconds(CURLINFO_APPCONNECT_TIME_T)

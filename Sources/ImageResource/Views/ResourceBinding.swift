@@ -98,7 +98,7 @@ public final class ResourceBinding<R: Resource> {
     }
 
     private func load(_ resource: R, _ identity: ResourceIdentity, _ token: Token) -> CancelLoading {
-        synchronizer.loadResource(resource, identity) { [weak self] result in
+        synchronizer.loadResource(resource, identity: identity) { [weak self] result in
             switch result {
             case .success(let object): self?.finish(token, .success(object))
             case .error(let error): self?.finish(token, .failure(error))
@@ -108,7 +108,7 @@ public final class ResourceBinding<R: Resource> {
     }
 
     private func follow(_ resource: R, _ identity: ResourceIdentity, _ token: Token) -> CancelLoading {
-        synchronizer.followResource(resource, identity) { [weak self] step in
+        synchronizer.followResource(resource, identity: identity) { [weak self] step in
             switch step {
             case .success(let update):
                 switch update.phase {

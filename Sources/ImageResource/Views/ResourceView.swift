@@ -92,7 +92,7 @@
             self.transaction = transaction
             if key == Key(resource, identity) { return phase }
             guard let resource, let identity else { return .empty }
-            return synchronizer.cachedObject(for: resource, identity).map { .success($0) } ?? .loading
+            return synchronizer.cachedObject(for: resource, identity: identity).map { .success($0) } ?? .loading
         }
 
         /// Loads, and waits until the task is cancelled: when the view disappears, or shows another resource.

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Values by key, the least recently used out first, within a cost, a count and an age. Never blocks on more than a
-/// short lock.
+/// Values by key, limited by cost, count and age; evicts the least recently used first. Never blocks for longer than a short
+/// lock.
 package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     package struct Limits: Hashable, Sendable {
         /// The cost at which the cache is purged.
@@ -9,7 +9,7 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
         /// The cost that a purge goes down to.
         package var preferredCost: Int
         package var count: Int
-        /// Seconds after which a value is gone, fresh or not.
+        /// Seconds after which a value is evicted, fresh or not.
         package var age: TimeInterval
 
         package init(cost: Int, preferredCost: Int, count: Int = .max, age: TimeInterval = .infinity) {
@@ -30,7 +30,7 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
     private struct State {
         var entries = LRUList<Key, Entry>()
         var cost = 0
-        /// What is let go of, once the lock is released: the `deinit` of something in a key or a value may do anything.
+        /// Evicted entries, released after unlocking: the `deinit` of a key or value may do anything.
         var dropped: [(key: Key, entry: Entry)] = []
 
         mutating func remove(_ key: Key) {
@@ -39,7 +39,7 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
             dropped.append((inserted, entry))
         }
 
-        /// Keeps at least the value used last.
+        /// Keeps at least the most recently used value.
         mutating func purge(toCost limit: Int, count: Int) {
             while cost > limit || entries.count > count, entries.count > 1, let key = entries.leastRecentlyUsed {
                 remove(key)
@@ -54,7 +54,7 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
         self.limits = limits
     }
 
-    /// The value, if it is there and fresh; `anyAge` takes it after its freshness too.
+    /// The value if it is cached and fresh; with `anyAge` also a stale one.
     package func value(for key: Key, now: Date, anyAge: Bool = false) -> Value? {
         state.withLock { state in
             state.entries.use(key) { entry in
@@ -63,7 +63,7 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
         }
     }
 
-    /// Keeps a value; not if it alone is over the limit.
+    /// Inserts a value, unless it exceeds the limit by itself.
     package func insert(_ value: Value, for key: Key, cost: Int, expires: Date, now: Date) {
         let cost = max(cost, 0)
         change { state in
@@ -84,7 +84,7 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
         _ = take(where: matches)
     }
 
-    /// Removes, and returns what was removed. Looks at the keys without the lock: those that come meanwhile may stay.
+    /// Removes the matching values and returns them. Checks keys without the lock: values inserted meanwhile may stay.
     package func take(where matches: (Key) -> Bool) -> [Value] {
         let matching = state.withLock { $0.entries.allKeys }.filter(matches)
         let dropped = state.withLock { state in
@@ -102,7 +102,7 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
         }
     }
 
-    /// Goes down to the preferred cost, as when the system is short of memory.
+    /// Evicts down to the preferred cost, as when the system is short of memory.
     package func purge() {
         change { $0.purge(toCost: limits.preferredCost, count: limits.count) }
     }

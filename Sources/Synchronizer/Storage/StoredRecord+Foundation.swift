@@ -15,10 +15,11 @@ extension StoredRecord {
         let fields = http.map(HTTPFields.init(of:)) ?? HTTPFields()
         self.init(
             StoredResponse(
-                url: asked.url, method: asked.method, selectingFields: SelectingFields.of(asked, for: fields),
+                url: asked.url, method: asked.method,
+                selectingFields: CacheRules.selectingFields(of: asked, for: fields),
                 status: http?.statusCode ?? 0, fields: fields, requestTime: now, responseTime: now,
                 injectedCacheControl: cached.userInfo?[InjectionMark.userInfoKey] as? String))
-        guard SelectingFields.match(asked, response) else { return nil }
+        guard CacheRules.selects(asked, response) else { return nil }
         if http == nil {
             other = OtherResponse(
                 mimeType: cached.response.mimeType, textEncodingName: cached.response.textEncodingName,
@@ -31,7 +32,7 @@ extension StoredRecord {
     /// Whether this was stored for such a request: same method and same selecting fields (RFC 9111 §4.1).
     fileprivate func answers(_ request: URLRequest) -> Bool {
         guard response.part == nil, let asked = CacheRequest(request) else { return false }
-        return response.method == asked.method && SelectingFields.match(asked, response)
+        return response.method == asked.method && CacheRules.selects(asked, response)
     }
 
     /// The entries that can be stored: text keys with property-list values. The mark of an injection has its own place.
@@ -65,9 +66,9 @@ struct Question {
         self.request = request
         self.url = url
         absoluteURL = url.absoluteString
-        key = cacheKey(of: absoluteURL)
+        key = CacheRules.cacheKey(of: absoluteURL)
         isGET = request.httpMethod ?? "GET" == "GET"
-        hasCredentials = request.allHTTPHeaderFields?.keys.contains(where: Credentials.bindAlways) ?? false
+        hasCredentials = request.allHTTPHeaderFields?.keys.contains(where: CacheRules.alwaysBinds) ?? false
     }
 
     /// What Foundation makes of a URL that is nearly always the one that was asked for.
@@ -118,7 +119,7 @@ extension StoredRecord {
 extension URLRequest {
     /// What a response to this is stored under.
     var storedURL: String? {
-        (url?.absoluteString).map(cacheKey)
+        (url?.absoluteString).map(CacheRules.cacheKey)
     }
 }
 

@@ -1,4 +1,4 @@
-/// A large value behind a reference, for records of which there are many and most are without it.
+/// A large value behind a reference, for records that are numerous and mostly do not have it.
 final class Boxed<Value: Sendable>: Sendable {
     let value: Value
 

@@ -1,7 +1,10 @@
-// On Linux URLRequest, URLCache and URLSession live in a module of their own. Whoever imports Synchronizer has them,
-// so that the same program reads the same on every platform.
-#if canImport(FoundationNetworking)
-    @_exported import FoundationNetworking
-#else
+// `Synchronizer.Configuration.tls`, and the errors of TLS.
+@_exported import TransportSecurity
+
+// On Linux, URLRequest, URLCache and URLSession are in a module of their own. Importing Synchronizer imports them too, so that
+// the same program works on every platform.
+#if canImport(Darwin)
     @_exported import Foundation
+#else
+    @_exported import FoundationNetworking
 #endif

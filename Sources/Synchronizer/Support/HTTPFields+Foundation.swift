@@ -2,7 +2,7 @@ import Foundation
 import HTTPCaching
 
 extension HTTPFields {
-    /// The fields of a response. Foundation has joined repeated lines already, and has lost their order.
+    /// The headers of a response. Foundation has joined repeated lines, and lost their order.
     package init(of response: HTTPURLResponse) {
         self.init(
             response.allHeaderFields.compactMap { name, value in
@@ -11,12 +11,12 @@ extension HTTPFields {
             })
     }
 
-    /// The fields that a request sets itself.
+    /// The headers that a request sets itself.
     package init(of request: URLRequest) {
         self.init((request.allHTTPHeaderFields ?? [:]).map { ($0.key, $0.value) })
     }
 
-    /// As Foundation has fields: one value for each name, in the case of its first line.
+    /// The headers as Foundation represents them: one value for each name, in the case of its first line.
     var dictionary: [String: String] {
         var dictionary: [String: String] = [:]
         var names: [String: String] = [:]

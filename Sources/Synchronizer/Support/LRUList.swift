@@ -1,9 +1,8 @@
-/// A dictionary that knows the order in which its values were used. All operations take constant time.
+/// A dictionary that keeps the order in which its values were used. All operations take constant time.
 ///
-/// Keys, values and links are in arrays of their own, side by side: so looking a value up copies that value, and not
-/// its key with it.
+/// Keys, values and links are in separate arrays, so looking up a value does not copy its key.
 struct LRUList<Key: Hashable, Value> {
-    /// The neighbours of a place towards the more, and towards the less recently used; -1 at the ends.
+    /// The neighbours of a place: more recently used, and less recently used; -1 at the ends.
     private struct Links {
         var newer = -1
         var older = -1
@@ -21,7 +20,7 @@ struct LRUList<Key: Hashable, Value> {
     var allKeys: [Key] { Array(places.keys) }
     var leastRecentlyUsed: Key? { oldest < 0 ? nil : keys[oldest] }
 
-    /// The value; reading it is not using it.
+    /// The value; reading it does not count as use.
     subscript(key: Key) -> Value? {
         places[key].flatMap { values[$0] }
     }
@@ -48,7 +47,7 @@ struct LRUList<Key: Hashable, Value> {
         link(place)
     }
 
-    /// Adds the value as the most recently used, in place of one of the same key.
+    /// Adds the value as the most recently used, and replaces one with the same key.
     mutating func insert(_ value: Value, for key: Key) {
         remove(key)
         let place: Int

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A value behind a lock: the only lock type in the project. The closure must not call out.
+/// A value behind a lock: the only lock type of the project. The closure must not call other code.
 ///
-/// All copies of it are the same lock and the same value, which lie in one object together. The lock is the system's
-/// own, because Foundation's `NSLock` on Linux takes a second one with each unlocking, and four allocations.
+/// All copies share the lock and the value, which are in one object. The lock is the system's own, because Foundation's `NSLock`
+/// on Linux takes a second lock with each unlock, and four allocations.
 package struct Locked<Value>: @unchecked Sendable {  // the value is touched under the lock only
     private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
         deinit {

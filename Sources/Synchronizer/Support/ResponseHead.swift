@@ -1,7 +1,7 @@
 import Foundation
 import HTTPCaching
 
-/// A response without its body. It becomes a `URLResponse` only where a caller looks at one: on Linux, creating an
+/// A response without its body. A `URLResponse` is created only when a caller reads it: on Linux, creating an
 /// `HTTPURLResponse` costs as much as reading 20 KB from the disk.
 package struct ResponseHead: Sendable {
     /// The URL that was requested: that of the last redirect.

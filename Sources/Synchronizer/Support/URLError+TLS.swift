@@ -1,16 +1,8 @@
 import Foundation
 
 extension URLError.Code {
-    /// The failures of TLS: what says that the server could not prove who it is, or did not accept who the client is.
-    /// A load that fails with one is never retried and never answered with a stale response.
-    package static let tlsFailures: Set<URLError.Code> = [
-        .secureConnectionFailed,  // the handshake; also a certificate for another host, or a key that is not pinned
-        .serverCertificateHasBadDate,  // expired
-        .serverCertificateNotYetValid,
-        .serverCertificateUntrusted,  // self-signed, revoked, or otherwise not accepted
-        .serverCertificateHasUnknownRoot,  // an authority that is not trusted
-        .clientCertificateRejected,
-        .clientCertificateRequired,
-        .appTransportSecurityRequiresSecureConnection,  // http where https is required, as after a redirect
-    ]
+    /// The codes of `TLSFailure`, and the one for http where https is required, as after a redirect. A load that fails with
+    /// one is never retried and never answered with a stale response.
+    package static let tlsFailures =
+        Set(TLSFailure.allCases.map(\.code)).union([.appTransportSecurityRequiresSecureConnection])
 }

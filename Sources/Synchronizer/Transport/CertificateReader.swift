@@ -15,19 +15,25 @@ enum CertificateReader {
 
     /// The base64 of the SHA-256 of a certificate's `SubjectPublicKeyInfo`; nil if the DER is none of a certificate.
     static func pin(ofCertificate der: Data) -> String? {
-        publicKeyInfo(Array(der)[...]).map { Data(SHA256.bytes(Array($0))).base64EncodedString() }
+        fields(Array(der)[...]).map { Data(SHA256.bytes(Array($0[4]))).base64EncodedString() }
     }
 
-    /// RFC 5280 §4.1: version (optional), serial number, signature, issuer, validity, subject, subjectPublicKeyInfo.
-    private static func publicKeyInfo(_ der: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    /// Whether issuer and subject of a certificate are the same.
+    static func isSelfSigned(_ der: Data) -> Bool {
+        fields(Array(der)[...]).map { $0[1] == $0[3] } ?? false
+    }
+
+    /// Signature, issuer, validity, subject and subjectPublicKeyInfo. Before them are the version, which is optional, and the
+    /// serial number (RFC 5280 §4.1).
+    private static func fields(_ der: ArraySlice<UInt8>) -> [ArraySlice<UInt8>]? {
         var certificate = der
         guard var fields = takeElement(&certificate, of: .sequence)?.content,
             var signed = takeElement(&fields, of: .sequence)?.content
         else { return nil }
         if signed.first == Tag.version.rawValue { _ = takeElement(&signed, of: .version) }
         guard takeElement(&signed, of: .integer) != nil else { return nil }
-        for _ in 0..<4 where takeElement(&signed, of: .sequence) == nil { return nil }
-        return takeElement(&signed, of: .sequence)?.whole
+        let rest = (0..<5).compactMap { _ in takeElement(&signed, of: .sequence)?.whole }
+        return rest.count == 5 ? rest : nil
     }
 
     private enum Tag: UInt8 {

@@ -1,4 +1,4 @@
-#if canImport(FoundationNetworking)
+#if !canImport(Darwin)
     import Foundation
 
     /// A response as it is proposed to a ``SessionDelegate``. Its `URLResponse` is created when the delegate first looks

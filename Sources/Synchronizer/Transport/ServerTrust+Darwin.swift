@@ -12,7 +12,7 @@
             /// The session decides by itself.
             case byDefault
             case use(URLCredential)
-            case refuse(URLError.Code)
+            case refuse(TLSFailure)
         }
 
         init(_ tls: TLSConfiguration) {
@@ -49,34 +49,38 @@
                 SecTrustSetAnchorCertificatesOnly(trust, !tls.trustsSystemAuthorities)
             }
             var error: CFError?
-            guard SecTrustEvaluateWithError(trust, &error) else { return .refuse(Self.code(of: error)) }
-            if let pins, !pins.contains(Self.pin(of: trust) ?? "") { return .refuse(.secureConnectionFailed) }
+            guard SecTrustEvaluateWithError(trust, &error) else { return .refuse(Self.failure(error, of: trust)) }
+            if let pins, !pins.contains(Self.pin(of: trust) ?? "") { return .refuse(.pinnedKey) }
             return .use(URLCredential(trust: trust))
         }
 
         private static func pin(of trust: SecTrust) -> String? {
-            guard let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate], let own = chain.first else {
-                return nil
-            }
-            return CertificateReader.pin(ofCertificate: SecCertificateCopyData(own) as Data)
+            certificate(of: trust).flatMap(CertificateReader.pin)
         }
 
-        private static func code(of error: CFError?) -> URLError.Code {
+        /// The server's own certificate, in DER.
+        private static func certificate(of trust: SecTrust) -> Data? {
+            (SecTrustCopyCertificateChain(trust) as? [SecCertificate])?.first.map { SecCertificateCopyData($0) as Data }
+        }
+
+        private static func failure(_ error: CFError?, of trust: SecTrust) -> TLSFailure {
             switch error.map({ OSStatus(CFErrorGetCode($0)) }) {
-            case errSecCertificateExpired: .serverCertificateHasBadDate
-            case errSecCertificateNotValidYet: .serverCertificateNotYetValid
-            case errSecNotTrusted, errSecCreateChainFailed: .serverCertificateHasUnknownRoot
-            default: .serverCertificateUntrusted
+            case errSecCertificateExpired: .expired
+            case errSecCertificateNotValidYet: .notYetValid
+            case errSecHostNameMismatch: .wrongHost
+            case errSecNotTrusted, errSecCreateChainFailed:
+                certificate(of: trust).map(CertificateReader.isSelfSigned) == true ? .selfSigned : .unknownAuthority
+            default: .untrusted
             }
         }
 
         private var certificateDecision: Decision {
-            guard let certificate = tls.clientCertificate else { return .byDefault }
-            let options = [kSecImportExportPassphrase as String: certificate.password] as CFDictionary
+            guard case .pkcs12(let data, let password)? = tls.clientCertificate?.content else { return .byDefault }
+            let options = [kSecImportExportPassphrase as String: password] as CFDictionary
             var items: CFArray?
-            guard SecPKCS12Import(certificate.data as CFData, options, &items) == errSecSuccess,
+            guard SecPKCS12Import(data as CFData, options, &items) == errSecSuccess,
                 let item = (items as? [[String: Any]])?.first, let found = item[kSecImportItemIdentity as String]
-            else { return .refuse(.clientCertificateRejected) }
+            else { return .refuse(.clientCertificateUnusable) }
             // Swift has no conditional cast to types of Core Foundation.
             // swift-format-ignore: NeverForceUnwrap
             let identity = found as! SecIdentity

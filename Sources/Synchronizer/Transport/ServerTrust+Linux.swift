@@ -1,4 +1,4 @@
-#if canImport(FoundationNetworking)
+#if !canImport(Darwin)
     import Foundation
 
     /// On Linux libcurl verifies servers by itself, before any challenge.
@@ -6,7 +6,7 @@
         enum Decision: Sendable {
             case byDefault
             case use(URLCredential)
-            case refuse(URLError.Code)
+            case refuse(TLSFailure)
         }
 
         init(_ tls: TLSConfiguration) {}

@@ -1,5 +1,6 @@
 #if canImport(Darwin)
     import Foundation
+    import HTTPCaching
 
     /// The cookies that a session adds to requests.
     struct SessionCookies: Sendable {
@@ -14,7 +15,7 @@
             guard request.httpShouldHandleCookies, let url = request.url, let cookies = storage?.cookies(for: url),
                 !cookies.isEmpty
             else { return nil }
-            return HTTPCookie.requestHeaderFields(with: cookies)["Cookie"]
+            return HTTPCookie.requestHeaderFields(with: cookies)[FieldName.cookie]
         }
     }
 #endif

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The delegate of a session: tells the transfer of each task what the session reports, by way of a ``SessionDelegate``
-/// where that is a subclass, and asks that what is to be decided.
-final class TransferRouter: PolicyHolder, URLSessionDataDelegate, @unchecked Sendable {  // its state is `let` or Locked
+/// The delegate of a session. It routes events to the transfers of their tasks, through the ``SessionDelegate`` if that is a
+/// subclass, and asks the ``SessionDelegate`` for decisions.
+final class TransferRouter: PolicyHolder, URLSessionDataDelegate, SessionEventRouter, @unchecked Sendable {  // its state is `let` or Locked
     private let trust: ServerTrust
     /// Whether the policy is a subclass, which sees each event as `URLSession` reports it.
     let isWatched: Bool
@@ -18,7 +18,7 @@ final class TransferRouter: PolicyHolder, URLSessionDataDelegate, @unchecked Sen
         trust = ServerTrust(tls)
         isWatched = policy.isSubclass
         super.init(policy)
-        policy.router.withLock { $0.router = self }
+        policy.attach(self)
     }
 
     func add(_ transfer: URLSessionTransfer) {
@@ -29,10 +29,14 @@ final class TransferRouter: PolicyHolder, URLSessionDataDelegate, @unchecked Sen
         transfers.withLock { $0[ObjectIdentifier(task)] }
     }
 
-    // MARK: - Events on their way to the transfer
+    // MARK: - SessionEventRouter
 
     func received(_ response: URLResponse, of task: URLSessionTask) {
         transfer(of: task)?.received(response)
+    }
+
+    func received(_ data: Data, of task: URLSessionTask) {
+        transfer(of: task)?.report(.data(data))
     }
 
     func collected(_ metrics: URLSessionTaskMetrics, of task: URLSessionTask) {
@@ -41,9 +45,13 @@ final class TransferRouter: PolicyHolder, URLSessionDataDelegate, @unchecked Sen
         if let network = NetworkTrace(metrics) { transfer.report(.measured(network)) }
     }
 
-    func ended(_ task: URLSessionTask, _ error: (any Error)?) {
+    func ended(_ task: URLSessionTask, with error: (any Error)?) {
         let transfer = transfers.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
         transfer?.end(error, on: completions)
+    }
+
+    func nextRequest(of task: URLSessionTask, after response: HTTPURLResponse) -> URLRequest? {
+        transfer(of: task)?.native?.redirected(by: response)
     }
 
     // MARK: - URLSessionDataDelegate
@@ -64,7 +72,7 @@ final class TransferRouter: PolicyHolder, URLSessionDataDelegate, @unchecked Sen
         if isWatched {
             policy.urlSession(session, dataTask: dataTask, didReceive: data)
         } else {
-            transfer(of: dataTask)?.report(.data(data))
+            received(data, of: dataTask)
         }
     }
 
@@ -80,7 +88,7 @@ final class TransferRouter: PolicyHolder, URLSessionDataDelegate, @unchecked Sen
         if isWatched {
             policy.urlSession(session, task: task, didCompleteWithError: error)
         } else {
-            ended(task, error)
+            ended(task, with: error)
         }
     }
 
@@ -120,8 +128,8 @@ final class TransferRouter: PolicyHolder, URLSessionDataDelegate, @unchecked Sen
                 switch decision {
                 case .byDefault: completionHandler(.performDefaultHandling, nil)
                 case .use(let credential): completionHandler(.useCredential, credential)
-                case .refuse(let code):
-                    transfer?.refuse(code)
+                case .refuse(let failure):
+                    transfer?.refuse(failure)
                     completionHandler(.cancelAuthenticationChallenge, nil)
                 }
             }

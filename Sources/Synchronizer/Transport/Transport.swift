@@ -12,7 +12,7 @@ package protocol Transport: SessionFields {
 package protocol SessionFields: Sendable {
     /// The fields that are sent with a request besides its own (cookies, languages, …), as far as they are known.
     /// May wait for the disk.
-    func impliedFields(for request: URLRequest) -> [String: String]
+    func sessionHeaders(for request: URLRequest) -> [String: String]
 
     /// What distinguishes the cookies that are sent with a request, besides its own, from others; nil if there are none.
     /// Never waits: while cookies are being changed, it returns a value that no other request gets.
@@ -20,7 +20,7 @@ package protocol SessionFields: Sendable {
 }
 
 extension SessionFields {
-    package func sessionCookies(for request: URLRequest) -> String? { impliedFields(for: request)["Cookie"] }
+    package func sessionCookies(for request: URLRequest) -> String? { sessionHeaders(for: request)[FieldName.cookie] }
 }
 
 package protocol Cancellable: AnyObject, Sendable {
@@ -31,7 +31,7 @@ package protocol Cancellable: AnyObject, Sendable {
 /// A request in flight.
 package protocol Transfer: Cancellable {
     /// Asks the session's delegate what to store of a response (`willCacheResponse`).
-    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (CacheDecision) -> Void)
+    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (StorageDecision) -> Void)
 }
 
 package enum TransferEvent: Sendable {
@@ -50,7 +50,7 @@ package enum TransferEvent: Sendable {
 }
 
 /// What the session's delegate wants stored of a response.
-package enum CacheDecision: Sendable {
+package enum StorageDecision: Sendable {
     case nothing
     /// The response as it was proposed; with this `Cache-Control` in place of its own, if there is one.
     case proposed(injecting: String?)

@@ -1,4 +1,4 @@
-#if canImport(FoundationNetworking)
+#if !canImport(Darwin)
     import CurlSession
     import Foundation
     import HTTPCaching
@@ -12,20 +12,9 @@
             var options = CurlSession.Options()
             options.reportsRedirects = !delegate.isWatched
             options.hurriesRedirects = true
-            options.tls = TLSOptions(tls)
+            options.tls = tls
             return CurlSession(
                 configuration: configuration, delegate: delegate, delegateQueue: queue, options: options)
-        }
-    }
-
-    extension TLSOptions {
-        fileprivate init(_ tls: TLSConfiguration) {
-            self.init()
-            additionalAuthorities = tls.additionalAuthorities
-            trustsSystemAuthorities = tls.trustsSystemAuthorities
-            clientCertificate = tls.clientCertificate.map { .pkcs12($0.data, password: $0.password) }
-            pinnedPublicKeys = tls.pinnedPublicKeys
-            minimumVersion = tls.minimumVersion == .tls13 ? .tls13 : .tls12
         }
     }
 

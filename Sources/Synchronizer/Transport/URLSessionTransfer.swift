@@ -15,7 +15,7 @@ final class URLSessionTransfer: Transfer {
         /// The head that a response was created from, for a policy that looks at responses.
         var shown: (response: URLResponse, head: ResponseHead)?
         /// Why the server is not trusted; the session itself says only that it was cancelled.
-        var refusal: URLError.Code?
+        var refusal: TLSFailure?
     }
 
     init(
@@ -55,12 +55,12 @@ final class URLSessionTransfer: Transfer {
     private func end(_ error: (any Error)?) {
         if let measured = NetworkTrace(of: task) { report(.measured(measured)) }
         let refusal = state.withLock { $0.refusal }
-        takeReceiver()?(.finished(refusal.map { URLError($0) } ?? error))
+        takeReceiver()?(.finished(refusal?.error ?? error))
     }
 
     /// The server is not trusted: whatever the session makes of that, this is why the transfer fails.
-    func refuse(_ code: URLError.Code) {
-        state.withLock { $0.refusal = code }
+    func refuse(_ failure: TLSFailure) {
+        state.withLock { $0.refusal = failure }
     }
 
     func cancel() {
@@ -72,13 +72,13 @@ final class URLSessionTransfer: Transfer {
         state.withLock { $0.receive.take() }
     }
 
-    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (CacheDecision) -> Void) {
+    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (StorageDecision) -> Void) {
         guard policy.isSubclass else {
-            return decided(.proposed(injecting: policy.injection.value(for: head.status, head.fields)))
+            return decided(.proposed(injecting: policy.injection.value(forStatus: head.status, fields: head.fields)))
         }
         let proposed = ProposedResponse.make(head, body)
         policy.urlSession(session, dataTask: task, willCacheResponse: proposed) {
-            decided(CacheDecision($0, insteadOf: proposed))
+            decided(StorageDecision($0, insteadOf: proposed))
         }
     }
 }

@@ -63,7 +63,7 @@
         }
 
         func redirected(by response: HTTPURLResponse) -> URLRequest? {
-            guard let next = Redirect.request(from: state.withLock({ $0.request }), to: response) else { return nil }
+            guard let next = state.withLock({ $0.request }).redirected(by: response) else { return nil }
             state.withLock { $0.request = next }
             report(.redirected(to: next))
             return next

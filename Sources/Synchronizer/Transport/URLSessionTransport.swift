@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 /// Sends requests through one `URLSession`, which it keeps for good: sessions are expensive. On Linux that is a
 /// `CurlSession`.
@@ -40,12 +41,12 @@ package final class URLSessionTransport: Transport {
     }
 
     package func sessionCookies(for request: URLRequest) -> String? {
-        cookies.header(for: request) ?? additionalFields["Cookie"]
+        cookies.header(for: request) ?? additionalFields[FieldName.cookie]
     }
 
-    package func impliedFields(for request: URLRequest) -> [String: String] {
+    package func sessionHeaders(for request: URLRequest) -> [String: String] {
         guard let sent = cookies.header(for: request) else { return additionalFields }
-        return additionalFields.merging(["Cookie": sent]) { $1 }
+        return additionalFields.merging([FieldName.cookie: sent]) { $1 }
     }
 }
 

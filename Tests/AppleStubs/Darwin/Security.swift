@@ -18,6 +18,7 @@ public let errSecSuccess: OSStatus = 0
 public let errSecCreateChainFailed: OSStatus = -25318
 public let errSecCertificateExpired: OSStatus = -67818
 public let errSecCertificateNotValidYet: OSStatus = -67819
+public let errSecHostNameMismatch: OSStatus = -67602
 public let errSecNotTrusted: OSStatus = -67843
 public let kSecImportExportPassphrase: CFString = "passphrase"
 public let kSecImportItemIdentity: CFString = "identity"

@@ -129,4 +129,97 @@ extension View {
     }
 }
 
+// Lists, for the samples of the documentation.
+
+@propertyWrapper
+public struct State<Value>: DynamicProperty {
+    private let value: Value
+    public init(wrappedValue: Value) { value = wrappedValue }
+    public var wrappedValue: Value {
+        get { value }
+        nonmutating set {}
+    }
+}
+
+public struct Text: View {
+    nonisolated public init(_ content: String) {}
+    public var body: Never { stubBody() }
+}
+
+public struct ProgressView: View {
+    nonisolated public init() {}
+    public var body: Never { stubBody() }
+}
+
+public struct Color: View {
+    public static let gray = Color()
+    public var body: Never { stubBody() }
+}
+
+public struct HStack<Content: View>: View {
+    nonisolated public init(@ViewBuilder content: () -> Content) {}
+    public var body: Never { stubBody() }
+}
+
+public struct VStack<Content: View>: View {
+    nonisolated public init(@ViewBuilder content: () -> Content) {}
+    public var body: Never { stubBody() }
+}
+
+public struct List<Content: View>: View {
+    nonisolated public init<Data: RandomAccessCollection>(
+        _ data: Data, @ViewBuilder rowContent: @escaping (Data.Element) -> Content
+    ) where Data.Element: Identifiable {}
+    public var body: Never { stubBody() }
+}
+
+extension ViewBuilder {
+    public static func buildExpression<Content: View>(_ content: Content) -> Content { content }
+    public static func buildOptional<Content: View>(_ content: Content?) -> Content? { content }
+    public static func buildBlock<First: View, Second: View>(_ first: First, _ second: Second) -> some View {
+        ModifiedContent<First, Second>()
+    }
+}
+
+extension Image {
+    public init(systemName: String) {}
+    public func resizable() -> Image { self }
+}
+
+public enum ContentMode: Sendable {
+    case fit, fill
+}
+
+extension View {
+    nonisolated public func frame(
+        width: CGFloat? = nil, height: CGFloat? = nil, alignment: Alignment = .center
+    ) -> some View {
+        ModifiedContent<Self, TaskModifier>()
+    }
+
+    nonisolated public func aspectRatio(contentMode: ContentMode) -> some View {
+        ModifiedContent<Self, TaskModifier>()
+    }
+
+    nonisolated public func clipped() -> some View { ModifiedContent<Self, TaskModifier>() }
+
+    nonisolated public func task(
+        priority: TaskPriority = .userInitiated, @_inheritActorContext _ action: @escaping @Sendable () async -> Void
+    ) -> some View {
+        ModifiedContent<Self, TaskModifier>()
+    }
+
+    nonisolated public func refreshable(action: @escaping @Sendable () async -> Void) -> some View {
+        ModifiedContent<Self, TaskModifier>()
+    }
+
+    nonisolated public func onAppear(perform action: (() -> Void)? = nil) -> some View {
+        ModifiedContent<Self, TaskModifier>()
+    }
+
+    nonisolated public func onDisappear(perform action: (() -> Void)? = nil) -> some View {
+        ModifiedContent<Self, TaskModifier>()
+    }
+}
+
 private func stubBody() -> Never { preconditionFailure("nothing is drawn here") }

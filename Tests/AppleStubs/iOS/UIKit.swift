@@ -48,6 +48,11 @@ open class UIView {
     public init(frame: CGRect) {
         bounds = CGRect(origin: .zero, size: frame.size)
     }
+
+    @available(*, unavailable)
+    public required init?(coder: NSCoder) { nil }
+
+    public func addSubview(_ view: UIView) {}
 }
 
 extension UIView: StubAssociating {}
@@ -63,4 +68,25 @@ open class UIImageView: UIView {
 
     /// Told of what is shown, by which a test waits.
     public var stubShown: (@MainActor (UIImage?) -> Void)?
+}
+
+// Lists, for the samples of the documentation.
+
+@MainActor
+open class UICollectionViewCell: UIView {
+    public let contentView = UIView(frame: .zero)
+    open func prepareForReuse() {}
+}
+
+@MainActor
+open class UICollectionView: UIView {}
+
+@MainActor
+public protocol UICollectionViewDataSourcePrefetching: AnyObject {
+    func collectionView(_ collectionView: UICollectionView, prefetchItemsAt indexPaths: [IndexPath])
+    func collectionView(_ collectionView: UICollectionView, cancelPrefetchingForItemsAt indexPaths: [IndexPath])
+}
+
+extension IndexPath {
+    public var item: Int { 0 }
 }

@@ -103,9 +103,9 @@ private final class NotingFetcher: Fetching {
     func fetch(
         _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
     ) -> any Fetch {
-        if options.skipsLookUp { sentOnMainThread.append(Thread.isMainThread) }
+        if options.skipsLookup { sentOnMainThread.append(Thread.isMainThread) }
         let fetch = base.fetch(request, options: options, receive: receive)
-        if !options.skipsLookUp { lookUps.append(true) }
+        if !options.skipsLookup { lookUps.append(true) }
         return fetch
     }
 

@@ -15,7 +15,7 @@ struct GraceTests {
 
     init() throws {
         bench = try Workbench()
-        synchronizer = bench.synchronizer { $0.grace = 5 }
+        synchronizer = bench.synchronizer { $0.cancellationGracePeriod = 5 }
         resource = DataResource(url: bench.server.url("/a"))
         bench.server["/a"] = Reply(Data(repeating: 1, count: 50_000)).waiting(for: gate, .afterBody(20_000))
     }

@@ -37,7 +37,7 @@ import Testing
     func recycling(grace: TimeInterval, nothingStored: Bool) async {
         let fetcher = FakeFetcher(nothingStored: nothingStored)
         var configuration = Synchronizer.Configuration(urlCache: nil)
-        configuration.grace = grace
+        configuration.cancellationGracePeriod = grace
         configuration.time = ManualClock()
         let synchronizer = Synchronizer(configuration: configuration, fetcher: fetcher)
         let cells = (0..<20).map { _ in Cell() }

@@ -106,7 +106,7 @@ struct RetryTests {
     func nobodyWaits(grace: TimeInterval) async throws {
         bench.server["/a"] = busy(5)
         bench.server["/b"] = Reply("b")
-        let synchronizer = synchronizer { $0.grace = grace }
+        let synchronizer = synchronizer { $0.cancellationGracePeriod = grace }
         let load = start(synchronizer)
         try await bench.clock.waitForTimer(after: 5...5)
         load.cancel()

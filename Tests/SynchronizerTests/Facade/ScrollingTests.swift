@@ -31,7 +31,7 @@ import Testing
             cancels.append(synchronizer.loadResource(resource) { _ in answers.append(number) })
         }
         gate.open()
-        bench.clock.advance(by: 4 * WasteBudget.pause)  // the finger rests
+        bench.clock.advance(by: 4 * CancellationThrottle.pause)  // the finger rests
         try await answers.wait(for: Self.visible)
         let wasted = bench.server.counts.requests - Self.visible
         #expect(wasted <= Self.visible + synchronizer.configuration.maximumLoads)

@@ -44,7 +44,7 @@ struct SoakTests {
         do {
             let synchronizer = bench.synchronizer {
                 $0.time = SystemTime()
-                $0.grace = 0.001
+                $0.cancellationGracePeriod = 0.001
                 $0.retry = RetryPolicy()
                 $0.retry.baseDelay = 0.001
             }

@@ -29,7 +29,7 @@ struct UpdateStepsTests {
             )
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<2 { group.addTask { steps.show(loaded, isLast: false) } }
-                group.addTask { steps.end(.failure(.notCached(.init(url: url, trace: LoadTrace())))) }
+                group.addTask { steps.end(with: .failure(.notCached(.init(url: url, trace: LoadTrace())))) }
             }
             #expect([["end"], ["stored", "end"]].contains(heard.elements))
             #expect(overlaps.withLock { $0 } == 0)

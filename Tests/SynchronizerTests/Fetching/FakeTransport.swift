@@ -71,7 +71,7 @@ final class FakeTransport: Transport {
         return transfer
     }
 
-    func impliedFields(for request: URLRequest) -> [String: String] { state.withLock { $0.implied } }
+    func sessionHeaders(for request: URLRequest) -> [String: String] { state.withLock { $0.implied } }
 
     fileprivate func decision(on proposed: CachedURLResponse) -> CachedURLResponse? {
         let delegate = state.withLock { state in
@@ -116,9 +116,9 @@ final class FakeTransfer: Transfer {
         if wasOpen { transport.countCancelled() }
     }
 
-    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (CacheDecision) -> Void) {
+    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (StorageDecision) -> Void) {
         let proposed = CachedURLResponse(response: head.urlResponse, data: body)
-        decided(CacheDecision(transport.decision(on: proposed), insteadOf: proposed))
+        decided(StorageDecision(transport.decision(on: proposed), insteadOf: proposed))
     }
 
     private func response(_ reply: FakeReply) -> URLResponse {

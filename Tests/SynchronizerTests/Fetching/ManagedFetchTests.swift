@@ -18,7 +18,7 @@ struct ManagedFetchTests {
         #expect(second.field("Age") == "59")
         #expect(second.fetched?.freshUntil == harness.clock.now.addingTimeInterval(1))
         #expect(second.fetched?.trace.reason == "fresh: age 59 s of 60 s (max-age)")
-        #expect(second.fetched?.trace.bytesSpared == 5)
+        #expect(second.fetched?.trace.bytesSaved == 5)
         #expect(harness.transport.requests.count == 1)
     }
 

@@ -59,7 +59,7 @@ struct NativeHarness {
     }
 
     /// What was to be removed has been asked of the cache.
-    func finishRemovals() { fetcher.removing.sync {} }
+    func finishRemovals() { fetcher.cache.removing.sync {} }
 
     @discardableResult
     func load(_ change: (inout URLRequest) -> Void = { _ in }) -> Events {
@@ -263,7 +263,7 @@ struct NativeFetchTests {
             #expect(load.source == source)
             #expect(load.field("X-Server") == "1")
             #expect(load.field("Cache-Control") == nil)
-            #expect(load.field(StoredMark.fieldName) == nil)
+            #expect(load.field(CacheBindingHeader.fieldName) == nil)
         }
         let stored = harness.session.cache.all.compactMap { $0.response as? HTTPURLResponse }
         #expect(stored.map { $0.value(forHTTPHeaderField: "Cache-Control") } == ["max-age=100"])
@@ -271,7 +271,8 @@ struct NativeFetchTests {
 
     @Test("a mark that the server sends is of no use to it")
     func forgedMark() {
-        let reply = FakeReply(200, Self.lifetime.merging([StoredMark.fieldName: "anyone max-age=100"]) { $1 }, "hello")
+        let reply = FakeReply(
+            200, Self.lifetime.merging([CacheBindingHeader.fieldName: "anyone max-age=100"]) { $1 }, "hello")
         let harness = NativeHarness(reply)
         #expect(harness.load { $0.setValue("one", forHTTPHeaderField: "Authorization") }.body == "hello")
         #expect(harness.load().source == .network)
@@ -336,9 +337,9 @@ struct NativeFetchTests {
         }
         // The next look-up has it removed, what is new along with it: the cache does not tell one from the other.
         harness.session.cache.removeLate(false)
-        harness.fetcher.removing.suspend()
+        harness.fetcher.cache.removing.suspend()
         harness.load()
-        harness.fetcher.removing.resume()
+        harness.fetcher.cache.removing.resume()
         harness.finishRemovals()
         #expect(harness.session.cache.all.isEmpty)
         #expect(harness.load().source == .network)

@@ -125,7 +125,7 @@ struct PartTests {
         #expect(events.body == "0123456789")
         #expect(events.names == ["needsNetwork", "resumed after 4", "received", "finished"])
         #expect((events.fetched?.response.urlResponse as? HTTPURLResponse)?.statusCode == 200)
-        #expect(events.fetched?.trace.bytesSpared == 4)
+        #expect(events.fetched?.trace.bytesSaved == 4)
         #expect(events.fetched?.trace.bytesReceived == 6)
         #expect(harness.load().source == .cache)
         #expect(harness.store.all.map(\.status) == [200])

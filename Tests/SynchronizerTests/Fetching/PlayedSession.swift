@@ -58,7 +58,7 @@ final class PlayedSession: NativeTransport {
     /// What the server was asked.
     var asked: [URLRequest] { network.requests }
 
-    func impliedFields(for request: URLRequest) -> [String: String] { network.impliedFields(for: request) }
+    func sessionHeaders(for request: URLRequest) -> [String: String] { network.sessionHeaders(for: request) }
 
     func perform(_ request: URLRequest, receive: @escaping @Sendable (NativeEvent) -> Void) -> any Cancellable {
         let isForgotten = forgets.withLock { forgets in
@@ -123,7 +123,7 @@ final class PlayedSession: NativeTransport {
         _ found: CachedURLResponse?
     ) {
         guard let head = received.httpResponse else { return }
-        if let next = Redirect.request(from: request, to: head) {
+        if let next = request.redirected(by: head) {
             transfer.report(.redirected(to: next))
             return perform(next, transfer)
         }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 import Synchronizer
 import TestSupport
 import TestTraits
@@ -6,17 +7,28 @@ import Testing
 
 @Suite("A redirect", .bounded)
 struct RedirectTests {
+    /// What follows a response to a request.
+    enum Step {
+        case stay
+        case follow(URLRequest)
+        case refuse(URLError.Code)
+    }
+
     static func step(
         _ location: String?, status: Int = 302, from url: String = "http://a.example/b/c?d=e",
         _ change: (inout URLRequest) -> Void = { _ in }
-    ) -> Redirect.Step {
+    ) -> Step {
         guard let url = URL(string: url) else { return .stay }
         var request = URLRequest(url: url)
         change(&request)
-        return Redirect.step(after: request, status: status, location: location)
+        switch request.redirect(status: status, location: location) {
+        case .none: return .stay
+        case .follow(let target): return .follow(request.following(target))
+        case .refuse(let refusal): return .refuse(refusal.errorCode)
+        }
     }
 
-    static func followed(_ step: Redirect.Step) -> URLRequest? {
+    static func followed(_ step: Step) -> URLRequest? {
         if case .follow(let request) = step { request } else { nil }
     }
 

@@ -19,7 +19,7 @@ struct StaleTests {
         #expect(events.fetched?.freshUntil == .distantPast)
         #expect(
             events.fetched?.trace.reason
-                == "stale: age 100 s of 60 s (max-age), allowed by no answer from the server")
+                == "stale: age 100 s of 60 s (max-age), allowed while the server is unreachable")
     }
 
     /// What the URL begins with, how the connection fails, whether what is stale may serve.
@@ -108,6 +108,25 @@ struct StaleTests {
             #expect(events.source == (isServed ? .stale : nil), "\(control), rules \(window)")
             #expect(events.status == (isServed ? nil : 503))
         }
+    }
+
+    @Test("is validated once, even if its answer causes a load that waits for the validation")
+    func answerCausesLoad() {
+        let fields = ["Cache-Control": "max-age=60, stale-while-revalidate=60", "ETag": "\"1\""]
+        let harness = FetchHarness(FakeReply(200, fields, "old"))
+        harness.load()
+        harness.clock.advance(by: 100)
+        let second = Events()
+        let options = FetchOptions(maximumBodySize: 100)
+        let fetch = harness.fetcher.fetch(harness.request(), options: options) { event in
+            guard case .finished = event else { return }
+            let waiting = FetchOptions(maximumBodySize: 100, awaitsRefresh: true)
+            second.fetch = harness.fetcher.fetch(harness.request(), options: waiting) { second.note($0) }
+            second.fetch?.proceed()
+        }
+        #expect(second.body == "old" && second.source != .stale)
+        #expect(harness.transport.requests.count == 2)
+        fetch.cancel()
     }
 
     @Test("serves while it is validated in the background, once for all who ask, and when they have gone")

@@ -65,6 +65,6 @@ struct WellFormedTests {
         #expect(!CacheRequest(url: "http://a.example/x y").isWellFormed)
         #expect(!CacheRequest(url: "http://a.example/x\r\nA:").isWellFormed)
         #expect(!CacheRequest(url: "http://a.example/x", method: "").isWellFormed)
-        #expect(!CacheRequest(url: "http://a.example/x", impliedFields: HTTPFields(["A": "\n"])).isWellFormed)
+        #expect(!CacheRequest(url: "http://a.example/x", sessionHeaders: HTTPFields(["A": "\n"])).isWellFormed)
     }
 }

@@ -15,7 +15,7 @@ struct DroppedFetchTests {
     func synchronizer(grace: TimeInterval = 0) -> Synchronizer {
         var configuration = Synchronizer.Configuration(urlCache: nil)
         configuration.maximumLoads = 1
-        configuration.grace = grace
+        configuration.cancellationGracePeriod = grace
         configuration.time = clock
         return Synchronizer(configuration: configuration, fetcher: fetcher)
     }
@@ -25,13 +25,14 @@ struct DroppedFetchTests {
     func ask(_ synchronizer: Synchronizer, _ path: String, _ priority: LoadPriority = .normal) throws -> LoadReceiver.ID
     {
         let resource = DataResource(url: try #require(URL(string: "http://a.example\(path)")))
-        let receiver = LoadReceiver { [answers, loader = synchronizer.loader] id, outcome in
+        let receiver = LoadReceiver { [answers, loader = synchronizer.loader] step in
+            guard case .finished(let id, let outcome) = step else { return }
             guard loader.take(id) else { return }
             let data = try? outcome.get().object(of: DataResource.self)
             answers.append(data.map { String(decoding: $0, as: UTF8.self) } ?? "an error")
         }
-        let job = synchronizer.job(for: resource, resource.identity, priority)
-        return synchronizer.enter(job, mayBlock: true, receiver)
+        let job = synchronizer.job(for: resource, identity: resource.identity, priority: priority)
+        return synchronizer.enter(job, mayBlock: true, receiver: receiver)
     }
 
     func finish(_ path: String) throws { try #require(fetcher.take(path)).finish() }

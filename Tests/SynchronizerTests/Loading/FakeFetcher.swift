@@ -36,10 +36,10 @@ final class FakeFetcher: Fetching {
         let fetch = FakeFetch(request, receive) { [state] fetch in state.withLock { $0.waiting.append(fetch) } }
         state.withLock { state in
             state.started += 1
-            let name = request.url.map { $0.path + (options.skipsLookUp ? " sent" : "") }
+            let name = request.url.map { $0.path + (options.skipsLookup ? " sent" : "") }
             if remembers, let name { state.begun.append((fetch, name)) }
         }
-        if needsNetwork, !options.skipsLookUp {
+        if needsNetwork, !options.skipsLookup {
             receive(.needsNetwork(nothingStored: nothingStored))
         } else {
             fetch.proceed()

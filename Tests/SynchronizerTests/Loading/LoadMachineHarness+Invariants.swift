@@ -3,7 +3,7 @@
 // What must hold of each choice, and after each step.
 extension LoadMachineHarness {
     private func rank(_ priority: LoadPriority?, _ turn: Int64) -> LoadRank {
-        LoadRank(priority: priority ?? .veryLow, turn: newestFirst ? turn : -turn)
+        LoadRank(priority: priority ?? .veryLow, sequence: newestFirst ? turn : -turn)
     }
 
     /// Nothing better may be waiting: for the network, among what its host lets start.

@@ -30,7 +30,8 @@ struct LoadMachineHarness {
         var hasPreviewDue = false
     }
 
-    typealias StoredPhase = Machine.StoredPhase
+    /// How far the parse of what is stored is, which comes before that of the answer.
+    enum StoredPhase { case none, beingRead, waiting, running }
 
     struct Subscriber {
         let download: SlotID
@@ -66,7 +67,7 @@ struct LoadMachineHarness {
         self.limits = limits
         self.newestFirst = newestFirst
         self.hasGrace = hasGrace
-        machine = Machine(limits: limits, newestFirst: newestFirst, hasGrace: hasGrace)
+        machine = Machine(limits: limits, newestFirst: newestFirst, hasGracePeriod: hasGrace)
     }
 
     // MARK: - Events
@@ -139,13 +140,13 @@ struct LoadMachineHarness {
 
     mutating func rest(_ id: SlotID) {
         downloads[id]?.stage = .resting
-        machine.rest(id)
+        machine.backOff(id)
         step(.rest(id))
     }
 
     mutating func wake(_ id: SlotID) {
         if downloads[id]?.stage == .resting { downloads[id]?.stage = .waitingToLookUp }
-        machine.wake(id)
+        machine.backOffEnded(id)
         step(.wake(id))
     }
 
@@ -205,7 +206,7 @@ struct LoadMachineHarness {
     }
 
     mutating func graceEnded(_ id: SlotID, token: Int) {
-        machine.graceEnded(id, token: token)
+        machine.gracePeriodEnded(id, token: token)
         step(.graceEnded(id, token: token))
     }
 
@@ -250,7 +251,7 @@ struct LoadMachineHarness {
             expect(downloads[id] != nil, "released twice: \(id)")
             expect(!(downloads[id]?.hasSubscribers ?? false), "released with subscribers: \(id)")
             downloads[id] = nil
-        case .beginGrace(let id, let token):
+        case .beginGracePeriod(let id, let token):
             expect(hasGrace, "grace without grace")
             expect(!(downloads[id]?.hasSubscribers ?? true), "grace with subscribers: \(id)")
             downloads[id]?.graceTokens.append(token)
@@ -260,7 +261,7 @@ struct LoadMachineHarness {
         case .parse(let id):
             expect(parses[id]?.isRunning == false, "parsed twice, or for nobody: \(id)")
             expect(parses[id].map(isArrived) == true, "parsed too early: \(id)")
-            expect(parses[id]?.stored == Machine.StoredPhase.none, "parsed before what is stored: \(id)")
+            expect(parses[id]?.stored == StoredPhase.none, "parsed before what is stored: \(id)")
             checkOrder(ofParse: id)
             parses[id]?.isRunning = true
             runningParses.append(id)

@@ -32,7 +32,8 @@ struct RetryPolicyTests {
         elapsed: TimeInterval = 0, random: Double = 1
     ) -> TimeInterval? {
         policy.delay(
-            before: request(method), failed: error, attempts: attempts, elapsed: elapsed, now: now, random: random)
+            after: .init(request: request(method), error: error, attempts: attempts, elapsed: elapsed), at: now,
+            jitter: random)
     }
 
     @Test("is on by default with three tries, and can be turned off")

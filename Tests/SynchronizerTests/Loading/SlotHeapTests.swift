@@ -16,7 +16,7 @@ struct SlotHeapTests {
         var model: [SlotID: LoadRank] = [:]
         for rank in 0..<500 {
             let element = SlotID(slot: .random(in: 0..<40, using: &generator), number: 1)
-            other.set(strangers[rank % 20], rank: LoadRank(priority: .low, turn: Int64(rank)), &places)
+            other.set(strangers[rank % 20], rank: LoadRank(priority: .low, sequence: Int64(rank)), &places)
             switch Int.random(in: 0..<5, using: &generator) {
             case 0:
                 let isRemoved = heap.remove(element, &places)
@@ -29,7 +29,7 @@ struct SlotHeapTests {
             default:
                 // Ranks are all different: even numbers for the newest, odd ones for the oldest.
                 let turn = Int64(Bool.random(using: &generator) ? rank * 2 : -rank * 2 + 1)
-                let rank = LoadRank(priority: LoadPriority.allCases[Int(turn.magnitude) % 5], turn: turn)
+                let rank = LoadRank(priority: LoadPriority.allCases[Int(turn.magnitude) % 5], sequence: turn)
                 heap.set(element, rank: rank, &places)
                 model[element] = rank
             }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import TestTraits
 import Testing
 
@@ -24,6 +25,15 @@ struct CertificateReaderTests {
     func pin() throws {
         let certificate = try #require(CertificateReader.certificates(inPEM: Self.pem).first)
         #expect(CertificateReader.pin(ofCertificate: certificate) == "fkEtVGMyj9MWc5GzrYpo7U+oIp6LEMebh8b1O4Q2PNo=")
+    }
+
+    @Test("tells certificates that are signed by themselves from others")
+    func selfSigned() throws {
+        func isSelfSigned(_ name: TestCertificate) throws -> Bool {
+            CertificateReader.isSelfSigned(try #require(CertificateReader.certificates(inPEM: name.text).first))
+        }
+        #expect(try isSelfSigned(.selfSigned) && isSelfSigned(.authority))
+        #expect(try !isSelfSigned(.good) && !isSelfSigned(.unknownAuthority))
     }
 
     @Test("finds all certificates of a text, and nothing else")

@@ -3,14 +3,14 @@ import Foundation
 import GTK
 import GalleryModel
 
-/// What is said about the photograph above it, and how large it is shown.
+/// The caption of the photograph above it, and the zoom controls.
 @MainActor
 final class CaptionBar {
     let root: Widget
     private let title = Make.label(classes: "name", leading: true)
     private let credit = Make.label(classes: "author", leading: true)
     private let percent = Make.label(classes: "zoom")
-    /// Device pixels a stored pixel, as shown last.
+    /// Device pixels per stored pixel, as shown last.
     private(set) var zoom: Double?
     var zoomChosen: @MainActor (DetailPage.Zoom) -> Void = { _ in }
 
@@ -21,9 +21,9 @@ final class CaptionBar {
         root = Make.row(spacing: 6, words)
         gtk_widget_add_css_class(root, "caption-bar")
         for widget in [
-            button("zoom-out-symbolic", "Smaller", .smaller), percent, button("zoom-in-symbolic", "Larger", .larger),
-            button("zoom-fit-best-symbolic", "As large as fits", .fitted),
-            button("zoom-original-symbolic", "Pixel for pixel", .full),
+            button("zoom-out-symbolic", "Zoom out", .smaller), percent, button("zoom-in-symbolic", "Zoom in", .larger),
+            button("zoom-fit-best-symbolic", "Fit to window", .fitted),
+            button("zoom-original-symbolic", "Original size", .full),
         ] {
             gtk_widget_set_valign(widget, GTK_ALIGN_CENTER)
             gtk_box_append(root.cast(), widget)

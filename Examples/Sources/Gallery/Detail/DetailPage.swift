@@ -5,7 +5,7 @@ import GalleryModel
 import ImageResource
 import Synchronizer
 
-/// One photograph: fitted into the page, or zoomed and scrolled.
+/// One photograph, fitted into the page, or zoomed and scrolled.
 @MainActor
 final class DetailPage {
     let root: Widget
@@ -16,12 +16,12 @@ final class DetailPage {
     private let session: Session
     private var photographs: [Photograph] = []
     private(set) var position = 0
-    /// Device pixels a stored pixel; nil for as large as fits.
+    /// Device pixels per stored pixel; nil fits the photograph into the page.
     private var zoom: Double?
     private var fittedSpace = CGSize.zero
     private var cancelLoading: CancelLoading = {}
     private var cancelPrefetch: CancelLoading = {}
-    /// Whether what is shown is all that is to come.
+    /// Whether the final picture is shown.
     private(set) var isComplete = false
     /// Called when another photograph is shown.
     var changed: @MainActor () -> Void = {}
@@ -63,7 +63,7 @@ final class DetailPage {
         gtk_overlay_add_overlay(overlay.opaque, failure.root)
     }
 
-    // MARK: Which photograph
+    // MARK: Navigation
 
     var photograph: Photograph? { photographs.indices.contains(position) ? photographs[position] : nil }
 
@@ -82,7 +82,7 @@ final class DetailPage {
         show(position + step, of: photographs)
     }
 
-    /// The page is left.
+    /// Called when the user leaves the page.
     func leave() {
         cancelLoading()
         cancelPrefetch()
@@ -109,7 +109,7 @@ final class DetailPage {
         if zoom != before { load() }
     }
 
-    /// Whether there is more of the picture than fits, so that arrows scroll.
+    /// Whether the picture is larger than the page, so that the arrow keys scroll.
     var isZoomed: Bool { zoom != nil }
 
     // MARK: Loading
@@ -137,7 +137,7 @@ final class DetailPage {
         cancelLoading()
         cancelPrefetch()
         gtk_widget_set_visible(failure.root, 0)
-        guard let photograph, space.width > 1 else { return }  // before its layout: `spaceChanged` comes then
+        guard let photograph, space.width > 1 else { return }  // before the layout; `spaceChanged` follows
         fittedSpace = space
         isComplete = false
         cancelLoading = session.follow(resource(photograph)) { [weak self] step in
@@ -175,7 +175,7 @@ final class DetailPage {
             picture.resize(to: image.space(zoom: zoom, scale: scale))
             picture.show(Texture(image))
         } else {
-            // A space is of whole points: what is left of a point is cut off, and nothing has to be scaled.
+            // The space has whole points. A fraction of a point is cut off, so nothing is scaled.
             let (width, height) = (image.width / scale * scale, image.height / scale * scale)
             picture.resize(to: CGSize(width: width / scale, height: height / scale))
             picture.show(Texture(image, width: width, height: height))
@@ -187,7 +187,7 @@ final class DetailPage {
 }
 
 extension BitmapImage {
-    /// The points that it takes at so many device pixels a pixel.
+    /// The size in points at a given number of device pixels per pixel.
     fileprivate func space(zoom: Double, scale: Int) -> CGSize {
         CGSize(
             width: (Double(width) * zoom / Double(scale)).rounded(),

@@ -5,14 +5,14 @@ import GalleryModel
 import ImageResource
 
 extension Check {
-    /// The share of late frames that is taken: five times the goal. Only those count that are late because the program
-    /// computed for too long, as the machine may be busy with something else; and one of three goes has to keep within.
+    /// The accepted share of late frames: five times the goal. Only frames count that are late because the program
+    /// computed for too long, because the machine may be busy. One of three attempts has to stay within the share.
     private static let gates = [(step: 60.0, late: 0.01), (step: 240.0, late: 0.05)]
 
     func scroll() async throws {
         let window = program.open(makeSession("cache"), SavedState())
         try await wait(for: "a filled window") { window.isFilled }
-        try await Task.sleep(nanoseconds: 1_500_000_000)  // GTK's own first steps are not at issue
+        try await Task.sleep(nanoseconds: 1_500_000_000)  // GTK's own start-up is not checked
         for gate in Self.gates {
             var words: [String] = []
             for attempt in 1...3 {
@@ -34,7 +34,7 @@ extension Check {
         print("✔ \(words)")
     }
 
-    /// What the cells in sight show, as it is drawn.
+    /// The pixels that the visible cells draw.
     func pictures(of window: GalleryWindow) -> [Int: BitmapImage] {
         var pictures: [Int: BitmapImage] = [:]
         for cell in window.grid.visibleCells {
@@ -45,7 +45,7 @@ extension Check {
 }
 
 extension BitmapImage {
-    /// Whether it has more colours than a placeholder.
+    /// Whether the picture has more colours than a placeholder.
     var isColourful: Bool {
         withUnsafeBytes { pixels in
             Set(

@@ -4,7 +4,7 @@ import GTK
 import GalleryModel
 
 extension Check {
-    /// A window is closed, and the next one is where it was.
+    /// Closes a window, and checks that the next one has its state.
     func keepState() async throws {
         let file = folder.url.appendingPathComponent("state/state.json")
         var state = SavedState()
@@ -20,7 +20,7 @@ extension Check {
             throw Failed(description: "the file says \(kept)")
         }
         let second = program.open(makeSession("cache"), kept)
-        // GTK reckons the heights of rows that it has not seen, and may move by a fraction of one.
+        // GTK estimates the heights of unseen rows, and may scroll by a fraction of one.
         try await wait(for: "the place where it was", seconds: 20) {
             second.isFilled && abs(second.grid.scroll - 2_345) < 30
         }

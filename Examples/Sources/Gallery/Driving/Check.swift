@@ -4,16 +4,16 @@ import GTK
 import GalleryModel
 import ImageResource
 
-/// The gallery, checked without anybody looking: each step waits for what is to be seen, and for nothing else.
+/// Checks the gallery without a user. Each step waits only for what a user would see.
 @MainActor
 struct Check {
-    /// The item whose picture the site does not give at first.
+    /// The item whose picture the site does not serve at first.
     private static let broken = 4
 
     let program: Program
     let folder: TemporaryDirectory
 
-    /// Something does not hold.
+    /// A check failed.
     struct Failed: Error, CustomStringConvertible {
         let description: String
     }
@@ -42,7 +42,7 @@ struct Check {
         print("✔ everything holds")
     }
 
-    /// Where the picture is that is to fail.
+    /// The URL of the picture that fails.
     private func brokenTarget(_ site: SiteProcess) async throws -> String {
         let session = makeSession("other")
         let feed = try await session.synchronizer.load(session.feed)
@@ -72,7 +72,7 @@ struct Check {
         return window
     }
 
-    /// A click, with a pointer, on what stands for the picture that failed.
+    /// Clicks on the failure button with a pointer.
     private func retryByClick(_ window: GalleryWindow, _ site: SiteProcess, _ target: String) async throws {
         guard let cell = window.grid.visibleCells.first(where: { $0.photograph?.id == Self.broken }),
             cell.state == .failed
@@ -110,7 +110,7 @@ struct Check {
         gtk_window_destroy(window.window.cast())
     }
 
-    /// Another program would find this on the disk: a synchronizer of its own, with nothing in memory.
+    /// Checks the disk with another synchronizer, which has nothing in memory.
     private func showOffline(_ online: [Int: BitmapImage], _ site: SiteProcess) async throws {
         let before = try site.counts().requests
         let session = makeSession("cache")

@@ -1,12 +1,12 @@
 import Foundation
 import GalleryModel
 
-/// Several measurements as one table in Markdown, with a row for each baseline and number of photographs.
+/// Several measurements as one Markdown table, with a row for each baseline and number of photographs.
 @MainActor
 struct Comparison {
     private let rows: [[Report.Document]]
 
-    /// - Parameter files: what `--json` has written. Several of the same kind are several runs.
+    /// - Parameter files: files that `--json` has written. Several of the same kind are several runs.
     init(files: [String]) throws {
         let documents = try files.map {
             try JSONDecoder().decode(Report.Document.self, from: Data(contentsOf: URL(fileURLWithPath: $0)))
@@ -30,7 +30,7 @@ struct Comparison {
         for own in rows where own.first?.baseline == Report.ownName { printRatios(to: own) }
     }
 
-    /// How many times as long each baseline takes with the same photographs, in the same rounds.
+    /// The ratio of each baseline to the gallery with the same photographs, in the same rounds.
     private func printRatios(to own: [Report.Document]) {
         for runs in rows where runs.first?.baseline != Report.ownName {
             guard let run = runs.first, Self.photographs(run) == own.first.map(Self.photographs) else { continue }
@@ -98,7 +98,7 @@ struct Comparison {
         return phases.map { "\($0.late)" }.joined(separator: ", ") + " of \(frames)"
     }
 
-    /// The middle one; of an even number the lower of the two in the middle.
+    /// The median; the lower one of an even number of values.
     private static func median(_ values: [Double]) -> Double {
         values.isEmpty ? 0 : values.sorted()[(values.count - 1) / 2]
     }

@@ -3,7 +3,7 @@ import Foundation
 import GTK
 import GalleryModel
 
-/// Drives the gallery as a hasty person would, and prints what that cost.
+/// Uses the gallery like a user in a hurry, and prints the cost.
 @MainActor
 struct Measurement {
     let program: Program
@@ -32,7 +32,7 @@ struct Measurement {
         let window = program.open(session, SavedState(), journal: log)
         try await settle(window)
         report.firstScreen = Double(g_get_monotonic_time() - start) / 1_000
-        try await Task.sleep(nanoseconds: 1_500_000_000)  // GTK's own first steps are not at issue
+        try await Task.sleep(nanoseconds: 1_500_000_000)  // GTK's own start-up is not measured
         report.add("open", FrameStatistics(), log.take())
 
         try await phase("60 px", &report, window) { await window.scroll(to: { $0.end }, by: 60) }
@@ -58,7 +58,7 @@ struct Measurement {
         report.add(name, frames, log.take())
     }
 
-    /// Waits until everything in sight is there.
+    /// Waits until all visible cells have their pictures.
     private func settle(_ window: GalleryWindow) async throws {
         try await wait(for: "a filled window", seconds: 120) { window.isFilled }
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What this process takes of the machine's memory.
+/// The memory of this process.
 enum Memory {
-    /// Bytes now.
+    /// The current bytes.
     static var now: Int { status("VmRSS:") }
-    /// The most bytes that it was.
+    /// The peak, in bytes.
     static var peak: Int { status("VmHWM:") }
 
     private static func status(_ name: String) -> Int {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A person at the pointer and at the keyboard, as the X server sees it.
+/// Simulates a pointer and a keyboard for the X server.
 @MainActor
 enum Pointer {
-    /// A click, at a place in a window that is in the screen's corner.
+    /// Clicks at a position in a window at the corner of the screen.
     static func click(at place: (x: Double, y: Double)) {
         run("mousemove", "\(Int(place.x))", "\(Int(place.y))", "click", "1")
     }
@@ -21,7 +21,7 @@ enum Pointer {
 }
 
 extension Check {
-    /// Presses a key, again if nothing comes of it for a while.
+    /// Presses a key, and presses it again if nothing happens for a while.
     func press(_ key: String, until what: String, _ condition: () -> Bool) async throws {
         var looks = 0
         try await wait(for: what) {

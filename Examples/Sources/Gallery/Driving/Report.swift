@@ -1,7 +1,7 @@
 import Foundation
 import GalleryModel
 
-/// What a measurement found, as a table and as JSON.
+/// The result of a measurement, as a table and as JSON.
 @MainActor
 struct Report {
     struct Phase: Codable {
@@ -10,16 +10,16 @@ struct Report {
         let late: Int
         /// Milliseconds.
         let paintingP50, paintingP95, paintingP99: Double
-        /// Cells that had their pictures when they came into sight.
+        /// Cells that had their pictures when they became visible.
         let atOnce: Int
-        /// Cells that got them while they were in sight, and the mean of the milliseconds that they waited.
+        /// Cells that got their pictures while they were visible, and their mean wait in milliseconds.
         let waited: Int
         let meanWait: Double
-        /// Cells that left without.
+        /// Cells that became invisible without their pictures.
         let leftWithout: Int
     }
 
-    /// What is written, for ``Comparison`` to read.
+    /// The JSON that ``Comparison`` reads.
     struct Document: Codable {
         let baseline: String
         let sizes: Options.Sizes
@@ -31,7 +31,7 @@ struct Report {
         let memoryAfterPasses: [Int]
     }
 
-    /// What it is called when nothing is done by hand.
+    /// The name of a run without a baseline.
     static let ownName = "as it is"
 
     private let options: Options
@@ -68,7 +68,7 @@ struct Report {
                     phase.meanWait, phase.leftWithout))
     }
 
-    /// The mean of all cells that waited and got their pictures, in milliseconds.
+    /// The mean wait of all cells that got their pictures, in milliseconds.
     private var meanWait: Double {
         let waited = phases.reduce(0) { $0 + $1.waited }
         return waited == 0 ? 0 : phases.reduce(0) { $0 + $1.meanWait * Double($1.waited) } / Double(waited)

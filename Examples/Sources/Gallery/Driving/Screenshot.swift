@@ -4,7 +4,7 @@ import GalleryModel
 import ImageResource
 
 extension Program {
-    /// Waits until all that is to be seen is there, and writes what the window looks like.
+    /// Waits until the window is complete, and writes a picture of it.
     func takeScreenshot(_ file: String) async throws {
         let folder = try TemporaryDirectory()
         defer { folder.remove() }
@@ -21,14 +21,14 @@ extension Program {
             window.openDetail(detail)
             try await wait(for: "a photograph") { window.detail.isComplete }
         }
-        try await Task.sleep(nanoseconds: 600_000_000)  // hover, focus and layout come to rest
+        try await Task.sleep(nanoseconds: 600_000_000)  // hover, focus and layout settle
         window.inspector.refresh()
         guard let picture = WindowPicture.of(window.window) else { throw NeverHappened(what: "a picture", seconds: 0) }
         let data = file.hasSuffix(".png") ? picture.pngData() : picture.jpegData(compressionQuality: 0.88)
         try data?.write(to: URL(fileURLWithPath: file))
     }
 
-    /// So that there is something to inspect.
+    /// Scrolls around, to produce figures for the inspector.
     private func scrollAround(_ window: GalleryWindow) async throws {
         for place in [900, 6_000, 900, 0] {
             let goal = min(Double(place), window.grid.end)

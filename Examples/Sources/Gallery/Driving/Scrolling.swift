@@ -3,7 +3,7 @@ import GTK
 import GalleryModel
 
 extension GalleryWindow {
-    /// Scrolls there, so many points with each frame, and tells how the frames came.
+    /// Scrolls there by `step` points per frame, and returns the statistics of the frames.
     @discardableResult
     func scroll(to goal: @escaping @MainActor (PhotographGrid) -> Double, by step: Double) async -> FrameStatistics {
         await move { grid in
@@ -13,7 +13,7 @@ extension GalleryWindow {
         }
     }
 
-    /// Scrolls as after a fling: fast at first, slower with each frame.
+    /// Scrolls as after a fling, slower with each frame.
     @discardableResult
     func fling(velocity: Double) async -> FrameStatistics {
         var velocity = velocity

@@ -1,18 +1,18 @@
 import CGtk
 import Foundation
 
-/// How long cells that are in sight wait for their pictures.
+/// Measures how long visible cells wait for their pictures.
 @MainActor
 final class VisibilityLog: CellJournal {
     struct Waits: Encodable {
-        /// Cells that came into sight with their pictures.
+        /// Cells that had their pictures when they became visible.
         var atOnce = 0
-        /// Milliseconds that each of the others waited, if it got its picture while it was in sight.
+        /// The wait in milliseconds of each other cell that got its picture while it was visible.
         var milliseconds: [Double] = []
-        /// Cells that left without.
+        /// Cells that became invisible without their pictures.
         var leftWithout = 0
 
-        /// The mean of those that waited, in milliseconds.
+        /// The mean wait, in milliseconds.
         var mean: Double { milliseconds.isEmpty ? 0 : milliseconds.reduce(0, +) / Double(milliseconds.count) }
     }
 
@@ -32,7 +32,7 @@ final class VisibilityLog: CellJournal {
         if waiting.removeValue(forKey: ObjectIdentifier(cell)) != nil { waits.leftWithout += 1 }
     }
 
-    /// The waits so far; from now on they are counted anew.
+    /// Returns the waits so far, and starts again.
     func take() -> Waits {
         defer { waits = Waits() }
         return waits

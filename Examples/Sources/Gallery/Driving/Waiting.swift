@@ -1,13 +1,13 @@
 import Foundation
 
-/// What was waited for did not come about.
+/// An expected condition did not become true in time.
 struct NeverHappened: Error, CustomStringConvertible {
     let what: String
     let seconds: Double
     var description: String { "\(what): not within \(Int(seconds)) s" }
 }
 
-/// Returns when the condition holds, which is looked at every few milliseconds.
+/// Returns when the condition holds. It is checked every few milliseconds.
 @MainActor
 func wait(for what: String, seconds: Double = 60, _ condition: () -> Bool) async throws {
     let end = Date(timeIntervalSinceNow: seconds)
@@ -32,7 +32,7 @@ struct TemporaryDirectory {
 }
 
 extension GalleryWindow {
-    /// Whether every cell in sight has its picture.
+    /// Whether every visible cell has its picture.
     var isFilled: Bool {
         let cells = grid.visibleCells
         return !cells.isEmpty && cells.allSatisfy { $0.state == .shown }

@@ -1,10 +1,10 @@
-/// Hears of what the cells show: for measuring, and for checking.
+/// Receives what the cells show, for measurements and checks.
 @MainActor
 protocol CellJournal: AnyObject {
-    /// A cell has come into sight, at that moment, with a picture or without. In microseconds.
+    /// A cell became visible at that time, in microseconds, with or without its picture.
     func cellAppeared(_ cell: PhotographCell, at moment: Int)
-    /// A cell has its picture, or what stands for one that failed. It may be out of sight.
+    /// A cell has its picture, or the placeholder of a failed one. It may be invisible.
     func cellShowed(_ cell: PhotographCell)
-    /// A cell has gone out of sight, or has got another photograph.
+    /// A cell became invisible, or was given another photograph.
     func cellDisappeared(_ cell: PhotographCell)
 }

@@ -5,20 +5,20 @@ import GalleryModel
 import ImageResource
 import Synchronizer
 
-/// A cell of the grid, which shows one photograph after another as the grid uses it again.
+/// A cell of the grid. The grid reuses it for one photograph after another.
 ///
-/// Being bound is not being seen: the grid keeps some two hundred cells around those in sight. What is in memory is shown
-/// at once when the cell is bound; a load begins when the cell is mapped, and ends when it is unmapped.
+/// A bound cell need not be visible: the grid keeps some two hundred cells around the visible ones. A picture in memory is shown
+/// at once when the cell is bound. A load starts when the cell is mapped, and ends when it is unmapped.
 @MainActor
 final class PhotographCell {
-    /// The space for a picture, in points.
+    /// The space of a picture, in points.
     static let pictureSize = CGSize(width: 216, height: 162)
 
     enum State: Equatable {
         case empty, preview, shown, failed
     }
 
-    // A constant, on which the cell holds a reference of its own; GLib counts them on any thread.
+    // A constant. The cell holds its own reference, and GLib counts references on any thread.
     nonisolated(unsafe) let root: Widget
     private let picture = FixedPicture(pictureSize)
     private let title = Make.label(classes: "name", leading: true)
@@ -55,21 +55,21 @@ final class PhotographCell {
         for label in [title, credit] {
             gtk_label_set_ellipsize(label.opaque, PANGO_ELLIPSIZE_END)
             gtk_label_set_width_chars(label.opaque, 1)
-            gtk_label_set_max_width_chars(label.opaque, 1)  // it takes the width of the picture
+            gtk_label_set_max_width_chars(label.opaque, 1)  // as wide as the picture
             gtk_widget_set_hexpand(label, 0)
         }
     }
 
-    /// Whether it is in sight, as far as the grid knows.
+    /// Whether the cell is visible, as far as the grid knows.
     var isVisible: Bool { photograph != nil && root.isMapped }
 
-    /// The middle of what shows that there is no picture, in the window, for who clicks on it.
+    /// The middle of the failure button, in the window, for a click.
     var retryPlace: (x: Double, y: Double)? { WindowPicture.middle(of: retryButton.root) }
 
-    /// What is drawn in the place of the picture.
+    /// The pixels drawn in the place of the picture.
     var drawnPicture: BitmapImage? { WindowPicture.of(picture.root) }
 
-    // MARK: As the grid says
+    // MARK: Called by the grid
 
     func bind(_ photograph: Photograph) {
         unbind()
@@ -96,7 +96,7 @@ final class PhotographCell {
             journal?.cellAppeared(self, at: now)
             return
         }
-        // While GTK lays out a list, it maps many cells for a moment that nobody will see.
+        // During a layout, GTK maps many cells for a moment that never become visible.
         MainLoop.afterFrame { [weak self] in
             guard let self, self.photograph == photograph, isVisible, cancel == nil, state != .shown else { return }
             journal?.cellAppeared(self, at: now)
@@ -118,7 +118,7 @@ final class PhotographCell {
 
     // MARK: Loading
 
-    /// Asks again, if it has failed; whether it had.
+    /// Loads the picture again if it has failed. Returns whether it had.
     @discardableResult
     func retry() -> Bool {
         guard state == .failed, let photograph else { return false }
@@ -127,7 +127,7 @@ final class PhotographCell {
         return true
     }
 
-    /// Asks again, and goes on showing what it shows.
+    /// Loads the picture again, and keeps showing the current one.
     func refresh() {
         guard let photograph else { return }
         stop()
@@ -167,7 +167,7 @@ final class PhotographCell {
             show(image, as: .shown)
             journal?.cellShowed(self)
         case .failure:
-            // What is there is better than nothing, such as a stored picture that could not be refreshed.
+            // A stored picture that could not be refreshed is better than none.
             if state == .shown { return }
             picture.show(nil)
             change(to: .failed)

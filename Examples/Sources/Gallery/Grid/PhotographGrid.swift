@@ -3,7 +3,7 @@ import Foundation
 import GTK
 import GalleryModel
 
-/// The photographs as a grid that scrolls.
+/// A scrolling grid of photographs.
 @MainActor
 final class PhotographGrid {
     let root: Widget = gtk_scrolled_window_new()
@@ -13,11 +13,11 @@ final class PhotographGrid {
     private var photographs: [Photograph] = []
     private var cells: [ObjectIdentifier: Weak] = [:]
     private var hasColumns = false
-    /// Called with a photograph's place when it is chosen.
+    /// Called with the index of a photograph that the user activates.
     var activated: @MainActor (Int) -> Void = { _ in }
     weak var journal: (any CellJournal)?
 
-    /// Points around each cell, as `Style` has them. Those around all of them are no part of a page.
+    /// Points around each cell, as in `Style`. The margin around the whole grid is not part of a page.
     static let spacing = 8.0
 
     private struct Weak {
@@ -44,9 +44,9 @@ final class PhotographGrid {
         followWidth()
     }
 
-    /// As many columns as there is room for. GTK makes cells for thirty rows of as many columns as there may be.
+    /// Sets the number of columns to what fits. GTK makes cells for thirty rows of the largest number of columns.
     ///
-    /// The width is told in the middle of a layout, which must not be changed then.
+    /// The width is reported during a layout, and the layout must not be changed then.
     private func followWidth() {
         guard let adjustment = gtk_scrolled_window_get_hadjustment(root.opaque) else { return }
         var isPlanned = false
@@ -68,7 +68,7 @@ final class PhotographGrid {
         gtk_grid_view_set_max_columns(grid.opaque, columns)
     }
 
-    /// Runs `action` unless the grid is gone by then. The second frame from now comes after a layout.
+    /// Runs `action` if the grid still exists. The second frame from now follows a layout.
     private func afterLayout(_ action: @escaping @MainActor () -> Void) {
         var frames = 0
         root.onTick {
@@ -78,7 +78,7 @@ final class PhotographGrid {
         }
     }
 
-    // MARK: What the factory asks for
+    // MARK: Called by the factory
 
     private func setUp(_ item: OpaquePointer) {
         let cell = PhotographCell(session: session, journal: journal)
@@ -100,9 +100,9 @@ final class PhotographGrid {
         if cell?.retry() != true { activated(position) }
     }
 
-    // MARK: What is shown
+    // MARK: Contents
 
-    /// Shows these. Those that stay where they are keep their cells.
+    /// Shows these photographs. Those that do not move keep their cells.
     func show(_ photographs: [Photograph]) {
         let kept = zip(self.photographs, photographs).prefix { $0 == $1 }.count
         let removed = self.photographs.count - kept
@@ -113,24 +113,24 @@ final class PhotographGrid {
         gtk_string_list_splice(list, guint(kept), guint(removed), &pointers)
     }
 
-    /// Asks anew for all that is in sight.
+    /// Loads all visible photographs again.
     func reload() {
         let photographs = photographs
         show([])
         show(photographs)
     }
 
-    /// Those with a photograph that are mapped: what is in sight, and a row or two beyond.
+    /// The mapped cells that have a photograph: the visible ones, and a row or two beyond.
     var visibleCells: [PhotographCell] {
         cells.values.compactMap(\.cell).filter(\.isVisible)
     }
 
-    /// Has the keyboard begin here.
+    /// Takes the keyboard focus.
     func takeFocus() {
         gtk_widget_grab_focus(grid)
     }
 
-    /// Moves the keyboard's place to a photograph, if need be once it has a cell.
+    /// Moves the keyboard focus to a photograph, as soon as it has a cell.
     func focus(_ position: Int) {
         guard photographs.indices.contains(position) else { return }
         let photograph = photographs[position]
@@ -140,7 +140,7 @@ final class PhotographGrid {
         afterLayout { [weak self] in _ = self?.takeFocus(at: photograph) }
     }
 
-    /// The focus is its item's, which is what its cell is in. Whether it has one.
+    /// Focuses the list item around the cell of a photograph. Returns whether the photograph has a cell.
     private func takeFocus(at photograph: Photograph) -> Bool {
         let cell = cells.values.lazy.compactMap(\.cell).first { $0.photograph == photograph }
         guard let cell, let item = gtk_widget_get_parent(cell.root) else { return false }
@@ -151,13 +151,13 @@ final class PhotographGrid {
 
     private var adjustment: UnsafeMutablePointer<GtkAdjustment>? { gtk_scrolled_window_get_vadjustment(root.opaque) }
 
-    /// Points from the top.
+    /// The distance from the top, in points.
     var scroll: Double {
         get { adjustment.map { gtk_adjustment_get_value($0) } ?? 0 }
         set { adjustment.map { gtk_adjustment_set_value($0, newValue) } }
     }
 
-    /// The largest `scroll`.
+    /// The largest value of `scroll`.
     var end: Double {
         adjustment.map { max(0, gtk_adjustment_get_upper($0) - gtk_adjustment_get_page_size($0)) } ?? 0
     }
@@ -166,7 +166,7 @@ final class PhotographGrid {
         adjustment?.on("value-changed", action)
     }
 
-    /// Scrolls there as soon as the list is long enough, but not after somebody else has scrolled.
+    /// Scrolls there as soon as the list is long enough, unless the user has scrolled before.
     func restore(scroll: Double) {
         guard scroll > 0 else { return }
         var framesLeft = 120

@@ -2,9 +2,9 @@ import CGtk
 import Foundation
 import GTK
 
-/// A picture in a space of exactly so many points, whatever the picture's own size.
+/// A picture in a space of fixed size, whatever the size of the picture.
 ///
-/// A `GtkPicture` asks for as much as its picture has; as an overlay it has no say, and takes what there is.
+/// A `GtkPicture` requests the size of its picture. As an overlay it requests nothing, and takes the space it gets.
 @MainActor
 final class FixedPicture {
     let root: Widget = gtk_overlay_new()
@@ -25,7 +25,7 @@ final class FixedPicture {
         gtk_widget_set_size_request(space, Int32(size.width), Int32(size.height))
     }
 
-    /// What is to be seen, for who cannot see it.
+    /// The description for screen readers.
     func describe(as words: String) {
         gtk_picture_set_alternative_text(picture.opaque, words)
         picture.describe(as: words)
@@ -36,7 +36,7 @@ final class FixedPicture {
         gtk_overlay_add_overlay(root.opaque, widget)
     }
 
-    /// - Parameter fills: whether the texture has the proportions of the space; otherwise it covers it.
+    /// - Parameter fills: whether the texture has the aspect ratio of the space; otherwise it covers the space.
     func show(_ texture: Texture?, fills: Bool = true) {
         gtk_picture_set_content_fit(picture.opaque, fills ? GTK_CONTENT_FIT_FILL : GTK_CONTENT_FIT_COVER)
         gtk_picture_set_paintable(picture.opaque, texture?.pointer)

@@ -3,7 +3,7 @@ import Foundation
 import GTK
 import GalleryModel
 
-/// Watches the frames while something moves. At other times frames come when something changes, and none is late.
+/// Counts frames while something moves. At other times frames come only when something changes, and none is late.
 @MainActor
 final class FrameWatch {
     private(set) var statistics = FrameStatistics()
@@ -12,7 +12,7 @@ final class FrameWatch {
     private var movesUntil = 0
     private var isTicking = false
 
-    /// - Parameter widget: whose window's frames are watched, once it is on the screen.
+    /// - Parameter widget: the widget whose window is watched as soon as it is on the screen.
     init(_ widget: Widget) {
         self.widget = widget
         widget.on("map") { [weak self] in self?.begin() }
@@ -28,7 +28,7 @@ final class FrameWatch {
         }
     }
 
-    /// Something moves, and will go on for a moment.
+    /// Reports a movement that will go on for a moment.
     func moves() {
         movesUntil = g_get_monotonic_time() + 200_000
         guard !isTicking else { return }
@@ -41,7 +41,7 @@ final class FrameWatch {
         }
     }
 
-    /// What the inspector shows of it.
+    /// The lines of the inspector.
     var rows: [Figures.Row] {
         [
             Figures.Row(group: "Scrolling", name: "Frames", value: "\(statistics.count)"),
@@ -49,7 +49,7 @@ final class FrameWatch {
         ]
     }
 
-    /// Begins anew to count.
+    /// Starts counting again.
     func reset() {
         statistics = FrameStatistics()
     }

@@ -2,7 +2,7 @@ import CGtk
 import GTK
 
 extension GalleryWindow {
-    /// Does what a key stands for; whether it stands for anything.
+    /// Handles a key. Returns whether the key has a meaning.
     func take(_ key: Key) -> Bool {
         if key.hasControl { return takeCommand(key) }
         if key.value == Int(GDK_KEY_F5) { reload() } else if isDetail { return takeInDetail(key) } else { return false }

@@ -4,7 +4,7 @@ import GTK
 import GalleryModel
 import Synchronizer
 
-/// The window: the grid or one photograph, the bar above them, the inspector beside them.
+/// The window, with the grid or one photograph, the header bar, and the inspector.
 @MainActor
 final class GalleryWindow {
     let window: Widget
@@ -23,7 +23,7 @@ final class GalleryWindow {
     private var cancelFeed: CancelLoading = {}
     private var hasRestoredScroll = false
 
-    /// - Parameter stateFile: where size, order and place are kept; nil keeps nothing.
+    /// - Parameter stateFile: the file for size, order and scroll position; nil saves nothing.
     init(application: OpaquePointer?, session: Session, state: SavedState, stateFile: URL?, journal: (any CellJournal)?)
     {
         self.session = session
@@ -87,7 +87,7 @@ final class GalleryWindow {
 
     // MARK: The feed
 
-    /// Shows the list that is stored, and then what the server says.
+    /// Shows the stored list, and then the server's.
     func load() {
         cancelFeed()
         cancelFeed = session.synchronizer.followResource(session.feed) { [weak self] result in
@@ -108,7 +108,7 @@ final class GalleryWindow {
         grid.takeFocus()
     }
 
-    /// Shows the photographs in the order that was chosen.
+    /// Shows the photographs in the chosen order.
     private func arrange() {
         photographs = state.order.sorted(feed?.photographs(from: session.feedURL) ?? [])
         grid.show(photographs)
@@ -116,7 +116,7 @@ final class GalleryWindow {
     }
 
     private static func words(for error: SynchronizerError) -> String {
-        if case .notCached = error { return "Offline, and the list of photographs is not stored" }
+        if case .notCached = error { return "You are offline, and the list of photographs is not stored" }
         return "The list of photographs could not be refreshed"
     }
 
@@ -131,7 +131,7 @@ final class GalleryWindow {
         }
     }
 
-    // MARK: What the header does
+    // MARK: Actions of the header bar
 
     private var actions: HeaderBar.Actions {
         .init(
@@ -148,7 +148,7 @@ final class GalleryWindow {
             })
     }
 
-    /// Asks the server whether all that is in sight is still right.
+    /// Revalidates the list and all visible photographs.
     func reload() {
         load()
         session.revalidating { grid.visibleCells.forEach { $0.refresh() } }
@@ -157,7 +157,7 @@ final class GalleryWindow {
     private func clearCache() {
         let synchronizer = session.synchronizer
         Task {
-            await Task.detached { synchronizer.removeAll() }.value  // it waits for the disk
+            await Task.detached { synchronizer.removeAll() }.value  // it blocks on the disk
             notice.show("The cache is empty")
             load()
             grid.reload()
@@ -194,12 +194,12 @@ final class GalleryWindow {
         showTitle()
     }
 
-    // MARK: What is kept
+    // MARK: Saved state
 
     private func save() {
         guard let stateFile else { return }
         var (width, height): (Int32, Int32) = (0, 0)
-        gtk_window_get_default_size(window.cast(), &width, &height)  // as it is now, and as it is asked for
+        gtk_window_get_default_size(window.cast(), &width, &height)  // the current size, despite the name
         (state.width, state.height) = (Int(width), Int(height))
         state.scroll = grid.scroll
         state.write(to: stateFile)

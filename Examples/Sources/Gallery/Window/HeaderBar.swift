@@ -31,12 +31,12 @@ final class HeaderBar {
             if orders.indices.contains(index) { actions.sort(orders[index]) }
         }
         offline = Make.toggle(
-            icon: "airplane-mode-symbolic", "Offline: show what is stored, and ask nobody", isOn: isOffline,
+            icon: "airplane-mode-symbolic", "Offline: show stored photographs only", isOn: isOffline,
             action: actions.setOffline)
         inspector = Make.toggle(
-            icon: "power-profile-performance-symbolic", "What the library does", isOn: state.showsInspector,
+            icon: "power-profile-performance-symbolic", "Inspector", isOn: state.showsInspector,
             action: actions.setInspector)
-        dark = Make.toggle(icon: "weather-clear-night-symbolic", "Dark", isOn: isDark, action: actions.setDark)
+        dark = Make.toggle(icon: "weather-clear-night-symbolic", "Dark style", isOn: isDark, action: actions.setDark)
         let reload = Make.button(icon: "view-refresh-symbolic", "Reload", action: actions.reload)
         let clear = Make.button(icon: "user-trash-symbolic", "Clear the cache", action: actions.clear)
         let titles = Make.column(title, subtitle)
@@ -55,7 +55,7 @@ final class HeaderBar {
         gtk_widget_set_visible(sort, isDetail ? 0 : 1)
     }
 
-    /// As if somebody had pressed the button.
+    /// Acts as if the user had pressed the button.
     func set(offline isOn: Bool) { set(offline, isOn) }
     func toggleInspector() { toggle(inspector) }
     func toggleDark() { toggle(dark) }

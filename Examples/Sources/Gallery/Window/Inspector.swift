@@ -2,7 +2,7 @@ import CGtk
 import GTK
 import GalleryModel
 
-/// What the library does, live: one line for each of its figures. It looks four times a second, while it is to be seen.
+/// The figures of the library, live, one per line. It updates four times a second while it is visible.
 @MainActor
 final class Inspector {
     let root: Widget = gtk_revealer_new()
@@ -22,7 +22,7 @@ final class Inspector {
             gtk_box_append(column.cast(), line(row))
         }
         gtk_revealer_set_child(root.opaque, column)
-        gtk_widget_set_hexpand(root, 0)  // though its lines do
+        gtk_widget_set_hexpand(root, 0)  // although its lines expand
         gtk_revealer_set_transition_type(root.opaque, GTK_REVEALER_TRANSITION_TYPE_SLIDE_LEFT)
         column.on("map") { [weak self] in self?.follow(column) }
     }
@@ -35,7 +35,7 @@ final class Inspector {
         return Make.row(spacing: 12, name, value)
     }
 
-    /// Whether it is to be seen.
+    /// Whether the inspector is visible.
     var isOpen: Bool {
         get { gtk_revealer_get_reveal_child(root.opaque) != 0 }
         set { gtk_revealer_set_reveal_child(root.opaque, newValue ? 1 : 0) }
@@ -50,7 +50,7 @@ final class Inspector {
         }
     }
 
-    /// Shows the figures as they are now. A label that changes costs a layout: only those are touched that do.
+    /// Shows the current figures. A changed label costs a layout, so only labels with a new value are set.
     func refresh() {
         for (index, row) in rows().enumerated() where values.indices.contains(index) && values[index].shown != row.value
         {

@@ -1,7 +1,7 @@
 import CGtk
 import GTK
 
-/// A few words at the bottom of the window, for a moment.
+/// A short message at the bottom of the window, for a moment.
 @MainActor
 final class Notice {
     let root: Widget = gtk_revealer_new()

@@ -1,4 +1,4 @@
-/// What the gallery adds to the theme, in its colours, so that it is right in light and dark.
+/// The gallery's additions to the theme. They use the theme's colours, so they fit light and dark.
 enum Style {
     static let css = """
         .gallery gridview { padding: 10px; background: @theme_base_color; }

@@ -1,0 +1,47 @@
+import CCurl
+import Foundation
+
+/// The names that one transfer has looked up. For the engine's thread only.
+struct NameLookup {
+    /// The name whose addresses libcurl wants, and is not given time to look up itself.
+    private(set) var awaited: HostName?
+    /// Nanoseconds that lookups have taken.
+    private(set) var duration: UInt64 = 0
+    private var ticket: Resolver.Ticket?
+    private var began: UInt64 = 0
+    private var answered: Set<HostName> = []
+    private var entries: UnsafeMutablePointer<curl_slist>?
+
+    /// libcurl is about to look a name up, or to read an address, for one of these.
+    /// - Returns: Whether it may go on. If not, it fails, and is started again once it has been told the addresses.
+    mutating func mayGoOn(_ names: [HostName]) -> Bool {
+        awaited = names.first { !answered.contains($0) }
+        return awaited == nil
+    }
+
+    mutating func begin(_ ticket: Resolver.Ticket, at now: UInt64) {
+        (self.ticket, began) = (ticket, now)
+    }
+
+    /// Tells libcurl the addresses of the name that it waits for.
+    /// - Returns: Whether there are any.
+    mutating func end(_ addresses: [String], for easy: UnsafeMutableRawPointer, at now: UInt64) -> Bool {
+        guard let name = awaited.take() else { return false }
+        duration += now - began
+        ticket = nil
+        guard !addresses.isEmpty else { return false }
+        answered.insert(name)
+        entries = curl_slist_append(entries, name.entry(addresses)) ?? entries
+        _ = synchronizer_setopt_pointer(easy, CURLOPT_RESOLVE, entries)
+        return true
+    }
+
+    /// The transfer is over.
+    mutating func drop(_ easy: UnsafeMutableRawPointer, _ resolver: Resolver) {
+        if let ticket = ticket.take() { resolver.cancel(ticket) }
+        guard entries != nil else { return }
+        _ = synchronizer_setopt_pointer(easy, CURLOPT_RESOLVE, nil)
+        curl_slist_free_all(entries)
+        entries = nil
+    }
+}

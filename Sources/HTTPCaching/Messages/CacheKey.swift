@@ -1,0 +1,75 @@
+extension CacheRules {
+    /// The key under which responses for a URI are stored: the URI without its fragment, with scheme and host in lower case,
+    /// without a default port, and with `/` for an empty path. So equivalent URIs share an entry (RFC 9110 §4.2.3).
+    package static func cacheKey(of url: String) -> String {
+        if url.withBytes(isKeyAlready) { return url }
+        let key = url.prefix { $0 != "#" }
+        guard let parts = URIParts(key) else { return String(key) }
+        let needsSlash = parts.rest.isEmpty || parts.rest.utf8.first == UInt8(ascii: "?")
+        return parts.scheme + "://" + parts.userInfo + parts.hostAndPort + (needsSlash ? "/" : "") + parts.rest
+    }
+
+    /// Whether two absolute URIs have the same origin: scheme, host and port (RFC 9110 §4.3.1).
+    static func sameOrigin(_ one: String, _ other: String) -> Bool {
+        guard let one = URIParts(one.prefix { $0 != "#" }), let other = URIParts(other.prefix { $0 != "#" }) else {
+            return false
+        }
+        return one.scheme == other.scheme && one.hostAndPort == other.hostAndPort
+    }
+
+    /// Makes a URI reference absolute (RFC 3986 §5.2); nil if it is malformed.
+    static func resolve(_ reference: String, against base: String) -> URL? {
+        guard let base = URL(string: base) else { return nil }
+        return URL(string: reference, relativeTo: base)?.absoluteURL
+    }
+}
+
+/// The parts of an absolute URI with an authority: scheme and host in lower case, no default port.
+private struct URIParts {
+    let scheme: String
+    /// Includes the `@`.
+    let userInfo: String
+    let hostAndPort: String
+    /// Path and query.
+    let rest: Substring
+
+    init?(_ uri: Substring) {
+        guard let colon = uri.firstIndex(of: ":"), uri[colon...].hasPrefix("://") else { return nil }
+        scheme = uri[..<colon].lowercased()
+        let afterScheme = uri[colon...].dropFirst(3)
+        let authority = afterScheme.prefix { $0 != "/" && $0 != "?" }
+        rest = afterScheme[authority.endIndex...]
+        let host = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
+        userInfo = String(authority[..<host])
+        hostAndPort = Self.withoutDefaultPort(authority[host...].lowercased(), scheme: scheme)
+    }
+
+    private static func withoutDefaultPort(_ hostAndPort: String, scheme: String) -> String {
+        let port = scheme == "http" ? ":80" : scheme == "https" ? ":443" : ":"
+        for suffix in [port, ":"] where hostAndPort.hasSuffix(suffix) {
+            return String(hostAndPort.dropLast(suffix.utf8.count))
+        }
+        return hostAndPort
+    }
+}
+
+/// Whether the URI is a key already, as nearly all are: checked first, because it copies nothing.
+private func isKeyAlready(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    var slashes = 0
+    var port: Int?
+    for byte in bytes {
+        switch byte {
+        case UInt8(ascii: "#"): return false
+        case UInt8(ascii: "/"): slashes += 1
+        case _ where slashes == 3: continue
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "?"), UInt8(ascii: "@"), UInt8(ascii: "["):
+            return false
+        case UInt8(ascii: ":") where slashes == 2: port = 0
+        case UInt8(ascii: "0")...UInt8(ascii: "9"):
+            port = port.map { min($0 * 10 + Int(byte - UInt8(ascii: "0")), 65_536) }
+        default: break
+        }
+        if slashes > 3 { slashes = 3 }
+    }
+    return slashes == 3 && port != 0 && port != 80 && port != 443
+}

@@ -1,0 +1,65 @@
+/// The parts of a request that matter to a cache.
+package struct CacheRequest: Hashable, Sendable {
+    /// The key of the target URI; see ``CacheRules/cacheKey(of:)``.
+    package var url: String
+    package var method: String
+    /// The request's own fields.
+    package var fields: HTTPFields
+    /// The fields that the session adds: cookies from its storage and its additional headers.
+    package var sessionHeaders: HTTPFields
+    package var policy: CachePolicy
+
+    package init(
+        url: String, method: String = "GET", fields: HTTPFields = HTTPFields(),
+        sessionHeaders: HTTPFields = HTTPFields(), policy: CachePolicy = .useProtocol
+    ) {
+        self.url = url
+        self.method = method
+        self.fields = fields
+        self.sessionHeaders = sessionHeaders
+        self.policy = policy
+    }
+
+    /// The value sent for a field, set by the request or added by the session; nil if the field is not sent.
+    package func value(of name: String) -> String? {
+        fields[name] ?? sessionHeaders[name]
+    }
+
+    /// Whether no part of the request could start a line of its own when it is sent (RFC 9110 §5.5, RFC 9112 §3): there is no
+    /// CR, LF or NUL in a field, and no white space or control character in the method or the URL.
+    package var isWellFormed: Bool {
+        let isOneLine = { (line: HTTPFields.Line) in hasNoBreak(line.name) && hasNoBreak(line.value) }
+        return fields.lines.allSatisfy(isOneLine) && sessionHeaders.lines.allSatisfy(isOneLine)
+            && isOneWord(method) && isOneWord(url)
+    }
+
+    /// Whether the condition holds for the names of all fields that are sent; it may be called twice for a name.
+    func allNames(satisfy condition: (String) -> Bool) -> Bool {
+        fields.lines.allSatisfy { condition($0.name) } && sessionHeaders.lines.allSatisfy { condition($0.name) }
+    }
+}
+
+private func hasNoBreak(_ text: String) -> Bool {
+    text.withBytes { $0.allSatisfy { $0 != 0 && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") } }
+}
+
+private func isOneWord(_ text: String) -> Bool {
+    text.withBytes { !$0.isEmpty && $0.allSatisfy { $0 > UInt8(ascii: " ") && $0 != 0x7f } }
+}
+
+/// Foundation's `URLRequest.CachePolicy`: seven names for six policies (`reloadIgnoringCacheData` is the same as
+/// `reloadIgnoringLocalCacheData`).
+package enum CachePolicy: Hashable, Sendable, CaseIterable {
+    /// Follow the protocol.
+    case useProtocol
+    /// Use the network, without validators; store the response.
+    case reloadIgnoringLocal
+    /// The same, and ask caches on the way to do so too.
+    case reloadIgnoringLocalAndRemote
+    /// Use a stored response of any age; use the network on a miss.
+    case returnCacheElseLoad
+    /// Use a stored response of any age; never use the network.
+    case returnCacheDontLoad
+    /// Use a stored response if the server confirms it.
+    case reloadRevalidating
+}

@@ -1,0 +1,108 @@
+extension CacheRules {
+    /// Decides what to do about a request, given the responses stored for its URI, newest first (RFC 9111 §4).
+    package func decision(for request: CacheRequest, among stored: [Candidate], at now: Date) -> CacheDecision {
+        CacheDecisionMaker(request: request, directives: RequestFacts(request), rules: self, now: now)
+            .decision(among: stored)
+    }
+}
+
+/// Decides about one request. Part of ``CacheRules/decision(for:among:at:)``.
+struct CacheDecisionMaker {
+    let request: CacheRequest
+    let directives: RequestFacts
+    let rules: CacheRules
+    let now: Date
+
+    func decision(among candidates: [Candidate]) -> CacheDecision {
+        if let reason = reasonToBypass { return outbound(reason) }
+        guard let chosen = chosen(among: candidates) else {
+            return completion(of: candidates) ?? outbound(candidates.isEmpty ? .nothingStored : .nothingMatches)
+        }
+        let response = candidates[chosen.index].response
+        let freshness = rules.freshness(of: response, facts: chosen.facts, at: now)
+        let selection = Selection(
+            index: chosen.index, freshness: freshness, answer: chosen.answer, explanation: .fresh(freshness))
+        return decision(on: selection, of: response, facts: chosen.facts)
+    }
+
+    /// Whether the request allows the network.
+    var mayUseNetwork: Bool {
+        request.policy != .returnCacheDontLoad && !directives.control.contains(.onlyIfCached)
+    }
+
+    /// Why the stored responses are ignored; nil if they are considered.
+    private var reasonToBypass: Explanation? {
+        guard request.method == "GET" || request.method == "HEAD" else { return .method }
+        switch request.policy {
+        case .reloadIgnoringLocal, .reloadIgnoringLocalAndRemote: return .policy(request.policy)
+        case .returnCacheElseLoad, .returnCacheDontLoad: return directives.asksTheOrigin ? .requestForbidsStored : nil
+        case .useProtocol, .reloadRevalidating:
+            let forbids = directives.asksTheOrigin || directives.control.contains(.noStore)
+            return forbids ? .requestForbidsStored : nil
+        }
+    }
+
+    func outbound(_ reason: Explanation, fallback: Selection? = nil) -> CacheDecision {
+        mayUseNetwork ? .forward(directiveFields, fallback: fallback, reason) : .refuse(reason)
+    }
+
+    /// The fields that tell caches on the way about the policy, unless the caller sends `Cache-Control` itself.
+    var directiveFields: HTTPFields {
+        guard !request.fields.contains(FieldName.cacheControl) else { return HTTPFields() }
+        switch request.policy {
+        case .reloadIgnoringLocalAndRemote:
+            return HTTPFields([(FieldName.cacheControl, "no-cache"), (FieldName.pragma, "no-cache")])
+        case .reloadRevalidating: return HTTPFields([(FieldName.cacheControl, "max-age=0")])
+        default: return HTTPFields()
+        }
+    }
+
+    private func decision(
+        on selection: Selection, of response: StoredResponse, facts: ResponseFacts
+    ) -> CacheDecision {
+        var selection = selection
+        if request.policy == .returnCacheElseLoad || request.policy == .returnCacheDontLoad {
+            selection.explanation = .policy(request.policy)
+            return reuse(selection, of: response, facts: facts)
+        }
+        if let demand = demandForValidation(selection.freshness, facts: facts) {
+            selection.explanation = .mustBeValidated(selection.freshness, demand)
+            return validation(of: selection, facts: facts)
+        }
+        if selection.freshness.isFresh { return reuse(selection, of: response, facts: facts) }
+        if let permission = permissionForStale(selection.freshness, facts: facts) {
+            selection.explanation = .staleAllowed(selection.freshness, permission)
+            guard permission == .staleWhileRevalidate, mayUseNetwork else {
+                return reuse(selection, of: response, facts: facts)
+            }
+            return reuseWhileRevalidating(selection, of: response, facts: facts)
+        }
+        selection.explanation = .stale(selection.freshness)
+        return validation(of: selection, facts: facts)
+    }
+
+    /// Why the response must be validated, fresh or not; nil if it need not be (§4, §5.2.1, §5.2.2.4).
+    func demandForValidation(_ freshness: Freshness, facts: ResponseFacts) -> Explanation.Demand? {
+        if facts.mustBeValidated { return .responseNoCache }
+        if directives.asksForValidation { return .requestNoCache }
+        if request.policy == .reloadRevalidating {
+            // RFC 8246 §2: a fresh immutable response is not validated.
+            return facts.control.contains(.immutable) && freshness.isFresh ? nil : .policy
+        }
+        if let limit = directives.control.maxAge, freshness.age > limit || (limit == 0 && !freshness.isFresh) {
+            return directives.control.maxStale == nil || freshness.isFresh ? .requestMaxAge : nil
+        }
+        if let least = directives.control.minFresh, -freshness.staleness < least { return .requestMinFresh }
+        return nil
+    }
+
+    /// What allows a stale response before the server has answered (§4.2.4). A caller that sends `max-age` or `min-fresh`
+    /// gets no stale response unless it also sends `max-stale`.
+    private func permissionForStale(_ freshness: Freshness, facts: ResponseFacts) -> Explanation.Permission? {
+        guard !facts.mustNotBeStale, freshness.age < .infinity else { return nil }
+        if let limit = directives.control.maxStale, freshness.staleness <= limit { return .maxStale }
+        guard directives.control.maxAge == nil, directives.control.minFresh == nil else { return nil }
+        let window = facts.control.staleWhileRevalidate ?? rules.staleWhileRevalidate
+        return window > 0 && freshness.staleness <= window ? .staleWhileRevalidate : nil
+    }
+}

@@ -1,0 +1,89 @@
+/// The age of a stored response and its freshness lifetime, in seconds (RFC 9111 §4.2).
+package struct Freshness: Hashable, Sendable {
+    package let age: TimeInterval
+    package let lifetime: TimeInterval
+    package let rule: LifetimeRule
+
+    package init(age: TimeInterval, lifetime: TimeInterval, rule: LifetimeRule) {
+        self.age = age
+        self.lifetime = lifetime
+        self.rule = rule
+    }
+
+    /// §4.2: a response is fresh while its lifetime is greater than its age.
+    package var isFresh: Bool { lifetime > age }
+    /// How long it has been stale; negative while it is fresh.
+    package var staleness: TimeInterval { age - lifetime }
+}
+
+/// The source of a response's lifetime (RFC 9111 §4.2.1, §4.2.2).
+package enum LifetimeRule: String, Hashable, Sendable {
+    case maxAge = "max-age"
+    case expires = "Expires"
+    case heuristic = "heuristic"
+    /// The `max-age` that the session's delegate injected.
+    case injected = "injected max-age"
+    /// The response has no lifetime, and none is estimated.
+    case none = "no lifetime"
+}
+
+extension CacheRules {
+    /// The freshness of a stored response at a time.
+    package func freshness(of response: StoredResponse, at now: Date) -> Freshness {
+        freshness(of: response, facts: ResponseFacts(response.fields), at: now)
+    }
+
+    func freshness(of response: StoredResponse, facts: ResponseFacts, at now: Date) -> Freshness {
+        let date = facts.date.flatMap { HTTPDate.parse($0, at: response.responseTime) }
+        let (lifetime, rule) = lifetime(of: response, facts: facts, generated: date ?? response.responseTime)
+        return Freshness(age: Self.age(of: response, facts: facts, date: date, at: now), lifetime: lifetime, rule: rule)
+    }
+
+    /// RFC 9111 §4.2.1: the first source that applies. `s-maxage` is for shared caches only.
+    private func lifetime(
+        of response: StoredResponse, facts: ResponseFacts, generated: Date
+    ) -> (TimeInterval, LifetimeRule) {
+        if let maxAge = facts.control.maxAge {
+            return (maxAge, response.injectedCacheControl == nil ? .maxAge : .injected)
+        }
+        if let expires = facts.expires {
+            let end = HTTPDate.parse(expires, at: response.responseTime)  // §5.3: invalid means expired
+            return (max(0, end?.timeIntervalSince(generated) ?? 0), .expires)
+        }
+        guard facts.control.contains(.isPublic) || isHeuristicallyCacheable(response.status),
+            let lastModified = facts.lastModified.flatMap({ HTTPDate.parse($0, at: response.responseTime) })
+        else { return (0, .none) }
+        let unchanged = generated.timeIntervalSince(lastModified)
+        return (min(max(0, unchanged * heuristicFraction), heuristicLimit), .heuristic)
+    }
+
+    /// RFC 9111 §4.2.3. If the clock was set back to before the response arrived, the age is unknown: infinite, which
+    /// exceeds any lifetime. Adjustments of up to a minute are ignored.
+    private static func age(
+        of response: StoredResponse, facts: ResponseFacts, date: Date?, at now: Date
+    ) -> TimeInterval {
+        let residentTime = now.timeIntervalSince(response.responseTime)
+        guard residentTime > -60 else { return .infinity }
+        let apparentAge = date.map { max(0, response.responseTime.timeIntervalSince($0)) } ?? 0
+        let responseDelay = max(0, response.responseTime.timeIntervalSince(response.requestTime))
+        let ageValue = facts.age.flatMap(ageValue) ?? 0
+        return max(apparentAge, ageValue + responseDelay) + max(0, residentTime)
+    }
+
+    /// RFC 9111 §5.1: only the first member of a list counts; a value that is no number is ignored.
+    private static func ageValue(_ text: String) -> TimeInterval? {
+        text.scan { scanner in
+            scanner.skipWhitespace()
+            let seconds = scanner.deltaSeconds()
+            scanner.skipWhitespace()
+            return scanner.isAtEnd || scanner.next == UInt8(ascii: ",") ? seconds : nil
+        }
+    }
+}
+
+extension TimeInterval {
+    /// The whole number of seconds for `Age` (RFC 9111 §5.1): not negative, and at most 2³¹ − 1.
+    package var wholeSeconds: Int {
+        isNaN ? 0 : Int(exactly: min(max(0, self), CacheControl.longestLifetime - 1).rounded(.down)) ?? 0
+    }
+}

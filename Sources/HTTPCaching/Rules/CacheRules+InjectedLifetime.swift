@@ -1,0 +1,24 @@
+extension CacheRules {
+    /// The `Cache-Control` value to inject into a response that has no explicit lifetime; nil to leave it unchanged.
+    ///
+    /// It is injected into successful responses without `Cache-Control` and `Expires`. With `overriding` it also replaces a
+    /// lifetime that the server gave, but never `no-store`, `no-cache` or `private`.
+    /// `cacheTime` is in seconds; fractions are dropped, since a lifetime has none (RFC 9111 §1.2.2).
+    package static func injectedCacheControl(
+        status: Int, fields: HTTPFields, cacheTime: TimeInterval?, overriding: Bool
+    ) -> String? {
+        guard let cacheTime, cacheTime >= 0, (200..<300).contains(status) else { return nil }
+        guard overriding ? !restrictsCaching(fields) : !hasLifetime(fields) else { return nil }
+        return "max-age=\(Int(min(cacheTime, CacheControl.longestLifetime - 1)))"
+    }
+
+    private static func hasLifetime(_ fields: HTTPFields) -> Bool {
+        fields.contains(FieldName.cacheControl) || fields.contains(FieldName.expires)
+    }
+
+    private static func restrictsCaching(_ fields: HTTPFields) -> Bool {
+        let control = CacheControl(fields)
+        return control.contains(.noStore) || control.contains(.noCache) || control.contains(.isPrivate)
+            || !control.noCacheFields.isEmpty
+    }
+}

@@ -1,0 +1,63 @@
+extension CacheRules {
+    /// The value without differences that do not change its meaning: requests with equal normalized values select the same
+    /// response (RFC 9111 §4.1). In any list, those are white space around commas and empty members; in the `Accept…` fields
+    /// also case, the order of members, and the spelling of weights (RFC 9110 §12.4, §12.5).
+    static func normalized(_ value: String, of name: String) -> String {
+        let members = members(of: value)
+        guard let kind = Negotiation(name) else { return members.joined(separator: ",") }
+        return members.map { kind.normalized(member: $0) }.sorted().joined(separator: ",")
+    }
+
+    /// The trimmed members of a list; a comma in a quoted string does not separate members.
+    private static func members(of value: String) -> [String] {
+        value.scan { scanner in
+            var members: [String] = []
+            scanner.skipSeparators()
+            while !scanner.isAtEnd {
+                let start = scanner.position
+                _ = scanner.skipToComma()
+                members.append(trimmed(scanner.text(start..<scanner.position)))
+                scanner.skipSeparators()
+            }
+            return members
+        }
+    }
+
+    private static func trimmed(_ text: some StringProtocol) -> String {
+        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
+        var text = Substring(text).drop(while: isSpace)
+        while let last = text.last, isSpace(last) { text.removeLast() }
+        return String(text)
+    }
+
+    private enum Negotiation {
+        case accept, other
+
+        private static let others = [
+            FieldName.acceptEncoding, FieldName.acceptLanguage, FieldName.acceptCharset,
+        ]
+
+        init?(_ name: String) {
+            if HTTPFields.same(name, FieldName.accept) {
+                self = .accept
+            } else if Self.others.contains(where: { HTTPFields.same($0, name) }) {
+                self = .other
+            } else {
+                return nil
+            }
+        }
+
+        /// A member such as `text/html;level=1;q=0.5`. Media type parameters may be case-sensitive.
+        func normalized(member: String) -> String {
+            let parts = member.split(separator: ";", omittingEmptySubsequences: true).map(CacheRules.trimmed)
+            let parameters = parts.dropFirst().compactMap(parameter)
+            return ([parts.first?.lowercased() ?? ""] + parameters).joined(separator: ";")
+        }
+
+        private func parameter(_ text: String) -> String? {
+            guard text.lowercased().hasPrefix("q=") else { return self == .accept ? text : text.lowercased() }
+            let weight = Double(text.dropFirst(2)) ?? 1
+            return weight == 1 ? nil : "q=\(weight)"
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/// Why a request got no usable response.
+package enum ServerFailure: Hashable, Sendable {
+    /// No connection, a reset or a time-out: the cache is disconnected (RFC 9111 §4).
+    case unreachable
+    /// A response with this status.
+    case status(Int)
+}
+
+extension CacheRules {
+    /// The selection to answer with instead of the response that failed (RFC 9111 §4.2.4, §4.3.3, RFC 5861 §4); nil if the
+    /// stored response must not be used.
+    package func fallback(
+        to selection: Selection, of response: StoredResponse, for request: CacheRequest, after failure: ServerFailure,
+        at now: Date
+    ) -> Selection? {
+        let facts = ResponseFacts(response.fields)
+        let directives = RequestFacts(request)
+        guard request.policy == .useProtocol, !directives.asksForValidation, !facts.mustNotBeStale,
+            directives.control.maxAge != 0
+        else { return nil }
+        let freshness = self.freshness(of: response, facts: facts, at: now)
+        guard freshness.age < .infinity else { return nil }
+        let window = directives.control.staleIfError ?? facts.control.staleIfError
+        let permission: Explanation.Permission
+        switch failure {
+        case .unreachable:
+            guard freshness.staleness <= window ?? staleIfUnreachable else { return nil }
+            permission = window == nil ? .disconnected : .staleIfError
+        case .status(let status):
+            guard Self.errorStatuses.contains(status), freshness.staleness <= window ?? staleIfError,
+                window ?? staleIfError > 0
+            else { return nil }
+            permission = .staleIfError
+        }
+        var served = selection
+        served.explanation = .staleAllowed(freshness, permission)
+        return served
+    }
+
+    /// RFC 5861 §4: the statuses to which `stale-if-error` applies.
+    private static let errorStatuses: Set<Int> = [500, 502, 503, 504]
+
+    /// The selection to show while the server validates it; nil if the response must not be used before that (§4.2.4).
+    package static func provisional(_ selection: Selection, of response: StoredResponse) -> Selection? {
+        let isFresh = selection.freshness.isFresh
+        guard mayBeShownBeforeValidation(response.fields, isFresh: isFresh) else { return nil }
+        var shown = selection
+        shown.explanation = isFresh ? .fresh(selection.freshness) : .stale(selection.freshness)
+        return shown
+    }
+
+    /// Whether a response with these fields may be shown before the server validates it (§4.2.4, §5.2.2.2, §5.2.2.4).
+    package static func mayBeShownBeforeValidation(_ fields: HTTPFields, isFresh: Bool) -> Bool {
+        let facts = ResponseFacts(fields)
+        return !facts.mustBeValidated && (isFresh || !facts.mustNotBeStale)
+    }
+
+    /// The time until which an object made from the response may be used without looking at the response again, or
+    /// `.distantPast` if each use needs a decision.
+    package func expiration(of response: StoredResponse, at now: Date) -> Date {
+        let facts = ResponseFacts(response.fields)
+        guard !facts.mustBeValidated, !facts.forbidsStoring(status: response.status), !facts.variesOnEverything,
+            facts.control.noCacheFields.isEmpty
+        else { return .distantPast }
+        let freshness = self.freshness(of: response, facts: facts, at: now)
+        return freshness.isFresh ? now.addingTimeInterval(-freshness.staleness) : .distantPast
+    }
+}

@@ -1,0 +1,76 @@
+/// Why a response is not stored.
+package enum StoringObjection: String, Hashable, Sendable {
+    case method = "responses to this method are not stored"
+    case status = "responses with this status are not stored"
+    case requestNoStore = "the request says no-store"
+    case noStore = "the response says no-store"
+    /// No request would match it (§4.1).
+    case variesOnEverything = "the response varies on everything"
+    case notCacheable = "nothing in the response makes it cacheable"
+}
+
+extension CacheRules {
+    /// Why a complete response must not be stored (RFC 9111 §3); nil if it may be.
+    package static func objection(
+        toStoring status: Int, fields: HTTPFields, answering request: CacheRequest
+    ) -> StoringObjection? {
+        let facts = ResponseFacts(fields)
+        guard answersGET(request, fields: fields, facts: facts) else { return .method }
+        guard status >= 200, status != 304 else { return .status }
+        guard !RequestFacts(request).control.contains(.noStore) else { return .requestNoStore }
+        guard !facts.forbidsStoring(status: status) else { return .noStore }
+        guard !facts.variesOnEverything else { return .variesOnEverything }
+        guard status != 206 || part(of: fields) != nil else { return .status }
+        return isMarkedCacheable(status: status, facts: facts) ? nil : .notCacheable
+    }
+
+    /// Whether the response answers a `GET`: to a `GET`; or to a `POST`, if it has an explicit lifetime and its
+    /// `Content-Location` names the target (RFC 9110 §9.3.3).
+    private static func answersGET(_ request: CacheRequest, fields: HTTPFields, facts: ResponseFacts) -> Bool {
+        if request.method == "GET" { return true }
+        guard request.method == "POST", facts.control.maxAge != nil || facts.expires != nil,
+            let location = fields.reference(FieldName.contentLocation),
+            let target = resolve(location, against: request.url)
+        else { return false }
+        return cacheKey(of: target.absoluteString) == request.url
+    }
+
+    /// §3: the last condition, as it applies to a private cache.
+    private static func isMarkedCacheable(status: Int, facts: ResponseFacts) -> Bool {
+        facts.control.contains(.isPublic) || facts.control.contains(.isPrivate) || facts.expires != nil
+            || facts.control.maxAge != nil || isHeuristicallyCacheable(status)
+    }
+
+    /// The part that a 206 holds according to its `Content-Range`; nil if that names none, or several (§3.3).
+    package static func part(of fields: HTTPFields) -> StoredResponse.Part? {
+        fields[FieldName.contentRange].flatMap(StoredResponse.Part.init(contentRange:))
+    }
+
+    /// The part to store of a 206 with `bodySize` bytes of body; nil if it must not be stored.
+    ///
+    /// If `Content-Range` disagrees with the size of the body, and `Content-Length` agrees with it, the part starts where
+    /// `Content-Range` says and has the size of the body. If the range reached the end of the representation, the part does
+    /// too. Such a part is never combined with another.
+    package static func part(of fields: HTTPFields, bodySize: Int) -> StoredResponse.Part? {
+        guard let stated = part(of: fields), stated.range.count != bodySize else { return part(of: fields) }
+        guard bodySize > 0, fields[FieldName.contentLength] == String(bodySize) else { return nil }
+        let (end, overflow) = stated.range.lowerBound.addingReportingOverflow(bodySize)
+        guard !overflow else { return nil }
+        let reachesEnd = stated.range.upperBound == stated.completeLength
+        return .init(range: stated.range.lowerBound..<end, completeLength: reachesEnd ? end : nil)
+    }
+
+    /// The fields to store (§3.1): all except those of the connection or a proxy, and those that `no-cache="…"` names. A
+    /// response without `Date` gets the time of its arrival (RFC 9110 §6.6.1).
+    package static func storedFields(of fields: HTTPFields, receivedAt arrival: Date) -> HTTPFields {
+        var stored = fields
+        stored.remove(excluded(from: fields))
+        if !stored.contains(FieldName.date) { stored.add(FieldName.date, HTTPDate.format(arrival)) }
+        return stored
+    }
+
+    static func excluded(from fields: HTTPFields) -> [String] {
+        let named = fields.values(of: FieldName.connection).flatMap(\.listedTokens)
+        return FieldName.hopByHop + named + CacheControl(fields).noCacheFields
+    }
+}

@@ -1,0 +1,125 @@
+// Which request fields select a stored response (RFC 9111 §4.1).
+//
+// Credentials select whether `Vary` names them or not: a response to one credential never answers another. Secret values
+// are stored as digests only. Cookies that the session adds select only if `Vary` names them, or the response is `private`.
+extension CacheRules {
+    /// The request fields to store with a response.
+    /// - Parameter siblings: the other responses stored for the URI. A response without `Vary` is selected by the fields
+    ///   that the most recent `Vary` among its siblings names (§4.1).
+    package static func selectingFields(
+        of request: CacheRequest, for fields: HTTPFields, among siblings: [StoredResponse] = []
+    ) -> HTTPFields {
+        let facts = ResponseFacts(fields)
+        var names = facts.varyNames
+        if names.isEmpty { names = mostRecentVary(of: siblings) }
+        var selecting = HTTPFields()
+        for name in names where !selecting.contains(name) {
+            if let value = request.value(of: name) { selecting.add(name, concealed(value, of: name)) }
+        }
+        for name in bindingCredentials(of: request, facts: facts) where !selecting.contains(name) {
+            if let value = request.value(of: name) { selecting.add(name, concealed(value, of: name)) }
+        }
+        return selecting
+    }
+
+    /// Whether `newer` fields select with no more request fields than the stored ones: `Vary` names no other field, and the
+    /// response has not become `private`, which binds it to cookies.
+    package static func selectsNoMore(with newer: HTTPFields, than response: StoredResponse) -> Bool {
+        let (stored, newer) = (ResponseFacts(response.fields), ResponseFacts(newer))
+        return knows(newer.varyNames, of: response, facts: stored)
+            && (stored.control.contains(.isPrivate) || !newer.control.contains(.isPrivate))
+    }
+
+    /// The candidates that a new response replaces, besides the one with the same selecting fields. They could have answered
+    /// the request, but the fields that the new `Vary` names are not known for the requests that they answered. So it is no
+    /// longer known which requests they answer (§4.1).
+    package static func superseded(
+        by newer: HTTPFields, answering request: CacheRequest, among candidates: [StoredResponse]
+    ) -> [Int] {
+        let names = ResponseFacts(newer).varyNames
+        guard !names.isEmpty, !candidates.isEmpty else { return [] }
+        let siblingVary = candidates.count > 1 ? mostRecentVary(of: candidates) : []
+        return candidates.indices.filter { index in
+            let facts = ResponseFacts(candidates[index].fields)
+            return !knows(names, of: candidates[index], facts: facts)
+                && selects(request, candidates[index], facts: facts, siblingVary: siblingVary)
+        }
+    }
+
+    /// Whether the values of these fields are known for the request that a stored response answered.
+    private static func knows(_ names: [String], of response: StoredResponse, facts: ResponseFacts) -> Bool {
+        names.allSatisfy { name in
+            facts.varyNames.contains { HTTPFields.same($0, name) } || response.selectingFields.contains(name)
+        }
+    }
+
+    /// Credentials always bind, and so does a `Cookie` that the caller sets. Cookies from a cookie storage change with most
+    /// responses of many servers: they bind only responses that are `private`.
+    private static func bindingCredentials(of request: CacheRequest, facts: ResponseFacts) -> [String] {
+        let bindsCookie = request.fields.contains(FieldName.cookie) || facts.control.contains(.isPrivate)
+        let names = (request.fields.lines + request.sessionHeaders.lines).map(\.name)
+        let binding = names.filter(alwaysBinds)
+        return bindsCookie ? binding + [FieldName.cookie] : binding
+    }
+
+    /// Whether the fields of a request select a stored response.
+    package static func selects(_ request: CacheRequest, _ response: StoredResponse) -> Bool {
+        selects(request, response, facts: ResponseFacts(response.fields), siblingVary: [])
+    }
+
+    static func selects(
+        _ request: CacheRequest, _ response: StoredResponse, facts: ResponseFacts, siblingVary: [String]
+    ) -> Bool {
+        if request.fields.isEmpty, request.sessionHeaders.isEmpty, response.selectingFields.isEmpty {
+            return !facts.variesOnEverything
+        }
+        guard !facts.variesOnEverything else { return false }
+        let names = facts.vary.isEmpty ? siblingVary : facts.varyNames
+        return names.allSatisfy { matches($0, request: request, response: response) }
+            && credentialsMatch(request: request, response: response)
+    }
+
+    private static func matches(_ name: String, request: CacheRequest, response: StoredResponse) -> Bool {
+        let stored = response.selectingFields[name]
+        guard let presented = request.value(of: name) else { return stored == nil }
+        guard let stored else { return false }
+        if isSecret(name) { return concealed(presented, of: name) == stored }
+        return stored == presented || normalized(presented, of: name) == normalized(stored, of: name)
+    }
+
+    /// A response to an anonymous request does not answer one with a credential, nor the other way round. Cookies alone do
+    /// not make an anonymous response personal.
+    private static func credentialsMatch(request: CacheRequest, response: StoredResponse) -> Bool {
+        request.allNames { !alwaysBinds($0) || matches($0, request: request, response: response) }
+            && response.selectingFields.lines.allSatisfy {
+                !isCredential($0.name) || matches($0.name, request: request, response: response)
+            }
+    }
+
+    /// The value to store: of a secret only its digest.
+    private static func concealed(_ value: String, of name: String) -> String {
+        isSecret(name) ? "sha-256=" + SHA256.hexadecimal(Array(value.utf8)) : value
+    }
+
+    /// Whether a `Vary` with this value names the field.
+    package static func names(_ name: String, in vary: String) -> Bool {
+        vary.listedTokens.contains { HTTPFields.same($0, name) }
+    }
+
+    /// The names in the most recent `Vary` among responses; empty if none has one.
+    static func mostRecentVary(of responses: [StoredResponse]) -> [String] {
+        guard responses.contains(where: { $0.fields.contains(FieldName.vary) }) else { return [] }
+        let varying = responses.filter { !ResponseFacts($0.fields).varyNames.isEmpty }
+        return varying.max { $0.responseTime < $1.responseTime }.map { ResponseFacts($0.fields).varyNames } ?? []
+    }
+}
+
+extension ResponseFacts {
+    /// The field names that `Vary` lists.
+    var varyNames: [String] { vary.flatMap(\.listedTokens) }
+
+    /// Whether `Vary` contains `*`, which no request matches (RFC 9111 §4.1).
+    var variesOnEverything: Bool {
+        vary.contains { $0.utf8.contains(UInt8(ascii: "*")) && $0.listedTokens.contains("*") }
+    }
+}

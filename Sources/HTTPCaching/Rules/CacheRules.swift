@@ -1,0 +1,33 @@
+/// The entry point of this module: every question about caching is a method of `CacheRules`.
+///
+/// | question | file |
+/// | --- | --- |
+/// | What to do about a request, given the stored responses? | `CacheDecisionMaker` |
+/// | How old is a response, and how long is it fresh? | `CacheRules+Freshness` |
+/// | May a stale response be used? | `CacheRules+Stale` |
+/// | May a response be stored, and which of its fields? | `CacheRules+Storing` |
+/// | Which request fields select a response? | `CacheRules+Vary`, `CacheRules+Credentials` |
+/// | What does a 304, or the response to a `HEAD`, update? | `CacheRules+Freshening` |
+/// | What does an unsafe request invalidate? | `CacheRules+Invalidation` |
+/// | Where does a redirect lead? | `CacheRules+Redirects` |
+/// | Which lifetime is injected? | `CacheRules+InjectedLifetime` |
+///
+/// All of them are pure: they take values and the current time, and return values. Instance methods depend on the settings
+/// below; static methods follow from the RFCs alone.
+package struct CacheRules: Hashable, Sendable {
+    /// The share of the time since `Last-Modified` for which a response without a lifetime is fresh (RFC 9111 §4.2.2).
+    package var heuristicFraction = 0.1
+    /// The longest heuristic lifetime, in seconds.
+    package var heuristicLimit: Double = 7 * 86_400
+    /// Seconds after its lifetime for which a response may be used while it is validated in the background, unless the
+    /// response says so itself (RFC 5861 §3).
+    package var staleWhileRevalidate: Double = 0
+    /// Seconds after its lifetime for which a response may be used when the server answers 500, 502, 503 or 504, unless the
+    /// response or the request says so itself (RFC 5861 §4).
+    package var staleIfError: Double = 0
+    /// Seconds after its lifetime for which a response may be used when the server cannot be reached, unless the response
+    /// or the request says so itself (RFC 9111 §4.2.4: a disconnected cache).
+    package var staleIfUnreachable: Double = .infinity
+
+    package init() {}
+}

@@ -1,0 +1,59 @@
+/// How a part that has arrived and a stored part combine into one response (RFC 9111 §3.4).
+package struct Combination: Hashable, Sendable {
+    /// The combined part; nil if it is the whole representation.
+    package let part: StoredResponse.Part?
+    /// The bytes of the stored body before and after those of the new one.
+    package let before: Range<Int>
+    package let after: Range<Int>
+
+    /// Nil if the parts do not combine: they have no common strong validator, or there is a gap between them.
+    package init?(of candidate: Candidate, with status: Int, fields: HTTPFields, bodySize: Int) {
+        guard status == 206, let new = CacheRules.part(of: fields), new.range.count == bodySize,
+            let old = candidate.part,
+            candidate.response.status == 206 || candidate.response.status == 200, candidate.isConsistent,
+            candidate.response.hasSameStrongValidator(as: fields),
+            old.range.lowerBound <= new.range.upperBound, new.range.lowerBound <= old.range.upperBound
+        else { return nil }
+        let length = new.completeLength ?? old.completeLength
+        if let known = old.completeLength, known != length { return nil }
+        guard length.map({ old.range.upperBound <= $0 }) ?? true else { return nil }
+        let range = min(old.range.lowerBound, new.range.lowerBound)..<max(old.range.upperBound, new.range.upperBound)
+        part = range.lowerBound == 0 && range.upperBound == length ? nil : .init(range: range, completeLength: length)
+        before = 0..<max(0, new.range.lowerBound - old.range.lowerBound)
+        after = min(old.range.count, max(0, new.range.upperBound - old.range.lowerBound))..<old.range.count
+    }
+
+    /// The combined response: the stored fields, updated with the new ones (§3.2); 200 if it is the whole.
+    package func response(
+        from old: StoredResponse, with fields: HTTPFields, bodySize: Int, requestTime: Date, responseTime: Date
+    ) -> StoredResponse {
+        var combined = CacheRules.freshened(old, by: fields, requestTime: requestTime, responseTime: responseTime)
+        combined.part = part
+        combined.status = part == nil ? 200 : 206
+        combined.fields[FieldName.contentRange] = part?.contentRange
+        combined.fields[FieldName.contentLength] = String(bodySize)
+        return combined
+    }
+}
+
+extension StoredResponse {
+    /// Whether a message with these fields has bytes of the same representation: by entity tag, or by date if neither has an
+    /// entity tag (RFC 9110 §8.8).
+    package func hasSameStrongValidator(as newer: HTTPFields) -> Bool {
+        let (old, new) = (ResponseFacts(fields), ResponseFacts(newer))
+        guard !old.hasContentCoding, !new.hasContentCoding else { return false }
+        if old.entityTag == nil, new.entityTag == nil {
+            return hasStrongDate(old) && old.lastModified == new.lastModified
+        }
+        guard let oldTag = old.entityTag.flatMap(EntityTag.init), let newTag = new.entityTag.flatMap(EntityTag.init)
+        else { return false }
+        return oldTag.matchesStrongly(newTag)
+    }
+}
+
+extension Candidate {
+    /// Whether the stored `Content-Range` describes the stored body.
+    var isConsistent: Bool {
+        response.part.map { CacheRules.part(of: response.fields)?.range == $0.range } ?? true
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+
+/// Receives the events of loads, for logs, an inspector, or measurements. Set it in ``Synchronizer/Configuration/observer``.
+public protocol SynchronizerObserver: Sendable {
+    /// Called for each event, on any thread, while the load waits: return quickly, and do not call the synchronizer from here.
+    func synchronizerDid(_ event: SynchronizerEvent)
+}
+
+/// An event of a load.
+public struct SynchronizerEvent: Sendable {
+    /// The kind of an event.
+    public enum Kind: Sendable {
+        /// A new load waits for a slot. Later loads may join it without an event.
+        case queued
+        /// The load looks into the cache. Repeated when the load gave its slot to a visible one, or is retried.
+        case started
+        /// The cache does not answer: the load waits for a network slot.
+        case needsNetwork
+        /// The load has a network slot: the request is sent.
+        case sent
+        /// A redirect is followed.
+        case redirected(to: URL)
+        /// The head of a response has arrived from the network.
+        case response(URLResponse)
+        /// This many bytes of a body arrived from the network.
+        case data(Int)
+        /// The load needed no body from the network: memory or the cache answered, or the server confirmed the entry.
+        case cached(LoadSource)
+        /// A response with this many bytes of body was stored or updated.
+        case stored(Int)
+        /// The body was parsed, in this many seconds.
+        case parsed(TimeInterval)
+        /// The subscribers of one parse got an object.
+        case finished(LoadTrace)
+        /// The subscribers of one parse got an error.
+        case failed(SynchronizerError)
+        /// The attempt failed; the next one begins after this many seconds.
+        case retrying(SynchronizerError, after: TimeInterval)
+        /// All subscribers cancelled before there was an object, though its bytes may have arrived.
+        case cancelled
+    }
+
+    /// The number of the load. Nil for a memory hit, which needs no load.
+    public let load: Int?
+    /// The URL of the load.
+    public let url: URL?
+    /// The kind of the event.
+    public let kind: Kind
+    /// The time by the synchronizer's clock.
+    public let date: Date
+
+    /// Creates an event, for tests of an observer.
+    public init(load: Int?, url: URL?, kind: Kind, date: Date) {
+        self.load = load
+        self.url = url
+        self.kind = kind
+        self.date = date
+    }
+}

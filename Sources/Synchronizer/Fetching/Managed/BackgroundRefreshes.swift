@@ -1,0 +1,74 @@
+import Foundation
+
+/// The background validations of responses that were used stale (RFC 5861 §3): one for each entry, and few at a time, since
+/// no subscriber waits for them. They continue after the loads that caused them.
+final class BackgroundRefreshes: Sendable {
+    typealias Ended = @Sendable (Result<Fetched, SynchronizerError>) -> Void
+
+    /// Loads with different size limits are not coalesced: the result depends on the limit.
+    struct Key: Hashable, Sendable {
+        let entry: CacheEntry.ID
+        let maximumBodySize: Int
+    }
+
+    private struct State {
+        /// The validations that have not begun. If there are very many, the oldest are dropped; the next use of their entry
+        /// adds them again.
+        var waiting = LRUList<Key, @Sendable () -> Void>()
+        var listeners: [Key: [Ended]] = [:]
+        var running: Set<Key> = []
+    }
+
+    private static let waitingLimit = 1_000
+    private let limit: Int
+    private let state = Locked(State())
+
+    init(limit: Int = 4) {
+        self.limit = limit
+    }
+
+    /// Queues a validation unless the entry has one; ``startNext()`` starts it when there is room. `begin` must lead to
+    /// ``end(_:with:)``.
+    func queue(_ key: Key, begin: @escaping @Sendable () -> Void) {
+        let dropped = state.withLock { state -> (@Sendable () -> Void)? in
+            guard !state.running.contains(key), state.waiting[key] == nil else { return nil }
+            state.waiting.insert(begin, for: key)
+            let oldest = state.waiting.count > Self.waitingLimit ? state.waiting.leastRecentlyUsed : nil
+            return oldest.flatMap { state.waiting.remove($0) }
+        }
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// Starts a validation at once, or joins the running one: the listener's load has a network slot for it.
+    func start(_ key: Key, listener: @escaping Ended, begin: @escaping @Sendable () -> Void) {
+        let next = state.withLock { state -> (@Sendable () -> Void)? in
+            state.listeners[key, default: []].append(listener)
+            guard state.running.insert(key).inserted else { return nil }
+            return state.waiting.remove(key) ?? begin
+        }
+        next?()
+    }
+
+    func end(_ key: Key, with result: Result<Fetched, SynchronizerError>) {
+        let listeners = state.withLock { state in
+            state.running.remove(key)
+            return state.listeners.removeValue(forKey: key) ?? []
+        }
+        listeners.forEach { $0(result) }
+        startNext()
+    }
+
+    /// Starts queued validations while there is room.
+    func startNext() {
+        while let begin = takeNext() { begin() }
+    }
+
+    /// The validation that has waited longest.
+    private func takeNext() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            guard state.running.count < limit, let key = state.waiting.leastRecentlyUsed else { return nil }
+            state.running.insert(key)
+            return state.waiting.remove(key)
+        }
+    }
+}

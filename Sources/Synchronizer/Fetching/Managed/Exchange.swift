@@ -1,0 +1,56 @@
+import Foundation
+import HTTPCaching
+
+/// A step in flight on the network.
+struct Exchange: Sendable {
+    var step: FetchStep
+    let requestTime: Date
+    /// When the request was sent, in the order of invalidations.
+    var mark: InvalidationLog.Mark
+    var received: ReceivedResponse
+    /// Known once `send` has returned; a transfer can end before.
+    var transfer: (any Transfer)?
+    /// The network timings; nil if the session does not report them.
+    var network: NetworkTrace?
+    /// How the transfer ended; nil while it is in flight.
+    var end: Result<Void, any Error>?
+
+    /// Notes the end of the transfer. A redirect is followed even if its body was cut short, but not stored then.
+    mutating func note(_ end: Result<Void, any Error>) {
+        var isCutShort = received.isCutShort(method: step.cacheRequest.method)
+        if case .failure = end { isCutShort = true }
+        guard isCutShort, received.isRedirect else { return self.end = end }
+        received.dropBody()
+        self.end = .success(())
+    }
+
+    /// Notes that the session sent a credential that the request does not show: the response is for requests with the same
+    /// credential (RFC 9111 §3.5).
+    mutating func authorize(_ credential: String) {
+        step.cacheRequest.sessionHeaders[FieldName.authorization] = credential
+    }
+
+    /// Whether the caller gets the body as it arrives: only if it will be the result.
+    var isReportedAsItArrives: Bool {
+        guard (200..<300).contains(received.status), !received.isTooLarge else { return false }
+        if case .complete = step.decision, received.status == 206 { return resumption != nil }
+        return true
+    }
+
+    /// What the caller gets with the head.
+    var headEvent: FetchEvent? {
+        guard isReportedAsItArrives, let head = received.head else { return nil }
+        if let resumption { return .resumed(after: resumption.start, expectedBytes: resumption.length) }
+        return .response(head, expectedBytes: received.bodyLength)
+    }
+
+    /// Where the rest of a body begins, and the length of the whole; nil if this is not the rest that was requested.
+    private var resumption: (start: Int, length: Int?)? {
+        guard case .complete(let selection, _, let start) = step.decision, received.status == 206,
+            !step.cacheRequest.fields.contains(FieldName.range), let part = CacheRules.part(of: received.fields),
+            part.range.lowerBound == start,
+            step.entries[selection.index].response.hasSameStrongValidator(as: received.fields)
+        else { return nil }
+        return (start, part.completeLength)
+    }
+}

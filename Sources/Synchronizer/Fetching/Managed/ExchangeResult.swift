@@ -1,0 +1,79 @@
+import Foundation
+import HTTPCaching
+
+/// What a finished exchange means for its fetch.
+enum ExchangeResult {
+    /// The server confirmed the selected response; the entries at these positions must be updated (RFC 9111 §4.3.4).
+    case confirmed(Selection, updating: [Int])
+    /// The rest of a stored part has arrived (§3.4).
+    case completed(Selection, Combination)
+    /// The conditions did not help: the request must be sent again without them.
+    case mismatch
+    /// A stored response is used instead of a failure (§4.2.4).
+    case stale(Selection)
+    /// The response is the answer.
+    case answered
+    case failed(any Error)
+}
+
+extension Exchange {
+    func result(_ rules: CacheRules, at now: Date) -> ExchangeResult {
+        switch end {
+        case .failure(let error): return failure(error, rules: rules, at: now)
+        case .success where received.head == nil || received.isCutShort(method: step.cacheRequest.method):
+            return failure(URLError(.networkConnectionLost), rules: rules, at: now)
+        default: break
+        }
+        switch step.decision {
+        case .validate(let selection, _) where received.status == 304: return confirmation(of: selection)
+        case .complete(let selection, _, let start) where [206, 304, 412, 416].contains(received.status):
+            return completion(of: selection, from: start)
+        default: break
+        }
+        guard (500..<600).contains(received.status) else { return .answered }
+        return stale(after: .status(received.status), rules: rules, at: now) ?? .answered
+    }
+
+    private func failure(_ error: any Error, rules: CacheRules, at now: Date) -> ExchangeResult {
+        guard let code = (error as? URLError)?.code, disconnections.contains(code) else { return .failed(error) }
+        return stale(after: .unreachable, rules: rules, at: now) ?? .failed(error)
+    }
+
+    private func confirmation(of selection: Selection) -> ExchangeResult {
+        let confirmation = CacheRules.confirmation(
+            by: received.fields, asked: selection.index, among: step.candidates, for: step.cacheRequest)
+        switch confirmation {
+        case .update(let indices): return .confirmed(selection, updating: indices)
+        case .mismatch: return .mismatch
+        }
+    }
+
+    private func completion(of selection: Selection, from start: Int) -> ExchangeResult {
+        let combination = Combination(
+            of: step.entries[selection.index].candidate, with: received.status, fields: received.fields,
+            bodySize: received.body.count)
+        guard let combination, combination.part == nil, combination.before == 0..<start else { return .mismatch }
+        return .completed(selection, combination)
+    }
+
+    private func stale(after failure: ServerFailure, rules: CacheRules, at now: Date) -> ExchangeResult? {
+        guard let fallback = step.fallback else { return nil }
+        let response = step.entries[fallback.index].response
+        return rules.fallback(to: fallback, of: response, for: step.cacheRequest, after: failure, at: now)
+            .map(ExchangeResult.stale)
+    }
+}
+
+/// Failures after which the server counts as unreachable (RFC 9111 §4.2.4: a disconnected cache). Never one of TLS
+/// (`URLError.Code.tlsFailures`): an attacker could replay an old response unnoticed.
+private let disconnections: Set<URLError.Code> = [
+    .notConnectedToInternet,
+    .internationalRoamingOff,  // roaming is not allowed
+    .callIsActive,  // the phone cannot use data during a call
+    .dataNotAllowed,  // the system does not let the program use mobile data
+    .cannotFindHost,  // no name server, or an unknown name
+    .dnsLookupFailed,
+    .cannotConnectToHost,  // no server listens, or a firewall blocks the connection
+    .timedOut,
+    .networkConnectionLost,  // a reset, or a body cut short
+]

@@ -1,0 +1,95 @@
+import Foundation
+import HTTPCaching
+
+/// One request of a fetch, the first or that of a redirect, and what the cache decided about it.
+struct FetchStep: Sendable {
+    let request: URLRequest
+    let url: URL
+    var cacheRequest: CacheRequest
+    /// The entries found for the URL.
+    var entries: [CacheEntry]
+    var decision: CacheDecision
+    var trace: LoadTrace
+
+    var candidates: [Candidate] { entries.map(\.candidate) }
+
+    var context: SynchronizerError.Context { .init(url: url, trace: trace) }
+
+    func context(explaining reason: Explanation) -> SynchronizerError.Context {
+        var trace = trace
+        trace.explain(reason)
+        return .init(url: url, trace: trace)
+    }
+
+    /// The step without bodies, for the network: very many steps may wait, and an entry may change in the meantime.
+    var withoutBodies: FetchStep {
+        var step = self
+        step.entries = entries.map(\.withoutBody)
+        return step
+    }
+
+    /// The step after the body of the selected entry turned out to be gone: decided again without that entry.
+    func without(_ selection: Selection, rules: CacheRules, at now: Date) -> FetchStep {
+        var step = self
+        step.entries.remove(at: selection.index)
+        step.decision = rules.decision(for: cacheRequest, among: step.candidates, at: now)
+        return step
+    }
+
+    /// Whether the step can be made again from its request alone.
+    var isFirstMiss: Bool {
+        guard case .forward(_, nil, let reason) = decision, reason != .notHTTP else { return false }
+        return entries.isEmpty && trace == LoadTrace()
+    }
+
+    /// The selection that may be used if the network fails.
+    var fallback: Selection? {
+        switch decision {
+        case .validate(let selection, _): return selection
+        case .forward(_, let fallback, _): return fallback
+        case .reuse, .reuseWhileRevalidating, .complete, .refuse: return nil
+        }
+    }
+}
+
+// MARK: - The request to send
+
+extension FetchStep {
+    /// The request with the fields that the decision adds.
+    var outboundRequest: URLRequest {
+        var outbound = request
+        for line in outboundFields.lines { outbound.setValue(line.value, forHTTPHeaderField: line.name) }
+        return outbound
+    }
+
+    private var outboundFields: HTTPFields {
+        switch decision {
+        case .validate(_, let fields), .complete(_, let fields, _), .forward(let fields, _, _),
+            .reuseWhileRevalidating(_, let fields):
+            return fields
+        case .reuse, .refuse: return HTTPFields()
+        }
+    }
+
+    /// The validators to send, as text for the trace.
+    var validators: [String] {
+        outboundFields.lines.filter { $0.name.hasPrefix("If-") }.map { "\($0.name): \($0.value)" }
+    }
+
+    /// The same request as a plain `GET` that validates the selected response.
+    func refreshing(_ selection: Selection, fields: HTTPFields) -> FetchStep {
+        var request = request
+        var cacheRequest = cacheRequest
+        for name in [FieldName.range, FieldName.ifRange, FieldName.ifNoneMatch, FieldName.ifModifiedSince] {
+            request.setValue(nil, forHTTPHeaderField: name)
+            cacheRequest.fields.remove(name)
+        }
+        request.httpMethod = "GET"
+        cacheRequest.method = "GET"
+        return FetchStep(
+            request: request, url: url, cacheRequest: cacheRequest, entries: entries,
+            decision: fields.isEmpty
+                ? .forward(fields, fallback: nil, selection.explanation) : .validate(selection, fields),
+            trace: trace)
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import HTTPCaching
+
+/// The beginnings of interrupted transfers, kept in memory for the next attempt (RFC 9111 §3.3).
+///
+/// Each one appears as a stored part beside the entries of the store. So the rules request the rest with `Range` and
+/// `If-Range`, combine the two if the strong validator is the same, and start over if it is not. Interrupted transfers never
+/// reach the store itself.
+final class InterruptedTransfers: Sendable {
+    /// The beginning of one body. Its bytes stay here.
+    struct Part: Sendable {
+        let id: Int64
+        let response: StoredResponse
+        let bodySize: Int
+    }
+
+    private struct Kept {
+        let part: Part
+        let body: Data
+    }
+
+    private struct State {
+        var kept = LRUList<String, Kept>()
+        var bytes = 0
+        var lastID: Int64 = 0
+
+        mutating func remove(_ url: String) {
+            if let removed = kept.remove(url) { bytes -= removed.body.count }
+        }
+    }
+
+    /// The most bytes that are kept.
+    private static let limit = 32 << 20
+    private let state = Locked(State())
+
+    func keep(_ response: StoredResponse, body: Data) {
+        guard body.count <= Self.limit else { return }
+        state.withLock { state in
+            state.remove(response.url)
+            state.lastID += 1
+            let part = Part(id: state.lastID, response: response, bodySize: body.count)
+            state.kept.insert(Kept(part: part, body: body), for: response.url)
+            state.bytes += body.count
+            while state.bytes > Self.limit, let oldest = state.kept.leastRecentlyUsed { state.remove(oldest) }
+        }
+    }
+
+    func part(for url: String) -> Part? { state.withLock { $0.kept[url]?.part } }
+
+    /// The bytes of a part; nil if it was removed or replaced.
+    func body(of part: Part) -> Data? {
+        state.withLock { $0.kept[part.response.url].flatMap { $0.part.id == part.id ? $0.body : nil } }
+    }
+
+    func remove(_ part: Part) {
+        state.withLock { state in
+            if state.kept[part.response.url]?.part.id == part.id { state.remove(part.response.url) }
+        }
+    }
+
+    func remove(_ url: String) { state.withLock { $0.remove(url) } }
+
+    func removeAll() {
+        state.withLock { state in
+            state.kept = LRUList()
+            state.bytes = 0
+        }
+    }
+}
+
+extension Exchange {
+    /// The beginning of a representation that was cut short; nil if the rest could not be requested: the response has no
+    /// strong validator or is coded, or the caller requested a range itself. `old` is the part that this exchange was to
+    /// complete.
+    func interrupted(after old: Data?) -> (StoredResponse, Data)? {
+        let fields = received.fields
+        guard step.cacheRequest.method == "GET", !step.cacheRequest.fields.contains(FieldName.range),
+            !received.body.isEmpty, mayBeKept(fields), !fields.contains(FieldName.contentEncoding),
+            let (body, length) = beginning(after: old), length.map({ body.count < $0 }) ?? true
+        else { return nil }
+        let part = StoredResponse.Part(range: 0..<body.count, completeLength: length)
+        var stored = CacheRules.storedFields(of: fields, receivedAt: received.time)
+        stored[FieldName.contentRange] = part.contentRange
+        stored[FieldName.contentLength] = String(body.count)
+        let response = StoredResponse(
+            url: step.cacheRequest.url, method: "GET",
+            selectingFields: CacheRules.selectingFields(of: step.cacheRequest, for: stored), status: 206,
+            fields: stored, requestTime: requestTime, responseTime: received.time, part: part)
+        return (response, body)
+    }
+
+    private func mayBeKept(_ fields: HTTPFields) -> Bool {
+        let objection = CacheRules.objection(toStoring: 200, fields: fields, answering: step.cacheRequest)
+        let tag = fields[FieldName.entityTag].flatMap(EntityTag.init)
+        return (objection == nil || objection == .notCacheable) && tag?.isStrong == true
+    }
+
+    /// The bytes from the first one on, and the length of the whole where it is known.
+    private func beginning(after old: Data?) -> (Data, Int?)? {
+        switch received.status {
+        case 200: return (received.body, received.bodyLength)
+        case 206:
+            guard let old, case .complete(let selection, _, let start) = step.decision, start == old.count,
+                let part = CacheRules.part(of: received.fields), part.range.lowerBound == start,
+                step.entries[selection.index].response.fields[FieldName.entityTag]
+                    == received.fields[FieldName.entityTag]
+            else { return nil }
+            return (old + received.body, part.completeLength)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import HTTPCaching
+
+/// The cache as managed fetches see it: the store, interrupted transfers, invalidations, and the rules.
+final class ManagedCache: Sendable {
+    let rules: CacheRules
+    let time: any TimeSource
+    let invalidations = InvalidationLog()
+    private let store: (any ResponseStore)?
+    private let interrupted = InterruptedTransfers()
+    private let removals = PendingRemovals()
+    private let removing = DispatchQueue(label: "Synchronizer.removing", qos: .userInitiated)
+
+    init(store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules) {
+        self.store = store
+        self.time = time
+        self.rules = rules
+    }
+
+    // MARK: - Reading
+
+    /// The entries that may answer a request.
+    func lookUp(_ request: CacheRequest) -> [CacheEntry] {
+        guard request.policy.looksUp, request.method == "GET" || request.method == "HEAD",
+            !removals.contains(request.url)
+        else { return [] }
+        return entries(for: request.url)
+    }
+
+    func entries(for key: String) -> [CacheEntry] {
+        let stored = store?.entries(for: key).map(CacheEntry.stored) ?? []
+        guard let part = interrupted.part(for: key) else { return stored }
+        return stored + [.interrupted(part)]
+    }
+
+    /// The body of an entry; nil if it is gone.
+    func body(of entry: CacheEntry) -> Data? {
+        switch entry {
+        case .stored(let entry): entry.body ?? store?.body(of: entry)
+        case .interrupted(let part): interrupted.body(of: part)
+        }
+    }
+
+    // MARK: - Changing
+
+    /// Changes the cache unless the key was invalidated after the mark (RFC 9111 §4.4); returns whether the change holds.
+    /// Invalidations are logged before entries are removed, so checking before and after the change is enough.
+    func change(_ key: String, since mark: InvalidationLog.Mark, _ change: () -> Void) -> Bool {
+        guard !invalidations.isInvalid(key, since: mark) else { return false }
+        finishRemoval(of: key)
+        change()
+        if invalidations.isInvalid(key, since: mark) {
+            removeEntries(for: key)
+            return false
+        }
+        return true
+    }
+
+    func store(_ response: StoredResponse, content: CachedURLResponse) {
+        interrupted.remove(response.url)
+        store?.store(response, content)
+    }
+
+    func update(_ entry: CacheEntry, to response: StoredResponse) {
+        if case .stored(let entry) = entry { store?.update(entry, to: response) }
+    }
+
+    func keepInterrupted(_ response: StoredResponse, body: Data) { interrupted.keep(response, body: body) }
+
+    // MARK: - Removing
+
+    func remove(_ entry: CacheEntry) {
+        switch entry {
+        case .stored(let entry): store?.remove(entry)
+        case .interrupted(let part): interrupted.remove(part)
+        }
+    }
+
+    func removeEntries(for key: String) {
+        interrupted.remove(key)
+        store?.removeEntries(for: key)
+    }
+
+    func removeAll() {
+        invalidations.noteEverything()
+        interrupted.removeAll()
+        store?.removeAll()
+    }
+
+    /// Removes entries from the disk soon; lookups miss them at once.
+    func removeSoon(_ keys: [String]) {
+        invalidations.note(keys)
+        removals.add(keys)
+        removing.async { [self] in keys.forEach(removePending) }
+    }
+
+    /// Completes a pending removal before a new entry is stored under its key.
+    private func finishRemoval(of key: String) {
+        if removals.contains(key) { removing.sync { removePending(key) } }
+    }
+
+    private func removePending(_ key: String) {
+        dispatchPrecondition(condition: .onQueue(removing))
+        guard removals.contains(key) else { return }  // done before; the entry under the key now is new
+        removeEntries(for: key)
+        removals.end(key)
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import HTTPCaching
+
+/// The answer that a step leads to: a response and its body.
+struct Answer: Sendable {
+    var step: FetchStep
+    let head: ResponseHead
+    let body: Data
+    var freshUntil = Date.distantPast
+    /// Whether the trace gets the freshness of the response as it is stored.
+    var describesStored = false
+
+    /// The answer after its response was stored; `kept` is nil if it was not.
+    func stored(as kept: StoredResponse?, rules: CacheRules, at now: Date) -> Answer {
+        guard let kept else { return self }
+        var answer = self
+        answer.freshUntil = rules.expiration(of: kept, at: now)
+        if describesStored { answer.step.trace.describe(rules.freshness(of: kept, at: now)) }
+        return answer
+    }
+
+    var context: SynchronizerError.Context {
+        .init(url: step.url, trace: step.trace, head: head, body: body)
+    }
+
+    /// What the caller gets: only a success with a body is a result.
+    var result: Result<Fetched, SynchronizerError> {
+        // A part is a success only if the caller requested a range.
+        let isComplete = head.status != 206 || step.cacheRequest.fields.contains(FieldName.range)
+        guard (200..<300).contains(head.status), isComplete else {
+            guard let response = head.httpResponse else {
+                return .failure(.transport(URLError(.badServerResponse), context))
+            }
+            return .failure(.status(response, context))
+        }
+        guard !body.isEmpty else { return .failure(.emptyBody(context)) }
+        var fetched = Fetched(body: body, response: head, freshUntil: freshUntil, trace: step.trace)
+        fetched.isForThisLoadOnly = step.cacheRequest.isBoundToSession(
+            by: head, maySendCookies: step.request.httpShouldHandleCookies)
+        return .success(fetched)
+    }
+}
+
+// The last stage: a stored response becomes the answer, and an answer goes to the caller or leads to the next request.
+extension ManagedFetch {
+    /// The answer from a stored response; nil if its body is gone.
+    func answer(from selection: Selection, of step: FetchStep) -> Answer? {
+        guard let body = body(for: selection, of: step) else { return nil }
+        var step = step
+        step.trace.describe(selection, source: selection.isStaleAllowed ? .stale : .cache)
+        return answer(
+            step, with: selection, of: step.entries[selection.index].response, body: body,
+            freshUntil: freshUntil(selection, of: step))
+    }
+
+    /// The answer from a stored response whose trace is complete.
+    func answer(
+        _ step: FetchStep, with selection: Selection, of response: StoredResponse, body: Data,
+        validated: Bool = false, freshUntil: Date = .distantPast
+    ) -> Answer {
+        var step = step
+        step.trace.bytesSaved = body.count
+        let head = selection.head(of: response, validated: validated)
+        return Answer(
+            step: step, head: ResponseHead(url: step.url, status: head.status, fields: head.fields), body: body,
+            freshUntil: freshUntil)
+    }
+
+    /// The bytes of the answer: the whole stored body, a part of it, or none; nil if the body is gone.
+    func body(for selection: Selection, of step: FetchStep) -> Data? {
+        guard step.cacheRequest.method != "HEAD", selection.answer != .notModified else { return Data() }
+        return cache.body(of: step.entries[selection.index]).flatMap(selection.bytes)
+    }
+
+    private func freshUntil(_ selection: Selection, of step: FetchStep) -> Date {
+        switch selection.explanation {
+        case .policy:
+            // The policy of this request accepts any age; that of the next one may not.
+            return cache.rules.expiration(of: step.entries[selection.index].response, at: cache.time.now)
+        case .fresh(let freshness): return cache.time.now.addingTimeInterval(-freshness.staleness)
+        default: return .distantPast
+        }
+    }
+
+    /// Gives the caller the answer, or follows its redirect.
+    func deliver(_ answer: Answer) {
+        let step = answer.step
+        switch step.request.redirect(
+            status: answer.head.status, location: answer.head.fields.reference(FieldName.location))
+        {
+        case .none: finish(answer.result)
+        case .refuse(let refusal): finish(.failure(.transport(URLError(refusal.errorCode), answer.context)))
+        case .follow where step.trace.redirects.count >= CacheRules.redirectLimit:
+            finish(.failure(.transport(URLError(.httpTooManyRedirects), step.context)))
+        case .follow(let target):
+            var trace = step.trace
+            trace.redirects.append(target.url)
+            report(.redirected(to: target.url))
+            run(.request(step.request.following(target), trace))
+        }
+    }
+}
+
+extension Selection {
+    fileprivate var isStaleAllowed: Bool { if case .staleAllowed = explanation { true } else { false } }
+}

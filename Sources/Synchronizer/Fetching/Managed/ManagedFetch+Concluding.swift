@@ -1,0 +1,147 @@
+import Foundation
+import HTTPCaching
+
+/// What a finished exchange leads to.
+enum Conclusion: Sendable {
+    case answer(Answer, CacheChange)
+    case sendAgain(FetchStep)
+    case failure(SynchronizerError)
+}
+
+/// A change of the cache that an answer waits for.
+enum CacheChange: Sendable {
+    case none
+    /// The server confirmed the entry, which gets new fields.
+    case freshen(CacheEntry, to: StoredResponse, body: Data)
+    case store(StoredResponse, body: Data)
+}
+
+// Between sending and answering: what an exchange means.
+extension ManagedFetch {
+    /// Concludes an exchange, which gets a newer mark if its response invalidates entries.
+    func conclusion(of exchange: inout Exchange) -> Conclusion {
+        // The body may have turned out too large before the transfer was known.
+        if exchange.received.isTooLarge { exchange.transfer?.cancel() }
+        let now = cache.time.now
+        exchange.step.trace.note(exchange, at: now)
+        switch exchange.result(cache.rules, at: now) {
+        case .confirmed(let selection, let indices): return confirm(exchange, selection: selection, updating: indices)
+        case .completed(let selection, let combination):
+            return combine(exchange, selection: selection, with: combination)
+        case .mismatch: return sendUnconditionally(exchange)
+        case .stale(let selection): return useStale(selection, after: &exchange)
+        case .answered: return accept(&exchange)
+        case .failed(let error):
+            keepInterrupted(exchange)
+            return .failure(.transport(error, exchange.step.context))
+        }
+    }
+
+    private func sendUnconditionally(_ exchange: Exchange) -> Conclusion {
+        var step = exchange.step
+        // A part that could not be completed is useless: its rest would be requested each time.
+        if case .complete(let selection, _, _) = step.decision { cache.remove(step.entries[selection.index]) }
+        step.decision = .forward(HTTPFields(), fallback: nil, .mismatch)
+        return .sendAgain(step)
+    }
+
+    private func useStale(_ selection: Selection, after exchange: inout Exchange) -> Conclusion {
+        var step = exchange.step
+        guard let body = body(for: selection, of: step) else {
+            guard case .failure(let error) = exchange.end else { return accept(&exchange) }
+            return .failure(.transport(error, step.context))
+        }
+        step.trace.describe(selection, source: selection.freshness.isFresh ? .cache : .stale)
+        return .answer(answer(step, with: selection, of: step.entries[selection.index].response, body: body), .none)
+    }
+
+    /// The server confirmed the selected response with a 304: it is the answer, with the fields of the 304.
+    private func confirm(_ exchange: Exchange, selection: Selection, updating indices: [Int]) -> Conclusion {
+        var step = exchange.step
+        let entry = step.entries[selection.index]
+        guard let whole = cache.body(of: entry), let body = selection.bytes(of: whole) else {
+            return sendUnconditionally(exchange)
+        }
+        for index in indices where index != selection.index { freshen(step.entries[index], by: exchange) }
+        step.trace.describe(selection, source: .revalidated)
+        step.trace.reason += "; the server confirmed it"
+        guard indices.contains(selection.index) else {
+            step.trace.reason += " by a validator that it does not have"
+            return .answer(answer(step, with: selection, of: entry.response, body: body, validated: true), .none)
+        }
+        let freshened = exchange.freshened(entry.response)
+        return .answer(
+            answer(step, with: selection, of: freshened, body: body, validated: true),
+            .freshen(entry, to: freshened, body: whole))
+    }
+
+    /// The rest of a stored part has arrived: the two together are the answer.
+    private func combine(_ exchange: Exchange, selection: Selection, with combination: Combination) -> Conclusion {
+        let entry = exchange.step.entries[selection.index]
+        guard let old = cache.body(of: entry), let body = combination.body(old: old, new: exchange.received.body),
+            body.count <= options.maximumBodySize
+        else { return sendUnconditionally(exchange) }
+        let whole = combination.response(
+            from: entry.response, with: exchange.received.fields, bodySize: body.count,
+            requestTime: exchange.requestTime, responseTime: exchange.received.time)
+        var step = exchange.step
+        step.trace.source = .network
+        step.trace.reason = "the missing part was requested"
+        step.trace.bytesSaved = old.count
+        let head = ResponseHead(url: step.url, status: 200, fields: whole.serverFields)
+        return .answer(Answer(step: step, head: head, body: body), .store(whole, body: body))
+    }
+
+    /// The server's response is the answer.
+    private func accept(_ exchange: inout Exchange) -> Conclusion {
+        let received = exchange.received
+        exchange.step.trace.describeAccepted(exchange.step.decision)
+        let context = exchange.step.context
+        if received.isTooLarge, (200..<300).contains(received.status) {
+            return .failure(
+                .tooLarge(
+                    limit: options.maximumBodySize,
+                    .init(url: context.url, trace: context.trace, head: received.head, body: nil)))
+        }
+        guard let head = received.head else { return .failure(.transport(URLError(.badServerResponse), context)) }
+        applySideEffects(of: &exchange)
+        let answer = Answer(step: exchange.step, head: head, body: received.body, describesStored: true)
+        return .answer(answer, change(storing: exchange))
+    }
+}
+
+extension Combination {
+    /// The bytes of the two parts in order; nil if the stored body has changed.
+    func body(old: Data, new: Data) -> Data? {
+        guard before.upperBound <= old.count, after.upperBound <= old.count else { return nil }
+        var body = Data(old.prefix(before.count))
+        body.append(new)
+        body.append(old.dropFirst(after.lowerBound).prefix(after.count))
+        return body
+    }
+}
+
+extension LoadTrace {
+    /// Notes the timings and bytes of an exchange.
+    fileprivate mutating func note(_ exchange: Exchange, at now: Date) {
+        bytesReceived += exchange.received.body.count
+        network = exchange.network ?? network
+        guard let head = exchange.received.head else { return }
+        status = head.status
+        timeToFirstByte = exchange.received.time.timeIntervalSince(exchange.requestTime)
+        transfer = now.timeIntervalSince(exchange.received.time)
+    }
+
+    /// Says that the server's response is the answer, and why the server was asked.
+    fileprivate mutating func describeAccepted(_ decision: CacheDecision) {
+        switch decision {
+        case .forward(_, _, let reason): explain(reason)
+        case .complete(let selection, _, _): explain(selection.explanation)
+        case .validate(let selection, _):
+            describe(selection, source: .network)
+            reason += "; the server sent another"
+        case .reuse, .reuseWhileRevalidating, .refuse: break
+        }
+        source = .network
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import HTTPCaching
+
+// The first stage: what is stored for a request, and what the rules decide.
+extension ManagedFetch {
+    /// The step to run; nil for a request that must not be sent.
+    func step(from start: Start) -> FetchStep? {
+        switch start {
+        case .request(let request, let trace): lookUp(request, trace: trace)
+        case .miss(let request): lookUp(request, trace: LoadTrace(), entries: [])
+        case .step(let step): step
+        }
+    }
+
+    /// Looks up the entries, unless they are given. Entries that are too large for the caller are ignored, and not read.
+    private func lookUp(_ request: URLRequest, trace: LoadTrace, entries: [CacheEntry]? = nil) -> FetchStep? {
+        guard let url = request.url else { return nil }
+        switch url.isPlainHTTP ? "http" : url.scheme?.lowercased() {
+        case "http", "https":
+            let headers = context.transport.sessionHeaders(for: request)
+            let cacheRequest = CacheRequest(request, url: url, sessionHeaders: headers)
+            guard cacheRequest.isWellFormed else { return nil }
+            let found = entries ?? cache.lookUp(cacheRequest)
+            let isAcceptable = { (entry: CacheEntry) in entry.bodySize <= self.options.maximumBodySize }
+            let acceptable = found.allSatisfy(isAcceptable) ? found : found.filter(isAcceptable)
+            let decision = cache.rules.decision(
+                for: cacheRequest, among: acceptable.map(\.candidate), at: cache.time.now)
+            return FetchStep(
+                request: request, url: url, cacheRequest: cacheRequest, entries: acceptable, decision: decision,
+                trace: trace)
+        case "file", "data":
+            let headers = HTTPFields(context.transport.sessionHeaders(for: request))
+            return FetchStep(
+                request: request, url: url,
+                cacheRequest: CacheRequest(url: url.absoluteString, sessionHeaders: headers), entries: [],
+                decision: .forward(HTTPFields(), fallback: nil, .notHTTP), trace: trace)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import HTTPCaching
+
+// The third stage: the network.
+extension ManagedFetch {
+    /// Whether the fetch has a network slot. If not, it keeps the step until it gets one, and reports that it needs one.
+    func hasSlot(for step: FetchStep) -> Bool {
+        let isMiss = step.isFirstMiss
+        let hasSlot = state.withLock { state in
+            switch state.phase {
+            case .hasSlot, .sending: return true
+            case .lookingUp, .waitingForSlot:
+                state.phase = .waitingForSlot(isMiss ? .miss(step.request) : .step(Boxed(step.withoutBodies)))
+                return false
+            }
+        }
+        if !hasSlot { report(.needsNetwork(nothingStored: isMiss)) }
+        return hasSlot
+    }
+
+    /// Sends the step's request, and calls `completion` with the finished exchange.
+    func send(_ step: FetchStep, completion: @escaping @Sendable (Exchange) -> Void) {
+        if case .reuseWhileRevalidating(let selection, let fields) = step.decision {
+            return refreshNow(selection, of: step, fields: fields)
+        }
+        var step = step.withoutBodies
+        step.trace.validators = step.validators
+        let exchange = Exchange(
+            step: step, requestTime: cache.time.now, mark: cache.invalidations.now,
+            received: ReceivedResponse(maximumBodySize: options.maximumBodySize))
+        let isOpen = state.withLock { state in
+            guard state.receive != nil else { return false }
+            state.phase = .sending(Running(exchange, completion: completion))
+            return true
+        }
+        guard isOpen else { return }
+        let transfer = context.transport.send(step.outboundRequest) { [self] in receive($0) }
+        let (isNeeded, ended) = state.withLock { state -> (Bool, Running?) in
+            guard state.receive != nil else { return (false, nil) }
+            state.running?.exchange.transfer = transfer
+            return (true, state.takeEnded())
+        }
+        // The body may have turned out too large before the transfer was known.
+        if !isNeeded || ended?.exchange.received.isTooLarge == true { transfer.cancel() }
+        if let ended { ended.completion(ended.exchange) }
+    }
+
+    private func receive(_ event: TransferEvent) {
+        switch event {
+        case .response(let head) where head.isInterim: break
+        case .response(let head):
+            let now = cache.time.now
+            let exchange = state.withLock { state in
+                state.running?.exchange.received.receive(head, at: now)
+                return state.running?.exchange
+            }
+            if let event = exchange?.headEvent { report(event) }
+            endIfTooLarge()
+        case .data(let data):
+            let isReported = state.withLock { state in
+                state.running?.exchange.received.receive(data)
+                return state.running?.exchange.isReportedAsItArrives ?? false
+            }
+            if isReported { report(.received(data)) } else { endIfTooLarge() }
+        case .sent(let count, let expected): report(.sent(count, of: expected))
+        case .authorized(let credential):
+            state.withLock { $0.running?.exchange.authorize(credential) }
+            report(.authorized)
+        case .measured(let network): state.withLock { $0.running?.exchange.network = network }
+        case .finished(let error): end(error.map { .failure($0) } ?? .success(()))
+        }
+    }
+
+    /// Stops reading a body that is too large.
+    private func endIfTooLarge() {
+        let exchange = state.withLock { $0.running?.exchange }
+        guard let exchange, exchange.received.isTooLarge else { return }
+        exchange.transfer?.cancel()
+        end(.success(()))
+    }
+
+    private func end(_ end: Result<Void, any Error>) {
+        let ended = state.withLock { state -> Running? in
+            guard let running = state.running, running.exchange.end == nil else { return nil }
+            running.exchange.note(end)
+            return state.takeEnded()
+        }
+        if let ended { ended.completion(ended.exchange) }
+    }
+}
+
+// MARK: - In the background
+
+extension ManagedFetch {
+    /// Queues a validation if the step reuses a response while it is revalidated; returns whether it does.
+    func queueRefresh(of step: FetchStep) -> Bool {
+        guard case .reuseWhileRevalidating(let selection, let fields) = step.decision else { return false }
+        let key = refreshKey(selection, of: step)
+        context.refreshes.queue(key, begin: refresh(selection, of: step, fields: fields, key: key))
+        return true
+    }
+
+    /// Validates the response for this fetch, which has a network slot; other loads join.
+    private func refreshNow(_ selection: Selection, of step: FetchStep, fields: HTTPFields) {
+        let key = refreshKey(selection, of: step)
+        let begin = refresh(selection, of: step, fields: fields, key: key)
+        context.refreshes.start(key, listener: { [self] in finish($0) }, begin: begin)
+    }
+
+    private func refreshKey(_ selection: Selection, of step: FetchStep) -> BackgroundRefreshes.Key {
+        .init(entry: step.entries[selection.index].id, maximumBodySize: options.maximumBodySize)
+    }
+
+    private func refresh(
+        _ selection: Selection, of step: FetchStep, fields: HTTPFields, key: BackgroundRefreshes.Key
+    ) -> @Sendable () -> Void {
+        { [context, step = step.withoutBodies] in
+            let options = FetchOptions(maximumBodySize: key.maximumBodySize)
+            let fetch = ManagedFetch(context, options: options, hasSlot: true) { event in
+                if case .finished(let result) = event { context.refreshes.end(key, with: result) }
+            }
+            fetch.resume(step.refreshing(selection, fields: fields))
+        }
+    }
+}

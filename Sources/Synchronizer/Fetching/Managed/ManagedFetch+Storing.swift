@@ -1,0 +1,237 @@
+import Foundation
+import HTTPCaching
+
+// The fourth stage: what is stored of a response. The session's delegate decides first; then the rules check its decision.
+extension ManagedFetch {
+    typealias Kept = @Sendable (StoredResponse?) -> Void
+
+    /// Makes the change if delegate and rules allow it; `done` gets the response as it is stored, or nil.
+    func make(_ change: CacheChange, after exchange: Exchange, done: @escaping Kept) {
+        switch change {
+        case .none: done(nil)
+        case .store(let response, let body): store(response, body: body, of: exchange, done: done)
+        case .freshen(let entry, let response, let body):
+            freshen(entry, to: response, body: body, of: exchange, done: done)
+        }
+    }
+
+    /// The change that stores the server's response, if a delegate could want it stored.
+    func change(storing exchange: Exchange) -> CacheChange {
+        let received = exchange.received
+        guard received.head?.isHTTP == true, !received.isTooLarge, exchange.step.cacheRequest.method != "HEAD"
+        else { return .none }
+        let objection = CacheRules.objection(
+            toStoring: received.status, fields: received.fields, answering: exchange.step.cacheRequest)
+        // A delegate may make a response cacheable.
+        guard objection == nil || objection == .notCacheable else { return .none }
+        if let merged = merged(exchange) { return merged }
+        let part =
+            received.status == 206 ? CacheRules.part(of: received.fields, bodySize: received.body.count) : nil
+        guard received.status != 206 || part != nil else { return .none }
+        let response = StoredResponse(
+            url: exchange.step.cacheRequest.url, method: "GET", selectingFields: HTTPFields(),
+            status: received.status, fields: received.fields, requestTime: exchange.requestTime,
+            responseTime: received.time, part: part)
+        return .store(response, body: received.body)
+    }
+
+    private func store(_ response: StoredResponse, body: Data, of exchange: Exchange, done: @escaping Kept) {
+        let head = ResponseHead(url: exchange.step.url, status: response.status, fields: response.serverFields)
+        askDelegate(about: head, body: body, of: exchange) { [self] decision in
+            guard isOpen, let stored = checked(decision, on: response, of: exchange) else { return done(nil) }
+            let content = decision.content(of: exchange.step.url, body: body)
+            let superseded = superseded(by: stored, of: exchange)
+            let isKept = change(after: exchange, bytes: content.data.count) {
+                superseded.forEach(cache.remove)
+                cache.store(stored, content: content)
+            }
+            done(isKept ? stored : nil)
+        }
+    }
+
+    /// Stores the new fields of a confirmed entry.
+    private func freshen(
+        _ entry: CacheEntry, to freshened: StoredResponse, body: Data, of exchange: Exchange, done: @escaping Kept
+    ) {
+        let head = ResponseHead(url: exchange.step.url, status: freshened.status, fields: freshened.fields)
+        askDelegate(about: head, body: body, of: exchange) { [self] decision in
+            guard isOpen else { return done(nil) }
+            let request = exchange.step.cacheRequest
+            guard var stored = freshened.applying(decision),
+                CacheRules.objection(toStoring: stored.status, fields: stored.fields, answering: request) == nil
+            else {
+                cache.remove(entry)
+                return done(nil)
+            }
+            if !CacheRules.selectsNoMore(with: stored.fields, than: entry.response) {
+                stored.selectingFields = CacheRules.selectingFields(of: request, for: stored.fields)
+            }
+            let content = decision.content(of: exchange.step.url, body: body)
+            let isKept = change(after: exchange, bytes: content.data.count) { [stored] in
+                if content.data == body { return cache.update(entry, to: stored) }
+                if stored.selectingFields != entry.response.selectingFields { cache.remove(entry) }
+                cache.store(stored, content: content)
+            }
+            done(isKept ? stored : nil)
+        }
+    }
+
+    /// Changes the cache and reports it; returns false if the response was invalidated since the request was sent.
+    private func change(after exchange: Exchange, bytes: Int, _ change: () -> Void) -> Bool {
+        guard cache.change(exchange.step.cacheRequest.url, since: exchange.mark, change) else { return false }
+        report(.stored(bytes))
+        return true
+    }
+
+    /// Keeps the beginning of a body that was cut short, for the next attempt.
+    func keepInterrupted(_ exchange: Exchange) {
+        var old: Data?
+        if case .complete(let selection, _, _) = exchange.step.decision {
+            old = cache.body(of: exchange.step.entries[selection.index])
+        }
+        guard let (response, body) = exchange.interrupted(after: old) else { return }
+        _ = cache.change(response.url, since: exchange.mark) { cache.keepInterrupted(response, body: body) }
+    }
+
+    /// The response as it will be stored: with the delegate's fields, without fields that must not be stored; nil if the
+    /// response must not be stored.
+    private func checked(
+        _ decision: StorageDecision, on response: StoredResponse, of exchange: Exchange
+    ) -> StoredResponse? {
+        guard var stored = response.applying(decision) else { return nil }
+        let request = exchange.step.cacheRequest
+        guard CacheRules.objection(toStoring: stored.status, fields: stored.fields, answering: request) == nil
+        else { return nil }
+        let siblings = siblings(of: exchange).map(\.response)
+        stored.selectingFields = CacheRules.selectingFields(of: request, for: stored.fields, among: siblings)
+        stored.fields = CacheRules.storedFields(of: stored.fields, receivedAt: stored.responseTime)
+        return stored
+    }
+
+    /// The entries for the URL. A step that did not look them up has none.
+    private func siblings(of exchange: Exchange) -> [CacheEntry] {
+        let request = exchange.step.cacheRequest
+        return request.policy.looksUp ? exchange.step.entries : cache.entries(for: request.url)
+    }
+
+    private func superseded(by stored: StoredResponse, of exchange: Exchange) -> [CacheEntry] {
+        guard stored.fields.contains(FieldName.vary) else { return [] }
+        let siblings = siblings(of: exchange)
+        let superseded = CacheRules.superseded(
+            by: stored.fields, answering: exchange.step.cacheRequest, among: siblings.map(\.response))
+        return superseded.map { siblings[$0] }
+    }
+
+    /// Asks `willCacheResponse` what to store.
+    private func askDelegate(
+        about head: ResponseHead, body: Data, of exchange: Exchange,
+        decided: @escaping @Sendable (StorageDecision) -> Void
+    ) {
+        guard isOpen, let transfer = exchange.transfer else { return decided(.nothing) }
+        transfer.willCache(head, body, decided: decided)
+    }
+
+    /// Combines a received part with a stored one if they fit together (RFC 9111 §3.4).
+    private func merged(_ exchange: Exchange) -> CacheChange? {
+        let received = exchange.received
+        guard received.status == 206 else { return nil }
+        for entry in cache.entries(for: exchange.step.cacheRequest.url) {
+            let combination = Combination(
+                of: entry.candidate, with: received.status, fields: received.fields, bodySize: received.body.count)
+            guard let combination, CacheRules.selects(exchange.step.cacheRequest, entry.response),
+                let old = cache.body(of: entry), let body = combination.body(old: old, new: received.body),
+                body.count <= options.maximumBodySize
+            else { continue }
+            let response = combination.response(
+                from: entry.response, with: received.fields, bodySize: body.count,
+                requestTime: exchange.requestTime, responseTime: received.time)
+            return .store(response, body: body)
+        }
+        return nil
+    }
+}
+
+// MARK: - What a response does to other entries
+
+extension ManagedFetch {
+    func applySideEffects(of exchange: inout Exchange) {
+        let (step, received) = (exchange.step, exchange.received)
+        let keys = CacheRules.invalidatedKeys(
+            after: step.cacheRequest, status: received.status, fields: received.fields)
+        if !keys.isEmpty {
+            cache.invalidations.note(keys)
+            exchange.mark = cache.invalidations.now  // the response itself may be stored
+            for key in keys { cache.removeEntries(for: key) }
+            report(.invalidated(keys))
+        }
+        if received.status == 304 {
+            let confirmed = CacheRules.candidates(
+                confirmedBy: received.fields, among: step.candidates, for: step.cacheRequest)
+            for index in confirmed { freshen(step.entries[index], by: exchange) }
+        }
+        if step.cacheRequest.method == "HEAD", received.status == 200 { applyHead(exchange) }
+    }
+
+    private func applyHead(_ exchange: Exchange) {
+        let (step, fields) = (exchange.step, exchange.received.fields)
+        for entry in step.entries {
+            switch CacheRules.headUpdates(entry.candidate, by: fields, for: step.cacheRequest) {
+            case true?: freshen(entry, by: exchange)
+            case false?: cache.remove(entry)
+            case nil: break
+            }
+        }
+    }
+
+    /// Updates an entry that is not the answer. An injected lifetime begins again. If the new fields select with more
+    /// request fields, the entry is removed: the values of those fields in its request are not known.
+    func freshen(_ entry: CacheEntry, by exchange: Exchange) {
+        var freshened = exchange.freshened(entry.response)
+        guard CacheRules.selectsNoMore(with: freshened.fields, than: entry.response) else {
+            return cache.remove(entry)
+        }
+        if let injected = entry.response.injectedCacheControl, !freshened.fields.contains(FieldName.cacheControl),
+            !freshened.fields.contains(FieldName.expires)
+        {
+            freshened.fields.add(FieldName.cacheControl, injected)
+            freshened.injectedCacheControl = injected
+        }
+        _ = change(after: exchange, bytes: entry.bodySize) { [freshened] in cache.update(entry, to: freshened) }
+    }
+}
+
+extension Exchange {
+    func freshened(_ response: StoredResponse) -> StoredResponse {
+        CacheRules.freshened(
+            response, by: received.fields, requestTime: requestTime, responseTime: received.time)
+    }
+}
+
+extension StoredResponse {
+    /// The response with the delegate's changes; nil if the delegate wants nothing stored.
+    fileprivate func applying(_ decision: StorageDecision) -> StoredResponse? {
+        var response = self
+        switch decision {
+        case .nothing: return nil
+        case .proposed(let injected):
+            if let injected { response.fields[FieldName.cacheControl] = injected }
+            response.injectedCacheControl = injected ?? injectedCacheControl
+        case .replaced(let cached, let hasOtherHead):
+            if hasOtherHead, let http = cached.response as? HTTPURLResponse {
+                response.fields = HTTPFields(of: http)
+                response.status = http.statusCode
+            }
+            response.injectedCacheControl = cached.userInfo?[InjectionMark.userInfoKey] as? String
+        }
+        return response
+    }
+}
+
+extension StorageDecision {
+    /// The body to store, with storage policy and user info. Stores read only the URL of its response.
+    fileprivate func content(of url: URL, body: Data) -> CachedURLResponse {
+        if case .replaced(let cached, _) = self { return cached }
+        let head = URLResponse(url: url, mimeType: nil, expectedContentLength: body.count, textEncodingName: nil)
+        return CachedURLResponse(response: head, data: body)
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+import HTTPCaching
+
+/// A fetch that follows RFC 9111. ``run(_:)`` is all of it on one page: look up → decide → send → freshen or store →
+/// answer. Each stage is a method in a file of its own; the rules are those of HTTPCaching.
+final class ManagedFetch: Fetch {
+    /// What all fetches of a fetcher share.
+    struct Context: Sendable {
+        let transport: any Transport
+        let cache: ManagedCache
+        let refreshes = BackgroundRefreshes()
+    }
+
+    /// Where a run begins.
+    enum Start {
+        /// With a request: the first one, or that of a redirect.
+        case request(URLRequest, LoadTrace)
+        /// With a request for which nothing is stored.
+        case miss(URLRequest)
+        /// With a step that was decided before.
+        case step(FetchStep)
+    }
+
+    let context: Context
+    let options: FetchOptions
+    let state: Locked<State>
+
+    var cache: ManagedCache { context.cache }
+
+    /// - Parameter hasSlot: whether the fetch may use the network at once.
+    init(
+        _ context: Context, options: FetchOptions, hasSlot: Bool, receive: @escaping @Sendable (FetchEvent) -> Void
+    ) {
+        self.context = context
+        self.options = options
+        state = Locked(State(receive: receive, phase: hasSlot ? .hasSlot : .lookingUp))
+    }
+
+    /// Runs the fetch from its start, after a redirect, when it gets its network slot, and when it must send again.
+    func run(_ start: Start) {
+        // Look up the entries stored for the URL, and decide with the rules what to do about the request.
+        guard let step = step(from: start) else { return finishInvalid(start) }
+
+        // Decide: a hit is the answer, a refusal is an error, and everything else needs the network.
+        switch step.decision {
+        case .reuse(let selection),
+            .reuseWhileRevalidating(let selection, _) where !options.awaitsRefresh:
+            guard let answer = answer(from: selection, of: step) else {
+                return run(.step(step.without(selection, rules: cache.rules, at: cache.time.now)))
+            }
+            let isRefreshing = queueRefresh(of: step)  // first: a load that the answer causes joins this validation
+            deliver(answer)
+            if isRefreshing { context.refreshes.startNext() }
+            return
+        case .refuse(let reason): return finish(.failure(.notCached(step.context(explaining: reason))))
+        case .validate, .complete, .forward, .reuseWhileRevalidating: break
+        }
+
+        // Send the request; if the load has no network slot yet, `proceed` runs the step again when it has one.
+        guard hasSlot(for: step) else { return }
+        send(step) { [self] finished in
+            var exchange = finished
+            switch conclusion(of: &exchange) {
+            case .answer(let answer, let change):
+                // Freshen the entry that a 304 confirms, or store the new response, if delegate and rules allow it.
+                make(change, after: exchange) { [self] kept in
+                    // Answer with the response; a redirect runs the fetch again with the next request.
+                    deliver(answer.stored(as: kept, rules: cache.rules, at: cache.time.now))
+                }
+            case .sendAgain(let step): run(.step(step))
+            case .failure(let error): finish(.failure(error))
+            }
+        }
+    }
+
+    // MARK: - Fetch
+
+    func proceed() {
+        let waiting = state.withLock { state -> Waiting? in
+            guard case .waitingForSlot(let waiting) = state.phase else { return nil }
+            state.phase = .hasSlot
+            return waiting
+        }
+        switch waiting {
+        case .miss(let request): run(.miss(request))
+        case .step(let step): resume(step.value)
+        case nil: break
+        }
+    }
+
+    /// Continues with a step that has waited. If the session has other cookies by now, the step is looked up again: its
+    /// selection may belong to another user, and its response would be stored for the wrong one.
+    func resume(_ step: FetchStep) {
+        let headers = HTTPFields(context.transport.sessionHeaders(for: step.request))
+        let isCurrent = Set(headers.lines) == Set(step.cacheRequest.sessionHeaders.lines)
+        run(isCurrent ? .step(step) : .request(step.request, step.trace))
+    }
+
+    func cancel() {
+        let transfer = state.withLock { state in
+            defer { state = State(receive: nil, phase: .lookingUp) }
+            return state.running?.exchange.transfer
+        }
+        transfer?.cancel()
+    }
+
+    func storedMeanwhile() -> Fetched? {
+        let step = state.withLock { state -> FetchStep? in
+            switch state.phase {
+            case .sending(let running): return running.exchange.step
+            case .waitingForSlot(.step(let step)): return step.value
+            case .waitingForSlot(.miss), .lookingUp, .hasSlot: return nil
+            }
+        }
+        guard let step, let selection = step.fallback else { return nil }
+        let response = step.entries[selection.index].response
+        return Fetched.provisional(selection, of: response, url: step.url, trace: step.trace) { shown in
+            body(for: shown, of: step)
+        }
+    }
+}
+
+extension ManagedFetch {
+    /// What a fetch waits with for its network slot.
+    enum Waiting {
+        /// The first request, for which nothing is stored. Its step is made again later: very many fetches may wait.
+        case miss(URLRequest)
+        case step(Boxed<FetchStep>)
+    }
+
+    /// The exchange in flight, accessed under the lock only.
+    final class Running {
+        var exchange: Exchange
+        let completion: @Sendable (Exchange) -> Void
+
+        init(_ exchange: Exchange, completion: @escaping @Sendable (Exchange) -> Void) {
+            self.exchange = exchange
+            self.completion = completion
+        }
+    }
+
+    enum Phase {
+        case lookingUp
+        case waitingForSlot(Waiting)
+        case hasSlot
+        case sending(Running)
+    }
+
+    struct State {
+        /// Nil once the fetch is over.
+        var receive: (@Sendable (FetchEvent) -> Void)?
+        var phase: Phase
+
+        var running: Running? { if case .sending(let running) = phase { running } else { nil } }
+
+        /// Takes the exchange once it has ended and its transfer is known, which asks the delegate what to store.
+        mutating func takeEnded() -> Running? {
+            guard let running, running.exchange.end != nil, running.exchange.transfer != nil else { return nil }
+            phase = .hasSlot
+            return running
+        }
+    }
+
+    /// Whether the fetch has been neither answered nor cancelled.
+    var isOpen: Bool { state.withLock { $0.receive != nil } }
+
+    func report(_ event: FetchEvent) {
+        state.withLock { $0.receive }?(event)
+    }
+
+    func finish(_ result: Result<Fetched, SynchronizerError>) {
+        let receive = state.withLock { state in
+            defer { state = State(receive: nil, phase: .lookingUp) }
+            return state.receive
+        }
+        receive?(.finished(result))
+    }
+
+    private func finishInvalid(_ start: Start) {
+        switch start {
+        case .request(let request, let trace): finish(.failure(.invalidRequest(.init(url: request.url, trace: trace))))
+        case .miss(let request): finish(.failure(.invalidRequest(.init(url: request.url, trace: LoadTrace()))))
+        case .step(let step): finish(.failure(.invalidRequest(step.context)))
+        }
+    }
+}

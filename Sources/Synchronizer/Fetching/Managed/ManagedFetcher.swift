@@ -1,0 +1,33 @@
+import Foundation
+import HTTPCaching
+
+/// Fetches responses as RFC 9111 says: from a store if the rules allow it, otherwise from the network.
+package final class ManagedFetcher: Fetching {
+    private let context: ManagedFetch.Context
+
+    package init(
+        transport: any Transport, store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules = CacheRules()
+    ) {
+        context = .init(transport: transport, cache: ManagedCache(store: store, time: time, rules: rules))
+    }
+
+    package func fetch(
+        _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
+    ) -> any Fetch {
+        let fetch = ManagedFetch(context, options: options, hasSlot: options.skipsLookup, receive: receive)
+        fetch.run(options.skipsLookup ? .miss(request) : .request(request, LoadTrace()))
+        return fetch
+    }
+
+    package func sessionCookies(for request: URLRequest) -> String? { context.transport.sessionCookies(for: request) }
+
+    package func removeStored(for request: URLRequest) {
+        if let key = request.cacheKey { context.cache.removeEntries(for: key) }
+    }
+
+    package func removeStoredSoon(for requests: [URLRequest]) {
+        context.cache.removeSoon(requests.compactMap(\.cacheKey))
+    }
+
+    package func removeAllStored() { context.cache.removeAll() }
+}

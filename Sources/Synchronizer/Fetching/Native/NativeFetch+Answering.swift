@@ -1,0 +1,93 @@
+import Foundation
+import HTTPCaching
+
+// The result of a finished task, and what the session stores of it.
+extension NativeFetch {
+    func complete(_ task: NativeTask, with error: (any Error)?) {
+        let trace = task.trace(at: cache.time.now)
+        let isWhole = error == nil && !task.received.isCutShort(method: request.httpMethod ?? "GET")
+        guard isWhole, let head = task.received.head else {
+            return finish(.failure(failure(error ?? URLError(.networkConnectionLost), of: task, trace: trace)))
+        }
+        noteInvalidation(by: task)
+        finish(result(of: task, head: head, trace: trace))
+    }
+
+    /// A miss is no network failure: the session reports these errors if it must not use the network.
+    private func failure(_ error: any Error, of task: NativeTask, trace: LoadTrace) -> SynchronizerError {
+        let context = SynchronizerError.Context(url: task.current.url ?? request.url, trace: trace)
+        switch (error as? URLError)?.code {
+        case .resourceUnavailable?, .cannotLoadFromNetwork?: return .notCached(context)
+        default: return .transport(error, context)
+        }
+    }
+
+    /// Removes the entries that an unsafe request invalidated, and one that was invalidated while it was in flight.
+    private func noteInvalidation(by task: NativeTask) {
+        guard let url = request.url, let currentURL = task.current.url else { return }
+        let keys = CacheRules.invalidatedKeys(
+            after: cacheRequest(request, url: url), status: task.received.status, fields: task.received.fields)
+        if !keys.isEmpty {
+            cache.removeSoon(for: keys.compactMap { URL(string: $0) }.map { URLRequest(url: $0) })
+            report(.invalidated(keys))
+        }
+        let key = CacheRules.cacheKey(of: currentURL.absoluteString)
+        if cache.invalidations.isInvalid(key, since: task.mark) { cache.removeSoon(task.current, key: key) }
+    }
+
+    private func result(
+        of task: NativeTask, head: ResponseHead, trace: LoadTrace
+    ) -> Result<Fetched, SynchronizerError> {
+        let received = task.received
+        let context = SynchronizerError.Context(url: head.url, trace: trace, head: head, body: received.body)
+        if !(200..<300).contains(received.status), let response = head.httpResponse {
+            return .failure(.status(response, context))
+        }
+        guard !received.body.isEmpty else { return .failure(.emptyBody(context)) }
+        var trace = trace
+        var freshUntil = Date.distantPast
+        if let stored = storedResponse(of: task) {
+            freshUntil = cache.rules.expiration(of: stored, at: cache.time.now)
+            trace.describe(cache.rules.freshness(of: stored, at: cache.time.now))
+        }
+        var fetched = Fetched(body: received.body, response: head, freshUntil: freshUntil, trace: trace)
+        let isBound = task.cacheRequest?.isBoundToSession(
+            by: head, maySendCookies: task.current.httpShouldHandleCookies)
+        fetched.isForThisLoadOnly = isBound ?? false || task.isAuthorized
+        return .success(fetched)
+    }
+
+    /// The response as the session stores it, with what its delegate injects; nil if the time of its arrival is not known.
+    private func storedResponse(of task: NativeTask) -> StoredResponse? {
+        guard let url = task.current.url, task.received.head?.isHTTP == true else { return nil }
+        var fields = task.received.fields
+        let injected = task.header?.injected ?? context.injection.value(forStatus: task.received.status, fields: fields)
+        if let injected { fields[FieldName.cacheControl] = injected }
+        let stored = task.isFromCache ? NativeEntry.date(of: fields, at: cache.time.now) : nil
+        guard stored != .distantPast else { return nil }
+        return StoredResponse(
+            url: CacheRules.cacheKey(of: url.absoluteString), method: "GET", selectingFields: HTTPFields(),
+            status: task.received.status, fields: fields, requestTime: stored ?? task.sent,
+            responseTime: stored ?? task.received.time, injectedCacheControl: injected)
+    }
+
+    // MARK: - What the session stores
+
+    /// The response with its binding header; nil if it must not be stored, because it was invalidated while it was in flight,
+    /// or because the session obtained it with a credential that later requests do not show.
+    func bound(_ proposed: CachedURLResponse, of task: NativeTask) -> CachedURLResponse? {
+        guard let head = proposed.response as? HTTPURLResponse, let url = task.current.url,
+            let request = task.cacheRequest
+        else { return proposed }
+        guard !task.isAuthorized, !cache.invalidations.isInvalid(request.url, since: task.mark) else { return nil }
+        // A response that a 304 confirmed has a header already.
+        var (old, fields) = CacheBindingHeader.split(HTTPFields(of: head))
+        let kept = old?.injected.flatMap { fields[FieldName.cacheControl] == $0 ? $0 : nil }
+        let injected = proposed.userInfo?[InjectionMark.userInfoKey] as? String ?? kept
+        let header = CacheBindingHeader(request, fields: fields, injected: injected)
+        fields.add(CacheBindingHeader.fieldName, header.value)
+        return CachedURLResponse(
+            response: ResponseHead(url: head.url ?? url, status: head.statusCode, fields: fields).urlResponse,
+            data: proposed.data, userInfo: proposed.userInfo, storagePolicy: proposed.storagePolicy)
+    }
+}

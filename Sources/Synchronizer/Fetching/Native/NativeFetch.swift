@@ -1,0 +1,240 @@
+import Foundation
+import HTTPCaching
+
+/// A fetch that leaves caching to the session: usually one task.
+///
+/// A certain hit is requested from the session without access to the network, and so without a network slot. If the session
+/// misses after all, or its cache answers with a response for other requests, there is a second task.
+final class NativeFetch: Fetch {
+    /// What all fetches of a fetcher share.
+    struct Context: Sendable {
+        let transport: any NativeTransport
+        let cache: NativeCache
+        /// The lifetime that the session's delegate injects.
+        let injection: LifetimeInjection
+    }
+
+    let context: Context
+    let request: URLRequest
+    let options: FetchOptions
+    private let state: Locked<State>
+
+    private struct State {
+        /// Nil once the fetch is over.
+        var receive: (@Sendable (FetchEvent) -> Void)?
+        /// The request to send once the load has a network slot.
+        var waiting: URLRequest?
+        var task: NativeTask?
+        var tasks = 0
+    }
+
+    init(
+        _ request: URLRequest, context: Context, options: FetchOptions,
+        receive: @escaping @Sendable (FetchEvent) -> Void
+    ) {
+        self.context = context
+        self.request = request
+        self.options = options
+        state = Locked(State(receive: receive))
+    }
+
+    var cache: NativeCache { context.cache }
+
+    // MARK: - Fetch
+
+    func start() {
+        switch request.url?.scheme?.lowercased() {
+        case "http", "https": lookUp()
+        case "file", "data": wait(request)
+        default: finish(.failure(.invalidRequest(.init(url: request.url, trace: LoadTrace()))))
+        }
+    }
+
+    func proceed() {
+        let request = state.withLock { state in
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        if let request { send(request) }
+    }
+
+    func cancel() {
+        takeReceiver().transfer?.cancel()
+    }
+
+    func storedMeanwhile() -> Fetched? {
+        guard let url = request.url, let (selection, entry) = lookUp(url).usable else { return nil }
+        return Fetched.provisional(
+            selection, of: entry.response, url: url, trace: LoadTrace(), addsAge: false
+        ) { _ in entry.body }
+    }
+
+    // MARK: - From lookup to task
+
+    private func lookUp() {
+        guard let url = request.url else { return }
+        guard cacheRequest(request, url: url).isWellFormed else {
+            return finish(.failure(.invalidRequest(.init(url: url, trace: LoadTrace()))))
+        }
+        switch lookUp(url).plan {
+        case .refuse(let reason):
+            var trace = LoadTrace()
+            trace.explain(reason)
+            finish(.failure(.notCached(.init(url: url, trace: trace))))
+        case .cacheOnly: send(request.with(.returnCacheDataDontLoad))
+        case .send: wait(request)
+        case .ignoreCache: wait(request.with(.reloadIgnoringLocalCacheData))
+        }
+    }
+
+    private func lookUp(_ url: URL) -> NativeLookup {
+        cache.lookUp(cacheRequest(request, url: url), for: request, limit: options.maximumBodySize)
+    }
+
+    func cacheRequest(_ request: URLRequest, url: URL) -> CacheRequest {
+        CacheRequest(request, url: url, sessionHeaders: context.transport.sessionHeaders(for: request))
+    }
+
+    private func cacheRequest(of request: URLRequest) -> CacheRequest? {
+        request.url.map { cacheRequest(request, url: $0) }
+    }
+
+    private func wait(_ request: URLRequest) {
+        state.withLock { $0.waiting = request }
+        report(.needsNetwork(nothingStored: false))  // a new fetch would have to look up again
+    }
+
+    private func send(_ request: URLRequest) {
+        let cacheRequest = cacheRequest(of: request)
+        let number = state.withLock { state -> Int? in
+            guard state.receive != nil else { return nil }
+            state.tasks += 1
+            state.task = NativeTask(
+                number: state.tasks, request: request, cacheRequest: cacheRequest, sent: cache.time.now,
+                mark: cache.invalidations.now, limit: options.maximumBodySize)
+            return state.tasks
+        }
+        guard let number else { return }
+        let transfer = context.transport.perform(request) { [self] in receive($0, ofTask: number) }
+        let isNeeded = state.withLock { state in
+            guard state.receive != nil, state.task?.number == number else { return false }
+            state.task?.transfer = transfer
+            return true
+        }
+        if !isNeeded { transfer.cancel() }
+    }
+
+    /// Asks the session again, with this policy, because it has missed or has answered with a response for other requests.
+    private func sendAgain(_ policy: URLRequest.CachePolicy) {
+        let task = state.withLock { state in
+            defer { state.task = nil }
+            return state.task
+        }
+        task?.transfer?.cancel()
+        guard let task else { return }
+        guard request.cachePolicy != .returnCacheDataDontLoad else {
+            return finish(.failure(.notCached(.init(url: request.url, trace: LoadTrace()))))
+        }
+        let again = request.with(policy)
+        if task.isCacheOnly { wait(again) } else { send(again) }
+    }
+
+    // MARK: - Events of the task
+
+    private func receive(_ event: NativeEvent, ofTask number: Int) {
+        guard let task = state.withLock({ $0.task }), task.number == number else { return }
+        switch event {
+        case .transfer(let event): receive(event, of: task)
+        case .redirected(let next):
+            let cacheRequest = cacheRequest(of: next)
+            update { $0.follow(next, cacheRequest: cacheRequest) }
+            if let url = next.url { report(.redirected(to: url)) }
+        case .storing(let decision):
+            decision.decided = bound(decision.proposed, of: task)
+            if let stored = decision.decided { report(.stored(stored.data.count)) }
+        case .servedFromSessionCache: update { $0.isFromCache = true }
+        }
+    }
+
+    private func receive(_ event: TransferEvent, of task: NativeTask) {
+        switch event {
+        case .response(let head) where head.isInterim: break
+        case .response(let head): receive(head, of: task)
+        case .data(let data):
+            update { $0.received.receive(data) }
+            if !endIfTooLarge(), !task.isCacheOnly { report(.received(data)) }
+        case .sent(let count, let expected): report(.sent(count, of: expected))
+        case .authorized:
+            update { $0.isAuthorized = true }
+            report(.authorized)
+        case .measured(let network): update { $0.network = network }
+        case .finished(let error):
+            if task.isCacheOnly, task.isHTTP, error != nil { return sendAgain(request.cachePolicy) }
+            complete(task, with: error)
+        }
+    }
+
+    private func receive(_ received: ResponseHead, of task: NativeTask) {
+        var head = received
+        if head.isHTTP, let url = head.url, task.request.cachePolicy.mayFindStored {
+            let (header, fields) = CacheBindingHeader.split(head.fields)
+            if let header {
+                guard let request = task.cacheRequest, header.matches(request, fields: fields) else {
+                    return sendAgain(.reloadIgnoringLocalCacheData)
+                }
+                update { $0.header = header }
+                head = ResponseHead(url: url, status: head.status, fields: header.serverFields(of: fields))
+            }
+        }
+        let now = cache.time.now
+        update { $0.received.receive(head, at: now) }
+        guard !endIfTooLarge(), !task.isCacheOnly else { return }
+        report(.response(head, expectedBytes: state.withLock { $0.task?.received.bodyLength }))
+    }
+
+    private func update(_ change: (inout NativeTask) -> Void) {
+        state.withLock { state in
+            guard var task = state.task.take() else { return }
+            change(&task)
+            state.task = task
+        }
+    }
+
+    private func endIfTooLarge() -> Bool {
+        guard state.withLock({ $0.task?.received.isTooLarge ?? false }) else { return false }
+        let head = state.withLock { $0.task?.received.head }
+        let (receive, transfer) = takeReceiver()
+        transfer?.cancel()
+        let context = SynchronizerError.Context(url: request.url, trace: LoadTrace(), head: head, body: nil)
+        receive?(.finished(.failure(.tooLarge(limit: options.maximumBodySize, context))))
+        return true
+    }
+
+    func report(_ event: FetchEvent) {
+        state.withLock { $0.receive }?(event)
+    }
+
+    func finish(_ result: Result<Fetched, SynchronizerError>) {
+        takeReceiver().receive?(.finished(result))
+    }
+
+    private func takeReceiver() -> (receive: (@Sendable (FetchEvent) -> Void)?, transfer: (any Cancellable)?) {
+        state.withLock { state in
+            defer { state = State() }
+            return (state.receive, state.task?.transfer)
+        }
+    }
+}
+
+extension URLRequest {
+    fileprivate func with(_ policy: CachePolicy) -> URLRequest {
+        var request = self
+        request.cachePolicy = policy
+        return request
+    }
+}
+
+extension URLRequest.CachePolicy {
+    /// Whether the session looks the request up in its cache.
+    fileprivate var mayFindStored: Bool { CachePolicy(self).looksUp }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import HTTPCaching
+
+/// Leaves the cache to `URLSession`, which looks up, validates and stores. Ensures what the session does not: that responses
+/// are isolated per user, and that invalidated responses are not used again.
+///
+/// `URLSession` looks up by URL alone. So a header of each stored response says which requests it answers
+/// (``CacheBindingHeader``), and the fetcher looks the response up before it sends a request. If the response answers other
+/// requests, or was invalidated, the request's policy makes the session ignore its cache.
+package final class NativeFetcher: Fetching {
+    private let transport: any NativeTransport
+    let cache: NativeCache
+    private let injection: LifetimeInjection
+
+    /// - Parameters:
+    ///   - transport: its session must use this cache.
+    ///   - injection: the lifetime that the session's delegate injects.
+    package init(
+        transport: any NativeTransport, cache: URLCache?, time: any TimeSource,
+        injection: LifetimeInjection = LifetimeInjection(cacheTime: nil)
+    ) {
+        self.transport = transport
+        self.cache = NativeCache(cache, time: time)
+        self.injection = injection
+    }
+
+    package func fetch(
+        _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
+    ) -> any Fetch {
+        let context = NativeFetch.Context(transport: transport, cache: cache, injection: injection)
+        let fetch = NativeFetch(request, context: context, options: options, receive: receive)
+        fetch.start()
+        return fetch
+    }
+
+    package func sessionCookies(for request: URLRequest) -> String? { transport.sessionCookies(for: request) }
+
+    package func removeStored(for request: URLRequest) { cache.remove(for: request) }
+
+    package func removeStoredSoon(for requests: [URLRequest]) { cache.removeSoon(for: requests) }
+
+    package func removeAllStored() { cache.removeAll() }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import HTTPCaching
+
+/// A task of the session, for a native fetch.
+struct NativeTask {
+    let number: Int
+    let request: URLRequest
+    let sent: Date
+    /// When it was sent, in the order of invalidations.
+    let mark: InvalidationLog.Mark
+    /// The request in flight: the session follows redirects by itself.
+    private(set) var current: URLRequest
+    /// The same with the cookies that were sent, since the response may set others. Nil without a URL.
+    private(set) var cacheRequest: CacheRequest?
+    private(set) var redirects: [URL] = []
+    /// Whether the session did not use the network: it reports so, or was not allowed to.
+    var isFromCache: Bool
+    /// The binding header of a stored response; nil if the response comes from the server.
+    var header: CacheBindingHeader?
+    var received: ReceivedResponse
+    /// The network timings; nil if the session does not report them.
+    var network: NetworkTrace?
+    /// Whether the session sent a credential that the request does not show.
+    var isAuthorized = false
+    /// Known once `perform` has returned; a task can end before.
+    var transfer: (any Cancellable)?
+
+    init(
+        number: Int, request: URLRequest, cacheRequest: CacheRequest?, sent: Date, mark: InvalidationLog.Mark,
+        limit: Int
+    ) {
+        self.number = number
+        self.request = request
+        self.sent = sent
+        self.mark = mark
+        current = request
+        self.cacheRequest = cacheRequest
+        received = ReceivedResponse(maximumBodySize: limit)
+        isFromCache = request.cachePolicy == .returnCacheDataDontLoad
+    }
+
+    var isCacheOnly: Bool { request.cachePolicy == .returnCacheDataDontLoad }
+
+    var isHTTP: Bool { request.url?.scheme?.lowercased().hasPrefix("http") ?? false }
+
+    mutating func follow(_ next: URLRequest, cacheRequest: CacheRequest?) {
+        current = next
+        self.cacheRequest = cacheRequest
+        if let url = next.url { redirects.append(url) }
+    }
+
+    var source: (LoadSource, String) {
+        if isFromCache { return (.cache, "URLSession answered from its cache") }
+        if header != nil { return (.revalidated, "URLSession answered from its cache; the server confirmed it") }
+        return (.network, "URLSession answered")
+    }
+
+    func trace(at now: Date) -> LoadTrace {
+        var trace = LoadTrace()
+        trace.redirects = redirects
+        if isFromCache || header != nil {
+            trace.bytesSaved = received.body.count
+        } else {
+            trace.bytesReceived = received.body.count
+        }
+        trace.network = network
+        guard received.head != nil else { return trace }
+        (trace.source, trace.reason) = source
+        if !isFromCache { trace.status = received.status }
+        trace.timeToFirstByte = received.time.timeIntervalSince(sent)
+        trace.transfer = now.timeIntervalSince(received.time)
+        return trace
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import HTTPCaching
+
+extension CacheRequest {
+    /// - Parameter sessionHeaders: the headers that the session adds to the request.
+    init(_ request: URLRequest, url: URL, sessionHeaders: [String: String]) {
+        self.init(
+            url: CacheRules.cacheKey(of: url.absoluteString), method: request.httpMethod ?? "GET",
+            fields: HTTPFields(of: request), sessionHeaders: HTTPFields(sessionHeaders),
+            policy: CachePolicy(request.cachePolicy))
+    }
+}
+
+extension URLRequest {
+    /// The key under which responses to the request are stored; nil without a URL.
+    var cacheKey: String? { url.map { CacheRules.cacheKey(of: $0.absoluteString) } }
+}
+
+extension CachePolicy {
+    init(_ policy: URLRequest.CachePolicy) {
+        switch policy {
+        case .useProtocolCachePolicy: self = .useProtocol
+        case .reloadIgnoringLocalCacheData: self = .reloadIgnoringLocal
+        case .reloadIgnoringLocalAndRemoteCacheData: self = .reloadIgnoringLocalAndRemote
+        case .returnCacheDataElseLoad: self = .returnCacheElseLoad
+        case .returnCacheDataDontLoad: self = .returnCacheDontLoad
+        case .reloadRevalidatingCacheData: self = .reloadRevalidating
+        @unknown default: self = .useProtocol
+        }
+    }
+
+    /// Whether a lookup could hit.
+    var looksUp: Bool { self != .reloadIgnoringLocal && self != .reloadIgnoringLocalAndRemote }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import HTTPCaching
+
+// What managed and native fetches do alike with stored responses.
+
+extension Fetched {
+    /// A stored response to show while the server validates it; nil if it must not be shown before that (RFC 9111 §4.2.4), or
+    /// if it has nothing to show.
+    static func provisional(
+        _ selection: Selection, of response: StoredResponse, url: URL, trace: LoadTrace, addsAge: Bool = true,
+        body: (Selection) -> Data?
+    ) -> Fetched? {
+        guard selection.answer == .stored, (200..<300).contains(response.status),
+            let shown = CacheRules.provisional(selection, of: response), let body = body(shown), !body.isEmpty
+        else { return nil }
+        let head = shown.head(of: response, validated: !addsAge)
+        var trace = trace
+        trace.describe(shown, source: shown.freshness.isFresh ? .cache : .stale)
+        trace.bytesSaved = body.count
+        return Fetched(
+            body: body, response: ResponseHead(url: url, status: head.status, fields: head.fields),
+            freshUntil: .distantPast, trace: trace)
+    }
+}
+
+extension Selection {
+    /// The bytes of the stored body that answer; nil if the body is too short.
+    func bytes(of body: Data) -> Data? {
+        switch answer {
+        case .stored: return body
+        case .notModified: return Data()
+        case .part(_, let bytes):
+            guard bytes.upperBound <= body.count else { return nil }
+            return Data(body.dropFirst(bytes.lowerBound).prefix(bytes.count))
+        }
+    }
+}
+
+extension CacheRequest {
+    /// Whether the response is bound to what the session adds: a header that selects it, or a cookie that the session may
+    /// send with the next request (RFC 9111 §4.1).
+    func isBoundToSession(by head: ResponseHead, maySendCookies: Bool = true) -> Bool {
+        if maySendCookies, let vary = head.value(of: FieldName.vary), !fields.contains(FieldName.cookie),
+            CacheRules.names(FieldName.cookie, in: vary)
+        {
+            return true
+        }
+        guard !sessionHeaders.isEmpty else { return false }
+        return CacheRules.selectingFields(of: self, for: head.fields).lines.contains { !fields.contains($0.name) }
+    }
+}
+
+extension LoadTrace {
+    /// Says which response was selected, and why.
+    mutating func describe(_ selection: Selection, source: LoadSource) {
+        self.source = source
+        explain(selection.explanation)
+        describe(selection.freshness)
+    }
+
+    mutating func describe(_ freshness: Freshness) {
+        age = freshness.age
+        lifetime = freshness.lifetime
+        lifetimeRule = freshness.rule.rawValue
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+
+/// Gets the bytes of a response, from the cache or from the network. Loading uses fetchers through this protocol.
+package protocol Fetching: Sendable {
+    /// Looks up, and reports either the end or that the fetch needs the network. It may block on the disk, so do not call it
+    /// on a caller's thread without ``FetchOptions/skipsLookup``. It may call `receive` before it returns. `receive` is
+    /// called serially, with one `.finished` as the last event, unless the fetch is cancelled before.
+    func fetch(
+        _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
+    ) -> any Fetch
+
+    /// A value that identifies the cookies that the session adds to a request; nil if there are none. Never waits for the
+    /// disk.
+    func sessionCookies(for request: URLRequest) -> String?
+
+    /// Removes the entries for a request. Blocks on the disk.
+    func removeStored(for request: URLRequest)
+
+    /// Removes the entries for these requests: lookups miss them at once, and the disk is changed soon after.
+    func removeStoredSoon(for requests: [URLRequest])
+
+    /// Removes all entries. Responses in flight are not stored either. Blocks on the disk.
+    func removeAllStored()
+}
+
+extension Fetching {
+    package func sessionCookies(for request: URLRequest) -> String? { nil }
+
+    package func removeStoredSoon(for requests: [URLRequest]) {
+        DispatchQueue.global(qos: .userInitiated).async { requests.forEach(removeStored) }
+    }
+}
+
+/// A fetch in flight.
+package protocol Fetch: AnyObject, Sendable {
+    /// Continues after `.needsNetwork`; has no effect at any other time.
+    func proceed()
+
+    /// A stored response to show while the server validates it, even if it is stale; nil if there is none. May block on the
+    /// disk.
+    func storedMeanwhile() -> Fetched?
+
+    /// Cancels the fetch. After this returns no event is reported, except one that is being reported right now.
+    func cancel()
+}
+
+package struct FetchOptions: Hashable, Sendable {
+    /// The largest accepted body, in bytes.
+    package var maximumBodySize: Int
+    /// Identifies the cookies that the session adds: requests with different cookies are not coalesced.
+    package var sessionCookies: String?
+    /// Whether to wait for the revalidation where a stale response may be used meanwhile (RFC 5861 §3).
+    package var awaitsRefresh: Bool
+    /// Whether an earlier lookup missed, so the request may be sent at once, without the disk and without `.needsNetwork`.
+    package var skipsLookup = false
+
+    package init(maximumBodySize: Int, awaitsRefresh: Bool = false, sessionCookies: String? = nil) {
+        self.sessionCookies = sessionCookies
+        self.maximumBodySize = maximumBodySize
+        self.awaitsRefresh = awaitsRefresh
+    }
+}
+
+package enum FetchEvent: Sendable {
+    /// The cache cannot answer; the fetch waits for `proceed()`. At most once for each fetch. If nothing is stored, you may
+    /// drop the fetch, and start another one later with ``FetchOptions/skipsLookup``.
+    case needsNetwork(nothingStored: Bool)
+    case redirected(to: URL)
+    /// The head of the response whose body arrives from the network now, and the length of that body if known.
+    case response(ResponseHead, expectedBytes: Int?)
+    /// The body continues after this many bytes, which arrived earlier; the expected length is nil if it is not known.
+    case resumed(after: Int, expectedBytes: Int?)
+    case received(Data)
+    /// The bytes of the request's body sent so far, and its length if known.
+    case sent(Int, of: Int?)
+    /// The session answered a challenge with a credential that the request does not show: the response is for the current
+    /// subscribers only.
+    case authorized
+    /// An entry was stored or updated; the bytes of its body.
+    case stored(Int)
+    /// A response invalidated these cache keys (RFC 9111 §4.4): their entries, and loads in flight.
+    case invalidated([String])
+    case finished(Result<Fetched, SynchronizerError>)
+}
+
+/// A successful response (status 200–299) and its body, which is not empty.
+package struct Fetched: Sendable {
+    package var body: Data
+    package var response: ResponseHead
+    /// The time until which an object made from the response may be used; `.distantPast` if each use needs a decision.
+    package var freshUntil: Date
+    /// Whether the response is for the current subscribers only: it depends on headers that the session adds, such as the
+    /// cookies of the logged-in user. Then the memory cache must not keep it, and the store decides about each use.
+    package var isForThisLoadOnly = false
+    /// Says where the response came from, and why.
+    package var trace: LoadTrace
+
+    package init(body: Data, response: ResponseHead, freshUntil: Date, trace: LoadTrace) {
+        self.body = body
+        self.response = response
+        self.freshUntil = freshUntil
+        self.trace = trace
+    }
+}

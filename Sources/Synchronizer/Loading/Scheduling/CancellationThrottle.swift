@@ -1,0 +1,54 @@
+/// How many requests may be cancelled in flight before new ones wait for the scrolling to slow down.
+///
+/// Each load that starts takes one from the budget, and returns it when it ends, unless it is cancelled in flight. So loads
+/// that finish are never delayed. But during a fast scroll past slow resources, where each cancellation would make room for a
+/// request that is cancelled next, few requests are wasted. When no load has been cancelled for a moment, the budget is full
+/// again. While cancellations continue it recovers slowly, and faster with loads that finish, so that no load waits forever.
+struct CancellationThrottle: Hashable, Sendable {
+    /// Seconds without a cancellation after which the budget is full again.
+    static let pause = 0.05
+    /// The number of pauses after which the budget grows by one while cancellations continue.
+    private static let pausesPerStart = 4
+
+    private let full: Int
+    private var wasted = 0
+    /// Counts cancellations during a pause.
+    private var leaving = 0
+    private var pauses = 0
+    private(set) var isPausing = false
+
+    /// - Parameter total: the number of network slots.
+    init(total: Int) {
+        full = total + max(2, total / 4)
+    }
+
+    /// Whether another load may start while this many run.
+    func allows(running: Int) -> Bool { running + wasted < full }
+
+    /// A load finished.
+    mutating func ended() { wasted = max(0, wasted - 1) }
+
+    /// A load was cancelled in flight. Returns a token to pass to `pauseEnded` after ``pause``, if a pause begins.
+    mutating func cancelled() -> Int? {
+        wasted += 1
+        guard !isPausing else { return nil }
+        isPausing = true
+        return leaving
+    }
+
+    /// A load was cancelled, in flight or not.
+    mutating func noteLeaving() {
+        if isPausing { leaving += 1 }
+    }
+
+    /// A pause ended. Returns the token of the next pause, if there is one.
+    mutating func pauseEnded(_ token: Int) -> Int? {
+        guard token != leaving else {
+            (wasted, pauses, isPausing) = (0, 0, false)
+            return nil
+        }
+        pauses += 1
+        if pauses % Self.pausesPerStart == 0 { wasted = max(0, wasted - 1) }
+        return leaving
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+/// When loads time out. All have the same limit, so they are due in the order in which they began, and one alarm at a time is
+/// enough for all of them.
+struct Deadlines: Sendable {
+    private let limit: TimeInterval
+    private var waiting: [(download: SlotID, due: Date)] = []
+    private var first = 0
+    private var isAlarmSet = false
+
+    /// `limit` in seconds; infinite for none.
+    init(limit: TimeInterval) {
+        self.limit = limit
+    }
+
+    /// Notes a new load. Returns the seconds until the next alarm, if one must be set.
+    mutating func begin(_ download: SlotID, at now: Date) -> TimeInterval? {
+        guard limit < .infinity else { return nil }
+        waiting.append((download, now.addingTimeInterval(limit)))
+        return nextAlarm(at: now)
+    }
+
+    /// The alarm has gone off. Returns the loads that are due.
+    mutating func due(at now: Date) -> [SlotID] {
+        isAlarmSet = false
+        var due: [SlotID] = []
+        while first < waiting.count, waiting[first].due <= now {
+            due.append(waiting[first].download)
+            first += 1
+        }
+        compact()
+        return due
+    }
+
+    /// Forgets the first loads while they are over: they need no alarm.
+    mutating func forget(while isOver: (SlotID) -> Bool) {
+        while first < waiting.count, isOver(waiting[first].download) { first += 1 }
+        compact()
+    }
+
+    /// The seconds until the next alarm, if one must be set.
+    mutating func nextAlarm(at now: Date) -> TimeInterval? {
+        guard !isAlarmSet, first < waiting.count else { return nil }
+        isAlarmSet = true
+        return max(0, waiting[first].due.timeIntervalSince(now))
+    }
+
+    private mutating func compact() {
+        guard first > 64, first * 2 > waiting.count else { return }
+        waiting.removeFirst(first)
+        first = 0
+    }
+}

@@ -1,0 +1,151 @@
+// What waits, and what of it may start.
+extension LoadMachine {
+    /// The parts of a download that the queues depend on.
+    private struct QueueState {
+        let stage: Stage
+        let queuedOn: SlotID?
+        let isVisible: Bool
+        let rank: LoadRank
+
+        init(_ download: Download, rank: LoadRank) {
+            stage = download.stage
+            queuedOn = download.queuedOn
+            isVisible = download.isVisible
+            self.rank = rank
+        }
+    }
+
+    /// Changes a download, and updates its places in the queues.
+    mutating func change(_ id: DownloadID, _ body: (inout Download) -> Void) {
+        guard let old = queueState(of: id), downloads[id]?.changed(by: body) != nil, let new = queueState(of: id)
+        else { return }
+        visibleCount += (new.isVisible ? 1 : 0) - (old.isVisible ? 1 : 0)
+        if let host = old.queuedOn, new.queuedOn == nil { network.stopWaiting(id, host: host) }
+        switch new.stage {
+        case .waitingToLookUp: lookups.set(id, rank: new.rank, &lookupPlaces)
+        case .waitingForNetwork: if let host = new.queuedOn { network.wait(id, host: host, rank: new.rank) }
+        case .loading: network.rerank(running: id, rank: new.rank)
+        case .lookingUp, .arrived, .backingOff: break
+        }
+    }
+
+    private func queueState(of id: DownloadID) -> QueueState? {
+        downloads[id].map { QueueState($0, rank: rank($0.priorities.highest, sequence: $0.sequence)) }
+    }
+
+    /// Frees what the download holds at its stage: its place in a queue, or its slot, and its host.
+    mutating func leaveStage(of download: Download, id: DownloadID) {
+        switch download.stage {
+        case .waitingToLookUp: lookups.remove(id, &lookupPlaces)
+        case .lookingUp: lookupsRunning -= 1
+        case .waitingForNetwork(let host):
+            network.stopWaiting(id, host: host)
+            network.leave(host: host)
+        case .loading(let host):
+            network.end(id)
+            network.leave(host: host)
+        case .arrived, .backingOff: break
+        }
+    }
+
+    /// Queues a parse if it may start as soon as there is a slot; a quick one starts at once.
+    mutating func enqueue(_ id: ParseID) {
+        guard let parse = parses[id] else { return }
+        switch parse.stage {
+        case .readingStored, .parsingStored, .parsing, .abandoned: return
+        case .waiting where downloads[parse.download]?.stage != .arrived: return
+        case .waiting, .storedWaiting: break
+        }
+        if parse.isQuick {
+            start(id, parse)
+        } else {
+            let rank = rank(parse.priorities.highest, sequence: parse.sequence)
+            waitingParses.set(id, rank: rank, &parsePlaces)
+        }
+    }
+
+    /// Parses the stored response, or else the answer: a parse never has two slots.
+    private mutating func start(_ id: ParseID, _ parse: Parse) {
+        if parse.stage == .storedWaiting {
+            parses[id]?.stage = .parsingStored
+            if !parse.isQuick { auxiliary.beginStored(id) }
+            actions.append(.parseStored(id))
+        } else {
+            parses[id]?.stage = .parsing
+            if !parse.isQuick { parsesRunning += 1 }
+            actions.append(.parse(id))
+        }
+    }
+
+    private func rank(_ priority: LoadPriority?, sequence: Int64) -> LoadRank {
+        LoadRank(priority: priority ?? .veryLow, sequence: newestFirst ? sequence : -sequence)
+    }
+
+    mutating func startPending() {
+        startParses()
+        startOnNetwork()
+        while lookupsRunning < limits.lookups, let id = lookups.first, mayStart(id, rank: lookups.firstRank) {
+            lookups.remove(id, &lookupPlaces)
+            lookupsRunning += 1
+            change(id) { $0.stage = .lookingUp }
+            actions.append(.lookUp(id))
+        }
+    }
+
+    /// Previews use slots that no parse needs, and give them up when one waits.
+    private mutating func startParses() {
+        while hasParseSlot, let id = waitingParses.popFirst(&parsePlaces) {
+            if let parse = parses[id] { start(id, parse) }
+        }
+        auxiliary.makeWay(for: waitingParses.count).forEach { actions.append(.stopPreview($0)) }
+        while hasParseSlot, let id = bestWaitingPreview {
+            auxiliary.beginPreview(id)
+            actions.append(.preview(id))
+        }
+    }
+
+    private var hasParseSlot: Bool { parsesRunning + auxiliary.count < limits.parses }
+
+    private var bestWaitingPreview: ParseID? {
+        func rank(of id: ParseID) -> LoadRank {
+            self.rank(parses[id]?.priorities.highest, sequence: parses[id]?.sequence ?? 0)
+        }
+        return auxiliary.waitingPreviews.max { rank(of: $0) < rank(of: $1) }
+    }
+
+    /// Bodies that wait for a parse slot take memory: while there are many, only loads of a higher priority start. Newer
+    /// loads of the same priority do not: of two hundred simultaneous requests each would overtake the ones before it.
+    private func mayStart(_ id: DownloadID, rank: LoadRank?) -> Bool {
+        guard waitingParses.count >= limits.waitingParses, let best = waitingParses.firstRank, let rank else {
+            return true
+        }
+        return best.priority < rank.priority || parsesQuickly(id)
+    }
+
+    private func parsesQuickly(_ id: DownloadID) -> Bool {
+        guard let list = downloads[id]?.parses else { return false }
+        return parses.first(in: list) { !$0.isQuick } == nil
+    }
+
+    private mutating func startOnNetwork() {
+        repeat {
+            while let next = network.next, mayStart(next.id, rank: next.rank),
+                let (id, host) = network.start(whileVisible: visibleCount > 0)
+            {
+                change(id) { $0.stage = .loading(host) }
+                actions.append(.proceed(id))
+            }
+        } while preempt()
+    }
+
+    /// Frees a network slot for a visible load; returns whether it did.
+    private mutating func preempt() -> Bool {
+        guard visibleCount > 0, let id = network.toPreempt(for: { mayStart($0.id, rank: $0.rank) }),
+            let download = downloads[id]
+        else { return false }
+        leaveStage(of: download, id: id)
+        actions.append(.restart(id))
+        change(id) { $0.stage = .waitingToLookUp }
+        return true
+    }
+}

@@ -1,0 +1,112 @@
+// The records of the machine: small, because there may be very many.
+extension LoadMachine {
+    /// How far a download is.
+    enum Stage: Hashable, Sendable {
+        case waitingToLookUp
+        case lookingUp
+        case waitingForNetwork(SlotID)
+        case loading(SlotID)
+        case arrived
+        /// Failed; will be retried after a delay.
+        case backingOff
+
+        /// Whether a fetch is in flight.
+        var isFetching: Bool {
+            switch self {
+            case .lookingUp, .loading: true
+            case .waitingToLookUp, .waitingForNetwork, .arrived, .backingOff: false
+            }
+        }
+
+        /// Whether a download at this stage is kept for its grace period.
+        var mayLinger: Bool {
+            switch self {
+            case .lookingUp, .waitingForNetwork, .loading: true
+            case .waitingToLookUp, .arrived, .backingOff: false
+            }
+        }
+    }
+
+    /// Why a download is kept.
+    enum Interest: Hashable, Sendable {
+        case subscribed
+        /// All subscribers have cancelled. It loads on, but does not start to use the network.
+        case gracePeriod(token: Int)
+    }
+
+    struct Download: Sendable {
+        let key: RequestKey?
+        /// Grows with each subscription: newer downloads come first.
+        var sequence: Int64
+        var interest = Interest.subscribed
+        var stage = Stage.waitingToLookUp
+        var parses = SlotList()
+        var priorities = PriorityCounts()
+
+        init(key: RequestKey?, sequence: Int64) {
+            self.key = key
+            self.sequence = sequence
+        }
+
+        /// Whether it has a visible subscriber, and is on its way.
+        var isVisible: Bool {
+            stage != .arrived && stage != .backingOff && priorities.highest?.isVisible ?? false
+        }
+
+        mutating func changed(by body: (inout Self) -> Void) { body(&self) }
+
+        /// The host in whose queue it waits.
+        var queuedOn: SlotID? {
+            if case .waitingForNetwork(let host) = stage, interest == .subscribed { host } else { nil }
+        }
+    }
+
+    /// How far a parse is. The stored response, if it is wanted, is parsed before the answer.
+    enum ParseStage: Sendable {
+        /// Waits for the body, or for a slot.
+        case waiting
+        case readingStored
+        /// The stored response waits for a slot.
+        case storedWaiting
+        case parsingStored
+        case parsing
+        /// Runs, though all subscribers have cancelled.
+        case abandoned
+
+        var isRunning: Bool { self == .parsing || self == .abandoned }
+
+        var isOfStored: Bool { self == .readingStored || self == .storedWaiting || self == .parsingStored }
+    }
+
+    struct Parse: Sendable, SlotLinked {
+        var key: ParseKey?
+        let download: DownloadID
+        var sequence: Int64
+        /// Whether it needs no slot, because it takes less time than managing slots.
+        let isQuick: Bool
+        var stage = ParseStage.waiting
+        var subscribers = SlotList()
+        var priorities = PriorityCounts()
+        /// Its neighbours among the parses of its download.
+        var links = SlotLinks()
+
+        init(key: ParseKey?, download: DownloadID, sequence: Int64, isQuick: Bool) {
+            self.key = key
+            self.download = download
+            self.sequence = sequence
+            self.isQuick = isQuick
+        }
+    }
+
+    struct Subscriber: Sendable, SlotLinked {
+        let parse: ParseID
+        var priority: LoadPriority
+        /// Its neighbours among the subscribers of its parse.
+        var links = SlotLinks()
+
+        init(parse: ParseID, priority: LoadPriority) {
+            self.parse = parse
+            self.priority = priority
+        }
+    }
+}

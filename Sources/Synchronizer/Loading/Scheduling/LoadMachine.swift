@@ -1,0 +1,155 @@
+/// Which loads wait, run, coalesce and end: a pure state machine. Events go in, actions come out. It has no lock, no clock and
+/// no queue, so that a test can run it through every interleaving.
+///
+/// A *subscriber* waits for a *parse*; a parse waits for a *download*. Subscribers with equal parse keys share the parse, and
+/// parses with equal request keys share the download. A download first looks into the cache, and needs a network slot only if
+/// the cache does not answer.
+///
+///     subscribe ─→ waitingToLookUp ─→ lookingUp ─→ waitingForNetwork ─→ loading ─→ arrived ─→ parses ─→ deliver
+///                                         └────────────── answered by the cache ────↗
+///
+/// The parts: events (`+Events`), what may start now (`+Queues`), the grace period (`+GracePeriod`), and the records.
+struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendable>: Sendable {
+    typealias SubscriberID = SlotID
+    typealias ParseID = SlotID
+    typealias DownloadID = SlotID
+
+    struct Limits: Hashable, Sendable {
+        var lookups: Int
+        var network: NetworkQueue.Limits
+        var parses: Int
+        /// How many bodies may wait for a parse slot before only loads of a higher priority start.
+        var waitingParses: Int { max(2, parses) }
+    }
+
+    let limits: Limits
+    let newestFirst: Bool
+    let hasGracePeriod: Bool
+    var lastSequence: Int64 = 0
+    var lastGraceToken = 0
+    var downloads = SlotTable<Download>()
+    private var downloadIDs = SlotIDs()
+    var parses = SlotTable<Parse>()
+    private var parseIDs = SlotIDs()
+    var subscribers = SlotTable<Subscriber>()
+    /// The downloads that equal requests join.
+    private var coalesced: [RequestKey: DownloadID] = [:]
+    var lookups = SlotHeap()
+    var lookupPlaces = SlotPlaces()
+    var lookupsRunning = 0
+    var network: NetworkQueue
+    var waitingParses = SlotHeap()
+    var parsePlaces = SlotPlaces()
+    /// Running parses that hold a slot. An abandoned one holds its slot until it notices.
+    var parsesRunning = 0
+    var auxiliary = AuxiliaryParseSlots()
+    /// The visible downloads that have not arrived and do not back off.
+    var visibleCount = 0
+    var actions: [Action] = []
+
+    init(limits: Limits, newestFirst: Bool = true, hasGracePeriod: Bool = false) {
+        self.limits = limits
+        self.newestFirst = newestFirst
+        self.hasGracePeriod = hasGracePeriod
+        network = NetworkQueue(limits: limits.network)
+    }
+
+    /// Whether the machine keeps nothing of any load.
+    var isIdle: Bool {
+        downloads.isEmpty && parses.isEmpty && subscribers.isEmpty && coalesced.isEmpty && lookups.isEmpty
+            && network.isIdle && waitingParses.isEmpty && lookupsRunning == 0 && parsesRunning == 0
+            && auxiliary.isIdle && visibleCount == 0 && downloadIDs.isIdle && parseIDs.isIdle
+    }
+
+    /// Whether there is a free network slot, for some host.
+    var networkHasRoom: Bool { network.mayStart }
+
+    func parses(of download: DownloadID) -> [ParseID] { downloads[download].map { parses.ids(in: $0.parses) } ?? [] }
+
+    func subscribers(of parse: ParseID) -> [SubscriberID] {
+        parses[parse].map { subscribers.ids(in: $0.subscribers) } ?? []
+    }
+
+    /// Returns what to do now; never the same action twice.
+    mutating func takeActions() -> [Action] {
+        startPending()
+        defer { actions = [] }
+        return actions
+    }
+
+    // MARK: - Adding and removing records
+
+    /// The download that a request joins.
+    func coalescedDownload(for key: RequestKey?) -> DownloadID? { key.flatMap { coalesced[$0] } }
+
+    mutating func add(_ download: Download) -> DownloadID {
+        let id = downloadIDs.take()
+        downloads[id] = download
+        if let key = download.key { coalesced[key] = id }
+        return id
+    }
+
+    mutating func add(_ parse: Parse, to download: DownloadID) -> ParseID {
+        let id = parseIDs.take()
+        parses[id] = parse
+        guard var list = downloads[download]?.parses else { return id }
+        parses.append(id, to: &list)
+        downloads[download]?.parses = list
+        return id
+    }
+
+    mutating func add(_ subscriber: Subscriber, as id: SubscriberID) {
+        subscribers[id] = subscriber
+        guard var list = parses[subscriber.parse]?.subscribers else { return }
+        subscribers.append(id, to: &list)
+        parses[subscriber.parse]?.subscribers = list
+        parses[subscriber.parse]?.priorities.add(subscriber.priority)
+    }
+
+    /// Lets no load join the download any more; equal requests start another one.
+    mutating func closeToOthers(_ id: DownloadID) {
+        if let key = downloads[id]?.key, coalesced[key] == id { coalesced[key] = nil }
+    }
+
+    mutating func unlink(_ id: ParseID, from download: DownloadID) {
+        guard var list = downloads[download]?.parses else { return }
+        parses.unlink(id, from: &list)
+        downloads[download]?.parses = list
+    }
+
+    mutating func forget(_ id: ParseID) {
+        waitingParses.remove(id, &parsePlaces)
+        auxiliary.stopWaiting(forPreview: id)
+        parses[id] = nil
+        parseIDs.giveBack(id)
+    }
+
+    mutating func release(_ id: DownloadID) {
+        guard let download = downloads[id] else { return }
+        leaveStage(of: download, id: id)
+        noteCancellation(of: download)
+        if download.isVisible { visibleCount -= 1 }
+        closeToOthers(id)
+        downloads[id] = nil
+        downloadIDs.giveBack(id)
+        if downloads.isEmpty, coalesced.capacity > SlotIDs.kept { releaseMemory() }
+        actions.append(.release(id))
+    }
+
+    /// Frees the memory of the queues after a peak, when no load waits any more.
+    private mutating func releaseMemory() {
+        coalesced = [:]
+        (lookups, lookupPlaces) = (SlotHeap(), SlotPlaces())
+        (waitingParses, parsePlaces) = (SlotHeap(), SlotPlaces())
+        network.releaseMemory()
+    }
+
+    /// A download that has not arrived is released only after its subscribers have cancelled.
+    private mutating func noteCancellation(of download: Download) {
+        guard download.stage != .arrived else { return }
+        network.throttle.noteLeaving()
+        if case .loading = download.stage, let token = network.throttle.cancelled() {
+            actions.append(.beginPause(token: token))
+        }
+    }
+}

@@ -1,0 +1,64 @@
+/// The order of waiting loads: higher priority first, then higher sequence number.
+///
+/// One number, because there is one for each waiting load: the priority, and 56 bits of the sequence number.
+struct LoadRank: Comparable, Hashable, Sendable {
+    private let value: Int64
+    private static let sequences: Int64 = 1 << 56
+
+    /// - Parameter sequence: grows with each subscription, so the newest comes first; negated for oldest first.
+    init(priority: LoadPriority, sequence: Int64) {
+        value = Int64(priority.rawValue) * Self.sequences + sequence
+    }
+
+    static func < (one: LoadRank, other: LoadRank) -> Bool { one.value < other.value }
+
+    var priority: LoadPriority {
+        LoadPriority(rawValue: Int((value + Self.sequences / 2) >> 56)) ?? .veryLow
+    }
+}
+
+/// The number of subscribers of each priority; the highest priority counts.
+struct PriorityCounts: Hashable, Sendable {
+    private var veryLow: UInt32 = 0
+    private var low: UInt32 = 0
+    private var normal: UInt32 = 0
+    private var high: UInt32 = 0
+    private var veryHigh: UInt32 = 0
+
+    var highest: LoadPriority? {
+        if veryHigh > 0 { return .veryHigh }
+        if high > 0 { return .high }
+        if normal > 0 { return .normal }
+        if low > 0 { return .low }
+        return veryLow > 0 ? .veryLow : nil
+    }
+
+    mutating func add(_ priority: LoadPriority) { self[priority] += 1 }
+    mutating func remove(_ priority: LoadPriority) { self[priority] -= 1 }
+
+    mutating func replace(_ old: LoadPriority, by new: LoadPriority) {
+        remove(old)
+        add(new)
+    }
+
+    private subscript(priority: LoadPriority) -> UInt32 {
+        get {
+            switch priority {
+            case .veryLow: veryLow
+            case .low: low
+            case .normal: normal
+            case .high: high
+            case .veryHigh: veryHigh
+            }
+        }
+        set {
+            switch priority {
+            case .veryLow: veryLow = newValue
+            case .low: low = newValue
+            case .normal: normal = newValue
+            case .high: high = newValue
+            case .veryHigh: veryHigh = newValue
+            }
+        }
+    }
+}

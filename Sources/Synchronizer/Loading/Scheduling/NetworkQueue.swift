@@ -1,0 +1,168 @@
+/// The downloads that wait for a network slot and those that have one, within the limits in total and per host.
+///
+/// Each host has a heap of waiting downloads. The hosts with a free slot are in a heap too, ranked by the best download that
+/// waits for them. So every operation is O(log n) in the number of loads and hosts.
+struct NetworkQueue: Sendable {
+    struct Limits: Hashable, Sendable {
+        var total: Int
+        var perHost: Int
+
+        /// Slots that speculative loads leave free while a visible load waits or runs.
+        var reserve: Int { total / 4 > 0 ? total / 4 : min(1, total - 1) }
+    }
+
+    private struct Host: Sendable {
+        let name: String
+        /// The downloads that have entered the host.
+        var users = 0
+        var running = 0
+        var waiting = SlotHeap()
+    }
+
+    private struct Running: Sendable {
+        let id: SlotID
+        let host: SlotID
+        var rank: LoadRank
+    }
+
+    let limits: Limits
+    var throttle: CancellationThrottle
+    private var hosts = SlotTable<Host>()
+    private var hostIDs = SlotIDs()
+    private var names: [String: SlotID] = [:]
+    private var ready = SlotHeap()
+    private var readyPlaces = SlotPlaces()
+    private var waitingPlaces = SlotPlaces()
+    /// The running downloads, in the order in which they started: few enough for a linear search.
+    private var running: [Running] = []
+    /// How many of them are speculative: usually none.
+    private var speculative = 0
+
+    var isIdle: Bool { hosts.isEmpty && ready.isEmpty && running.isEmpty && hostIDs.isIdle && names.isEmpty }
+
+    /// Whether there is a free slot, for some host.
+    var mayStart: Bool { running.count < limits.total && throttle.allows(running: running.count) }
+
+    init(limits: Limits) {
+        self.limits = limits
+        throttle = CancellationThrottle(total: limits.total)
+    }
+
+    // MARK: - Hosts
+
+    /// The host with that name. It is kept until every download that entered it has left.
+    mutating func enter(host name: String) -> SlotID {
+        let id = names[name] ?? hostIDs.take()
+        if names[name] == nil {
+            names[name] = id
+            hosts[id] = Host(name: name)
+        }
+        hosts[id]?.users += 1
+        return id
+    }
+
+    mutating func leave(host id: SlotID) {
+        hosts[id]?.users -= 1
+        guard let host = hosts[id], host.users == 0 else { return }
+        names[host.name] = nil
+        hosts[id] = nil
+        hostIDs.giveBack(id)
+    }
+
+    // MARK: - Downloads
+
+    /// Frees the memory of the queues, when no download waits.
+    mutating func releaseMemory() {
+        waitingPlaces = SlotPlaces()
+        guard ready.isEmpty else { return }
+        (ready, readyPlaces) = (SlotHeap(), SlotPlaces())
+    }
+
+    mutating func wait(_ download: SlotID, host: SlotID, rank: LoadRank) {
+        hosts[host]?.waiting.set(download, rank: rank, &waitingPlaces)
+        refresh(host)
+    }
+
+    mutating func stopWaiting(_ download: SlotID, host: SlotID) {
+        hosts[host]?.waiting.remove(download, &waitingPlaces)
+        refresh(host)
+    }
+
+    /// Changes the rank of a running download.
+    mutating func rerank(running download: SlotID, rank: LoadRank) {
+        guard let place = running.firstIndex(where: { $0.id == download }) else { return }
+        speculative += (rank.priority.isVisible ? 0 : 1) - (running[place].rank.priority.isVisible ? 0 : 1)
+        running[place].rank = rank
+    }
+
+    /// A waiting download and its rank.
+    struct Waiting {
+        let id: SlotID
+        let rank: LoadRank
+    }
+
+    /// The best download that waits for a host with a free slot.
+    var next: Waiting? { ready.first.flatMap { best(on: $0) } }
+
+    private func best(on host: SlotID) -> Waiting? {
+        guard let waiting = hosts[host]?.waiting, let id = waiting.first, let rank = waiting.firstRank else {
+            return nil
+        }
+        return Waiting(id: id, rank: rank)
+    }
+
+    /// Starts the best download that may start now. `visible` says whether a visible load waits or runs.
+    mutating func start(whileVisible visible: Bool) -> (id: SlotID, host: SlotID)? {
+        guard mayStart, let host = ready.first, let rank = ready.firstRank else { return nil }
+        if visible, !rank.priority.isVisible, running.count >= limits.total - limits.reserve { return nil }
+        guard let download = hosts[host]?.waiting.popFirst(&waitingPlaces) else { return nil }
+        hosts[host]?.running += 1
+        running.append(Running(id: download, host: host, rank: rank))
+        if !rank.priority.isVisible { speculative += 1 }
+        refresh(host)
+        return (download, host)
+    }
+
+    mutating func end(_ download: SlotID) {
+        guard let place = running.firstIndex(where: { $0.id == download }) else { return }
+        let ended = running.remove(at: place)
+        if !ended.rank.priority.isVisible { speculative -= 1 }
+        hosts[ended.host]?.running -= 1
+        refresh(ended.host)
+    }
+
+    /// The speculative download that must give its slot to a waiting visible one: the least urgent, and of those the one that
+    /// started last, because it has the least progress to lose.
+    func toPreempt(for isAllowed: (Waiting) -> Bool) -> SlotID? {
+        guard speculative > 0 else { return nil }
+        if !mayStart, let next, next.rank.priority.isVisible, isAllowed(next), let victim = leastUrgent(on: nil) {
+            return victim
+        }
+        // All slots of a host may be speculative even if there is a free slot in total.
+        for host in running.lazy.filter({ !$0.rank.priority.isVisible }).map(\.host) {
+            guard let state = hosts[host], state.running >= limits.perHost,
+                let next = best(on: host), next.rank.priority.isVisible, isAllowed(next)
+            else { continue }
+            return leastUrgent(on: host)
+        }
+        return nil
+    }
+
+    private func leastUrgent(on host: SlotID?) -> SlotID? {
+        var victim: Running?
+        for load in running where !load.rank.priority.isVisible && (host == nil || load.host == host) {
+            if let old = victim, old.rank.priority < load.rank.priority { continue }
+            victim = load
+        }
+        return victim?.id
+    }
+
+    private mutating func refresh(_ id: SlotID) {
+        guard let host = hosts[id] else { return }
+        if host.running < limits.perHost, let rank = host.waiting.firstRank {
+            ready.set(id, rank: rank, &readyPlaces)
+        } else {
+            ready.remove(id, &readyPlaces)
+        }
+    }
+}

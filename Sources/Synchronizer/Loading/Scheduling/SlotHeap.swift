@@ -1,0 +1,103 @@
+/// The positions of elements in their heaps. Heaps share one if no element is in two of them, so that its size depends on the
+/// number of elements, not of heaps.
+struct SlotPlaces: Sendable {
+    private var places: [UInt32] = []
+
+    fileprivate subscript(id: SlotID) -> Int {
+        get { id.slot < places.count ? Int(places[Int(id.slot)]) : 0 }
+        set {
+            while places.count <= id.slot { places.append(0) }
+            places[Int(id.slot)] = UInt32(newValue)
+        }
+    }
+}
+
+/// A priority queue with removal and re-ranking by ID, in O(log n).
+struct SlotHeap: Sendable {
+    private struct Node: Sendable {
+        let id: SlotID
+        var rank: LoadRank
+    }
+
+    private var nodes: [Node] = []
+
+    var isEmpty: Bool { nodes.isEmpty }
+    var count: Int { nodes.count }
+
+    /// The element with the highest rank.
+    var first: SlotID? { nodes.first?.id }
+    var firstRank: LoadRank? { nodes.first?.rank }
+
+    func contains(_ id: SlotID, _ places: SlotPlaces) -> Bool {
+        place(of: id, places) != nil
+    }
+
+    /// Adds the element, or changes its rank.
+    mutating func set(_ id: SlotID, rank: LoadRank, _ places: inout SlotPlaces) {
+        let node = Node(id: id, rank: rank)
+        if let place = place(of: id, places) {
+            nodes[place] = node
+            siftDown(from: siftUp(from: place, &places), &places)
+        } else {
+            nodes.append(node)
+            places[id] = nodes.count - 1
+            siftUp(from: nodes.count - 1, &places)
+        }
+    }
+
+    @discardableResult
+    mutating func remove(_ id: SlotID, _ places: inout SlotPlaces) -> Bool {
+        guard let place = place(of: id, places) else { return false }
+        let last = nodes.removeLast()
+        if place < nodes.count {
+            put(last, at: place, &places)
+            siftDown(from: siftUp(from: place, &places), &places)
+        }
+        return true
+    }
+
+    mutating func popFirst(_ places: inout SlotPlaces) -> SlotID? {
+        guard let first else { return nil }
+        remove(first, &places)
+        return first
+    }
+
+    /// Nil if the recorded position belongs to another heap or to a removed element.
+    private func place(of id: SlotID, _ places: SlotPlaces) -> Int? {
+        let place = places[id]
+        return place < nodes.count && nodes[place].id == id ? place : nil
+    }
+
+    private mutating func put(_ node: Node, at place: Int, _ places: inout SlotPlaces) {
+        nodes[place] = node
+        places[node.id] = place
+    }
+
+    @discardableResult
+    private mutating func siftUp(from start: Int, _ places: inout SlotPlaces) -> Int {
+        var child = start
+        let node = nodes[start]
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard nodes[parent].rank < node.rank else { break }
+            put(nodes[parent], at: child, &places)
+            child = parent
+        }
+        if child != start { put(node, at: child, &places) }
+        return child
+    }
+
+    private mutating func siftDown(from start: Int, _ places: inout SlotPlaces) {
+        var parent = start
+        let node = nodes[start]
+        while true {
+            var largest = 2 * parent + 1
+            guard largest < nodes.count else { break }
+            if largest + 1 < nodes.count, nodes[largest].rank < nodes[largest + 1].rank { largest += 1 }
+            guard node.rank < nodes[largest].rank else { break }
+            put(nodes[largest], at: parent, &places)
+            parent = largest
+        }
+        if parent != start { put(node, at: parent, &places) }
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+
+/// A caller's load, with its types erased. One object for all records of the load, of which there may be very many.
+final class LoadJob: Sendable {
+    let request: URLRequest
+    /// Nil for a load that is never coalesced.
+    let identity: RequestIdentity?
+    let options: FetchOptions
+    let priority: LoadPriority
+    /// See ``Resource/parsesQuickly``.
+    let parsesQuickly: Bool
+    private let keepsObject: Bool
+    fileprivate let type: ObjectIdentifier
+    fileprivate let variant: ResourceVariant
+    private let resource: any Resource
+
+    init<R: Resource>(
+        _ resource: R, identity: ResourceIdentity, priority: LoadPriority, options: FetchOptions,
+        keepsObject: Bool = true
+    ) {
+        self.resource = resource
+        type = ObjectIdentifier(R.self)
+        variant = resource.variant
+        parsesQuickly = R.parsesQuickly
+        request = identity.request
+        self.identity = identity.sharing
+        self.priority = priority
+        self.options = options
+        self.keepsObject = keepsObject
+    }
+
+    private init(_ other: LoadJob, options: FetchOptions) {
+        resource = other.resource
+        type = other.type
+        variant = other.variant
+        parsesQuickly = other.parsesQuickly
+        request = other.request
+        identity = other.identity
+        priority = other.priority
+        keepsObject = other.keepsObject
+        self.options = options
+    }
+
+    /// The same load, but it waits for the revalidation of a stale response.
+    var awaitingRefresh: LoadJob {
+        var options = options
+        options.awaitsRefresh = true
+        return LoadJob(self, options: options)
+    }
+
+    /// The object, and its size in memory in bytes.
+    func parse(_ data: Data) throws -> (object: any Sendable, cost: Int) { try Self.parse(data, as: resource) }
+
+    private static func parse<R: Resource>(_ data: Data, as resource: R) throws -> (object: any Sendable, cost: Int) {
+        let object = try resource.parse(data)
+        return (object, resource.cost(of: object, size: data.count))
+    }
+
+    /// Makes previews of the body while it arrives; nil if the resource has none.
+    func makePreviewer() -> PreviewRun.Preview? {
+        (resource as? any ProgressiveResource).map { Self.previewer(of: $0) }
+    }
+
+    private static func previewer<R: ProgressiveResource>(of resource: R) -> PreviewRun.Preview {
+        let previewer = resource.makePreviewer()
+        return { previewer.preview(of: $0) }
+    }
+
+    /// Whether the resource has previews of the body while it arrives.
+    var hasPreviews: Bool { resource is any ProgressiveResource }
+
+    var downloadKey: DownloadKey? { identity == nil ? nil : DownloadKey(job: self) }
+
+    var parseKey: ParseKey? { identity == nil ? nil : ParseKey(job: self) }
+
+    var objectKey: ObjectKey? {
+        identity.map { ObjectKey(identity: $0, type: type, variant: variant) }
+    }
+
+    /// The key under which the memory cache keeps the object; nil if it does not.
+    var memoryKey: ObjectKey? {
+        guard keepsObject else { return nil }
+        if let fields = request.allHTTPHeaderFields, fields.keys.contains(where: RequestIdentity.bypassesMemoryCache) {
+            return nil
+        }
+        return objectKey
+    }
+
+    /// The unit of the limit per host: the origin, since another port is another server. Scheme and authority as in the URL.
+    var host: String {
+        guard let text = request.url?.absoluteString.utf8 else { return "" }
+        var slashes = 0
+        let end = text.firstIndex { byte in
+            if byte == UInt8(ascii: "/") { slashes += 1 }
+            return slashes == 3 || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+        }
+        return String(text[..<(end ?? text.endIndex)]) ?? ""
+    }
+}
+
+/// Loads with equal keys share a download: identity, cache policy, allowed networks and options.
+struct DownloadKey: Hashable, Sendable {
+    let job: LoadJob
+}
+
+/// Parses of a download with equal keys are shared: type and variant.
+struct ParseKey: Equatable, Sendable {
+    let job: LoadJob
+}
+
+/// The key of a parsed object in memory.
+struct ObjectKey: Hashable, Sendable {
+    let identity: RequestIdentity
+    let type: ObjectIdentifier
+    let variant: ResourceVariant
+
+    /// A request has few variants, so the hash ignores them.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(identity.hash ^ Int(bitPattern: type))
+    }
+}
+
+extension Resource {
+    /// The key of its object in memory; nil if its request is never coalesced.
+    func objectKey(_ identity: ResourceIdentity) -> ObjectKey? {
+        identity.sharing.map { ObjectKey(identity: $0, type: ObjectIdentifier(Self.self), variant: variant) }
+    }
+}
+
+extension DownloadKey {
+    static func == (one: DownloadKey, other: DownloadKey) -> Bool {
+        let (one, other) = (one.job, other.job)
+        return one === other
+            || (one.identity == other.identity && one.request.cachePolicy == other.request.cachePolicy
+                && one.options == other.options && NetworkAccess(of: one.request) == NetworkAccess(of: other.request))
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(job.identity) }
+}
+
+extension ParseKey {
+    static func == (one: ParseKey, other: ParseKey) -> Bool {
+        one.job === other.job || (one.job.type == other.job.type && one.job.variant == other.job.variant)
+    }
+}

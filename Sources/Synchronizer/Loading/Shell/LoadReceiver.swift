@@ -1,0 +1,48 @@
+/// What a load reports to its subscribers: any number of steps, the last of which is `.finished`.
+enum LoadStep: Sendable {
+    case progressed(LoadProgress)
+    /// The stored response, while the server is asked.
+    case stored(LoadedObject)
+    /// An object to show while the body arrives, and the head of its response.
+    case previewed(any Sendable, ResponseHead)
+    /// The end, reported once unless the subscriber cancels before. The subscriber calls `Loader.take` with its ID at the moment
+    /// of answering its caller: only if that returns true may it answer.
+    case finished(LoadReceiver.ID, LoadResult)
+}
+
+/// A subscriber, and the steps that it wants besides the end. Its closure is called on any thread, and must return quickly.
+struct LoadReceiver: Sendable {
+    typealias ID = Loader.Machine.SubscriberID
+
+    struct Steps: OptionSet, Sendable {
+        let rawValue: UInt8
+
+        static let progress = Steps(rawValue: 1 << 0)
+        static let stored = Steps(rawValue: 1 << 1)
+        static let previews = Steps(rawValue: 1 << 2)
+    }
+
+    let wants: Steps
+    /// Whether the load is a prefetch, which no caller waits for yet.
+    let isPrefetch: Bool
+    private let receive: @Sendable (LoadStep) -> Void
+
+    init(_ wants: Steps = [], isPrefetch: Bool = false, receive: @escaping @Sendable (LoadStep) -> Void) {
+        self.wants = wants
+        self.isPrefetch = isPrefetch
+        self.receive = receive
+    }
+
+    /// Reports a step. Only subscribers that want progress, a stored response or previews get those.
+    func report(_ step: LoadStep) {
+        switch step {
+        case .progressed where !wants.contains(.progress), .stored where !wants.contains(.stored),
+            .previewed where !wants.contains(.previews):
+            break
+        default: receive(step)
+        }
+    }
+
+    /// Whether it wants steps while the body arrives.
+    var isWatching: Bool { wants.contains(.progress) || wants.contains(.previews) }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import HTTPCaching
+
+/// A parsed object and its metadata, as coalesced loads share it and the memory cache keeps it.
+final class LoadedObject: Sendable {
+    /// Identifies one run of a parse: objects of the same run are the same object.
+    final class Run: Sendable {
+        /// Whether a prefetch started it, so that its first use is counted.
+        let isPrefetched: Bool
+
+        init(isPrefetched: Bool = false) {
+            self.isPrefetched = isPrefetched
+        }
+    }
+
+    let object: any Sendable
+    /// Its size in memory in bytes.
+    let cost: Int
+    let run: Run
+    /// A digest of the body that it was made from.
+    let bodyDigest: UInt64
+    let head: ResponseHead
+    let freshUntil: Date
+    /// See ``Fetched/isForThisLoadOnly``.
+    let isForThisLoadOnly: Bool
+    let trace: LoadTrace
+
+    init(
+        object: any Sendable, cost: Int, run: Run = Run(), bodyDigest: UInt64, head: ResponseHead, freshUntil: Date,
+        isForThisLoadOnly: Bool = false, trace: LoadTrace
+    ) {
+        self.object = object
+        self.cost = cost
+        self.run = run
+        self.bodyDigest = bodyDigest
+        self.head = head
+        self.freshUntil = freshUntil
+        self.isForThisLoadOnly = isForThisLoadOnly
+        self.trace = trace
+    }
+
+    /// Whether its response is in the store. Such an object is kept when it is stale: if the server confirms the response, it is
+    /// not parsed again.
+    var isStored: Bool {
+        switch trace.source {
+        case .cache, .revalidated, .stale: true
+        case .memory, .network, nil: false
+        }
+    }
+
+    /// Whether it may be shown, although it is stale, while the server validates it.
+    var mayBeShownStale: Bool { CacheRules.mayBeShownBeforeValidation(head.fields, isFresh: false) }
+
+    /// The same object, as the result of another fetch.
+    func reused(for fetched: Fetched) -> LoadedObject {
+        LoadedObject(
+            object: object, cost: cost, run: run, bodyDigest: bodyDigest, head: fetched.response,
+            freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly, trace: fetched.trace)
+    }
+
+    /// Whether the object was made from the same body, so that it is not parsed again. Validators do not prove it: without a
+    /// `Date`, or within a second of it, two bodies may have the same ones (RFC 9110 §8.8.2.2).
+    func isMade(from fetched: Fetched) -> Bool { bodyDigest == fetched.bodyDigest }
+}
+
+extension Fetched {
+    /// A digest of the body, computed at the speed of memory.
+    var bodyDigest: UInt64 { body.withUnsafeBytes { Digest.of($0) } }
+}

@@ -1,0 +1,229 @@
+import Foundation
+
+extension Loader {
+    /// An action of the machine, with all that is needed to perform it outside the lock.
+    enum Effect: Sendable {
+        case lookUp(Machine.DownloadID, LoadJob, FetchHandle)
+        /// Start a fetch that does not look into the cache.
+        case send(Machine.DownloadID, LoadJob, FetchHandle)
+        case proceed(FetchHandle)
+        case cancel(FetchHandle)
+        case gracePeriod(Machine.DownloadID, token: Int)
+        case pause(token: Int)
+        case backOff(Machine.DownloadID, after: TimeInterval)
+        case alarm(after: TimeInterval)
+        case parse(Machine.ParseID, ParseRecord, Boxed<Fetched>)
+        case parseStored(Machine.ParseID, ParseRecord, Boxed<Fetched>)
+        case preview(Machine.ParseID, PreviewRun)
+        case stopPreview(PreviewRun)
+        case deliver([(LoadReceiver.ID, LoadReceiver)], LoadResult)
+    }
+}
+
+extension Loader.State {
+    typealias DownloadID = Loader.Machine.DownloadID
+    typealias ParseID = Loader.Machine.ParseID
+
+    /// All effects to perform now.
+    mutating func takeEffects(at time: any TimeSource) -> [Loader.Effect] {
+        let actions = machine.takeActions()
+        defer { (extraEffects, ended) = ([], nil) }
+        if actions.isEmpty, lookupMissID == nil { return extraEffects }
+        let now = time.now
+        let effects = actions.compactMap { effect(of: $0, at: now) }
+        if let handle = lookupMissID.take().flatMap({ takeHandle(of: $0) }) { extraEffects.append(.cancel(handle)) }
+        return effects + extraEffects
+    }
+
+    /// The effect of an action; updates the records to match the machine.
+    private mutating func effect(of action: Loader.Machine.Action, at now: Date) -> Loader.Effect? {
+        switch action {
+        case .lookUp(let id):
+            return begin(id, as: .started, at: now).map { .lookUp(id, $0, $1) }
+        case .proceed(let id):
+            if let handle = downloads[id]?.handle {
+                if lookupMissID == id { lookupMissID = nil }
+                noteWait(of: id, until: now)
+                note(id, .sent)
+                return .proceed(handle)
+            }
+            return begin(id, as: .sent, at: now).map { .send(id, $0, $1) }
+        case .restart(let id):
+            downloads[id]?.waitingSince = now
+            return takeHandle(of: id).map { .cancel($0) }
+        case .release(let id):
+            if downloads[id]?.isEndReported == false { note(id, .cancelled) }
+            guard let download = downloads.remove(id) else { return nil }
+            drop(download)
+            return download.handle.map { .cancel($0) }
+        case .beginGracePeriod(let id, let token):
+            return .gracePeriod(id, token: token)
+        case .beginPause(let token):
+            return .pause(token: token)
+        case .parse(let id):
+            return parseEffect(of: id)
+        case .parseStored(let id):
+            guard let parse = parses[id], case .read(let fetched) = parse.stored else { return nil }
+            return .parseStored(id, parse, fetched)
+        case .preview(let id):
+            return parses[id]?.previews.map { .preview(id, $0) }
+        case .stopPreview(let id):
+            return parses[id]?.previews.map { .stopPreview($0) }
+        case .abandon(let id):
+            guard let parse = parses.remove(id) else { return nil }
+            drop(parse)
+            parse.previews?.stop()
+            parse.cancellation?.cancel()
+            return nil
+        case .deliver(let id, let subscribers):
+            return delivery(of: id, to: subscribers)
+        }
+    }
+
+    /// Begins a fetch; returns its job and the handle that represents it.
+    private mutating func begin(
+        _ id: DownloadID, as kind: SynchronizerEvent.Kind, at now: Date
+    ) -> (LoadJob, FetchHandle)? {
+        guard let job = downloads[id]?.job else { return nil }
+        noteWait(of: id, until: now)
+        note(id, kind)
+        let handle = FetchHandle()
+        downloads[id]?.handle = handle
+        return (job, handle)
+    }
+
+    private mutating func takeHandle(of id: DownloadID) -> FetchHandle? {
+        let handle = downloads[id]?.handle
+        downloads[id]?.handle = nil
+        return handle
+    }
+
+    private mutating func parseEffect(of id: ParseID) -> Loader.Effect? {
+        if parses[id]?.job.parsesQuickly == false, parses[id]?.cancellation == nil {
+            parses[id]?.cancellation = ParseFlag()
+        }
+        guard let parse = parses[id], case .success(let fetched)? = downloads[parse.download]?.result else {
+            return nil
+        }
+        return .parse(id, parse, fetched)
+    }
+
+    private mutating func delivery(of id: ParseID, to subscribers: [LoadReceiver.ID]) -> Loader.Effect? {
+        guard let parse = parses.remove(id) else { return nil }
+        drop(parse)
+        parse.previews?.stop()
+        let receivers = subscribers.compactMap { id in self.receivers[id].map { (id, $0) } }
+        if let ended, ended.parse == id { return .deliver(receivers, ended.result) }
+        parse.cancellation?.cancel()  // the parse of the stored response may be running
+        guard case .failure(let error)? = downloads[parse.download]?.result else { return nil }
+        note(parse.download, .failed(error))
+        return .deliver(receivers, .failure(error))
+    }
+
+    // MARK: - Downloads
+
+    mutating func begin(_ id: DownloadID, job: LoadJob, at now: Date) {
+        downloads[id] = Loader.LoadRecord(job, at: now)
+        deadlines.forget { downloads[$0] == nil }
+        if let delay = deadlines.begin(id, at: now) { extraEffects.append(.alarm(after: delay)) }
+        note(id, .queued)
+    }
+
+    /// Whether the handle represents the current fetch of the download.
+    func isCurrent(_ handle: FetchHandle, of id: DownloadID) -> Bool { downloads[id]?.handle === handle }
+
+    /// The cache does not answer. The fetch of a miss is dropped if the download must wait for a slot.
+    mutating func needsNetwork(_ id: DownloadID, nothingStored: Bool, at now: Date) {
+        guard let job = downloads[id]?.job, machine.needsNetwork(id, host: job.host) else { return }
+        downloads[id]?.waitingSince = now
+        if nothingStored { lookupMissID = id }
+        note(id, .needsNetwork)
+    }
+
+    /// The fetch ended: with a result for the subscribers, or with a failure to retry.
+    mutating func fetchEnded(
+        _ id: DownloadID, with result: Result<Fetched, SynchronizerError>, at now: Date, jitter: Double
+    ) {
+        guard let download = downloads[id] else { return }
+        switch result {
+        case .success(var fetched):
+            fetched.trace.queueWait = download.queueWait
+            downloads[id]?.result = .success(Boxed(fetched))
+            if let source = fetched.trace.source {
+                if source != .network { note(id, .cached(source)) }
+                // A response from the store says nothing about the state of the origin.
+                if source == .network || source == .revalidated { retries.succeeded(at: download.job.host, now: now) }
+            }
+            machine.fetchEnded(id, succeeded: true)
+        case .failure(let error):
+            let failure = RetryPolicy.Failure(
+                request: download.job.request, error: error, attempts: Int(download.attempts),
+                elapsed: now.timeIntervalSince(download.startedAt))
+            if let delay = retries.delay(after: failure, of: download.job.host, at: now, jitter: jitter) {
+                return backOff(id, for: delay, after: error, at: now)
+            }
+            downloads[id]?.result = .failure(error.asking(for: download.job.request.url))
+            machine.fetchEnded(id, succeeded: false)
+        }
+    }
+
+    private mutating func backOff(
+        _ id: DownloadID, for delay: TimeInterval, after error: SynchronizerError, at now: Date
+    ) {
+        downloads[id]?.attempts += 1
+        downloads[id]?.handle = nil
+        downloads[id]?.waitingSince = now
+        machine.backOff(id)
+        note(id, .retrying(error, after: delay))
+        extraEffects.append(.backOff(id, after: delay))
+    }
+
+    /// Marks a load in flight as invalidated, and lets no load join it.
+    mutating func invalidate(_ id: DownloadID) {
+        downloads[id]?.isInvalidated = true
+        machine.closeToOthers(id)
+    }
+
+    /// Fails the loads that have reached their deadline, and cancels their fetches.
+    mutating func failOverdue(at now: Date) {
+        for id in deadlines.due(at: now) {
+            guard let download = downloads[id], download.result == nil else { continue }
+            var trace = LoadTrace()
+            trace.reason = "the load reached its time limit"
+            let context = SynchronizerError.Context(url: download.job.request.url, trace: trace)
+            downloads[id]?.result = .failure(.transport(URLError(.timedOut), context))
+            machine.fail(id)
+        }
+        deadlines.forget { downloads[$0] == nil }
+        if let delay = deadlines.nextAlarm(at: now) { extraEffects.append(.alarm(after: delay)) }
+    }
+
+    private mutating func noteWait(of id: DownloadID, until now: Date) {
+        guard let since = downloads[id]?.waitingSince else { return }
+        downloads[id]?.queueWait += max(0, now.timeIntervalSince(since))
+    }
+
+    // MARK: - Events for the observer
+
+    mutating func note(_ download: DownloadID, _ kind: SynchronizerEvent.Kind) {
+        guard isObserved else { return }
+        switch kind {
+        case .finished, .failed: downloads[download]?.isEndReported = true
+        default: break
+        }
+        observations.append(
+            Loader.Observation(load: Int(download.number), url: downloads[download]?.job.request.url, kind: kind))
+    }
+
+    /// Notes the result of a parse for its subscribers.
+    mutating func note(_ result: LoadResult, of parse: ParseID) {
+        guard isObserved, let download = parses[parse]?.download else { return }
+        switch result {
+        case .success(let loaded):
+            if let seconds = loaded.trace.parse { note(download, .parsed(seconds)) }
+            note(download, .finished(loaded.trace))
+        case .failure(let error):
+            note(download, .failed(error))
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+
+// Starts fetches, and receives their events.
+extension Loader {
+    func lookUp(_ id: Machine.DownloadID, job: LoadJob, handle: FetchHandle) {
+        if handle.isCancelled { return }
+        start(id, job: job, options: job.options, handle: handle)
+        if state.withLock({ $0.downloads[id]?.wantsStored == true }) { reportStored(of: id) }
+    }
+
+    /// Sends the request of a load whose lookup missed, now that it has a network slot.
+    func send(_ id: Machine.DownloadID, job: LoadJob, handle: FetchHandle) {
+        var options = job.options
+        options.skipsLookup = true
+        start(id, job: job, options: options, handle: handle)
+    }
+
+    private func start(
+        _ id: Machine.DownloadID, job: LoadJob, options: FetchOptions, handle: FetchHandle
+    ) {
+        handle.started(
+            fetcher.fetch(job.request, options: options) { event in
+                self.receive(event, of: id, handle: handle)
+            })
+    }
+
+    private func receive(_ event: FetchEvent, of id: Machine.DownloadID, handle: FetchHandle) {
+        switch event {
+        case .needsNetwork(let nothingStored):
+            updateDownload(id, of: handle) { $0.needsNetwork(id, nothingStored: nothingStored, at: time.now) }
+        case .redirected(let url):
+            if isObserved { updateDownload(id, of: handle) { $0.note(id, .redirected(to: url)) } }
+        case .response(let head, let expected):
+            informWatchers(of: id, handle, { $0.begin(head) }) { $0.begin(received: 0, expected: expected) }
+            if isObserved { updateDownload(id, of: handle) { $0.note(id, .response(head.urlResponse)) } }
+        case .resumed(let start, let expected):
+            informWatchers(of: id, handle, { $0.goOn(after: start) }) {
+                $0.begin(received: start, expected: expected)
+            }
+        case .received(let data):
+            informWatchers(of: id, handle, { $0.received(data) }) { $0.received += data.count }
+            if isObserved { updateDownload(id, of: handle) { $0.note(id, .data(data.count)) } }
+        case .sent(let count, let expected):
+            informWatchers(of: id, handle, { _ in }) { ($0.sent, $0.expectedToSend) = (count, expected) }
+        case .authorized:
+            updateDownload(id, of: handle) { $0.invalidate(id) }
+        case .invalidated(let keys):
+            invalidate(Set(keys), besides: id)
+        case .stored(let bytes):
+            if isObserved { updateDownload(id, of: handle) { $0.note(id, .stored(bytes)) } }
+        case .finished(let result):
+            updateDownload(id, of: handle) { state in
+                state.fetchEnded(id, with: result, at: time.now, jitter: .random(in: 0...1))
+            }
+        }
+    }
+
+    /// Starts to make previews, unless the body has begun to arrive.
+    func startPreviews(of id: Machine.ParseID, job: LoadJob, in state: inout State) {
+        guard job.hasPreviews, let parse = state.parses[id], parse.previews == nil,
+            let progress = state.downloads[parse.download]?.progress, progress.received == 0, progress.expected == nil
+        else { return }
+        state.parses[id]?.previews = PreviewRun(
+            interval: previewInterval, time: time, job: job,
+            isDue: { [weak self] in self?.update { $0.machine.previewIsDue(id) } },
+            report: { [weak self] object, head in
+                let receivers = self?.state.withLock { $0.receivers(of: id) }
+                receivers?.forEach { $0.report(.previewed(object, head)) }
+            })
+    }
+
+    func preview(_ id: Machine.ParseID, with run: PreviewRun) {
+        run.preview()
+        update { $0.machine.previewEnded(id) }
+        run.previewed()
+    }
+
+    /// As `update`, unless the download has a newer fetch.
+    private func updateDownload(_ id: Machine.DownloadID, of handle: FetchHandle, _ change: (inout State) -> Void) {
+        update { state in
+            if state.isCurrent(handle, of: id) { change(&state) }
+        }
+    }
+
+    /// Updates the progress, and informs previews and receivers.
+    private func informWatchers(
+        of id: Machine.DownloadID, _ handle: FetchHandle, _ tell: (PreviewRun) -> Void,
+        _ change: (inout LoadProgress) -> Void
+    ) {
+        let watchers = state.withLock { state -> (LoadProgress, [PreviewRun], [LoadReceiver])? in
+            guard state.isCurrent(handle, of: id), var progress = state.downloads[id]?.progress else { return nil }
+            change(&progress)
+            state.downloads[id]?.progress = progress
+            guard let watchers = state.downloads[id]?.watchers, !watchers.isEmpty else { return nil }
+            let staying = watchers.filter { state.receivers.contains($0) }
+            if staying.count < watchers.count { state.downloads[id]?.watchers = staying }
+            return (
+                progress, state.machine.parses(of: id).compactMap { state.parses[$0]?.previews },
+                staying.compactMap { state.receivers[$0] }
+            )
+        }
+        guard let (progress, previews, receivers) = watchers else { return }
+        previews.forEach(tell)
+        receivers.forEach { $0.report(.progressed(progress)) }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import HTTPCaching
+
+// Makes objects from bodies.
+extension Loader {
+    func parse(_ id: Machine.ParseID, parse: ParseRecord, of fetched: Fetched) {
+        let (request, key) = (parse.job.request, parse.job.memoryKey)
+        parse.previews?.stop()
+        let mayBeKept = state.withLock { $0.downloads[parse.download]?.isInvalidated == false }
+        let result: LoadResult
+        do {
+            let loaded = try reusedObject(for: parse, from: fetched) ?? parsed(parse, of: fetched)
+            if mayBeKept, let key { memory.remember(key, loaded) }
+            result = .success(loaded)
+        } catch {
+            if parse.cancellation?.isCancelled != true {
+                removeStored(for: request, redirectedTo: fetched.trace.redirects.last)
+            }
+            result = .failure(
+                .undecodable(
+                    error,
+                    .init(url: request.url, trace: fetched.trace, head: fetched.response, body: fetched.body)))
+        }
+        let isInvalidated = update { state in
+            state.note(result, of: id)
+            state.ended = (id, result)
+            state.machine.parseEnded(id)
+            // After the download is released, an invalidation would not reach it: its object is not kept.
+            return state.downloads[parse.download]?.isInvalidated ?? true
+        }
+        if isInvalidated, mayBeKept, let key { memory.forgetObject(key) }
+    }
+
+    /// Invalidates cache keys (RFC 9111 §4.4): objects in memory, and loads in flight other than this one.
+    func invalidate(_ keys: Set<String>, besides id: Machine.DownloadID? = nil) {
+        // There may be very many loads, so their keys are made without the lock. Loads that begin meanwhile come after this.
+        let loads = state.withLock { state in
+            state.downloads.ids.compactMap { id in state.downloads[id].map { (id, $0.job) } }
+        }
+        let hit = loads.filter { other, job in
+            other != id && job.request.url.map { keys.contains(CacheRules.cacheKey(of: $0.absoluteString)) } ?? false
+        }
+        if !hit.isEmpty { update { state in hit.forEach { state.invalidate($0.0) } } }
+        memory.forget(keys)
+    }
+
+    /// Invalidates everything: no load joins those in flight, and their responses are not kept.
+    func invalidateAll() {
+        update { state in state.downloads.ids.forEach { state.invalidate($0) } }
+    }
+
+    func parsed(_ parse: ParseRecord, of fetched: Fetched) throws -> LoadedObject {
+        let begin = time.now
+        let flag = parse.cancellation
+        let parsed = try ParseCancellation.with({ flag?.isCancelled ?? false }) { try parse.job.parse(fetched.body) }
+        var trace = fetched.trace
+        trace.parse = max(0, time.now.timeIntervalSince(begin))
+        return LoadedObject(
+            object: parsed.object, cost: parsed.cost, run: LoadedObject.Run(isPrefetched: parse.isPrefetched),
+            bodyDigest: fetched.bodyDigest, head: fetched.response, freshUntil: fetched.freshUntil,
+            isForThisLoadOnly: fetched.isForThisLoadOnly,
+            trace: trace)
+    }
+
+    /// An object made from the same bytes: shown meanwhile, or kept in memory.
+    private func reusedObject(for parse: ParseRecord, from fetched: Fetched) -> LoadedObject? {
+        if case .reported(let shown) = parse.stored, shown.value.body == fetched.body {
+            return shown.value.object.reused(for: fetched)
+        }
+        guard let key = parse.job.memoryKey, let old = memory.recall(key), old.isMade(from: fetched) else { return nil }
+        return old.reused(for: fetched)
+    }
+
+    /// Removes a response that cannot be parsed, so that the next load asks the network. After redirects it is stored under the
+    /// last target.
+    private func removeStored(for request: URLRequest, redirectedTo target: URL?) {
+        var stored = request
+        if let target { stored.url = target }
+        fetcher.removeStored(for: stored)
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+
+// The shell's records: what it must know of a load besides what the machine keeps. Small, because there may be very many.
+extension Loader {
+    /// What the shell knows of a download of the machine.
+    struct LoadRecord: Sendable {
+        let job: LoadJob
+        let startedAt: Date
+        var waitingSince: Date
+        var queueWait: TimeInterval = 0
+        /// The fetch once its lookup has begun. Nil while the load waits for the network after a miss: such a fetch is dropped,
+        /// and another one sends the request when the load gets its slot.
+        var handle: FetchHandle?
+        var result: Result<Boxed<Fetched>, SynchronizerError>?
+        var progress = LoadProgress(received: 0)
+        var attempts: UInt32 = 1
+        /// The receivers of progress and previews; some may have cancelled.
+        var watchers: [LoadReceiver.ID] = []
+        /// Whether a subscriber wants the stored response while the server is asked.
+        var wantsStored = false
+        /// Whether its response was invalidated: its subscribers get it, and later loads do not.
+        var isInvalidated = false
+        /// Whether the observer knows how it ended, for at least one subscriber.
+        var isEndReported = false
+
+        init(_ job: LoadJob, at now: Date) {
+            self.job = job
+            startedAt = now
+            waitingSince = now
+        }
+    }
+
+    /// What the shell knows of a parse of the machine.
+    struct ParseRecord: Sendable {
+        let job: LoadJob
+        let download: Machine.DownloadID
+        /// Asks the parse to stop; created when a parse begins that may take long.
+        var cancellation: ParseFlag?
+        var previews: PreviewRun?
+        var stored = StoredCopy.unwanted
+        var isPrefetched = false
+    }
+
+    /// The stored response, for subscribers that want it while the server is asked.
+    enum StoredCopy: Sendable {
+        case unwanted, wanted, reading
+        case read(Boxed<Fetched>)
+        case reported(Boxed<Shown>)
+
+        struct Shown: Sendable {
+            let object: LoadedObject
+            let body: Data
+        }
+    }
+
+    struct Observation {
+        let load: Int
+        let url: URL?
+        let kind: SynchronizerEvent.Kind
+    }
+
+    struct State {
+        var machine: Machine
+        var downloads = SlotTable<LoadRecord>()
+        var parses = SlotTable<ParseRecord>()
+        var receivers = SlotTable<LoadReceiver>()
+        var receiverIDs = SlotIDs()
+        var retries: RetryDecisions
+        var deadlines: Deadlines
+        let isObserved: Bool
+        /// The parse that this `update` reports to the machine, and its result.
+        var ended: (parse: Machine.ParseID, result: LoadResult)?
+        /// The download whose lookup missed: its fetch is dropped unless it proceeds in this `update`.
+        var lookupMissID: Machine.DownloadID?
+        /// The events for the observer, reported before the effects are performed.
+        var observations: [Observation] = []
+        /// The effects of this `update` besides the machine's actions.
+        var extraEffects: [Effect] = []
+        /// What this `update` releases after unlocking: the `deinit` of a caller's value may do anything.
+        var dropped: [any AnyObject & Sendable] = []
+        /// Whether a thread is reporting to the observer.
+        var isObserving = false
+    }
+}
+
+extension Loader.State {
+    /// Adds a receiver, until it gets its result or cancels.
+    mutating func add(_ receiver: LoadReceiver) -> LoadReceiver.ID {
+        let id = receiverIDs.take()
+        receivers[id] = receiver
+        return id
+    }
+
+    /// Removes and returns the receiver, unless it has its result or has cancelled.
+    mutating func take(_ id: LoadReceiver.ID) -> LoadReceiver? {
+        guard let receiver = receivers.remove(id) else { return nil }
+        receiverIDs.giveBack(id)
+        return receiver
+    }
+
+    mutating func drop(_ job: LoadJob) {
+        if dropped.last !== job { dropped.append(job) }
+    }
+
+    mutating func drop(_ download: Loader.LoadRecord) {
+        drop(download.job)
+        if case .success(let fetched)? = download.result { dropped.append(fetched) }
+    }
+
+    mutating func drop(_ parse: Loader.ParseRecord) {
+        drop(parse.job)
+        if let previews = parse.previews { dropped.append(previews) }
+        switch parse.stored {
+        case .read(let fetched): dropped.append(fetched)
+        case .reported(let shown): dropped.append(shown)
+        case .unwanted, .wanted, .reading: break
+        }
+    }
+
+    func receivers(of parse: Loader.Machine.ParseID) -> [LoadReceiver] {
+        machine.subscribers(of: parse).compactMap { receivers[$0] }
+    }
+}
+
+/// Tells a running parse that all its subscribers have cancelled.
+final class ParseFlag: Sendable {
+    private let flag = Locked(false)
+
+    var isCancelled: Bool { flag.withLock { $0 } }
+
+    func cancel() { flag.withLock { $0 = true } }
+}

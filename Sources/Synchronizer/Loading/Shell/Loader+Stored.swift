@@ -1,0 +1,71 @@
+import Foundation
+
+// The stored response, shown while the server is asked, for `updates(of:)`.
+extension Loader {
+    /// Reads the stored response for the parses of the download that want it, unless the answer has arrived.
+    func reportStored(of download: Machine.DownloadID) {
+        let (wanting, handle) = update { $0.takeWantingStored(of: download) }
+        guard !wanting.isEmpty else { return }
+        let fetched = handle?.fetch?.storedMeanwhile().map(Boxed.init)
+        update { state in wanting.forEach { state.noteRead(fetched, for: $0) } }
+    }
+
+    /// Shows the object, and then lets the parse of the answer begin, which can then tell that nothing has changed.
+    func parseStored(_ id: Machine.ParseID, parse: ParseRecord, of fetched: Fetched) {
+        let object = try? storedObject(for: parse, from: fetched)
+        let receivers = update { state -> [LoadReceiver] in
+            guard state.parses[id] != nil else { return [] }
+            state.parses[id]?.stored =
+                object.map { .reported(Boxed(StoredCopy.Shown(object: $0, body: fetched.body))) } ?? .unwanted
+            return state.receivers(of: id)
+        }
+        if let object { receivers.forEach { $0.report(.stored(object)) } }
+        update { $0.machine.storedEnded(id) }
+    }
+
+    private func storedObject(for parse: ParseRecord, from fetched: Fetched) throws -> LoadedObject {
+        if let key = parse.job.memoryKey, let old = memory.recall(key), old.isMade(from: fetched) {
+            return old.reused(for: fetched)
+        }
+        return try parsed(parse, of: fetched)
+    }
+}
+
+extension Loader.State {
+    /// Notes that the stored response is wanted; returns whether it was not wanted before.
+    mutating func want(storedOf parse: Loader.Machine.ParseID) -> Bool {
+        guard case .unwanted? = parses[parse]?.stored else { return false }
+        parses[parse]?.stored = .wanted
+        if let download = parses[parse]?.download { downloads[download]?.wantsStored = true }
+        return true
+    }
+
+    /// The parses that want the stored response, once there is a fetch to read it with.
+    fileprivate mutating func takeWantingStored(of download: Loader.Machine.DownloadID) -> (
+        [Loader.Machine.ParseID], FetchHandle?
+    ) {
+        guard let record = downloads[download], record.handle?.fetch != nil else { return ([], nil) }
+        let wanting = machine.parses(of: download).filter { id in
+            guard case .wanted? = parses[id]?.stored else { return false }
+            guard machine.expectStored(id) else {
+                parses[id]?.stored = .unwanted
+                return false
+            }
+            parses[id]?.stored = .reading
+            if parses[id]?.cancellation == nil { parses[id]?.cancellation = ParseFlag() }
+            return true
+        }
+        return (wanting, record.handle)
+    }
+
+    fileprivate mutating func noteRead(_ fetched: Boxed<Fetched>?, for parse: Loader.Machine.ParseID) {
+        guard parses[parse] != nil else { return }
+        if let fetched {
+            parses[parse]?.stored = .read(fetched)
+            machine.storedIsRead(parse)
+        } else {
+            parses[parse]?.stored = .unwanted
+            machine.storedEnded(parse)
+        }
+    }
+}

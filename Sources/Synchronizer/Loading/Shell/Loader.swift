@@ -1,0 +1,201 @@
+import Foundation
+
+/// How a load ended for its subscribers.
+typealias LoadResult = Result<LoadedObject, SynchronizerError>
+
+/// Performs the actions of ``LoadMachine``: looks up, fetches, parses and delivers.
+///
+/// Its state is behind one lock, under which only the machine runs and records change. Actions are performed after the lock is
+/// released, so they cannot call back into a locked loader.
+final class Loader: Sendable {
+    typealias Machine = LoadMachine<DownloadKey, ParseKey>
+
+    /// The memory cache of parsed objects, as closures of the owner of the loader.
+    struct Memory: Sendable {
+        /// Returns the object at any age.
+        var recall: @Sendable (ObjectKey) -> LoadedObject?
+        /// Called with each parsed object before its subscribers get it.
+        var remember: @Sendable (ObjectKey, LoadedObject) -> Void
+        /// Called with the key of an object that must not be kept after all.
+        var forgetObject: @Sendable (ObjectKey) -> Void = { _ in }
+        /// Called with cache keys whose objects were invalidated.
+        var forget: @Sendable (Set<String>) -> Void = { _ in }
+    }
+
+    let fetcher: any Fetching
+    let time: any TimeSource
+    let memory: Memory
+    let observer: (any SynchronizerObserver)?
+    /// Whether there is an observer: reading the observer itself would count references.
+    let isObserved: Bool
+    private let gracePeriod: TimeInterval
+    let previewInterval: TimeInterval
+    let state: Locked<State>
+    let lookups = DispatchQueue(label: "Synchronizer.lookups", qos: .userInitiated, attributes: .concurrent)
+    let parses = DispatchQueue(label: "Synchronizer.parses", qos: .parsing, attributes: .concurrent)
+
+    init(
+        fetcher: any Fetching, time: any TimeSource, limits: Machine.Limits, newestFirst: Bool,
+        gracePeriod: TimeInterval,
+        retry: RetryPolicy, timeLimit: TimeInterval, previewInterval: TimeInterval = 0.25, memory: Memory,
+        observer: (any SynchronizerObserver)? = nil
+    ) {
+        self.fetcher = fetcher
+        self.time = time
+        self.gracePeriod = gracePeriod
+        self.memory = memory
+        self.previewInterval = previewInterval
+        self.observer = observer
+        isObserved = observer != nil
+        state = Locked(
+            State(
+                machine: Machine(limits: limits, newestFirst: newestFirst, hasGracePeriod: gracePeriod > 0),
+                retries: RetryDecisions(retry), deadlines: Deadlines(limit: timeLimit), isObserved: observer != nil))
+    }
+
+    // MARK: - Subscribing and cancelling
+
+    /// The result of `load`: an object that is in memory after all, or the ID of the receiver.
+    enum Ticket: Sendable {
+        case known(LoadedObject)
+        case waiting(LoadReceiver.ID)
+    }
+
+    /// Joins a load, or begins one. `known` is called under the lock, so that an object that has just been parsed is not loaded
+    /// again; if it returns one, no load begins. A thread that may block looks into the cache itself, if there is a slot.
+    func load(
+        _ job: LoadJob, unless known: (ObjectKey) -> LoadedObject? = { _ in nil }, mayBlock: Bool = false,
+        receiver: LoadReceiver
+    ) -> Ticket {
+        let (ticket, toReport): (Ticket, Machine.DownloadID?) = update(on: mayBlock ? .callerThatMayBlock : .caller) {
+            state in
+            if let key = job.objectKey, let object = known(key) { return (.known(object), nil) }
+            let id = state.add(receiver)
+            let place = state.machine.subscribe(
+                id, request: job.downloadKey, parse: job.parseKey, isQuick: job.parsesQuickly, priority: job.priority)
+            if place.isNewDownload { state.begin(place.download, job: job, at: time.now) }
+            if place.isNewParse { state.parses[place.parse] = ParseRecord(job: job, download: place.download) }
+            if receiver.isPrefetch { state.parses[place.parse]?.isPrefetched = true }
+            if receiver.isWatching { state.downloads[place.download]?.watchers.append(id) }
+            if receiver.wants.contains(.previews) { startPreviews(of: place.parse, job: job, in: &state) }
+            let wantsStored = receiver.wants.contains(.stored) && state.want(storedOf: place.parse)
+            return (.waiting(id), wantsStored && !place.isNewDownload ? place.download : nil)
+        }
+        if let toReport { lookups.async { self.reportStored(of: toReport) } }
+        return ticket
+    }
+
+    /// Gives a receiver its result without a load.
+    func answer(_ receiver: LoadReceiver, with loaded: LoadedObject) -> LoadReceiver.ID {
+        let id = state.withLock { $0.add(receiver) }
+        receiver.report(.finished(id, .success(loaded)))
+        return id
+    }
+
+    /// Takes the right to answer the caller: true once, and not after the caller has cancelled.
+    func take(_ id: LoadReceiver.ID) -> Bool {
+        let receiver = state.withLock { $0.take(id) }
+        return receiver != nil
+    }
+
+    /// Cancels a receiver: it is not called after this returns, except by a call in progress. Returns whether it had no result
+    /// yet.
+    @discardableResult
+    func leave(_ id: LoadReceiver.ID) -> Bool {
+        let receiver = update(on: .caller) { state -> LoadReceiver? in
+            guard let receiver = state.take(id) else { return nil }
+            state.machine.unsubscribe(id)
+            return receiver
+        }
+        return receiver != nil
+    }
+
+    func setPriority(_ priority: LoadPriority, of id: LoadReceiver.ID) {
+        update(on: .caller) { $0.machine.setPriority(priority, of: id) }
+    }
+
+    /// The kind of the current thread.
+    enum Thread {
+        case own
+        /// Must not parse, and must not wait for the disk.
+        case caller
+        case callerThatMayBlock
+    }
+
+    /// Changes the state, then performs the machine's actions.
+    func update<T>(on thread: Thread = .own, _ change: (inout State) -> T) -> T {
+        let (value, effects, dropped) = state.withLock { state in
+            let value = change(&state)
+            let effects = state.takeEffects(at: time)
+            defer { state.dropped = [] }
+            return (value, effects, state.dropped)
+        }
+        if isObserved { informObserver() }
+        withExtendedLifetime(dropped) {}
+        if thread == .callerThatMayBlock, effects.count == 1,
+            case .lookUp(let id, let job, let handle)? = effects.first
+        {
+            lookUp(id, job: job, handle: handle)
+        } else {
+            effects.forEach { perform($0, on: thread) }
+        }
+        return value
+    }
+
+    /// Reports events to the observer in order, on one thread at a time.
+    private func informObserver() {
+        while true {
+            let events = state.withLock { state -> [Observation] in
+                guard !state.isObserving else { return [] }
+                defer { state.observations = [] }
+                state.isObserving = !state.observations.isEmpty
+                return state.observations
+            }
+            if events.isEmpty { return }
+            for event in events {
+                observer?.synchronizerDid(
+                    SynchronizerEvent(load: event.load, url: event.url, kind: event.kind, date: time.now))
+            }
+            state.withLock { $0.isObserving = false }
+        }
+    }
+
+    private func perform(_ effect: Effect, on thread: Thread) {
+        switch effect {
+        case .lookUp(let id, let job, let handle):
+            lookups.async { self.lookUp(id, job: job, handle: handle) }
+        // Sending reads cookies, and their storage may wait for the disk.
+        case .send(let id, let job, let handle) where thread == .caller:
+            lookups.async { self.send(id, job: job, handle: handle) }
+        case .proceed(let handle) where thread == .caller:
+            lookups.async { handle.proceed() }
+        case .send(let id, let job, let handle):
+            send(id, job: job, handle: handle)
+        case .proceed(let handle):
+            handle.proceed()
+        case .cancel(let handle):
+            handle.cancel()
+        case .gracePeriod(let id, let token):
+            _ = time.schedule(after: gracePeriod) { self.update { $0.machine.gracePeriodEnded(id, token: token) } }
+        case .pause(let token):
+            _ = time.schedule(after: CancellationThrottle.pause) { self.update { $0.machine.pauseEnded(token: token) } }
+        case .alarm(let delay):
+            // Weak, because the alarm may be set for long after the last load.
+            _ = time.schedule(after: delay) { [weak self, time] in self?.update { $0.failOverdue(at: time.now) } }
+        case .backOff(let id, let delay):
+            _ = time.schedule(after: delay) { self.update { $0.machine.backOffEnded(id) } }
+        case .parse(let id, let parse, let fetched) where parse.job.parsesQuickly && thread != .caller:
+            self.parse(id, parse: parse, of: fetched.value)
+        case .parse(let id, let parse, let fetched):
+            parses.async { self.parse(id, parse: parse, of: fetched.value) }
+        case .parseStored(let id, let parse, let fetched):
+            parses.async { self.parseStored(id, parse: parse, of: fetched.value) }
+        case .preview(let id, let run):
+            parses.async { self.preview(id, with: run) }
+        case .stopPreview(let run):
+            run.makeWay()
+        case .deliver(let receivers, let result):
+            for (id, receiver) in receivers { receiver.report(.finished(id, result)) }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+#if !canImport(Darwin)
+    import Foundation
+
+    /// The networks that a request may use. Foundation on Linux does not distinguish networks.
+    struct NetworkAccess: Hashable, Sendable {
+        init(of request: URLRequest) {}
+    }
+
+    extension DispatchQoS {
+        /// The quality of service of parses. On Linux the thread that draws has the niceness of the program. Dispatch gives its
+        /// workers for `.userInitiated` the same or a better one; those for `.utility` give way.
+        static let parsing = DispatchQoS.utility
+    }
+
+    /// Signposts exist on Apple's systems only.
+    enum Signposts {
+        static func observer(before next: (any SynchronizerObserver)?) -> (any SynchronizerObserver)? { next }
+    }
+#endif

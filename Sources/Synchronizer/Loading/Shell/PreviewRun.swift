@@ -1,0 +1,115 @@
+import Foundation
+
+/// Makes previews of one body while it arrives, when its ``PreviewPacer`` says so and it has a slot.
+final class PreviewRun: Sendable {
+    /// Makes a preview of the bytes so far; it owns the previewer.
+    typealias Preview = (Data) -> (any Sendable)?
+
+    private struct State {
+        var pacer: PreviewPacer
+        var head: ResponseHead?
+        var body = Data()
+        /// Counts responses: a retry starts over.
+        var response = 0
+        var isOver = false
+        /// Whether a parse waits for the slot of the running preview.
+        var isToMakeWay = false
+    }
+
+    /// The previewer of the current response, used only by the thread that has the run's slot.
+    private final class Maker: @unchecked Sendable {  // confined to that thread: a run has one slot at a time
+        var response = 0
+        var preview: Preview?
+    }
+
+    private let job: LoadJob
+    private let time: any TimeSource
+    private let isDue: @Sendable () -> Void
+    private let report: @Sendable (any Sendable, ResponseHead) -> Void
+    private let state: Locked<State>
+    private let maker = Maker()
+
+    /// - Parameters:
+    ///   - interval: seconds from the start of one preview to that of the next, at least.
+    ///   - isDue: requests a slot, in which ``preview()`` is called, and ``previewed()`` after it.
+    init(
+        interval: TimeInterval, time: any TimeSource, job: LoadJob, isDue: @escaping @Sendable () -> Void,
+        report: @escaping @Sendable (any Sendable, ResponseHead) -> Void
+    ) {
+        self.time = time
+        self.job = job
+        self.isDue = isDue
+        self.report = report
+        state = Locked(State(pacer: PreviewPacer(interval: interval)))
+    }
+
+    /// A response begins.
+    func begin(_ head: ResponseHead) {
+        state.withLock { state in
+            state.head = head
+            state.body = Data()
+            state.response += 1
+        }
+    }
+
+    /// The body continues after this many bytes. Without those there are no previews until a new response begins.
+    func goOn(after count: Int) {
+        state.withLock { state in
+            if state.body.count != count { state.head = nil }
+        }
+    }
+
+    func received(_ data: Data) {
+        perform { state, now in
+            state.body.append(data)
+            return state.pacer.received(at: now)
+        }
+    }
+
+    /// The body is complete, or the load is cancelled. A running preview is cancelled.
+    func stop() {
+        state.withLock { state in
+            state.isOver = true
+            state.body = Data()
+        }
+    }
+
+    private func perform(_ event: (inout State, Double) -> PreviewPacer.Action) {
+        let now = time.now.timeIntervalSinceReferenceDate
+        let action = state.withLock { $0.isOver || $0.head == nil ? .nothing : event(&$0, now) }
+        switch action {
+        case .nothing: break
+        case .preview:
+            state.withLock { $0.isToMakeWay = false }
+            isDue()
+        case .wake(let delay):
+            _ = time.schedule(after: delay) { [self] in perform { $0.pacer.woken(at: $1) } }
+        }
+    }
+
+    /// A parse needs the slot of the running preview, which is cancelled.
+    func makeWay() { state.withLock { $0.isToMakeWay = true } }
+
+    /// Makes a preview of the bytes so far.
+    func preview() {
+        let (body, head, response) = state.withLock { ($0.body, $0.head, $0.response) }
+        if maker.response != response {
+            maker.response = response
+            maker.preview = job.makePreviewer()
+        }
+        let object = ParseCancellation.with({ self.state.withLock { $0.isOver || $0.isToMakeWay } }) {
+            maker.preview?(body)
+        }
+        if let object, let head, state.withLock({ !$0.isOver && $0.response == response }) { report(object, head) }
+    }
+
+    /// The slot was released. A preview that made way starts over with another previewer, since this one stopped midway.
+    func previewed() {
+        let hasMadeWay = state.withLock { $0.isToMakeWay }
+        if hasMadeWay { maker.response = 0 }
+        perform { state, now in
+            if hasMadeWay { _ = state.pacer.received(at: now) }
+            return state.pacer.previewed(at: now)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import HTTPCaching
+
+/// A value decoded from JSON.
+///
+/// ```swift
+/// let feed = try await synchronizer.load(JSONResource<Feed>(url: url))
+/// ```
+public struct JSONResource<Value: Decodable & Sendable>: Resource {
+    /// Loads with equal method, URL and headers are coalesced.
+    public let identity: ResourceIdentity
+    private let decoder: JSONDecoder?
+
+    /// Creates a resource for the value at a URL, requested with `Accept: application/json`.
+    ///
+    /// - Parameters:
+    ///   - url: the URL of the JSON document.
+    ///   - decoder: the decoder; by default one without options. Do not change it afterwards: it is used on background
+    ///     threads. Resources share a parse only if they have the same decoder object, or the default.
+    public init(url: URL, decoder: JSONDecoder? = nil) {
+        self.init(request: URLRequest(url: url), decoder: decoder)
+    }
+
+    /// Creates a resource for the value in the response to a request, with `Accept: application/json` unless it has an `Accept`.
+    ///
+    /// - Parameters:
+    ///   - request: the request to send.
+    ///   - decoder: see ``init(url:decoder:)``.
+    public init(request: URLRequest, decoder: JSONDecoder? = nil) {
+        var request = request
+        if request.value(forHTTPHeaderField: FieldName.accept) == nil {
+            request.setValue("application/json", forHTTPHeaderField: FieldName.accept)
+        }
+        identity = ResourceIdentity(request)
+        self.decoder = decoder
+    }
+
+    /// The request with which it was created, with an `Accept`.
+    public func request() -> URLRequest { identity.request }
+
+    /// Decodes on a background thread; throws the decoder's error, usually a `DecodingError`.
+    public var parse: @Sendable (Data) throws -> Value {
+        let decoder = decoder ?? JSONDecoder()
+        return { try decoder.decode(Value.self, from: $0) }
+    }
+
+    /// Identifies the decoder, which may have options.
+    public var variant: ResourceVariant {
+        decoder.map { ResourceVariant(identity: $0) } ?? .standard
+    }
+}

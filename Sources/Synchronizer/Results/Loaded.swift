@@ -1,0 +1,25 @@
+import Foundation
+
+/// An object, and where it came from.
+public struct Loaded<Object> {
+    /// The object, parsed.
+    public let object: Object
+    /// How the load went, and why it went that way.
+    public let trace: LoadTrace
+    private let head: ResponseHead
+
+    init(object: Object, head: ResponseHead, trace: LoadTrace) {
+        self.object = object
+        self.head = head
+        self.trace = trace
+    }
+
+    /// Where the object came from.
+    public var source: LoadSource { trace.source ?? .network }
+
+    /// The response from which the object was parsed, as the server sent it, without injected headers. (In native mode those that
+    /// a subclass of ``SessionDelegate`` injects stay.) An `HTTPURLResponse`, unless the URL was not an HTTP URL.
+    public var response: URLResponse { head.urlResponse }
+}
+
+extension Loaded: Sendable where Object: Sendable {}

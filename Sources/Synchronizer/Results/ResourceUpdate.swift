@@ -1,0 +1,37 @@
+import Foundation
+
+/// A step of ``Synchronizer/updates(of:priority:)``.
+public struct ResourceUpdate<Object> {
+    /// The kind of a step.
+    public enum Phase: Hashable, Sendable {
+        /// The stored object, shown while the server is asked, even if it is stale; with its age in seconds, if known.
+        case stored(age: TimeInterval?)
+        /// A preview of the arriving body, such as an image with less detail, if the image format allows it.
+        case preview
+        /// The current object. The last step.
+        case fresh
+        /// The stored object is still current, because the server or its bytes say so: the same object, not parsed again. The
+        /// last step. If ``ResourceUpdate/source`` is ``LoadSource/stale``, the server could not be asked, and the stored object
+        /// may be used nevertheless.
+        case unchanged
+    }
+
+    /// The kind of this step.
+    public let phase: Phase
+    /// The object, with its response and its trace.
+    public let loaded: Loaded<Object>
+
+    /// The object, parsed.
+    public var object: Object { loaded.object }
+    /// Where it came from.
+    public var source: LoadSource { loaded.source }
+    /// How the load went so far.
+    public var trace: LoadTrace { loaded.trace }
+
+    init(phase: Phase, loaded: Loaded<Object>) {
+        self.phase = phase
+        self.loaded = loaded
+    }
+}
+
+extension ResourceUpdate: Sendable where Object: Sendable {}

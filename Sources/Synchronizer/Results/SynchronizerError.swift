@@ -1,0 +1,130 @@
+import Foundation
+
+/// Why a load failed.
+public enum SynchronizerError: Error, Sendable {
+    /// The request cannot be sent: it has no URL, an unsupported scheme, or a CR, LF or NUL in its method or a header. Nothing was
+    /// sent.
+    case invalidRequest(Context)
+    /// No complete response arrived: no connection, a reset, a truncated body, a time-out. The error is usually a `URLError`.
+    case transport(any Error, Context)
+    /// The final response has a status outside 200–299.
+    case status(HTTPURLResponse, Context)
+    /// The response is a success with an empty body: `SynchronizerResult` has `.noData` for it.
+    case emptyBody(Context)
+    /// The body exceeds the limit, in bytes; the rest was not read.
+    case tooLarge(limit: Int, Context)
+    /// The body could not be parsed. The error is the one that ``Resource/parse`` threw; the stored response was removed.
+    case undecodable(any Error, Context)
+    /// The cache policy or `only-if-cached` forbids the network, and no stored response may be used.
+    case notCached(Context)
+
+    /// The context of an error.
+    public struct Context: Sendable {
+        /// Boxed to keep `Result` small; most results are not errors.
+        private final class Content: Sendable {
+            let url: URL?
+            let trace: LoadTrace
+            let head: ResponseHead?
+            let body: Data?
+
+            init(url: URL?, trace: LoadTrace, head: ResponseHead?, body: Data?) {
+                self.url = url
+                self.trace = trace
+                self.head = head
+                self.body = body
+            }
+        }
+
+        private let content: Content
+
+        /// Creates a context, for errors of your own code.
+        public init(url: URL?, trace: LoadTrace) {
+            self.init(url: url, trace: trace, head: nil, body: nil)
+        }
+
+        init(url: URL?, trace: LoadTrace, head: ResponseHead?, body: Data?) {
+            content = Content(url: url, trace: trace, head: head, body: body)
+        }
+
+        /// The URL of the original request, also after redirects (see ``LoadTrace/redirects``); nil only if the request had none.
+        public var url: URL? { content.url }
+        /// How far the load got.
+        public var trace: LoadTrace { content.trace }
+        /// The body of the response, such as the explanation in a 404; nil if no complete response arrived.
+        public var body: Data? { content.body }
+        /// The server's response as it was sent; nil if none arrived.
+        public var response: URLResponse? { content.head?.urlResponse }
+
+        /// The same context for a load of this URL.
+        func asking(for url: URL?) -> Context {
+            url == content.url
+                ? self : Context(url: url, trace: content.trace, head: content.head, body: content.body)
+        }
+    }
+}
+
+extension SynchronizerError {
+    /// The requested URL, and the trace of the load.
+    public var context: Context {
+        switch self {
+        case .invalidRequest(let context), .transport(_, let context), .status(_, let context),
+            .emptyBody(let context), .tooLarge(_, let context), .undecodable(_, let context), .notCached(let context):
+            return context
+        }
+    }
+
+    /// The same error for a load of this URL: after redirects, callers know the first URL, and the last one failed.
+    func asking(for url: URL?) -> SynchronizerError {
+        let context = context.asking(for: url)
+        switch self {
+        case .invalidRequest: return .invalidRequest(context)
+        case .transport(let error, _): return .transport(error, context)
+        case .status(let response, _): return .status(response, context)
+        case .emptyBody: return .emptyBody(context)
+        case .tooLarge(let limit, _): return .tooLarge(limit: limit, context)
+        case .undecodable(let error, _): return .undecodable(error, context)
+        case .notCached: return .notCached(context)
+        }
+    }
+
+    /// The requested URL.
+    public var url: URL? { context.url }
+
+    /// The underlying error: a `URLError`, or the error that the parse threw.
+    public var underlyingError: (any Error)? {
+        switch self {
+        case .transport(let error, _), .undecodable(let error, _): return error
+        default: return nil
+        }
+    }
+}
+
+extension SynchronizerError: CustomStringConvertible, LocalizedError {
+    /// The URL and what went wrong, in English, for a log.
+    public var description: String {
+        let subject = url?.absoluteString ?? "a request without a URL"
+        switch self {
+        case .invalidRequest: return "\(subject): \(Self.whyInvalid(url))"
+        case .transport(let error, _): return "\(subject): \(Self.words(for: error))"
+        case .status(let response, _): return "\(subject): the server answered \(response.statusCode)"
+        case .emptyBody: return "\(subject): the body is empty"
+        case .tooLarge(let limit, _): return "\(subject): the body is larger than \(limit) bytes"
+        case .undecodable(let error, _): return "\(subject): the body could not be parsed: \(error)"
+        case .notCached: return "\(subject): nothing usable is stored, and the request allows no network"
+        }
+    }
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+
+    private static func whyInvalid(_ url: URL?) -> String {
+        guard let url else { return "cannot be loaded" }
+        guard let scheme = url.scheme, !scheme.isEmpty else { return "cannot be loaded: the URL has no scheme" }
+        guard !["http", "https", "file", "data"].contains(scheme.lowercased()) else { return "cannot be loaded" }
+        return "cannot be loaded: the scheme \"\(scheme)\" is not supported (http, https, file and data are)"
+    }
+
+    private static func words(for error: any Error) -> String {
+        (error as? URLError).map { "\($0.localizedDescription) (URLError \($0.errorCode))" } ?? "\(error)"
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import HTTPCaching
+
+// Foundation on Linux resolves relative targets wrongly and sends every field to every origin. So the rules decide where a
+// redirect leads, and the next request is always made from the previous one.
+extension URLRequest {
+    /// Where a response to this request leads.
+    package func redirect(status: Int, location: String?) -> Redirect {
+        guard let url else { return .none }
+        return CacheRules.redirect(
+            from: url, method: httpMethod ?? "GET", hasBodyStream: httpBodyStream != nil, status: status,
+            location: location)
+    }
+
+    /// The request to send to the target of a redirect.
+    package func following(_ target: Redirect.Target) -> URLRequest {
+        var next = self
+        next.url = target.url
+        next.mainDocumentURL = mainDocumentURL == url ? target.url : mainDocumentURL
+        if !target.keepsMethod {
+            next.httpMethod = "GET"
+            next.httpBody = nil
+            next.httpBodyStream = nil
+        }
+        for name in (next.allHTTPHeaderFields ?? [:]).keys where target.drops(name) {
+            next.setValue(nil, forHTTPHeaderField: name)
+        }
+        return next
+    }
+
+    /// The request to send after a response; nil if the response is no redirect, or must not be followed.
+    package func redirected(by response: HTTPURLResponse) -> URLRequest? {
+        let location = HTTPFields(of: response).reference(FieldName.location)
+        guard case .follow(let target) = redirect(status: response.statusCode, location: location) else { return nil }
+        return following(target)
+    }
+}
+
+extension Redirect.Refusal {
+    /// The error of a load that ends with such a redirect.
+    package var errorCode: URLError.Code {
+        switch self {
+        case .malformedTarget: .badURL
+        case .unsupportedScheme: .unsupportedURL
+        case .downgrade: .appTransportSecurityRequiresSecureConnection
+        case .bodyIsConsumed: .requestBodyStreamExhausted
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import SwiftUI
+import Synchronizer
+
+/// One for the whole app. Responses without an explicit lifetime are cached for one day.
+let synchronizer = Synchronizer(cacheTime: 24 * 60 * 60)
+
+struct Photo: Decodable, Identifiable, Sendable {
+    let id: Int
+    let title: String
+    let url: URL
+}
+
+struct Feed: Decodable, Sendable {
+    let items: [Photo]
+}
+
+@MainActor
+final class PhotoList: ObservableObject {
+    @Published private(set) var photos: [Photo] = []
+    @Published private(set) var message: String?
+    private let feed: JSONResource<Feed>
+
+    init(feedURL: URL) {
+        feed = JSONResource(url: feedURL)
+    }
+
+    func load() async {
+        do {
+            for try await update in synchronizer.updates(of: feed) {
+                photos = update.object.items
+            }
+        } catch {
+            message = "\(error)"
+        }
+    }
+}
+
+struct PhotoListView: View {
+    @StateObject private var list: PhotoList
+
+    init(feedURL: URL) {
+        _list = StateObject(wrappedValue: PhotoList(feedURL: feedURL))
+    }
+
+    var body: some View {
+        List(list.photos) { photo in
+            Text(photo.title)
+        }
+        .task { await list.load() }
+    }
+}

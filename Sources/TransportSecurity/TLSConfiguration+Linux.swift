@@ -1,0 +1,14 @@
+#if os(Linux)
+    import Foundation
+
+    extension TLSConfiguration.ClientCertificate {
+        /// A certificate out of PEM. On Linux only: Apple's systems have no function that reads such a key.
+        /// - Parameters:
+        ///   - certificate: The certificate. Those that lead to its authority may follow it.
+        ///   - privateKey: Its private key.
+        ///   - password: The password that the key is encrypted with, if it is.
+        public init(pem certificate: Data, privateKey: Data, password: String? = nil) {
+            content = .pem(certificate: certificate, privateKey: privateKey, password: password)
+        }
+    }
+#endif

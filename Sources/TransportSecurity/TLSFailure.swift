@@ -1,0 +1,75 @@
+import Foundation
+
+/// The check of TLS that a connection failed: ``Foundation/URLError/tlsFailure``.
+///
+/// `URLError` has fewer codes than there are checks, so an error also has the failure in its `userInfo`.
+///
+/// | failure | code |
+/// | --- | --- |
+/// | `expired` | `serverCertificateHasBadDate` |
+/// | `notYetValid` | `serverCertificateNotYetValid` |
+/// | `unknownAuthority` | `serverCertificateHasUnknownRoot` |
+/// | `wrongHost`, `selfSigned`, `untrusted` | `serverCertificateUntrusted`, as on Apple's systems |
+/// | `handshake`, `pinnedKey`, `authoritiesUnusable` | `secureConnectionFailed` |
+/// | `clientCertificateRequired` | `clientCertificateRequired` |
+/// | `clientCertificateRejected`, `clientCertificateUnusable` | `clientCertificateRejected` |
+public enum TLSFailure: String, Sendable, Hashable, CaseIterable {
+    /// The certificate of the server, or of an authority above it, has expired.
+    case expired
+    /// The certificate of the server, or of an authority above it, is not valid yet.
+    case notYetValid
+    /// The certificate is for other hosts.
+    case wrongHost
+    /// The chain ends with an authority that is not trusted, or is incomplete.
+    case unknownAuthority
+    /// The server signed its certificate itself.
+    case selfSigned
+    /// The certificate is revoked, or unfit for another reason.
+    case untrusted
+    /// The server's key is not among the pinned ones.
+    case pinnedKey
+    /// Client and server have no common version or cipher, the server does not speak TLS, or either broke off, as because of a
+    /// record that does not decrypt.
+    case handshake
+    /// The server insists on a certificate of the client, and there is none.
+    case clientCertificateRequired
+    /// The server does not accept the client's certificate.
+    case clientCertificateRejected
+    /// The client's certificate, its key or its password cannot be used.
+    case clientCertificateUnusable
+    /// `TLSConfiguration.additionalAuthorities` holds no certificate.
+    case authoritiesUnusable
+
+    /// The key of an error's `userInfo` under which the `rawValue` of its failure is.
+    public static let userInfoKey = "TLSFailure"
+
+    /// The code of the failure's error.
+    package var code: URLError.Code {
+        switch self {
+        case .expired: .serverCertificateHasBadDate
+        case .notYetValid: .serverCertificateNotYetValid
+        case .unknownAuthority: .serverCertificateHasUnknownRoot
+        case .selfSigned, .wrongHost, .untrusted: .serverCertificateUntrusted
+        case .handshake, .pinnedKey, .authoritiesUnusable: .secureConnectionFailed
+        case .clientCertificateRequired: .clientCertificateRequired
+        case .clientCertificateRejected, .clientCertificateUnusable: .clientCertificateRejected
+        }
+    }
+
+    /// The failure as an error.
+    package var error: URLError { URLError(code, userInfo: [Self.userInfoKey: rawValue]) }
+}
+
+extension URLError {
+    /// The check of TLS that failed; nil for other errors, and where Apple's `URLSession` itself does not tell.
+    public var tlsFailure: TLSFailure? {
+        if let name = userInfo[TLSFailure.userInfoKey] as? String { return TLSFailure(rawValue: name) }
+        switch code {
+        case .serverCertificateHasBadDate: return .expired
+        case .serverCertificateNotYetValid: return .notYetValid
+        case .serverCertificateHasUnknownRoot: return .unknownAuthority
+        case .clientCertificateRequired: return .clientCertificateRequired
+        default: return nil
+        }
+    }
+}

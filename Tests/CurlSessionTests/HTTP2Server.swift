@@ -1,0 +1,112 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+
+/// A server of HTTP/2 behind TLS that sends the frames that a test tells it to send (RFC 9113). It reads no fields.
+final class HTTP2Server: Sendable {
+    /// A frame to be sent.
+    struct Frame: Sendable {
+        var type: UInt8
+        var flags: UInt8 = 0
+        var stream: UInt32
+        var payload: [UInt8] = []
+
+        /// The head of a response of status 200, and of its body's end if there is no body.
+        static func head(_ stream: UInt32, ends: Bool = false, block: [UInt8] = [0x88]) -> Frame {
+            Frame(type: 1, flags: ends ? 5 : 4, stream: stream, payload: block)
+        }
+
+        static func data(_ stream: UInt32, _ text: String, ends: Bool = true) -> Frame {
+            Frame(type: 0, flags: ends ? 1 : 0, stream: stream, payload: Array(text.utf8))
+        }
+
+        static func reset(_ stream: UInt32, _ code: UInt8) -> Frame {
+            Frame(type: 3, stream: stream, payload: [0, 0, 0, code])
+        }
+
+        static func goAway(last stream: UInt32, _ code: UInt8 = 0) -> Frame {
+            Frame(
+                type: 7, stream: 0,
+                payload: [
+                    UInt8(stream >> 24), UInt8(stream >> 16 & 255), UInt8(stream >> 8 & 255), UInt8(stream & 255), 0, 0,
+                    0, code,
+                ])
+        }
+
+        /// A response with a body.
+        static func response(_ stream: UInt32, _ text: String) -> [Frame] { [.head(stream), .data(stream, text)] }
+
+        fileprivate var bytes: [UInt8] {
+            let size = payload.count
+            let number = (0..<4).map { UInt8(truncatingIfNeeded: stream >> (24 - 8 * $0)) }
+            return [UInt8(size >> 16), UInt8(size >> 8 & 255), UInt8(size & 255), type, flags] + number + payload
+        }
+    }
+
+    /// A request: which connection it came on, counted from 1, and its stream.
+    struct Request: Sendable, Hashable {
+        var connection: Int
+        var stream: UInt32
+    }
+
+    /// What is sent when a request has come: after so many requests on its connection, counted from 1.
+    typealias Script = @Sendable (_ request: Request, _ requests: [Request]) -> [Frame]
+
+    let relay: TLSRelay
+    private let listener: Int32
+    private let observed = Observed<[Request]>([])
+
+    init(_ script: @escaping Script) throws {
+        listener = try Descriptor.listening()
+        relay = try TLSRelay(to: Descriptor.port(of: listener)) { $0.speaksHTTP2 = true }
+        let (listener, observed) = (listener, observed)
+        Thread.detachNewThread {
+            var number = 0
+            while let connection = Descriptor.accepted(listener) {
+                number += 1
+                let number = number
+                Thread.detachNewThread { Self.serve(connection, number, observed, script) }
+            }
+            close(listener)
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    var requests: [Request] { observed.read { $0 } }
+
+    private static func serve(_ connection: Int32, _ number: Int, _ observed: Observed<[Request]>, _ script: Script) {
+        defer { close(connection) }
+        guard read(connection, 24) != nil, write(connection, [Frame(type: 4, stream: 0)]) else { return }
+        while let head = read(connection, 9),
+            let size = Optional(Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])),
+            read(connection, size) != nil
+        {
+            let stream = head[5..<9].reduce(0) { $0 << 8 | UInt32($1) }
+            switch head[3] {
+            case 1:
+                let request = Request(connection: number, stream: stream)
+                let own = observed.update { requests in
+                    requests.append(request)
+                    return requests.filter { $0.connection == number }
+                }
+                guard write(connection, script(request, own)) else { return }
+            case 4 where head[4] & 1 == 0:
+                guard write(connection, [Frame(type: 4, flags: 1, stream: 0)]) else { return }
+            default: break
+            }
+        }
+    }
+
+    private static func read(_ connection: Int32, _ count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let isWhole = count == 0 || recv(connection, &bytes, count, Int32(MSG_WAITALL)) == count
+        return isWhole ? bytes : nil
+    }
+
+    private static func write(_ connection: Int32, _ frames: [Frame]) -> Bool {
+        Descriptor.writeAll(connection, frames.flatMap(\.bytes)[...])
+    }
+}
