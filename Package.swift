@@ -16,6 +16,13 @@ let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
     let privacy = (resources: [Resource](), exclude: ["PrivacyInfo.xcprivacy"])
 #endif
 
+/// The decoders for where there is no ImageIO. The manifest asks for the host, because conditions cannot exclude files.
+#if os(Linux)
+    let systemDecoders = [String]()
+#else
+    let systemDecoders = ["Bitmap"]
+#endif
+
 /// A page of the Playground is a program too, so that it builds and runs where there is no Xcode.
 func page(_ name: String, _ title: String) -> Target {
     .executableTarget(
@@ -52,7 +59,11 @@ let package = Package(
             dependencies: ["HTTPCaching", "TransportSecurity", .target(name: "CSQLite", condition: linuxOnly)],
             exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
         .target(
-            name: "ImageResource",
+            name: "ImageResource", dependencies: ["ImageCodecs", "Synchronizer"],
+            exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
+        // What images are, and on Linux how they are decoded.
+        .target(
+            name: "ImageCodecs",
             dependencies: [
                 "Synchronizer",
                 .target(name: "CCodecs", condition: linuxOnly),
@@ -61,7 +72,7 @@ let package = Package(
                 optional("CAVIF", trait: "AVIF"), optional("CHEIF", trait: "HEIC"), optional("CJXL", trait: "JXL"),
                 optional("CRSVG", trait: "SVG"),
             ],
-            exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
+            exclude: systemDecoders, swiftSettings: settings),
 
         // Without `pkgConfig`: SwiftPM would look for all of them, and warn every client of what is not installed. The module
         // maps name what is linked, and `Scripts/lib.sh` what Debian calls the packages.
@@ -112,12 +123,13 @@ let package = Package(
             name: "SynchronizerTests",
             dependencies: [
                 "Synchronizer", "HTTPCaching", "TestSupport", "TestTraits", "HostileServer",
+                .target(name: "CSQLite", condition: linuxOnly),
                 .target(name: "StorageChild", condition: whereProcessesAre),
                 .target(name: "CacheTool", condition: whereProcessesAre),
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "ImageResourceTests", dependencies: ["ImageResource", "TestSupport", "TestTraits"],
+            name: "ImageResourceTests", dependencies: ["ImageCodecs", "ImageResource", "TestSupport", "TestTraits"],
             exclude: ["Samples/make_samples.py"], resources: [.copy("Samples")], swiftSettings: settings),
 
         page("LoadingImages", "Loading Images"),

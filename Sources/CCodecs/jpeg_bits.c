@@ -6,7 +6,7 @@
 
 enum { ONE = JPEG_BITS_ONE, MANY = JPEG_BITS_MANY, MOST_DC_BITS = 11, MOST_AC_BITS = 10, BLOCK = 64 };
 
-/// Symbols without a value: the block ends, or sixteen zeros follow (T.81 §F.1.2.2.1).
+/// Symbols without a value: the end of the block, or sixteen zeros (T.81 §F.1.2.2.1).
 enum { END = 0x00, ZEROS = 0xF0 };
 
 static const uint64_t ONES = 0x0101010101010101;
@@ -14,8 +14,8 @@ static const uint64_t ONES = 0x0101010101010101;
 #define INLINE inline __attribute__((always_inline))
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
-// Entries of `many`: the bits that the symbols take with the values behind them, the coefficients that they cover, and
-// whether the last one ends the block. The last value may reach beyond the window: nobody looks at it.
+// An entry of `many` has the bits that the symbols and their values take, the coefficients that they cover, and whether the
+// last symbol ends the block. The last value may extend beyond the window, because it is not used.
 enum { TAKES_MASK = 31, COVERS_SHIFT = 5, COVERS_MASK = 63, ENDS = 1 << 11 };
 
 // Codes
@@ -23,7 +23,7 @@ enum { TAKES_MASK = 31, COVERS_SHIFT = 5, COVERS_MASK = 63, ENDS = 1 << 11 };
 static uint16_t as_many_as_fit(const jpeg_codes *codes, unsigned window) {
     unsigned takes = 0, covers = 0, ends = 0;
     while (takes < MANY && !ends) {
-        // The bits behind the window are not known, and taken for zeros: no code that reaches there is used.
+        // Bits behind the window are unknown and read as zeros. Codes that reach there are not used.
         unsigned rest = window << takes & ((1 << MANY) - 1), entry = codes->one[rest >> (MANY - ONE)];
         unsigned length = entry >> 8, run = entry >> 4 & 15, size = entry & 15;
         if (!entry || length > MANY - takes || size > MOST_AC_BITS || (size == 0 && run % 15 != 0)) break;
@@ -67,7 +67,7 @@ static INLINE uint64_t big64(const uint8_t *bytes) {
     return word;
 }
 
-// What follows takes and gives bits by value where it is not inline: so they stay in registers.
+// The following functions pass bits by value and are inlined, so that they stay in registers.
 
 static __attribute__((noinline)) jpeg_bits filled_bytewise(jpeg_bits bits) {
     for (; bits.count <= 56; bits.count += 8) {
@@ -85,11 +85,11 @@ static __attribute__((noinline)) jpeg_bits filled_bytewise(jpeg_bits bits) {
     return bits;
 }
 
-/// At least 32 bits are there afterwards.
+/// Ensures at least 32 bits.
 static INLINE void fill(jpeg_bits *bits) {
     if (bits->count >= 32) return;
     uint64_t word = bits->end - bits->next < 8 ? UINT64_MAX : big64(bits->next);
-    // Whether a byte of it is 0xFF: markers, and what is not to be taken for one.
+    // Checks whether a byte is 0xFF, which could begin a marker.
     if (LIKELY(!((~word - ONES) & word & (ONES << 7)))) {
         int bytes = (63 - bits->count) >> 3;
         bits->window |= word >> bits->count;
@@ -120,7 +120,7 @@ static __attribute__((noinline)) coded long_code(uint64_t window, const jpeg_cod
     return (coded){0, -1};
 }
 
-/// A symbol; -1 if there is no such code. There are enough bits for the value behind it, too.
+/// Reads a symbol; -1 if there is no such code. The bits of its value are available too.
 static INLINE int symbol(jpeg_bits *bits, const jpeg_codes *codes) {
     fill(bits);
     unsigned entry = codes->one[peek(bits, ONE)];
@@ -130,7 +130,7 @@ static INLINE int symbol(jpeg_bits *bits, const jpeg_codes *codes) {
     return found.symbol;
 }
 
-/// T.81 §F.2.2.1, EXTEND, without branches: a value whose first bit is 0 is below zero.
+/// EXTEND of T.81 §F.2.2.1, without branches: a value whose first bit is 0 is negative.
 static INLINE int value(jpeg_bits *bits, int size) {
     int negative = (int)~(bits->window >> 63) & 1;
     int stored = (int)(bits->window >> 1 >> (63 - size));
@@ -138,12 +138,12 @@ static INLINE int value(jpeg_bits *bits, int size) {
     return stored + (-negative & (1 - (1 << size)));
 }
 
-/// Whether there is a value of that size, or a run of zeros.
+/// Whether the symbol has a value of that size, or a run of zeros.
 static INLINE bool is_sound(int symbol) {
     return symbol >= 0 && (symbol & 15) <= MOST_AC_BITS && ((symbol & 15) != 0 || symbol == ZEROS);
 }
 
-/// The coefficients from one on, which only have to be passed over.
+/// Skips the coefficients from one on.
 static INLINE bool skip(jpeg_bits *bits, const jpeg_codes *codes, int at) {
     while (at < BLOCK) {
         fill(bits);
@@ -154,7 +154,7 @@ static INLINE bool skip(jpeg_bits *bits, const jpeg_codes *codes, int at) {
             if (entry & ENDS) return true;
             at += covers;
         } else {
-            // What is left of the block may end within the window, and the rest belongs to the next one.
+            // The rest of the block may end within the window. Its remaining bits belong to the next block.
             int next = symbol(bits, codes);
             if (next == END) return true;
             if (!is_sound(next)) return false;
@@ -194,7 +194,7 @@ bool jpeg_bits_block(jpeg_bits *bits, const jpeg_codes *means, const jpeg_codes 
 bool jpeg_bits_are_sound(const jpeg_bits *bits) { return bits->count >= bits->made_up; }
 
 bool jpeg_bits_pass(jpeg_bits *bits, uint8_t marker) {
-    // What remains of the last byte is padding; a whole byte more is something else.
+    // The rest of the last byte is padding. A complete byte is an error.
     int64_t left = bits->count - bits->made_up;
     if (left < 0 || left >= 8 || bits->end - bits->next < 2) return false;
     if (bits->next[0] != 0xFF || bits->next[1] != marker) return false;

@@ -7,47 +7,47 @@
 
 // The bits of a baseline JPEG's scan and their Huffman codes (ITU-T T.81 annexes C and F).
 
-/// Bits that are read from the highest on. Beyond a marker, or the end, zeros are made up.
+/// Reads bits beginning with the highest. Beyond a marker or the end, it delivers zeros.
 typedef struct {
     const uint8_t *next, *end;
     uint64_t window;
-    /// How many bits the window has.
+    /// The number of bits in the window.
     int count;
-    /// How many of all so far were made up.
+    /// The number of bits made up so far.
     int64_t made_up;
 } jpeg_bits;
 
-/// How many coefficients of a block are kept at most, in the order of the file, which is the zigzag.
+/// The largest number of coefficients of a block that are kept, in zigzag order.
 enum { JPEG_BITS_KEPT = 5 };
 
-/// How many bits are looked at together, for one symbol and for many.
+/// The number of bits looked up at once, for one symbol and for many.
 enum { JPEG_BITS_ONE = 11, JPEG_BITS_MANY = 12 };
 
 typedef struct {
-    /// One symbol: its length times 256, and the symbol; 0 if its code is longer.
+    /// One symbol: its length times 256, plus the symbol; 0 if its code is longer.
     uint16_t one[1 << JPEG_BITS_ONE];
-    /// As many symbols of coefficients as fit: see `jpeg_bits.c`; 0 if none does.
+    /// As many coefficient symbols as fit (see `jpeg_bits.c`); 0 if none fits.
     uint16_t many[1 << JPEG_BITS_MANY];
-    /// For each length of codes: the first, how many, and where their symbols are.
+    /// For each code length: the first code, the number of codes, and the index of their symbols.
     int32_t first[17], codes[17], offset[17];
     uint8_t symbols[256];
 } jpeg_codes;
 
-/// Makes tables of what a DHT segment says; false if its codes cannot be told apart, or if a symbol is beyond `most`.
+/// Builds tables from a DHT segment. Returns false if the codes are ambiguous or a symbol exceeds `most`.
 bool jpeg_codes_make(jpeg_codes *codes, const uint8_t counts[17], const uint8_t symbols[256], int most);
 
-/// Begins where a scan, or a restart interval, begins.
+/// Begins at a scan or a restart interval.
 void jpeg_bits_begin(jpeg_bits *bits, const uint8_t *next, const uint8_t *end);
 
-/// Reads a block, of which `count` coefficients are wanted; its mean is stored as the difference to the one before.
-/// False if it is damaged.
+/// Reads a block and keeps `count` coefficients. The mean is stored as the difference to the previous one. Returns false if
+/// the block is corrupt.
 bool jpeg_bits_block(jpeg_bits *bits, const jpeg_codes *means, const jpeg_codes *rest, int count,
                      int kept[JPEG_BITS_KEPT]);
 
-/// Whether nothing was made up so far.
+/// Whether no bits were made up so far.
 bool jpeg_bits_are_sound(const jpeg_bits *bits);
 
-/// Goes behind the marker with this code, if nothing but that is left; false if something else is.
+/// Skips the marker with this code if nothing precedes it. Returns false otherwise.
 bool jpeg_bits_pass(jpeg_bits *bits, uint8_t marker);
 
 #endif

@@ -8,8 +8,8 @@
 
 enum { MOST_COMPONENTS = 3, MOST_ROWS = 4, LEAST_MEAN = -2048, MOST_MEAN = 2047, MOST_SIZE = 15, MOST_SYMBOL = 255 };
 
-/// How many coefficients there are up to the slopes of a block across and down, and up to that in both directions,
-/// which brings a tenth of a decibel where four samples are made of a block, and a whole one where sixteen are.
+/// The number of coefficients up to the slopes of a block across and down, and up to the slope in both directions. The
+/// latter gains a tenth of a decibel where a block becomes four samples, and one decibel where it becomes sixteen.
 enum { TWO_SLOPES = 3, ALL_SLOPES = 5 };
 
 typedef float float4 __attribute__((vector_size(16)));
@@ -18,17 +18,17 @@ typedef uint8_t byte4 __attribute__((vector_size(4)));
 
 typedef struct {
     const jpeg_codes *means, *rest;
-    /// Blocks of it in each unit of the scan (MCU, T.81 §A.2).
+    /// The number of its blocks in each unit of the scan (MCU, T.81 §A.2).
     int across, down;
-    /// Samples that a block comes out as.
+    /// The number of samples that a block becomes.
     int wide, high;
-    /// How many coefficients it takes for that.
+    /// The number of coefficients that this requires.
     int kept;
-    /// What to multiply the mean and the slopes with: across, down, both.
+    /// The factors of the mean and the slopes: across, down, both.
     float mean, slopes[3];
-    /// The mean of the block before.
+    /// The mean of the previous block.
     int predicted;
-    /// The rows of the units that were read last.
+    /// The rows of the latest units.
     uint8_t *rows;
 } component;
 
@@ -37,12 +37,12 @@ struct jpeg_quarter {
     component components[MOST_COMPONENTS];
     int count;
     uint32_t width, height, units_across;
-    /// Samples of a unit, across and down.
+    /// The samples of a unit, across and down.
     int unit_width, unit_height;
     size_t row_bytes;
-    /// Units from one restart marker to the next, 0 if there are none; those that are left; the next marker's number.
+    /// The units between restart markers (0 without markers), the remaining units, and the number of the next marker.
     unsigned interval, left, marker;
-    /// Rows of the picture that have been given, and rows that are there and not yet given.
+    /// The rows returned so far, and the decoded rows not returned yet.
     uint32_t given;
     int ready, ready_from;
     jpeg_codes *means[NUM_HUFF_TBLS], *rest[NUM_HUFF_TBLS];
@@ -76,7 +76,7 @@ static bool open_component(jpeg_quarter *quarter, j_decompress_ptr info, int ind
     jpeg_component_info *stored = info->cur_comp_info[index];
     bool alone = quarter->count == 1;
     int most_across = alone ? 1 : info->max_h_samp_factor, most_down = alone ? 1 : info->max_v_samp_factor;
-    // The components of a scan come in the order of the frame (T.81 §B.2.3).
+    // The components of a scan are in the order of the frame (T.81 §B.2.3).
     if (stored->component_index != index) return false;
     made->across = alone ? 1 : stored->h_samp_factor;
     made->down = alone ? 1 : stored->v_samp_factor;
@@ -89,7 +89,8 @@ static bool open_component(jpeg_quarter *quarter, j_decompress_ptr info, int ind
     if (stored->quant_tbl_no < 0 || stored->quant_tbl_no >= NUM_QUANT_TBLS) return false;
     JQUANT_TBL *steps = info->quant_tbl_ptrs[stored->quant_tbl_no];
     if (!made->means || !made->rest || !steps) return false;
-    // T.81 §A.3.3: an eighth for the mean, √2/8 and a quarter for the cosines. Tables here are in natural order.
+    // Factors of T.81 §A.3.3: an eighth for the mean, √2/8 and a quarter for the cosines. These tables are in natural
+    // order.
     made->mean = steps->quantval[0] / 8.0f;
     made->slopes[0] = steps->quantval[1] * 0.1767767f;
     made->slopes[1] = steps->quantval[DCTSIZE] * 0.1767767f;
@@ -144,16 +145,16 @@ void jpeg_quarter_close(jpeg_quarter *quarter) {
 // Samples
 
 static inline byte4 bytes_of(float4 samples) {
-    // Added to a number below 2²², it leaves that, rounded to the nearest, in the lowest bits.
+    // Adding this number leaves the value, rounded to the nearest integer, in the lowest bits.
     const float rounding = 12582912;
     samples = __builtin_elementwise_min(__builtin_elementwise_max(samples, (float4){0}), (float4){255, 255, 255, 255});
     return __builtin_convertvector((int4)(samples + rounding) & 0xFF, byte4);
 }
 
-/// The means of parts of a block: of halves, or of quarters, across and down (T.81 §A.3.3). Without the finer
-/// coefficients they are smoother than those of the whole block, which is as well where a filter follows.
+/// The means of halves or quarters of a block, across and down (T.81 §A.3.3). Without the finer coefficients they are
+/// smoother than those of the whole block, which suits a following filter.
 static inline void put_block(const component *component, const int *kept, uint8_t *target, size_t stride) {
-    // The mean of a half of the first cosine, and of its quarters.
+    // The means of the first cosine over a half, and over quarters.
     const float half = 0.6407289f, outer = 0.9061274f, inner = 0.3753303f;
     const float quarters[4] = {outer, inner, -inner, -outer}, halves[2] = {half, -half};
     const float4 wide = {outer, inner, -inner, -outer}, pairs = {half, -half, half, -half};
@@ -240,7 +241,7 @@ static void spread(const uint8_t *grey, uint32_t *pixels, size_t count) {
 }
 
 #ifdef __x86_64__
-// Compiled twice where there is AVX2, and chosen when it is called.
+// Compiled twice. The version with AVX2 is used where the processor has it.
 static __attribute__((target("avx2,fma"))) void mix_avx2(const uint8_t *y, const uint8_t *blue, const uint8_t *red,
                                                          uint32_t *pixels, size_t count) {
     mix(y, blue, red, pixels, count);

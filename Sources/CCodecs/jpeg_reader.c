@@ -8,10 +8,12 @@
 #include <string.h>
 #include <jpeglib.h>
 #include <jerror.h>
-#include "jpeg_coarse.h"
+#include "jpeg_low_frequency.h"
 #include "jpeg_quarter.h"
 
 struct jpeg_reader {
+    /// The first member: see jpeg_low_frequency_install.
+    jpeg_low_frequency_memory low_frequency;
     struct jpeg_decompress_struct info;
     struct jpeg_error_mgr errors;
     struct jpeg_source_mgr source;
@@ -19,12 +21,11 @@ struct jpeg_reader {
     char message[JMSG_LENGTH_MAX];
     const uint8_t *bytes;
     size_t length;
-    /// What a marker asked to skip beyond the bytes that there are.
+    /// The bytes that a marker skips beyond the available ones.
     size_t pending_skip;
     int complete, at_end, starved, buffered;
-    /// Whether the header of the first scan is the last thing that has been read.
+    /// Whether the header of the first scan was read last.
     int at_scan;
-    jpeg_coarse_memory coarse;
     jpeg_quarter *quarter;
 };
 
@@ -40,7 +41,7 @@ static void note(j_common_ptr info, int level) {
     jpeg_reader *reader = info->client_data;
     if (level >= 0) return;
     info->err->num_warnings++;
-    // Data that end inside of a scan, or are ended there.
+    // The data ended inside a scan.
     if (info->err->msg_code == JWRN_HIT_MARKER && (reader->at_end || reader->info.unread_marker == JPEG_EOI))
         reader->starved = 1;
 }
@@ -124,7 +125,7 @@ void jpeg_reader_close(jpeg_reader *reader) {
 const char *jpeg_reader_message(const jpeg_reader *reader) { return reader->message; }
 
 int jpeg_reader_is_truncated(const jpeg_reader *reader) {
-    // Arithmetic coding takes what is missing for zeros, and says nothing.
+    // Arithmetic decoding reads missing data as zeros without a warning.
     return reader->starved || (reader->at_end && (reader->buffered || reader->info.arith_code));
 }
 
@@ -152,31 +153,28 @@ int jpeg_reader_read_header(jpeg_reader *reader, jpeg_reader_header *header) {
     header->components = info->num_components;
     header->multiscan = jpeg_has_multiple_scans(info);
     header->progressive = info->progressive_mode;
-    header->adobe_marker = info->saw_Adobe_marker;
     header->coefficient_bytes = header->multiscan ? coefficient_bytes(info) : 0;
     return JPEG_READER_DONE;
 }
 
 // Decoding
 
-jpeg_coarse_memory *jpeg_coarse_memory_of(j_common_ptr info) { return &((jpeg_reader *)info->client_data)->coarse; }
-
-int jpeg_reader_start(jpeg_reader *reader, int eighths, int layout, int buffered, int coarse, uint32_t *width,
+int jpeg_reader_start(jpeg_reader *reader, int eighths, int layout, int buffered, int low_frequency, uint32_t *width,
                       uint32_t *height) {
     j_decompress_ptr info = &reader->info;
     reader->at_scan = 0;
     if (setjmp(reader->escape)) return JPEG_READER_FAILED;
-    if (coarse && !reader->coarse.request) {
-        jpeg_coarse_install(info, &reader->coarse);
-        // It would guess at what was left out.
+    if (low_frequency && !reader->low_frequency.request) {
+        jpeg_low_frequency_install(info);
+        // Smoothing would guess the coefficients that were left out.
         info->do_block_smoothing = FALSE;
     }
     info->scale_num = (unsigned)eighths;
     info->scale_denom = 8;
     info->out_color_space = layout == JPEG_ROWS_CMYK ? JCS_CMYK : JCS_EXT_BGRA;
     info->dct_method = JDCT_ISLOW;
-    // Chroma made smooth is nearer to what was meant at full size. In a smaller picture it is blurred by that, as the
-    // smoothing goes as far then as it would in the larger.
+    // Smoothed chroma is more accurate at full size. At a smaller size it is blurred, because the smoothing reaches as far
+    // as it would at the larger size.
     info->do_fancy_upsampling = eighths == 8;
     info->buffered_image = buffered ? TRUE : FALSE;
     reader->buffered = buffered;

@@ -24,11 +24,11 @@ static void fail(j_common_ptr info) {
 
 static void print_nothing(j_common_ptr info) { (void)info; }
 
-// The destination: memory that grows, and belongs to the writer whatever happens
+// The destination: growing memory, which always belongs to the writer
 
 static boolean grow(j_compress_ptr info) {
     jpeg_writer *writer = info->client_data;
-    // It is called when all of it is full.
+    // libjpeg calls this when the buffer is full.
     size_t capacity = writer->capacity ? writer->capacity * 2 : 1 << 14;
     uint8_t *grown = realloc(writer->bytes, capacity);
     if (!grown) ERREXIT(info, JERR_OUT_OF_MEMORY);

@@ -36,7 +36,7 @@ static inline __attribute__((always_inline)) void down(const uint8_t *samples, s
 }
 
 #ifdef __x86_64__
-// Compiled twice where there is AVX2, and chosen when it is called.
+// Compiled twice. The version with AVX2 is used where the processor has it.
 static __attribute__((target("avx2,fma"))) void down_avx2(const uint8_t *samples, size_t width, const float *weights,
                                                           size_t rows, float *sums) {
     down(samples, width, weights, rows, sums);
@@ -65,7 +65,7 @@ void planes_across(const float *row, const scaling_span *spans, const float *wei
 }
 
 void planes_mix(const float *luma, const float *blue, const float *red, uint8_t *pixels, size_t count) {
-    // Added to a number below 2²², it leaves that, rounded to the nearest, in the lowest bits.
+    // Adding this number leaves the value, rounded to the nearest integer, in the lowest bits.
     const float rounding = 12582912;
     const float4 of_luma = {1.164383f, 1.164383f, 1.164383f, 0}, of_blue = {2.017232f, -0.391762f, 0, 0};
     const float4 of_red = {0, -0.812968f, 1.596027f, 0}, opaque = {0, 0, 0, 255};

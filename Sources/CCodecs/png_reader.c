@@ -29,12 +29,12 @@ static void ignore(png_structp png, png_const_charp message) { (void)png, (void)
 
 static void give(png_structp png, png_bytep into, size_t count) {
     png_reader *reader = png_get_io_ptr(png);
-    if (count > reader->length - reader->offset) png_error(png, "the data end too early");
+    if (count > reader->length - reader->offset) png_error(png, "the data ends too early");
     memcpy(into, reader->bytes + reader->offset, count);
     reader->offset += count;
 }
 
-/// What does not change the pixels is passed over unread: texts, times, thumbnails, whatever their size.
+/// Chunks that don't change pixels are skipped unread, whatever their size: texts, times, thumbnails.
 static void pass_over_the_rest(png_structp png) {
     static const png_byte unread[] =
         "bKGD\0cHRM\0eXIf\0gAMA\0hIST\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0sTER\0tEXt\0tIME\0zTXt";
@@ -58,7 +58,7 @@ png_reader *png_reader_open(const uint8_t *bytes, size_t length, size_t limit) {
     png_set_user_limits(reader->png, 0x7FFFFFFF, 0x7FFFFFFF);
     png_set_chunk_malloc_max(reader->png, limit);
 #ifdef PNG_IGNORE_ADLER32
-    // Every chunk has a checksum; zlib's of all pixels, a sixteenth of the time, would tell nothing more.
+    // Every chunk has a checksum. zlib's checksum of all pixels takes a sixteenth of the time, and would add nothing.
     png_set_option(reader->png, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
 #endif
     pass_over_the_rest(reader->png);
@@ -70,10 +70,10 @@ void png_reader_ignore_checksums(png_reader *reader) {
     png_set_crc_action(reader->png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
 }
 
-/// Whatever is stored comes out as four bytes a pixel.
+/// Converts every format to four bytes per pixel.
 static void ask_for_bgra(png_reader *reader) {
     png_set_expand(reader->png);
-    // The upper byte, as Pillow has it; the nearest would differ by one here and there.
+    // Takes the upper byte, as Pillow does. Rounding would differ by one here and there.
     png_set_strip_16(reader->png);
     png_set_gray_to_rgb(reader->png);
     png_set_bgr(reader->png);

@@ -10,7 +10,7 @@ typedef float float8 __attribute__((vector_size(32), aligned(4)));
 typedef int32_t int4 __attribute__((vector_size(16)));
 typedef uint8_t byte4 __attribute__((vector_size(4)));
 
-// Each body is compiled twice where there is AVX2, and chosen when it is called.
+// Each body is compiled twice. The version with AVX2 is used where the processor has it.
 
 static inline __attribute__((always_inline)) void across(
     const uint8_t *pixels, size_t width, float *floats, const scaling_span *spans, const float *weights, size_t count,
@@ -35,11 +35,11 @@ static inline __attribute__((always_inline)) void add(float *sums, const float *
 }
 
 static inline __attribute__((always_inline)) void finish(float *sums, uint8_t *pixels, size_t count) {
-    // Added to a number below 2²², it leaves that, rounded to the nearest, in the lowest bits.
+    // Adding this number leaves the value, rounded to the nearest integer, in the lowest bits.
     const float rounding = 12582912;
     for (size_t x = 0; x < count; x++) {
         float4 sum = *(float4 *)(sums + x * 4);
-        // Weights below zero can take a colour beyond its alpha, and anything beyond its bounds.
+        // Negative weights can push a colour beyond its alpha and any value out of range.
         sum = __builtin_elementwise_min(__builtin_elementwise_max(sum, (float4){0}), (float4){255, 255, 255, 255});
         sum = __builtin_elementwise_min(sum, (float4)__builtin_shufflevector(sum, sum, 3, 3, 3, 3));
         byte4 pixel = __builtin_convertvector((int4)(sum + rounding) & 0xFF, byte4);

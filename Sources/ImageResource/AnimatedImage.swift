@@ -1,34 +1,35 @@
 public import Foundation
+public import ImageCodecs
 import Synchronizer
 
-/// An animation: GIF, APNG or WebP. Its frames are decoded when they are asked for; what it holds in memory is the file
-/// and a frame or two, however many it has. Images of other kinds are animations of one frame.
+/// An animation: GIF, APNG or WebP. It decodes frames when you ask for them, and holds the file and a frame or two in
+/// memory, however many frames there are. An image of another format is an animation of one frame.
 ///
 /// ```swift
 /// let index = animation.frameIndex(at: secondsSinceStart)
 /// imageView.image = try animation.frame(at: index)
 /// ```
 ///
-/// It may be used from any thread. Frames in their order are the cheapest; going back costs the frames since the last
-/// one that needs no other.
+/// Any thread may use it. Frames in order are the cheapest. Going back decodes all frames since the last one that does not
+/// depend on others.
 public final class AnimatedImage: Sendable {
     private struct State {
-        /// What makes frames, unless a thread has it just now.
-        var maker: (any FrameMaker)?
+        /// Nil while a thread uses it.
+        var decoder: FrameDecoders.Decoder?
         var latest: (index: Int, image: PlatformImage)?
     }
 
-    private let source: any FrameSource
+    private let decoders: FrameDecoders
     private let state = Locked(State())
-    /// The frame that stands for the animation where it does not play.
+    /// The frame that represents the animation where it does not play.
     public let firstFrame: PlatformImage
-    /// How long each frame is shown, in seconds. Times of 10 ms or less are 100 ms, as in browsers.
+    /// How long each frame is shown, in seconds. Durations of 10 ms or less are 100 ms, as in browsers.
     public let durations: [TimeInterval]
-    /// How often it plays; 0 is for ever.
-    public var loopCount: Int { source.loopCount }
+    /// How often the animation plays; 0 means forever.
+    public var loopCount: Int { decoders.loopCount }
     /// The number of frames, at least 1.
     public var frameCount: Int { durations.count }
-    /// How long it plays once, in seconds.
+    /// How long the animation takes to play once, in seconds.
     public var duration: TimeInterval { ends.last ?? 0 }
     /// When each frame ends.
     private let ends: [TimeInterval]
@@ -39,39 +40,40 @@ public final class AnimatedImage: Sendable {
     ///   - sizing: The size at which frames are decoded.
     /// - Throws: ``ImageError``.
     public init(data: Data, sizing: ImageSizing = .stored) throws {
-        let source = try FrameSources.source(of: data, sizing)
-        let maker = try source.maker()
-        firstFrame = try maker.frame(at: 0)
-        durations = source.durations
+        let decoders = try FrameDecoders(data, sizing: sizing)
+        let decoder = try decoders.makeDecoder()
+        firstFrame = try decoder(0)
+        durations = decoders.durations
         ends = durations.reduce(into: []) { $0.append(($0.last ?? 0) + $1) }
-        self.source = source
-        state.withLock { $0.maker = source.durations.count > 1 ? maker : nil }
+        self.decoders = decoders
+        state.withLock { $0.decoder = decoders.durations.count > 1 ? decoder : nil }
     }
 
-    /// A frame. Decoding it may take milliseconds: ask on a background thread, ahead of its time.
-    /// - Throws: ``ImageError``; also ``ImageError/noSuchFrame(_:)`` for an index outside of the animation.
+    /// Decodes a frame. This may take milliseconds, so call it on a background thread, ahead of time.
+    /// - Throws: ``ImageError``, and ``ImageError/noSuchFrame(_:)`` if the index is out of range.
     public func frame(at index: Int) throws -> PlatformImage {
         guard durations.indices.contains(index) else { throw ImageError.noSuchFrame(index) }
         if index == 0 { return firstFrame }
-        let (maker, known) = state.withLock { state in
+        let (idle, known) = state.withLock { state in
             if let latest = state.latest, latest.index == index {
-                return (nil as (any FrameMaker)?, latest.image as PlatformImage?)
+                return (nil as FrameDecoders.Decoder?, latest.image as PlatformImage?)
             }
-            defer { state.maker = nil }
-            return (state.maker, nil)
+            defer { state.decoder = nil }
+            return (state.decoder, nil)
         }
         if let known { return known }
-        // The maker is lent, so that decoding holds no lock. A second thread makes one of its own.
-        let lent = try maker ?? source.maker()
-        let image = try lent.frame(at: index)
+        // No lock is held while decoding: this thread takes the decoder, and a second thread makes its own.
+        let decoder = try idle ?? decoders.makeDecoder()
+        let image = try decoder(index)
         state.withLock { state in
-            state.maker = lent
+            state.decoder = decoder
             state.latest = (index, image)
         }
         return image
     }
 
-    /// The frame to show, so many seconds after the start. When it has played as often as it should, it is the last.
+    /// Returns the index of the frame to show `time` seconds after the start. Once the animation has played `loopCount`
+    /// times, that is the last frame.
     public func frameIndex(at time: TimeInterval) -> Int {
         guard duration > 0, time > 0, time.isFinite else { return 0 }
         if loopCount > 0, time >= duration * Double(loopCount) { return frameCount - 1 }
@@ -84,6 +86,6 @@ public final class AnimatedImage: Sendable {
         return low
     }
 
-    /// The bytes that it takes in memory.
-    var byteCount: Int { source.byteCount + 2 * firstFrame.decodedByteCount }
+    /// The bytes that the animation takes in memory.
+    var byteCount: Int { decoders.byteCount + 2 * firstFrame.decodedByteCount }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+public import ImageCodecs
 public import Synchronizer
 
 /// An animation at a URL: GIF, APNG or WebP.
@@ -7,56 +8,50 @@ public import Synchronizer
 /// let animation = try await synchronizer.load(AnimatedImageResource(url: url, maxPixelSize: 300))
 /// ```
 ///
-/// Its first frame is decoded on a background thread when it is loaded, the others when they are asked for.
+/// The load decodes the first frame on a background thread. The other frames are decoded when you ask for them.
 public struct AnimatedImageResource: Resource {
-    private let imageRequest: URLRequest
-    /// What its loads are shared by.
-    public let identity: ResourceIdentity
-    /// Told by ``sizing``.
-    public let variant: ResourceVariant
-    /// How large the frames are decoded.
-    public let sizing: ImageSizing
+    /// The same file as a still image.
+    private let still: ImageResource
 
-    /// An animation, as large as it is stored.
+    /// Creates an animation whose frames keep their stored size.
     public init(url: URL) {
-        self.init(request: URLRequest(url: url))
+        still = ImageResource(url: url)
     }
 
-    /// An animation whose longer side has at most that many pixels; one that is smaller keeps its size.
-    /// Zero or less asks for the stored size.
+    /// Creates an animation whose longer side has at most `maxPixelSize` pixels; see ``ImageResource/init(url:maxPixelSize:)``.
     public init(url: URL, maxPixelSize: Int) {
-        self.init(request: URLRequest(url: url), sizing: .maxPixelSize(maxPixelSize))
+        still = ImageResource(url: url, maxPixelSize: maxPixelSize)
     }
 
-    /// An animation for a view: its frames are as large as the view needs them, and not larger than they are stored.
-    /// - Parameters:
-    ///   - url: The URL of the animation.
-    ///   - targetSize: The view's size in points. Without extent, as before layout, frames keep their stored size.
-    ///   - contentMode: Whether frames fit inside of the view or cover it. They are not cropped.
-    ///   - scale: The pixels a point of the view's screen; also the scale of the frames.
+    /// Creates an animation for a view; see ``ImageResource/init(url:targetSize:contentMode:scale:)``.
     public init(
         url: URL, targetSize: CGSize, contentMode: ImageSizing.ContentMode = .aspectFill, scale: CGFloat
     ) {
-        self.init(
-            request: URLRequest(url: url), sizing: .space(targetSize, contentMode: contentMode, scale: scale))
+        still = ImageResource(url: url, targetSize: targetSize, contentMode: contentMode, scale: scale)
     }
 
-    /// An animation by a request of one's own: with headers, a cache policy, a time-out.
+    /// Creates an animation from your own request: with headers, a cache policy, a timeout.
     public init(request: URLRequest, sizing: ImageSizing = .stored) {
-        imageRequest = request
-        identity = ResourceIdentity(request)
-        variant = ResourceVariant(sizing.name)
-        self.sizing = sizing
+        still = ImageResource(request: request, sizing: sizing)
     }
 
-    /// The request that it was made with.
-    public func request() -> URLRequest { imageRequest }
+    /// The size at which frames are decoded.
+    public var sizing: ImageSizing { still.sizing }
 
-    /// Reads the file and decodes the first frame; see ``ImageDecoding`` for the limits.
+    /// Loads with equal identities are coalesced.
+    public var identity: ResourceIdentity { still.identity }
+
+    /// Names ``sizing``.
+    public var variant: ResourceVariant { still.variant }
+
+    /// The request that this resource was created with.
+    public func request() -> URLRequest { still.request() }
+
+    /// Reads the file and decodes the first frame. ``ImageDecoding`` has the limits.
     public var parse: @Sendable (Data) throws -> AnimatedImage {
         { [sizing] data in try AnimatedImage(data: data, sizing: sizing) }
     }
 
-    /// The bytes of the file, of the canvas and of two frames.
+    /// The bytes of the file, the canvas and two frames.
     public func cost(of object: AnimatedImage, size: Int) -> Int { object.byteCount }
 }

@@ -1,40 +1,42 @@
 public import Foundation
+// Users of this module also see the sizes, limits, errors and bitmaps of ImageCodecs.
+@_exported public import ImageCodecs
 public import Synchronizer
 
-/// An image at a URL, decoded to the pixels that are shown, upright, on a background thread.
+/// An image at a URL. The load decodes it on a background thread, upright, at the size that you ask for.
 ///
 /// ```swift
 /// let image = try await synchronizer.load(ImageResource(url: url, maxPixelSize: 400))
 /// ```
 ///
-/// Different sizes of one URL share the download, and not the decoded image. Of an animation it gives the first frame.
-/// What cannot be decoded is an ``ImageError`` (inside of `SynchronizerError.undecodable`).
+/// Different sizes of one URL share the download, but not the decoded image. An animation gives its first frame. A failed
+/// decode is an ``ImageError`` inside of `SynchronizerError.undecodable`.
 public struct ImageResource: Resource {
     private let imageRequest: URLRequest
-    /// What its loads are shared by.
+    /// Loads with equal identities are coalesced.
     public let identity: ResourceIdentity
-    /// Told by ``sizing``.
+    /// Names ``sizing``.
     public let variant: ResourceVariant
-    /// How large the image is decoded.
+    /// The size at which the image is decoded.
     public let sizing: ImageSizing
 
-    /// An image, as large as it is stored.
+    /// Creates an image that keeps its stored size.
     public init(url: URL) {
         self.init(request: URLRequest(url: url))
     }
 
-    /// An image whose longer side has at most that many pixels; one that is smaller keeps its size.
-    /// Zero or less asks for the stored size.
+    /// Creates an image whose longer side has at most `maxPixelSize` pixels. A smaller image keeps its size. Zero or less
+    /// asks for the stored size.
     public init(url: URL, maxPixelSize: Int) {
         self.init(request: URLRequest(url: url), sizing: .maxPixelSize(maxPixelSize))
     }
 
-    /// An image for a view: as large as the view needs it, and not larger than it is stored.
+    /// Creates an image for a view: as large as the view needs it, and not larger than it is stored.
     /// - Parameters:
     ///   - url: The URL of the image.
-    ///   - targetSize: The view's size in points. Without extent, as before layout, the image keeps its stored size.
-    ///   - contentMode: Whether the image fits inside of the view or covers it. It is not cropped.
-    ///   - scale: The pixels a point of the view's screen; also the scale of the image.
+    ///   - targetSize: The view's size in points. If it is empty, as before layout, the image keeps its stored size.
+    ///   - contentMode: Whether the image fits inside the view or covers it. The image is not cropped.
+    ///   - scale: The number of pixels per point of the view's screen, and the scale of the image.
     public init(
         url: URL, targetSize: CGSize, contentMode: ImageSizing.ContentMode = .aspectFill, scale: CGFloat
     ) {
@@ -42,7 +44,7 @@ public struct ImageResource: Resource {
             request: URLRequest(url: url), sizing: .space(targetSize, contentMode: contentMode, scale: scale))
     }
 
-    /// An image by a request of one's own: with headers, a cache policy, a time-out.
+    /// Creates an image from your own request: with headers, a cache policy, a timeout.
     public init(request: URLRequest, sizing: ImageSizing = .stored) {
         imageRequest = request
         identity = ResourceIdentity(request)
@@ -50,14 +52,21 @@ public struct ImageResource: Resource {
         self.sizing = sizing
     }
 
-    /// The request that it was made with.
+    /// The request that this resource was created with.
     public func request() -> URLRequest { imageRequest }
 
-    /// Decodes; see ``ImageDecoding`` for the limits.
+    /// Decodes the image. ``ImageDecoding`` has the limits.
     public var parse: @Sendable (Data) throws -> PlatformImage {
         { [sizing] data in try PlatformImage.decode(data, sizing: sizing) }
     }
 
     /// The bytes of the image's pixels in memory.
     public func cost(of object: PlatformImage, size: Int) -> Int { object.decodedByteCount }
+}
+
+/// JPEG and WebP have previews while their bytes arrive: see `Synchronizer.updates(of:)`.
+extension ImageResource: ProgressiveResource {
+    package func makePreviewer() -> any Previewer<PlatformImage> {
+        ImagePreviewer(sizing: sizing)
+    }
 }

@@ -1,3 +1,6 @@
+public import Foundation
+public import ImageCodecs
+
 #if canImport(UIKit)
     public import UIKit
 
@@ -9,6 +12,16 @@
     /// The platform's own image: `NSImage`.
     public typealias PlatformImage = NSImage
 #else
-    /// The platform's own image: ``BitmapImage``, as there is neither UIKit nor AppKit.
+    /// The platform's own image: ``BitmapImage`` where there is neither UIKit nor AppKit.
     public typealias PlatformImage = BitmapImage
 #endif
+
+extension ImageDecoding {
+    /// Decodes an image on this thread, upright. An animation gives its first frame.
+    ///
+    /// The call may wait for other decodes to end; see ``memoryBudget``.
+    /// - Throws: ``ImageError``.
+    public static func image(from data: Data, sizing: ImageSizing = .stored) throws -> PlatformImage {
+        try PlatformImage.decode(data, sizing: sizing)
+    }
+}

@@ -35,10 +35,10 @@ extension Synchronizer {
 }
 
 extension LoadedObject {
-    /// The object, which is of this type: the type is part of what loads share by. Throws should that ever not hold.
+    /// The object, whose type is part of its key. Throws if the type is another one, which is a defect.
     ///
-    /// Neither an optional nor a dynamic cast, as a rule: to find out at run time what an optional of this type is, and
-    /// that the types are the same, would take a fifth of the time of a hit in memory.
+    /// The types are compared, and the cast is unsafe, because a dynamic cast would make a memory hit up to twice as slow:
+    /// `MainQueue.call` has the figures, which `Benchmarks/Sources/bench-loading/MemoryRows.swift` measures.
     func object<R: Resource>(of type: R.Type) throws -> R.ParsedObject {
         func value<Object>(_ object: Object) throws -> R.ParsedObject {
             guard Object.self == R.ParsedObject.self else { return try cast(to: type) }
@@ -47,7 +47,7 @@ extension LoadedObject {
         return try _openExistential(object, do: value)
     }
 
-    /// For a protocol's type, whose objects are of types of their own.
+    /// For a protocol type, whose objects have types of their own.
     @inline(never)
     private func cast<R: Resource>(to type: R.Type) throws -> R.ParsedObject {
         guard let object = object as? R.ParsedObject else { throw mismatch }

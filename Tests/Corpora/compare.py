@@ -153,7 +153,7 @@ class Report:
             self.note(f"timeouts of {SECONDS} s", path)
         if ours.memory > MUCH_MEMORY:
             self.note("memory", path, f"{ours.memory >> 20} MB")
-        unknown = any(word in ours.reason("0") for word in ("not an image of a known", "is not decoded by this build"))
+        unknown = any(word in ours.reason("0") for word in ("format is unknown", "this build cannot decode"))
         if unknown:
             return self.note("files of formats that we do not decode", path)
         kind = Path(path).suffix.lower()
@@ -196,7 +196,9 @@ class Report:
             return self.note("animations that Pillow refuses", path, repr(error))
         self.counts["animations"]["alike" if value >= ALIKE else "different"] += 1
         if value < ALIKE:
-            self.note(f"frames that differ from Pillow's by less than {ALIKE} dB", path, f"{value:.1f} dB")
+            pictures = [ours.pixels(f"frame-{index}", theirs[0].shape[1::-1]) for index in range(min(count, FRAMES))]
+            self.note(f"frames that differ from Pillow's by less than {ALIKE} dB", path,
+                      f"{value:.1f} dB" + arbiter.opinion_of_frames(path, pictures, decibels))
 
     def sizes(self, path, ours, sides):
         for side in map(str, sides):

@@ -16,7 +16,7 @@ func fail(_ line: String) -> Never {
 
 let arguments = CommandLine.arguments.dropFirst()
 switch arguments.first {
-case "table": print(HostileTable.markdown)
+case "table": say(HostileTable.markdown)
 case "cases": try await CaseRun().runAll()
 case "chaos":
     guard let seconds = arguments.dropFirst().first.flatMap(Double.init) else { fail("chaos SECONDS [SEED]") }

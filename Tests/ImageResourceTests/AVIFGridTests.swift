@@ -3,6 +3,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     /// AVIF that Debian's libavif 0.11 takes for something else.
@@ -47,7 +48,7 @@
             }
         }
 
-        private static let mixedUp = ImageError.damaged(.avif, "libavif would mix up or leave out tiles of its grid")
+        private static let mixedUp = ImageError.damaged(.avif, "libavif 0.11 would misplace or omit tiles of the grid")
 
         @Test("a grid that names its tiles in another order than the file lists them is refused")
         func reversed() {

@@ -4,6 +4,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     @Suite("Admission", .bounded)
@@ -80,7 +81,7 @@
         func pixelLimit() throws {
             let data = try Samples.data("png-rgb-8.png")
             #expect(throws: ImageError.tooManyPixels(width: 31, height: 23, limit: 700)) {
-                try data.withUnsafeBytes { _ = try Decoding(ByteReader($0), .stored, pixels: 700) }
+                try data.withUnsafeBytes { _ = try Decoding(ByteReader($0), sizing: .stored, pixels: 700) }
             }
         }
 
@@ -98,7 +99,7 @@
                 #expect(ImageHeader(data) != nil)
                 #expect(throws: ImageError.self) {
                     try data.withUnsafeBytes {
-                        _ = try Decoding(ByteReader($0), .stored, pixels: limit, budget: limit).picture(
+                        _ = try Decoding(ByteReader($0), sizing: .stored, pixels: limit, budget: limit).picture(
                             DecodeBudget { limit })
                     }
                 }
@@ -109,7 +110,7 @@
         func smaller() throws {
             let data = try Samples.data("reduced-420.jpg")
             let (cost, image) = try data.withUnsafeBytes { bytes in
-                let decoding = try Decoding(ByteReader(bytes), .stored, budget: 300_000)
+                let decoding = try Decoding(ByteReader(bytes), sizing: .stored, budget: 300_000)
                 return (decoding.cost, try decoding.picture())
             }
             #expect(cost <= 300_000)
@@ -121,7 +122,7 @@
         func coarse() throws {
             let data = try Samples.data("large-progressive.jpg")
             let costs = try data.withUnsafeBytes { bytes in
-                try [60, 200].map { try Decoding(ByteReader(bytes), .maxPixelSize($0)).cost }
+                try [60, 200].map { try Decoding(ByteReader(bytes), sizing: .maxPixelSize($0)).cost }
             }
             #expect(costs[0] * 2 < costs[1])
         }
@@ -157,16 +158,16 @@
         func animations() throws {
             let data = try Samples.data("gif-disposal-3.gif")
             let canvas = try #require(ImageHeader(data)).uprightSize
-            let whole = try #require(FrameSources.source(of: data, .stored, limit: 1 << 20) as? ComposedFrames)
+            let whole = try #require(FrameSources.source(of: data, sizing: .stored, limit: 1 << 20) as? ComposedFrames)
             #expect(whole.plan.output == canvas)
             // The canvas twice, as frames are taken away again, and an index for each pixel: room for half a picture.
-            let plan = DecodePlan(stored: canvas, orientation: .up, .stored)
+            let plan = DecodePlan(stored: canvas, orientation: .up, sizing: .stored)
             let working = PictureAssembler.workingBytes(plan, beside: canvas.bytes * 2 + canvas.area)
             let limit = working + canvas.bytes / 2
-            let smaller = try #require(FrameSources.source(of: data, .stored, limit: limit) as? ComposedFrames)
+            let smaller = try #require(FrameSources.source(of: data, sizing: .stored, limit: limit) as? ComposedFrames)
             #expect(smaller.plan.output.bytes <= canvas.bytes / 2)
             #expect(throws: ImageError.overBudget(bytes: working, limit: working)) {
-                _ = try FrameSources.source(of: data, .stored, limit: working)
+                _ = try FrameSources.source(of: data, sizing: .stored, limit: working)
             }
         }
 
@@ -176,7 +177,7 @@
             let expected = try AnimatedImage(data: data)
             let bytes = try #require(ImageHeader(data)).uprightSize.bytes
             let room = DecodeBudget { bytes }
-            let source = try #require(FrameSources.source(of: data, .stored, room: room) as? ComposedFrames)
+            let source = try #require(FrameSources.source(of: data, sizing: .stored, room: room) as? ComposedFrames)
             var first: (any FrameMaker)? = try source.maker()
             let second = try source.maker()
             for index in 0..<4 {
@@ -206,7 +207,7 @@
         func takenByImages(_ sample: Sample) throws {
             let budget = DecodeBudget { 1 << 30 }
             try sample.data().withUnsafeBytes { bytes in
-                let decoding = try Decoding(ByteReader(bytes), .stored)
+                let decoding = try Decoding(ByteReader(bytes), sizing: .stored)
                 #expect(try taken(of: budget) { try decoding.picture(budget) } == [decoding.cost])
             }
             #expect(budget.used == 0)
@@ -216,7 +217,7 @@
         func takenByFrames(_ sample: SampleAnimation) throws {
             let budget = DecodeBudget { 1 << 30 }
             let source = try #require(
-                FrameSources.source(of: sample.data(), .stored, budget: budget) as? ComposedFrames)
+                FrameSources.source(of: sample.data(), sizing: .stored, budget: budget) as? ComposedFrames)
             let maker = try source.maker()
             for index in source.durations.indices {
                 #expect(try taken(of: budget) { try maker.frame(at: index) } == [source.cost])
@@ -228,8 +229,8 @@
         func takenByStills() throws {
             let budget = DecodeBudget { 1 << 30 }
             let data = try Samples.data("png-rgb-8.png")
-            let maker = try FrameSources.source(of: data, .stored, budget: budget).maker()
-            let cost = try data.withUnsafeBytes { try Decoding(ByteReader($0), .stored).cost }
+            let maker = try FrameSources.source(of: data, sizing: .stored, budget: budget).maker()
+            let cost = try data.withUnsafeBytes { try Decoding(ByteReader($0), sizing: .stored).cost }
             #expect(try taken(of: budget) { try maker.frame(at: 0) }.contains(cost))
         }
 
@@ -255,9 +256,9 @@
             ] as [(String, ImageSizing, Double)])
         func leastCost(_ file: String, _ sizing: ImageSizing, _ bytesPerPixel: Double) throws {
             try Samples.data(file).withUnsafeBytes { bytes in
-                let decoding = try Decoding(ByteReader(bytes), sizing)
+                let decoding = try Decoding(ByteReader(bytes), sizing: sizing)
                 let plan = decoding.plan
-                let bytes = decoding.codec.workingBytes(ByteReader(bytes), plan) + plan.output.bytes
+                let bytes = decoding.codec.workingBytes(ByteReader(bytes), plan: plan) + plan.output.bytes
                 #expect(bytes >= Int(bytesPerPixel * Double(plan.stored.area)))
                 #expect(decoding.cost >= bytes)
             }
@@ -291,10 +292,12 @@
             var png = try Samples.data("png-rgb-8.png")
             png.replaceSubrange(16..<24, with: [0x00, 0x89, 0x54, 0x40, 0, 0, 0, 11])  // 9,000,000 × 11
             try png.withUnsafeBytes { bytes in
-                let decoding = try Decoding(ByteReader(bytes), .maxPixelSize(1_000_000), budget: 4 << 30)
+                let decoding = try Decoding(ByteReader(bytes), sizing: .maxPixelSize(1_000_000), budget: 4 << 30)
                 // A strip of sixteen rows, four more of libpng's, a row of floats, and the weights.
                 #expect(decoding.cost > 9_000_000 * (64 + 16 + 16 + 24))
-                #expect(throws: ImageError.self) { _ = try Decoding(ByteReader(bytes), .stored, budget: 1 << 30) }
+                #expect(throws: ImageError.self) {
+                    _ = try Decoding(ByteReader(bytes), sizing: .stored, budget: 1 << 30)
+                }
             }
         }
 
@@ -302,9 +305,9 @@
         func overBudget() throws {
             let data = try Samples.data("reduced-progressive.jpg")
             #expect(throws: ImageError.self) {
-                try data.withUnsafeBytes { _ = try Decoding(ByteReader($0), .stored, budget: 200_000) }
+                try data.withUnsafeBytes { _ = try Decoding(ByteReader($0), sizing: .stored, budget: 200_000) }
             }
-            _ = try data.withUnsafeBytes { try Decoding(ByteReader($0), .stored, budget: 1_000_000).picture() }
+            _ = try data.withUnsafeBytes { try Decoding(ByteReader($0), sizing: .stored, budget: 1_000_000).picture() }
         }
     }
 #endif

@@ -6,6 +6,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     @Suite("AnimatedImageResource", .bounded)

@@ -3,6 +3,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     /// An animation of `Samples`, and what its frames look like.
@@ -101,7 +102,7 @@
                 profiled.withUnsafeBytes { bytes in
                     let reader = ByteReader(bytes)
                     return file.hasSuffix("png")
-                        ? PNGDecoder.colours(reader) : ColorTransform(WebPHeader.profile(reader), .rgb)
+                        ? PNGDecoder.colours(reader) : ColorTransform(WebPHeader.profile(reader), model: .rgb)
                 })
             let (plain, animation) = try (AnimatedImage(data: Samples.data(file)), AnimatedImage(data: profiled))
             #expect(animation.frameCount == plain.frameCount)

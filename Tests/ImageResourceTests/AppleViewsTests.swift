@@ -7,6 +7,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     #if canImport(UIKit)

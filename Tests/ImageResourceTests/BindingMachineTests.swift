@@ -2,6 +2,7 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import ImageCodecs
 @testable import ImageResource
 
 @Suite("BindingMachine", .bounded)

@@ -4,6 +4,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     /// Small files that ask for much.
@@ -80,9 +81,9 @@
             let data = try Samples.data("bomb-interlaced.png")
             try data.withUnsafeBytes { bytes in
                 #expect(throws: ImageError.self) {
-                    _ = try Decoding(ByteReader(bytes), .maxPixelSize(100), budget: 300 << 20)
+                    _ = try Decoding(ByteReader(bytes), sizing: .maxPixelSize(100), budget: 300 << 20)
                 }
-                let decoding = try Decoding(ByteReader(bytes), .maxPixelSize(100), budget: 500 << 20)
+                let decoding = try Decoding(ByteReader(bytes), sizing: .maxPixelSize(100), budget: 500 << 20)
                 #expect(decoding.cost > 399_000_000)
             }
         }
@@ -98,8 +99,8 @@
             var bytes = [UInt8](try Samples.data("webp-animated-lossy.webp"))
             let frame = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("ANMF".utf8)) }) + 8
             bytes.replaceSubrange(frame + side..<frame + side + 3, with: [0xFF, 0xFF, 0xFF])
-            #expect(throws: ImageError.damaged(.webp, "there is no frame")) { try BitmapImage.decode(Data(bytes)) }
-            #expect(throws: ImageError.damaged(.webp, "there is no frame")) { try AnimatedImage(data: Data(bytes)) }
+            #expect(throws: ImageError.damaged(.webp, "no frame")) { try BitmapImage.decode(Data(bytes)) }
+            #expect(throws: ImageError.damaged(.webp, "no frame")) { try AnimatedImage(data: Data(bytes)) }
         }
 
         @Test("a GIF of a hundred thousand frames is decoded frame by frame")

@@ -5,6 +5,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     @Suite("Cancelled decodes", .bounded)
@@ -38,7 +39,7 @@
             let (mayEnd, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             #expect(throws: CancellationError.self) {
                 try ParseCancellation.with({ true }) {
-                    try WorkAside.run {
+                    try DetachedWork.run {
                         mayEnd.wait()
                         hasEnded.signal()
                     }
@@ -72,8 +73,8 @@
 
         @Test("what another thread returns or throws is the answer")
         func asideAnswers() throws {
-            #expect(try WorkAside.run { 7 } == 7)
-            #expect(throws: ImageError.outOfMemory) { try WorkAside.run { throw ImageError.outOfMemory } }
+            #expect(try DetachedWork.run { 7 } == 7)
+            #expect(throws: ImageError.outOfMemory) { try DetachedWork.run { throw ImageError.outOfMemory } }
         }
 
         @Test("it is asked often whether anybody waits, and a cancelled decode ends there", arguments: files)

@@ -3,6 +3,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     /// Small pictures of JPEGs, for which most of the file is passed over.
@@ -13,11 +14,11 @@
             try data.withUnsafeBytes { bytes in
                 let reader = try JPEGReader()
                 reader.give(ByteReader(bytes), isComplete: true)
-                guard try reader.readHeader(ByteReader(bytes)) != nil, let size = reader.startQuarter() else {
+                guard try reader.readHeader(ByteReader(bytes)) != nil, let size = reader.startQuarterScale() else {
                     return nil
                 }
                 var rows = [UInt8](repeating: 0, count: size.bytes)
-                let complete = rows.withUnsafeMutableBytes { all(into: $0, size, reader.quarterRows) }
+                let complete = rows.withUnsafeMutableBytes { all(into: $0, size, reader.quarterScaleRows) }
                 return (rows, size, complete)
             }
         }

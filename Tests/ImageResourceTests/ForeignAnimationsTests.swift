@@ -3,6 +3,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     /// GIF and APNG beside the rules; browsers and Pillow say what is right.
@@ -82,7 +83,7 @@
         @Test("a frame of no size that is cut short is an error, alone and in an animation")
         func cutEmptyFrame() {
             let data = gif(2, 1, frame(width: 0, data: [2, 200, 1]))
-            #expect(throws: ImageError.damaged(.gif, "the data end too early")) { try BitmapImage.decode(data) }
+            #expect(throws: ImageError.damaged(.gif, "the data ends too early")) { try BitmapImage.decode(data) }
             #expect(throws: ImageError.self) { try AnimatedImage(data: data) }
         }
 
@@ -110,6 +111,27 @@
             let control = try #require(plain.range(of: Data("acTL".utf8)))
             plain.replaceSubrange(control, with: Data("abTL".utf8))
             #expect(try shown == BitmapImage.decode(plain))
+        }
+
+        @Test("an APNG whose number of frames is out of range is the picture without animation, too")
+        func impossibleNumberOfFrames() throws {
+            var data = try Samples.data("apng-hidden.png")
+            let start = try #require(data.range(of: Data("acTL".utf8))).upperBound
+            data[start] = 0x80
+            #expect(try AnimatedImage(data: data).frameCount == 1)
+            #expect(try BitmapImage.decode(data) == BitmapImage.decode(changed("apng-hidden.png", "acTL", to: 0)))
+        }
+
+        @Test("the control chunk of an APNG's first frame may come before that of the animation")
+        func lateControl() throws {
+            let data = try Samples.data("apng-soft-keep-blend.png")
+            let control = try #require(data.range(of: Data("acTL".utf8))).lowerBound - 4
+            let frame = try #require(data.range(of: Data("fcTL".utf8))).lowerBound - 4
+            #expect(frame == control + 20)
+            let late = data[..<control] + data[frame..<(frame + 38)] + data[control..<frame] + data[(frame + 38)...]
+            let (expected, animation) = try (AnimatedImage(data: data), AnimatedImage(data: Data(late)))
+            #expect(animation.frameCount == expected.frameCount)
+            #expect(animation.firstFrame == expected.firstFrame)
         }
 
         @Test("frames beyond the number that an APNG announces are ignored")

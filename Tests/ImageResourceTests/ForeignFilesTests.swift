@@ -3,6 +3,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     /// Files as other programs write them, within the rules and beside them; browsers and Pillow say what is right.
@@ -41,6 +42,28 @@
                 file += [UInt8(part.number), UInt8(part.count)] + content
             }
             return file + data[(name - 2 + length)...]
+        }
+
+        @Test("inks are inverted without Adobe's marker, too, as browsers have them", arguments: [0, 8])
+        func inksWithoutMarker(_ side: Int) throws {
+            let marked = try Samples.data("jpeg-cmyk.jpg")
+            let name = try #require(marked.range(of: Data("Adobe".utf8))).lowerBound
+            let length = Int(marked[name - 2]) << 8 | Int(marked[name - 1])
+            let plain = marked[..<(name - 4)] + marked[(name - 2 + length)...]
+            let sizing = ImageSizing.maxPixelSize(side)
+            #expect(try BitmapImage.decode(plain, sizing: sizing) == BitmapImage.decode(marked, sizing: sizing))
+        }
+
+        @Test("of two Exif segments the first turns a JPEG")
+        func twoExif() throws {
+            func exif(_ data: Data) throws -> Data {
+                let name = try #require(data.range(of: Data("Exif\0\0".utf8))).lowerBound
+                return data[(name - 4)..<(name - 2 + Int(data[name - 2]) << 8 + Int(data[name - 1]))]
+            }
+            let (six, three) = try (Samples.data("jpeg-orientation-6.jpg"), Samples.data("jpeg-orientation-3.jpg"))
+            let both = try six[..<2] + exif(three) + six[2...]
+            #expect(ImageHeader(both)?.orientation == ImageHeader(three)?.orientation)
+            #expect(ImageHeader(six)?.orientation != ImageHeader(three)?.orientation)
         }
 
         @Test("the parts of a JPEG's profile may come in any order")

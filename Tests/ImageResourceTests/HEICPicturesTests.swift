@@ -3,6 +3,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     @Suite("What a HEIC file makes its decoder allocate", .bounded)
@@ -110,10 +111,12 @@
             }
             let bytes = try #require(workingBytes(file))
             #expect(bytes >= 16 * width * height)
-            let plan = DecodePlan(stored: PixelSize(width: side, height: side), orientation: .up, .stored)
+            let plan = DecodePlan(stored: PixelSize(width: side, height: side), orientation: .up, sizing: .stored)
             let working = PictureAssembler.workingBytes(plan, beside: bytes)
             #expect(throws: ImageError.overBudget(bytes: working, limit: 1 << 30)) {
-                try file.data.withUnsafeBytes { try Decoding(ByteReader($0), .stored, budget: 1 << 30).picture() }
+                try file.data.withUnsafeBytes {
+                    try Decoding(ByteReader($0), sizing: .stored, budget: 1 << 30).picture()
+                }
             }
         }
 
@@ -122,7 +125,9 @@
             var file = grid(columns: 1, width: 30000, height: 30000)
             file.properties[2] = HEIFFile.size(64, 64)
             #expect(throws: ImageError.self) {
-                try file.data.withUnsafeBytes { try Decoding(ByteReader($0), .stored, budget: 1 << 30).picture() }
+                try file.data.withUnsafeBytes {
+                    try Decoding(ByteReader($0), sizing: .stored, budget: 1 << 30).picture()
+                }
             }
             #expect(try #require(workingBytes(file)) > 30000 * 30000 * 16)
         }

@@ -4,6 +4,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     @Suite("Hostile bytes", .bounded)
@@ -41,7 +42,9 @@
             bytes.withUnsafeBytes { buffer in
                 let reader = ByteReader(buffer)
                 _ = ImageHeader(reader)
-                guard let decoding = try? Decoding(reader, sizing, pixels: 40_000, budget: 1 << 20) else { return nil }
+                guard let decoding = try? Decoding(reader, sizing: sizing, pixels: 40_000, budget: 1 << 20) else {
+                    return nil
+                }
                 #expect(decoding.cost <= 1 << 20)
                 guard let image = try? decoding.picture(DecodeBudget { 1 << 20 }) else { return nil }
                 #expect(image.width <= 40_000 && image.height <= 40_000 && image.width * image.height <= 40_000)
@@ -53,7 +56,7 @@
         private func animate(_ bytes: [UInt8], _ sizing: ImageSizing) {
             let budget = DecodeBudget { 1 << 20 }
             let source = try? FrameSources.source(
-                of: Data(bytes), sizing, limit: 1 << 20, budget: budget, room: DecodeBudget { 1 << 18 })
+                of: Data(bytes), sizing: sizing, limit: 1 << 20, budget: budget, room: DecodeBudget { 1 << 18 })
             guard let source, let maker = try? source.maker() else { return }
             for index in [0, 1, 2, 1] where index < source.durations.count {
                 guard let image = try? maker.frame(at: index) else { continue }
@@ -88,7 +91,7 @@
                     guard let header = ImageHeader(ByteReader(buffer)) else { return }
                     let size = PixelSize(width: header.pixelWidth, height: header.pixelHeight)
                     guard size.area <= 40_000 else { return }
-                    _ = try? PNGDecoder.picture(ByteReader(buffer), size)
+                    _ = try? PNGDecoder.picture(ByteReader(buffer), size: size)
                 }
             }
         }

@@ -4,6 +4,7 @@ import Testing
 
 import Synchronizer
 
+@testable import ImageCodecs
 @testable import ImageResource
 
 @Suite("ImageSizing", .bounded)

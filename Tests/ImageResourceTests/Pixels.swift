@@ -1,6 +1,7 @@
 #if !canImport(ImageIO)
     import Foundation
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     /// Compares pictures.

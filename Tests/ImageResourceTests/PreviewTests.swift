@@ -4,6 +4,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     @Suite("Previews", .bounded)

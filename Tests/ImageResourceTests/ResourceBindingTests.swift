@@ -6,6 +6,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     /// A binding, and all that it was told to show.

@@ -2,6 +2,7 @@
     import Foundation
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     /// A file of `Samples`, and what other decoders make of it; see `make_samples.py` there.

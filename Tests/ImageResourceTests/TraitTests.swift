@@ -3,6 +3,7 @@
     import TestTraits
     import Testing
 
+    @testable import ImageCodecs
     @testable import ImageResource
 
     /// Formats behind package traits: their headers in every build, their pixels where the trait is on

@@ -6,16 +6,16 @@
 
 #include "scaling.h"
 
-// Smaller pictures out of planes of luma and chroma, before they are colours.
+// Scales planes of luma and chroma before they are converted to colours.
 
-/// Makes a row of `width` weighted sums, down over `rows` rows of as many samples, one after the other.
+/// Computes a row of `width` weighted sums over `rows` consecutive rows of samples.
 void planes_down(const uint8_t *samples, size_t width, const float *weights, size_t rows, float *sums);
 
-/// Makes a row of `count` weighted sums across.
+/// Computes a row of `count` weighted sums across.
 void planes_across(const float *row, const scaling_span *spans, const float *weights, size_t count, float *sums);
 
-/// Makes `count` opaque pixels, BGRA, with the colours of VP8 (RFC 6386 §9.2: ITU-R BT.601, where black is 16 and white
-/// 235).
+/// Converts `count` samples to opaque BGRA with the colours of VP8 (RFC 6386 §9.2: ITU-R BT.601, where black is 16 and
+/// white 235).
 void planes_mix(const float *luma, const float *blue, const float *red, uint8_t *pixels, size_t count);
 
 #endif

@@ -11,28 +11,28 @@ typedef struct png_reader png_reader;
 typedef struct {
     uint32_t width, height;
     int interlaced;
-    /// Whether there is an alpha channel, or a colour that stands for transparent.
+    /// Whether there is an alpha channel, or a transparent colour.
     int transparent;
-    /// Whether it is stored without colours.
+    /// Whether the picture is stored in grey.
     int grey;
-    /// The colour profile (ICC), which belongs to the reader; NULL if there is none.
+    /// The ICC profile, which belongs to the reader; NULL if there is none.
     const uint8_t *profile;
     size_t profile_length;
 } png_reader_header;
 
-/// NULL if there is no memory. The bytes must stay in place until the reader is closed.
-/// `limit` is the largest that one chunk may be made to be, in bytes.
+/// Returns NULL if memory runs out. The bytes must stay in place until the reader is closed. `limit` is the largest size of
+/// a decompressed chunk, in bytes.
 png_reader *png_reader_open(const uint8_t *bytes, size_t length, size_t limit);
 
-/// Takes chunks as they are, whatever their checksums: for files that are put together in memory.
+/// Ignores checksums, for files that were assembled in memory.
 void png_reader_ignore_checksums(png_reader *reader);
 
-/// Reads up to the pixels; 0 if it failed.
+/// Reads up to the pixels. Returns 0 on failure.
 int png_reader_start(png_reader *reader, png_reader_header *header);
 
-/// Decodes `count` rows, `stride` bytes apart, as BGRA of 8 bits with straight alpha; 0 if it failed.
-/// An interlaced picture is decoded in one call, with all its rows; `proceed` is asked before each row of each pass,
-/// and ends it by saying 0.
+/// Decodes `count` rows, `stride` bytes apart, as BGRA of 8 bits with straight alpha. Returns 0 on failure. An interlaced
+/// picture is decoded in one call with all its rows. `proceed` is called before each row of each pass, and stops the decode
+/// by returning 0.
 int png_reader_rows(png_reader *reader, uint8_t *rows, size_t stride, uint32_t count,
                     int (*proceed)(void *), void *context);
 
@@ -44,10 +44,10 @@ void png_reader_close(png_reader *reader);
 
 typedef struct png_writer png_writer;
 
-/// NULL if there is no memory. Rows come as BGRA with straight alpha, or as BGR if `opaque`.
+/// Returns NULL if memory runs out. Rows are BGRA with straight alpha, or BGR if `opaque`.
 png_writer *png_writer_open(uint32_t width, uint32_t height, int opaque);
 int png_writer_row(png_writer *writer, const uint8_t *row);
-/// Ends the file and shows it; it belongs to the writer.
+/// Ends the file and returns it. It belongs to the writer.
 int png_writer_finish(png_writer *writer, const uint8_t **bytes, size_t *length);
 void png_writer_close(png_writer *writer);
 

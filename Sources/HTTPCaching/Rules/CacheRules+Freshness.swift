@@ -27,6 +27,14 @@ package enum LifetimeRule: String, Hashable, Sendable {
     case none = "no lifetime"
 }
 
+/// The estimated lifetime of a response without one (RFC 9111 §4.2.2).
+package struct HeuristicLifetime: Hashable, Sendable {
+    /// The share of the time since `Last-Modified` for which the response is fresh.
+    package var fraction = 0.1
+    /// The longest lifetime, in seconds.
+    package var limit: Double = 7 * 86_400
+}
+
 extension CacheRules {
     /// The freshness of a stored response at a time.
     package func freshness(of response: StoredResponse, at now: Date) -> Freshness {
@@ -54,7 +62,7 @@ extension CacheRules {
             let lastModified = facts.lastModified.flatMap({ HTTPDate.parse($0, at: response.responseTime) })
         else { return (0, .none) }
         let unchanged = generated.timeIntervalSince(lastModified)
-        return (min(max(0, unchanged * heuristicFraction), heuristicLimit), .heuristic)
+        return (min(max(0, unchanged * heuristic.fraction), heuristic.limit), .heuristic)
     }
 
     /// RFC 9111 §4.2.3. If the clock was set back to before the response arrived, the age is unknown: infinite, which

@@ -79,7 +79,7 @@ extension CacheRules {
         return parts.url ?? resolved
     }
 
-    /// The location as browsers read it: a backslash before the query is a slash, and tabs and line breaks are ignored.
+    /// As in browsers, a backslash before the query is a slash, and tabs and line breaks are ignored.
     private static func cleaned(_ location: String) -> String {
         let plain = location.filter { !$0.isNewline && $0 != "\t" }
         let end = plain.firstIndex { $0 == "?" || $0 == "#" } ?? plain.endIndex

@@ -1,7 +1,7 @@
 // Which request fields select a stored response (RFC 9111 §4.1).
 //
 // Credentials select whether `Vary` names them or not: a response to one credential never answers another. Secret values
-// are stored as digests only. Cookies that the session adds select only if `Vary` names them, or the response is `private`.
+// are stored as digests only. `CacheRules+Credentials.swift` says which cookies select.
 extension CacheRules {
     /// The request fields to store with a response.
     /// - Parameter siblings: the other responses stored for the URI. A response without `Vary` is selected by the fields
@@ -51,15 +51,6 @@ extension CacheRules {
         names.allSatisfy { name in
             facts.varyNames.contains { HTTPFields.same($0, name) } || response.selectingFields.contains(name)
         }
-    }
-
-    /// Credentials always bind, and so does a `Cookie` that the caller sets. Cookies from a cookie storage change with most
-    /// responses of many servers: they bind only responses that are `private`.
-    private static func bindingCredentials(of request: CacheRequest, facts: ResponseFacts) -> [String] {
-        let bindsCookie = request.fields.contains(FieldName.cookie) || facts.control.contains(.isPrivate)
-        let names = (request.fields.lines + request.sessionHeaders.lines).map(\.name)
-        let binding = names.filter(alwaysBinds)
-        return bindsCookie ? binding + [FieldName.cookie] : binding
     }
 
     /// Whether the fields of a request select a stored response.

@@ -15,10 +15,8 @@
 /// All of them are pure: they take values and the current time, and return values. Instance methods depend on the settings
 /// below; static methods follow from the RFCs alone.
 package struct CacheRules: Hashable, Sendable {
-    /// The share of the time since `Last-Modified` for which a response without a lifetime is fresh (RFC 9111 §4.2.2).
-    package var heuristicFraction = 0.1
-    /// The longest heuristic lifetime, in seconds.
-    package var heuristicLimit: Double = 7 * 86_400
+    /// How the lifetime of a response without one is estimated.
+    package var heuristic = HeuristicLifetime()
     /// Seconds after its lifetime for which a response may be used while it is validated in the background, unless the
     /// response says so itself (RFC 5861 §3).
     package var staleWhileRevalidate: Double = 0

@@ -1,16 +1,15 @@
-/// What a view shows, and whose answer may change that: a value that decides, without any view, load or thread.
+/// Decides what a view shows and which answer may change it. A value without view, load or thread.
 ///
-/// Each load has a token. What comes of any but the newest comes too late, so that no view ever shows what it was asked
-/// for before.
+/// Each load has a token. Answers with an older token are ignored, so a view never shows a resource of an earlier request.
 struct BindingMachine<Key: Equatable> {
     typealias Token = Int
 
-    /// What there is to be seen of the resource.
+    /// How much of the resource is visible.
     private enum Content {
         case nothing
-        /// A part of it, while the rest arrives.
+        /// A part, while the rest arrives.
         case part
-        /// All of it, be it stale.
+        /// All of it, possibly stale.
         case object
     }
 
@@ -20,15 +19,15 @@ struct BindingMachine<Key: Equatable> {
     private var lastToken = 0
 
     enum Step: Equatable {
-        /// It is under way already.
+        /// The resource is already loading.
         case goOn
-        /// Load, in place of what is under way. What is to be seen of the same resource stays.
+        /// Load, and cancel what is in flight. A visible object of the same resource stays.
         case load(Token)
-        /// Cancel what is under way, and show nothing.
+        /// Cancel what is in flight, and show nothing.
         case clear
     }
 
-    /// Asks for a resource, or for none.
+    /// Requests a resource, or none.
     mutating func ask(_ wanted: Key?) -> Step {
         if key != wanted { (key, content, loading) = (wanted, .nothing, nil) }
         if wanted == nil { return .clear }
@@ -38,29 +37,29 @@ struct BindingMachine<Key: Equatable> {
         return .load(lastToken)
     }
 
-    /// Whether that load is the newest, and has no answer yet.
+    /// Whether that load is the latest, and has no answer yet.
     func isLoading(_ token: Token) -> Bool {
         loading == token
     }
 
-    /// Whether there is nothing to be seen of the resource.
+    /// Whether nothing of the resource is visible.
     var showsNothing: Bool { content == .nothing }
 
-    /// Something has come before the answer; whether it is to be shown: in place of another part, and of nothing else.
+    /// A preview has arrived. Returns whether to show it: it may replace another part, and nothing else.
     mutating func previewed(_ token: Token, isPart: Bool) -> Bool {
         guard isLoading(token), content != .object else { return false }
         content = isPart ? .part : .object
         return true
     }
 
-    /// An answer has come; whether it is to be shown.
+    /// An answer has arrived. Returns whether to show it.
     mutating func answered(_ token: Token, isObject: Bool) -> Bool {
         guard isLoading(token) else { return false }
         (content, loading) = (isObject ? .object : .nothing, nil)
         return true
     }
 
-    /// Gives up what is under way; whether there was something. What is shown stays.
+    /// Cancels what is in flight. Returns whether there was anything. What is visible stays.
     mutating func cancel() -> Bool {
         defer { loading = nil }
         return loading != nil

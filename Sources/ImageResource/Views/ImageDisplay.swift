@@ -1,37 +1,38 @@
 public import Foundation
+public import ImageCodecs
 public import Synchronizer
 
-/// A view that shows an image and can load it: `UIImageView`, `NSImageView`, or one of your own.
+/// A view that shows an image and can load it: `UIImageView`, `NSImageView`, or your own.
 ///
 /// ```swift
 /// cell.imageView.loadImage(url, placeholder: grey)
 /// ```
 @MainActor
 public protocol ImageDisplay: AnyObject {
-    /// What is shown.
+    /// The visible image.
     var image: PlatformImage? { get set }
 
-    /// How large an image has to be for the view, by its bounds, its content mode and its screen.
+    /// The size that an image needs for the view, given its bounds, content mode and screen.
     var imageSizing: ImageSizing { get }
 
-    /// The loads of this view: a constant of its own.
+    /// The loads of this view. Return the same object each time.
     var imageLoads: ImageLoads { get }
 }
 
 extension ImageDisplay {
-    /// Loads an image and shows it, in place of what was shown or asked for before.
+    /// Loads an image and shows it in place of the previous one.
     ///
-    /// An image in memory is shown before this returns; a load that is still under way for the view is cancelled, so
-    /// that a cell which is used again never shows the wrong image.
+    /// An image in memory is shown before this returns. A load that is still in flight for the view is cancelled, so a
+    /// reused cell never shows the wrong image.
     ///
     /// - Parameters:
-    ///   - url: nil shows the placeholder.
-    ///   - placeholder: shown until the image is there; nil shows nothing.
-    ///   - failureImage: shown if the image cannot be loaded; nil leaves the placeholder.
-    ///   - sizing: how large it is decoded; nil takes what the view shows, as far as its layout is known.
-    ///   - showsPreviews: whether to show what there is until the image is there: the stored image at once, though it may
-    ///     be stale; else what has arrived, if its format allows it, which costs decodes.
-    ///   - synchronizer: what loads.
+    ///   - url: The image's URL; nil shows the placeholder.
+    ///   - placeholder: Shown until the image arrives; nil shows nothing.
+    ///   - failureImage: Shown if the load fails; nil leaves the placeholder.
+    ///   - sizing: The size at which the image is decoded; nil takes the view's size, as far as its layout is known.
+    ///   - showsPreviews: Whether to show previews: the stored image at once, even if it is stale, or otherwise the part
+    ///     that has     arrived, if the format allows it. Previews cost decodes.
+    ///   - synchronizer: The synchronizer that loads.
     public func loadImage(
         _ url: URL?, placeholder: PlatformImage? = nil, failureImage: PlatformImage? = nil,
         sizing: ImageSizing? = nil, showsPreviews: Bool = false, synchronizer: Synchronizer = .shared
@@ -42,21 +43,21 @@ extension ImageDisplay {
             synchronizer: synchronizer, on: self)
     }
 
-    /// Loads an image and shows it, as ``loadImage(_:placeholder:failureImage:sizing:showsPreviews:synchronizer:)`` with
-    /// the shared synchronizer. A string that is no URL shows the error image.
+    /// Loads an image and shows it, as ``loadImage(_:placeholder:failureImage:sizing:showsPreviews:synchronizer:)`` does,
+    /// with the shared synchronizer. If the string is not a URL, the failure image is shown.
     public func loadImage(urlString: String?, placeholderImage: PlatformImage?, errorImage: PlatformImage?) {
         let url = urlString.flatMap { URL(string: $0) }
         loadImage(
             url, placeholder: url == nil ? errorImage ?? placeholderImage : placeholderImage, failureImage: errorImage)
     }
 
-    /// Gives up the load under way. What is shown stays.
+    /// Cancels the load in flight. The visible image stays.
     public func cancelLoad() {
         imageLoads.cancel()
     }
 }
 
-/// The loads of one ``ImageDisplay``. When it goes away, with its view, they are cancelled.
+/// The loads of one ``ImageDisplay``. They are cancelled when it is released together with its view.
 @MainActor
 public final class ImageLoads {
     private var binding: ResourceBinding<ImageResource>?
@@ -64,7 +65,7 @@ public final class ImageLoads {
     private var placeholder: PlatformImage?
     private var failureImage: PlatformImage?
 
-    /// None so far.
+    /// Nil until the first load.
     public nonisolated init() {}
 
     func load(
@@ -85,8 +86,8 @@ public final class ImageLoads {
         showPhase(on: display)
     }
 
-    /// Where the binding goes on as it was, and did not have to show anything, the view may have been cleared meanwhile,
-    /// as cells are before they are used again, or have got another placeholder.
+    /// If the binding did not have to show anything, the view may have been cleared in the meantime, as cells are before
+    /// reuse, or may have another placeholder.
     private func showPhase(on display: some ImageDisplay) {
         guard let binding else { return }
         let image = image(for: binding.phase)

@@ -6,10 +6,10 @@
     #endif
 
     extension ImageLoads {
-        /// Its address tells the association from others; nothing is written there.
+        /// Its address is the key of the association. Nothing is written there.
         private static let key = UnsafeRawPointer(UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
 
-        /// The loads of a view that cannot have a property of its own: they live as long as it does.
+        /// The loads of a view that cannot have stored properties. They live as long as the view.
         static func associated(with view: AnyObject) -> ImageLoads {
             if let loads = objc_getAssociatedObject(view, key) as? ImageLoads { return loads }
             let loads = ImageLoads()

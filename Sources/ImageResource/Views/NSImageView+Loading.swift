@@ -2,8 +2,8 @@
     public import AppKit
 
     extension NSImageView: ImageDisplay {
-        /// By the view's bounds, how it scales, and the screen that it is on. A view without extent, as before its first
-        /// layout, asks for no more than its window, or a screen, can show.
+        /// The size depends on the view's bounds, scaling and screen. An empty view, as before its first layout, requests
+        /// no more than its window or a screen can show.
         public var imageSizing: ImageSizing {
             let space = bounds.isEmpty ? window?.frame.size ?? NSScreen.main?.frame.size ?? bounds.size : bounds.size
             let scale = window?.backingScaleFactor ?? NSScreen.main?.backingScaleFactor ?? 2

@@ -1,7 +1,7 @@
 import Foundation
 public import Synchronizer
 
-/// Binds something that shows, such as a view, to the resource that it is to show. It belongs to the main actor.
+/// Binds a view, or anything else that shows something, to a resource. It belongs to the main actor.
 ///
 /// ```swift
 /// let binding = ResourceBinding<ImageResource>(synchronizer: synchronizer) { phase in
@@ -11,25 +11,25 @@ public import Synchronizer
 /// binding.cancel()                           // when it goes off screen
 /// ```
 ///
-/// A new resource cancels the load of the one before, whose answer is never shown. An object in memory is shown before
-/// ``load(_:showsPreviews:)`` returns. When the binding goes away its load is cancelled.
+/// A new resource cancels the load of the previous one, whose answer is never shown. An object in memory is shown before
+/// ``load(_:showsPreviews:)`` returns. Releasing the binding cancels its load.
 @MainActor
 public final class ResourceBinding<R: Resource> {
-    /// What is to be shown.
+    /// What to show.
     public enum Phase: Sendable {
-        /// Nothing was asked for, or it was given up before anything came.
+        /// Nothing was requested, or the load was cancelled before anything arrived.
         case empty
-        /// The object is on its way.
+        /// The object is loading.
         case loading
-        /// The object is on its way, and this can be shown meanwhile: the stored one, though it may be stale, or what has
-        /// arrived of an image. Only if previews were asked for.
+        /// The object is loading, and this preview is available: the stored object, even if it is stale, or the part of an
+        /// image that has arrived. Only if previews were requested.
         case preview(R.ParsedObject)
-        /// The object, as it is now.
+        /// The current object.
         case success(R.ParsedObject)
-        /// Why there is none.
+        /// Why there is no object.
         case failure(any Error)
 
-        /// What there is to be seen: the object, or a preview of it.
+        /// The visible object: the object or its preview.
         public var object: R.ParsedObject? {
             switch self {
             case .preview(let object), .success(let object): object
@@ -49,12 +49,12 @@ public final class ResourceBinding<R: Resource> {
     private let show: @MainActor (Phase) -> Void
     private var machine = BindingMachine<Key>()
     private let current = CurrentLoad()
-    /// What was given to be shown last; `empty`, too, where it was to load and that was given up.
+    /// The phase that was shown last; `empty` also after a cancelled load.
     public private(set) var phase = Phase.empty
 
     /// - Parameters:
-    ///   - synchronizer: What loads.
-    ///   - show: Called with each change, on the main actor; it should not keep its view alive.
+    ///   - synchronizer: The synchronizer that loads.
+    ///   - show: Called on the main actor with each change. It should not retain its view.
     public init(synchronizer: Synchronizer = .shared, show: @escaping @MainActor (Phase) -> Void) {
         self.synchronizer = synchronizer
         self.show = show
@@ -62,20 +62,20 @@ public final class ResourceBinding<R: Resource> {
 
     /// Loads a resource and shows it; nil shows nothing.
     ///
-    /// Asked for again, a resource whose load is under way is not begun anew, with or without previews; one that is shown is loaded again, which
-    /// its freshness may answer, and stays to be seen meanwhile.
+    /// A resource that is already loading is not requested again, with or without previews. A resource that is shown is
+    /// loaded again and stays visible in the meantime; if it is fresh, the cache answers.
     ///
     /// - Parameters:
-    ///   - resource: What to load.
-    ///   - showsPreviews: Whether to show what there is until the answer comes, as ``Phase/preview(_:)``: the stored
-    ///     object at once, though it may be stale; else, of an image whose format allows it, what has arrived so far,
-    ///     which costs decodes. Never in place of an object that is shown already.
+    ///   - resource: The resource to load.
+    ///   - showsPreviews: Whether to show previews as ``Phase/preview(_:)``: the stored object at once, even if it is
+    ///     stale, or     otherwise the part of an image that has arrived, if its format allows it. Previews cost decodes.
+    ///     They never replace an     object that is already shown.
     public func load(_ resource: R?, showsPreviews: Bool = false) {
-        load(resource, resource?.identity, showsPreviews: showsPreviews)
+        load(resource, identity: resource?.identity, showsPreviews: showsPreviews)
     }
 
-    /// As ``load(_:showsPreviews:)``, for a caller that has asked for the identity already.
-    func load(_ resource: R?, _ identity: ResourceIdentity?, showsPreviews: Bool) {
+    /// Does the same as ``load(_:showsPreviews:)`` for a caller that already knows the identity.
+    func load(_ resource: R?, identity: ResourceIdentity?, showsPreviews: Bool) {
         let key = resource.flatMap { resource in identity.map { Key(identity: $0, variant: resource.variant) } }
         switch machine.ask(key) {
         case .goOn: return
@@ -84,49 +84,52 @@ public final class ResourceBinding<R: Resource> {
             change(to: .empty)
         case .load(let token):
             guard let resource, let identity else { return }
-            begin(resource, identity, token, showsPreviews)
+            begin(resource, identity: identity, token: token, showsPreviews: showsPreviews)
         }
     }
 
-    private func begin(_ resource: R, _ identity: ResourceIdentity, _ token: Token, _ showsPreviews: Bool) {
-        let cancel = showsPreviews ? follow(resource, identity, token) : load(resource, identity, token)
-        // It may have its answer, or have been replaced by what was shown.
+    private func begin(_ resource: R, identity: ResourceIdentity, token: Token, showsPreviews: Bool) {
+        let cancel =
+            showsPreviews
+            ? follow(resource, identity: identity, token: token)
+            : load(resource, identity: identity, token: token)
+        // The load may already have its answer, or the answer's handler may have replaced it.
         guard machine.isLoading(token) else { return cancel() }
-        // Only now the load before is cancelled: it may be the same transfer, for an image of another size.
+        // The previous load is cancelled only now: it may share its transfer, for another size of the same image.
         current.replace(with: cancel)
         if machine.showsNothing { change(to: .loading) }
     }
 
-    private func load(_ resource: R, _ identity: ResourceIdentity, _ token: Token) -> CancelLoading {
+    private func load(_ resource: R, identity: ResourceIdentity, token: Token) -> CancelLoading {
         synchronizer.loadResource(resource, identity: identity) { [weak self] result in
             switch result {
-            case .success(let object): self?.finish(token, .success(object))
-            case .error(let error): self?.finish(token, .failure(error))
-            case .noData: self?.finish(token, .failure(ResourceBindingError.noData))
+            case .success(let object): self?.finish(token, result: .success(object))
+            case .error(let error): self?.finish(token, result: .failure(error))
+            case .noData: self?.finish(token, result: .failure(ResourceBindingError.noData))
             }
         }
     }
 
-    private func follow(_ resource: R, _ identity: ResourceIdentity, _ token: Token) -> CancelLoading {
+    private func follow(_ resource: R, identity: ResourceIdentity, token: Token) -> CancelLoading {
         synchronizer.followResource(resource, identity: identity) { [weak self] step in
             switch step {
             case .success(let update):
                 switch update.phase {
-                case .stored: self?.preview(token, update.object, isPart: false)
-                case .preview: self?.preview(token, update.object, isPart: true)
-                case .fresh, .unchanged: self?.finish(token, .success(update.object))
+                case .stored: self?.preview(token, object: update.object, isPart: false)
+                case .preview: self?.preview(token, object: update.object, isPart: true)
+                case .fresh, .unchanged: self?.finish(token, result: .success(update.object))
                 }
-            case .failure(.emptyBody): self?.finish(token, .failure(ResourceBindingError.noData))
-            case .failure(let error): self?.finish(token, .failure(error))
+            case .failure(.emptyBody): self?.finish(token, result: .failure(ResourceBindingError.noData))
+            case .failure(let error): self?.finish(token, result: .failure(error))
             }
         }
     }
 
-    private func preview(_ token: Token, _ object: R.ParsedObject, isPart: Bool) {
+    private func preview(_ token: Token, object: R.ParsedObject, isPart: Bool) {
         if machine.previewed(token, isPart: isPart) { change(to: .preview(object)) }
     }
 
-    private func finish(_ token: Token, _ result: Result<R.ParsedObject, any Error>) {
+    private func finish(_ token: Token, result: Result<R.ParsedObject, any Error>) {
         switch result {
         case .success(let object):
             if machine.answered(token, isObject: true) { end(.success(object)) }
@@ -140,7 +143,7 @@ public final class ResourceBinding<R: Resource> {
         change(to: phase)
     }
 
-    /// Gives up the load under way. What is shown stays as it is.
+    /// Cancels the load in flight. What is shown stays.
     public func cancel() {
         guard machine.cancel() else { return }
         current.replace(with: nil)
@@ -153,13 +156,13 @@ public final class ResourceBinding<R: Resource> {
     }
 }
 
-/// Why a binding shows nothing, where no load has failed.
+/// Why a binding shows nothing although no load has failed.
 public enum ResourceBindingError: Error, Sendable {
-    /// The server answered with success and an empty body.
+    /// The server answered successfully with an empty body.
     case noData
 }
 
-/// Cancels the load that it holds when it is given another, and when it goes away.
+/// Cancels the load that it holds when it gets another one, and when it is released.
 private final class CurrentLoad: Sendable {
     private let cancel = Locked<CancelLoading?>(nil)
 

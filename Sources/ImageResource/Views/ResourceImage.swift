@@ -1,9 +1,10 @@
 #if canImport(SwiftUI)
     public import Foundation
     public import SwiftUI
+    public import ImageCodecs
     public import Synchronizer
 
-    /// A view of an image at a URL, in the manner of `AsyncImage`: through a `Synchronizer`, with its cache.
+    /// A view of an image at a URL, similar to `AsyncImage`. It loads through a `Synchronizer` and its cache.
     ///
     /// ```swift
     /// ResourceImage(url: url, sizing: .maxPixelSize(400)) { image in
@@ -13,8 +14,9 @@
     /// }
     /// ```
     ///
-    /// Say how large it is shown: without `sizing` the image is decoded as large as it is stored, which for a photograph is
-    /// some fifty megabytes. An image that is in memory is there in the first frame. The load is cancelled when the view disappears.
+    /// Set `sizing` to the size at which you show the image. Otherwise it is decoded at its stored size, which takes some
+    /// fifty megabytes for a photograph. An image in memory appears in the first frame. The load is cancelled when the view
+    /// disappears.
     public struct ResourceImage<Content: View>: View {
         private let resource: ImageResource?
         private let showsPreviews: Bool
@@ -23,13 +25,13 @@
         private let content: (ResourceImagePhase) -> Content
 
         /// - Parameters:
-        ///   - url: nil shows the phase `empty`.
-        ///   - sizing: how large the image is decoded; its `scale` is that of the image.
-        ///   - showsPreviews: whether to show what there is until the image is there, in the phase `success`, too: the
-        ///     stored image at once, though it may be stale; else what has arrived, if its format allows it, which costs decodes.
-        ///   - synchronizer: what loads; it is taken when the view first appears.
-        ///   - transaction: how the view changes from phase to phase, such as `Transaction(animation: .default)`.
-        ///   - content: what is shown in each phase.
+        ///   - url: The image's URL; nil shows the phase `empty`.
+        ///   - sizing: The size at which the image is decoded. Its `scale` is that of the image.
+        ///   - showsPreviews: Whether to show previews in the phase `success`: the stored image at once, even if it is
+        ///     stale, or     otherwise the part that has arrived, if the format allows it. Previews cost decodes.
+        ///   - synchronizer: The synchronizer that loads. It is taken when the view first appears.
+        ///   - transaction: How the view changes from phase to phase, such as `Transaction(animation: .default)`.
+        ///   - content: What to show in each phase.
         public init(
             url: URL?, sizing: ImageSizing = .stored, showsPreviews: Bool = false,
             synchronizer: Synchronizer = .shared, transaction: Transaction = Transaction(),
@@ -42,7 +44,7 @@
             self.content = content
         }
 
-        /// An image as large as it is stored, or as `sizing` says, and nothing until it is there, or if it cannot be loaded.
+        /// Creates a view that shows nothing until the image has loaded, or if it fails to load.
         public init(
             url: URL?, sizing: ImageSizing = .stored, showsPreviews: Bool = false,
             synchronizer: Synchronizer = .shared, transaction: Transaction = Transaction()
@@ -53,7 +55,7 @@
             ) { $0.image }
         }
 
-        /// An image, with what is shown until it is there, and if it cannot be loaded.
+        /// Creates a view with a placeholder, shown until the image has loaded and if it fails to load.
         public init<I: View, P: View>(
             url: URL?, sizing: ImageSizing = .stored, showsPreviews: Bool = false,
             synchronizer: Synchronizer = .shared, transaction: Transaction = Transaction(),
@@ -67,7 +69,7 @@
             }
         }
 
-        /// The content of the present phase.
+        /// The content of the current phase.
         public var body: some View {
             ResourceView(
                 resource, showsPreviews: showsPreviews, synchronizer: synchronizer, transaction: transaction
@@ -77,13 +79,13 @@
         }
     }
 
-    /// What a ``ResourceImage`` is to show.
+    /// What a ``ResourceImage`` shows.
     public enum ResourceImagePhase: Sendable {
         /// There is no image yet.
         case empty
-        /// The image; where previews are shown, what there is of it so far.
+        /// The image, or its preview if previews are shown.
         case success(Image)
-        /// Why there is none.
+        /// Why there is no image.
         case failure(any Error)
 
         /// The image, if there is one.
@@ -91,7 +93,7 @@
             if case .success(let image) = self { image } else { nil }
         }
 
-        /// Why there is none, if that is known.
+        /// The error, if there is one.
         public var error: (any Error)? {
             if case .failure(let error) = self { error } else { nil }
         }
@@ -103,5 +105,13 @@
             case .failure(let error): self = .failure(error)
             }
         }
+    }
+
+    extension Image {
+        #if canImport(UIKit)
+            nonisolated init(platformImage: PlatformImage) { self.init(uiImage: platformImage) }
+        #else
+            nonisolated init(platformImage: PlatformImage) { self.init(nsImage: platformImage) }
+        #endif
     }
 #endif

@@ -2,7 +2,7 @@
     public import SwiftUI
     public import Synchronizer
 
-    /// A view of a resource: asks for it when it appears, shows each phase, and cancels when it disappears.
+    /// A view of a resource. It requests the resource when it appears, shows each phase, and cancels when it disappears.
     ///
     /// ```swift
     /// ResourceView(JSONResource<Weather>(url: url)) { phase in
@@ -10,13 +10,13 @@
     /// }
     /// ```
     ///
-    /// An object that is in memory and fresh is there in the first frame.
+    /// A fresh object in memory appears in the first frame.
     public struct ResourceView<R: Resource, Content: View>: View {
-        /// What is to be shown.
+        /// What to show.
         public typealias Phase = ResourceBinding<R>.Phase
 
         private let resource: R?
-        /// Made once for each value of the view: the body is asked for with each phase.
+        /// Computed once for each value of the view, while the body is evaluated for each phase.
         private let identity: ResourceIdentity?
         private let showsPreviews: Bool
         private let synchronizer: Synchronizer
@@ -25,12 +25,13 @@
         @StateObject private var model: ResourceModel<R>
 
         /// - Parameters:
-        ///   - resource: nil shows the phase `empty`.
-        ///   - showsPreviews: whether there is a phase `preview` until the object is there, with the stored one at once,
-        ///     though it may be stale, or else what has arrived of an image, which costs decodes.
-        ///   - synchronizer: what loads; it is taken when the view first appears.
-        ///   - transaction: how the view changes from phase to phase, such as `Transaction(animation: .default)`.
-        ///   - content: what is shown in each phase.
+        ///   - resource: The resource; nil shows the phase `empty`.
+        ///   - showsPreviews: Whether there is a phase `preview` until the object has loaded: with the stored object at
+        ///     once, even if it is     stale, or otherwise with the part of an image that has arrived. Previews cost
+        ///     decodes.
+        ///   - synchronizer: The synchronizer that loads. It is taken when the view first appears.
+        ///   - transaction: How the view changes from phase to phase, such as `Transaction(animation: .default)`.
+        ///   - content: What to show in each phase.
         public init(
             _ resource: R?, showsPreviews: Bool = false, synchronizer: Synchronizer = .shared,
             transaction: Transaction = Transaction(),
@@ -45,21 +46,21 @@
             _model = StateObject(wrappedValue: ResourceModel(synchronizer: synchronizer))
         }
 
-        /// The content of the present phase.
+        /// The content of the current phase.
         public var body: some View {
-            // One view, whatever the content is: the task of an empty one would never begin, that of a conditional one would
-            // begin anew with each of its branches.
+            // The stack makes one view of any content. The task of an empty view would never start, and the task of a
+            // conditional view would restart with each branch.
             ZStack { content(model.phase(for: resource, identity, changingBy: transaction)) }
                 .task(id: ResourceModel<R>.Key(resource, identity)) {
-                    await model.follow(resource, identity, showsPreviews: showsPreviews)
+                    await model.follow(resource, identity: identity, showsPreviews: showsPreviews)
                 }
         }
     }
 
-    /// Loads for a ``ResourceView``, as long as its task runs.
+    /// Loads for a ``ResourceView`` while its task runs.
     @MainActor
     final class ResourceModel<R: Resource>: ObservableObject {
-        /// What tells resources apart: another one is another task.
+        /// Distinguishes resources. Another key means another task.
         struct Key: Equatable {
             private let identity: ResourceIdentity?
             private let variant: ResourceVariant?
@@ -73,7 +74,7 @@
         @Published private var phase = ResourceBinding<R>.Phase.empty
         private let synchronizer: Synchronizer
         private var key: Key?
-        /// The number of tasks that have followed so far, which tells the latest from others.
+        /// The number of tasks started so far, which identifies the latest.
         private(set) var followed = 0
         private var transaction = Transaction()
         private lazy var binding = ResourceBinding<R>(synchronizer: synchronizer) { [weak self] phase in
@@ -85,7 +86,7 @@
             self.synchronizer = synchronizer
         }
 
-        /// What to show now: for a resource whose task has not begun yet, what is in memory.
+        /// The current phase: for a resource whose task has not started yet, the object in memory.
         func phase(
             for resource: R?, _ identity: ResourceIdentity?, changingBy transaction: Transaction
         ) -> ResourceBinding<R>.Phase {
@@ -95,14 +96,14 @@
             return synchronizer.cachedObject(for: resource, identity: identity).map { .success($0) } ?? .loading
         }
 
-        /// Loads, and waits until the task is cancelled: when the view disappears, or shows another resource.
-        func follow(_ resource: R?, _ identity: ResourceIdentity?, showsPreviews: Bool = false) async {
+        /// Loads, and waits until the task is cancelled because the view disappears or shows another resource.
+        func follow(_ resource: R?, identity: ResourceIdentity?, showsPreviews: Bool = false) async {
             followed += 1
             let mine = followed
             key = Key(resource, identity)
-            binding.load(resource, identity, showsPreviews: showsPreviews)
+            binding.load(resource, identity: identity, showsPreviews: showsPreviews)
             for await _ in AsyncStream(Never.self, { _ in }) {}  // It ends when the task is cancelled.
-            // A later task may have begun before this one ends; what is under way then belongs to that.
+            // A later task may have started before this one ends. What is in flight then belongs to the later task.
             if mine == followed { binding.cancel() }
         }
     }

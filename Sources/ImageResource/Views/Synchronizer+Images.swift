@@ -3,17 +3,17 @@ public import Synchronizer
 import Foundation
 
 extension Synchronizer {
-    /// Loads an image by a string, and always answers with something to show.
+    /// Loads an image from a string, and always answers with something to show.
     ///
-    /// The completion is called on the main actor, once, or never after a cancel; for an image in memory before this
-    /// returns, if it is called on the main actor.
+    /// The completion is called once on the main actor, or never after a cancel. If you call this on the main actor and the
+    /// image is in memory, the completion runs before this returns.
     ///
     /// - Parameters:
-    ///   - urlString: nil, or what is no URL, is answered with the placeholder.
-    ///   - placeholder: the answer where there is no image.
-    ///   - completion: given the image, and whether it came without the network having to send it: out of memory or the
-    ///     cache, or as the placeholder.
-    /// - Returns: what cancels the load, from any thread.
+    ///   - urlString: The image's URL. If it is nil or not a URL, the answer is the placeholder.
+    ///   - placeholder: The answer if there is no image.
+    ///   - completion: Gets the image, and whether it came without a transfer: from memory, from the cache, or as the
+    ///     placeholder.
+    /// - Returns: Cancels the load, from any thread.
     @MainActor
     @discardableResult
     public func loadImage(

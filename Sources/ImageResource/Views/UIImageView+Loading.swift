@@ -2,8 +2,8 @@
     public import UIKit
 
     extension UIImageView: ImageDisplay {
-        /// By the view's bounds, its content mode, and the screen that it is on. A view without extent, as before its
-        /// first layout, asks for no more than its window, or a screen, can show.
+        /// The size depends on the view's bounds, content mode and screen. An empty view, as before its first layout,
+        /// requests no more than its window or a screen can show.
         public var imageSizing: ImageSizing {
             let space = bounds.isEmpty ? window?.bounds.size ?? Self.largestSpace : bounds.size
             let scale = traitCollection.displayScale
@@ -18,7 +18,7 @@
         public var imageLoads: ImageLoads { .associated(with: self) }
 
         #if os(visionOS)
-            /// The size of a new window, as there is no screen.
+            /// The size of a new window, because there is no screen.
             private static var largestSpace: CGSize { CGSize(width: 1280, height: 720) }
         #else
             private static var largestSpace: CGSize { UIScreen.main.bounds.size }

@@ -12,14 +12,14 @@ public struct ResourceIdentity: Sendable {
     /// The request to send.
     package let request: URLRequest
     /// The key for coalescing; nil for a request that is never coalesced.
-    let sharing: RequestIdentity?
+    let sharing: CoalescingKey?
 
     /// Creates the identity of a request, which loads send.
     public init(_ request: URLRequest) {
         var request = request
         if let url = request.url, !url.isPlainHTTP { request.url = url.withLowercaseScheme }
         self.request = request
-        sharing = RequestIdentity(request)
+        sharing = CoalescingKey(request)
     }
 
     /// Nil for a request that bypasses the memory cache.
@@ -43,127 +43,5 @@ extension ResourceIdentity: Equatable {
                 && one.request.httpBody == other.request.httpBody
         }
         return sharing == other.sharing && one.request.cachePolicy == other.request.cachePolicy
-    }
-}
-
-/// Which objects from memory may answer a request.
-enum MemoryCachePolicy: Sendable {
-    case whileFresh
-    /// The cache policy accepts an object of any age.
-    case ofAnyAge
-
-    /// Nil if the cache or the network must answer.
-    init?(_ request: URLRequest) {
-        switch request.cachePolicy {
-        case .useProtocolCachePolicy: self = .whileFresh
-        case .returnCacheDataElseLoad, .returnCacheDataDontLoad: self = .ofAnyAge
-        default: return nil
-        }
-        if let fields = request.allHTTPHeaderFields, fields.keys.contains(where: RequestIdentity.bypassesMemoryCache) {
-            return nil
-        }
-    }
-}
-
-/// The key by which requests are coalesced in flight and in memory.
-///
-/// It contains all headers, because any of them may select the response or authenticate the user (an API key in a custom
-/// header), except tracing headers. So the headers that a stored `Vary` names are in the key.
-struct RequestIdentity: Hashable, Sendable {
-    private enum Method: Hashable, Sendable { case get, head }
-
-    /// In one object, because identities are copied and compared much more often than they are created.
-    private final class Content: Sendable {
-        let url: URL
-        let method: Method
-        let sendsCookies: Bool
-        /// Nil without headers, which is common and fast to compare.
-        let fields: [String: String]?
-        /// Belongs to the request, and is not compared.
-        let memoryCachePolicy: MemoryCachePolicy?
-        let hash: Int
-
-        init(
-            url: URL, method: Method, sendsCookies: Bool, fields: [String: String]?,
-            memoryCachePolicy: MemoryCachePolicy?
-        ) {
-            self.memoryCachePolicy = memoryCachePolicy
-            self.url = url
-            self.method = method
-            self.sendsCookies = sendsCookies
-            self.fields = fields
-            var hasher = Hasher()
-            hasher.combine(url)
-            hasher.combine(fields)
-            hash = hasher.finalize()
-        }
-    }
-
-    private let content: Content
-
-    /// Nil for a request that is never coalesced: with an unsafe method, or a body.
-    init?(_ request: URLRequest) {
-        guard let url = request.url?.withoutFragment, request.httpBody == nil, request.httpBodyStream == nil
-        else { return nil }
-        let method: Method
-        switch request.httpMethod {
-        case "GET"?, nil: method = .get
-        case "HEAD"?: method = .head
-        default: return nil
-        }
-        content = Content(
-            url: url, method: method, sendsCookies: request.httpShouldHandleCookies,
-            fields: request.allHTTPHeaderFields.flatMap(Self.selecting), memoryCachePolicy: MemoryCachePolicy(request))
-    }
-
-    var memoryCachePolicy: MemoryCachePolicy? { content.memoryCachePolicy }
-
-    /// The key under which the cache stores responses to the request.
-    var cacheKey: String { CacheRules.cacheKey(of: content.url.absoluteString) }
-
-    static func == (one: RequestIdentity, other: RequestIdentity) -> Bool {
-        let (one, other) = (one.content, other.content)
-        return one === other
-            || (one.hash == other.hash && one.url == other.url && one.method == other.method
-                && one.sendsCookies == other.sendsCookies && one.fields == other.fields)
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(hash)
-    }
-
-    /// Computed once.
-    var hash: Int { content.hash }
-
-    private static func selecting(_ fields: [String: String]) -> [String: String]? {
-        var selecting: [String: String] = [:]
-        for (name, value) in fields {
-            let name = name.lowercased()
-            if !tracing.contains(name) { selecting[name] = value }
-        }
-        return selecting.isEmpty ? nil : selecting
-    }
-
-    /// Whether the header controls caching or ranges: then the cache or the network answers, and not the memory cache.
-    static func bypassesMemoryCache(_ name: String) -> Bool {
-        let name = name.lowercased()
-        return name == "cache-control" || name == "pragma" || name == "range" || name.hasPrefix("if-")
-    }
-
-    /// Tracing headers: they differ from request to request, and never select a response.
-    private static let tracing: Set<String> = [
-        "traceparent", "tracestate", "baggage", "x-request-id", "x-correlation-id", "x-b3-traceid", "x-b3-spanid",
-        "x-b3-parentspanid", "x-b3-sampled", "x-amzn-trace-id", "sentry-trace",
-    ]
-}
-
-extension URL {
-    /// The URL without its fragment, which is not sent (RFC 3986 §3.5).
-    fileprivate var withoutFragment: URL {
-        guard absoluteString.utf8.contains(UInt8(ascii: "#")),
-            var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
-        else { return self }
-        parts.fragment = nil
-        return parts.url ?? self
     }
 }

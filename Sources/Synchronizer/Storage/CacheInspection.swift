@@ -35,7 +35,7 @@ package struct CacheInspection {
                 throw Unusable(description: "There is no cache in \(directory.path).")
             }
             try directory.check()
-            connection = try ReadConnection(generation)
+            connection = try ReadConnection(generation, busyTimeout: BusyTimeout(seconds: 2))
         } catch let unusable as Unusable {
             throw unusable
         } catch {

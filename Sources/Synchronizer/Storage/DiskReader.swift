@@ -29,14 +29,16 @@ final class DiskReader: Sendable {
     }
 
     private let directory: CacheDirectory
+    private let busyTimeout: BusyTimeout
     private let pool = Locked(Pool())
     /// More connections than that are closed when they have been used.
     private let largestPool = 8
     /// For how long a generation that should not be there any more may still be read, in nanoseconds.
     private let lookInterval: UInt64 = 500_000_000
 
-    init(_ directory: CacheDirectory) {
+    init(_ directory: CacheDirectory, busyTimeout: BusyTimeout) {
         self.directory = directory
+        self.busyTimeout = busyTimeout
     }
 
     func read<Answer>(_ body: (ReadConnection) throws -> Answer) -> Outcome<Answer> {
@@ -60,7 +62,7 @@ final class DiskReader: Sendable {
             return .nothing
         }
         do {
-            let connection = try ReadConnection(generation)
+            let connection = try ReadConnection(generation, busyTimeout: busyTimeout)
             let answer = try body(connection)
             giveBack(connection)
             return .answer(answer)

@@ -24,7 +24,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     private let directory: CacheDirectory
     private let report: @Sendable (String) -> Void
     private let queue = DispatchQueue(label: "SQLiteURLCache.writer", qos: .utility)
-    private let patience: Int
+    private let busyTimeout: BusyTimeout
     private var connection: WriteConnection?
     private var hasReportedFailure = false
     private var triesAgain = false
@@ -33,11 +33,14 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
 
     /// - Parameters:
     ///   - report: told what users should know, in one line.
-    ///   - patience: for how many milliseconds to wait while another process writes.
-    init(_ directory: CacheDirectory, report: @escaping @Sendable (String) -> Void, patience: Int = 4000) {
+    ///   - busyTimeout: for how long to wait while another process writes.
+    init(
+        _ directory: CacheDirectory, report: @escaping @Sendable (String) -> Void,
+        busyTimeout: BusyTimeout = BusyTimeout(seconds: 4)
+    ) {
         self.directory = directory
         self.report = report
-        self.patience = patience
+        self.busyTimeout = busyTimeout
     }
 
     /// Writes what waits; returns at once.
@@ -200,7 +203,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
             let newest = try Generation.newest(in: directory)
             if let newest, newest != damaged?.generation {
                 do {
-                    let opened = try WriteConnection(directory, newest, patience: patience)
+                    let opened = try WriteConnection(directory, newest, busyTimeout: busyTimeout)
                     newest.removeOlder(in: directory)
                     return opened
                 } catch let failure as SQLiteFailure where failure.isDamage {

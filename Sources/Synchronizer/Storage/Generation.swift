@@ -45,7 +45,7 @@ struct Generation: Hashable, Sendable {
     ///   when it returns.
     static func make(
         after newest: Generation?, in directory: CacheDirectory,
-        _ fill: (Draft) throws -> Void = { try Database(path: $0.database, patience: 1000).execute(Schema.create) }
+        _ fill: (Draft) throws -> Void = { try Database(path: $0.database, busyTimeout: .none).execute(Schema.create) }
     ) throws {
         let next = Generation((newest?.number ?? 0) + 1, in: directory)
         let draft = Draft(path: "\(directory.path)/\(draftPrefix)\(getpid())-\(GrowingID.next())")

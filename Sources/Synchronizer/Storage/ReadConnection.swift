@@ -11,9 +11,9 @@ final class ReadConnection {
     private var knownDataVersion: Int64?
 
     /// - Throws: `SQLiteFailure`; it is damage if the database is not one of ours.
-    init(_ generation: Generation, patience: Int = 2000) throws(SQLiteFailure) {
+    init(_ generation: Generation, busyTimeout: BusyTimeout) throws(SQLiteFailure) {
         self.generation = generation
-        database = try Database.open(generation, patience: patience, Schema.reading)
+        database = try Database.open(generation, busyTimeout, Schema.reading)
         entriesOfURL = try database.prepare(Schema.entriesOfURL)
         entry = try database.prepare(Schema.entry)
         body = try database.prepare(Schema.body)
@@ -155,9 +155,11 @@ struct DiskAnswer {
 
 extension Database {
     /// Opens the database of a generation, and checks that it is one of ours, and as we make it.
-    static func open(_ generation: Generation, patience: Int, _ settings: String) throws(SQLiteFailure) -> Database {
+    static func open(
+        _ generation: Generation, _ busyTimeout: BusyTimeout, _ settings: String
+    ) throws(SQLiteFailure) -> Database {
         do throws(SQLiteFailure) {
-            let database = try Database(path: generation.database, patience: patience)
+            let database = try Database(path: generation.database, busyTimeout: busyTimeout)
             try database.execute(Schema.connection + settings)
             try database.execute(Schema.beginReading)
             let (version, id) = (

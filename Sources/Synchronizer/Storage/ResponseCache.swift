@@ -66,13 +66,13 @@ final class ResponseCache: Sendable {
 
     init(
         memoryCapacity: Int, diskCapacity: Int, directory: URL, time: any TimeSource,
-        report: @escaping @Sendable (String) -> Void
+        busyTimeout: BusyTimeout = BusyTimeout(seconds: 2), report: @escaping @Sendable (String) -> Void
     ) {
         self.directory = CacheDirectory(directory)
         self.time = time
         state = Locked(
             State(memory: MemoryLayer(capacity: max(0, memoryCapacity)), diskCapacity: max(0, diskCapacity)))
-        reader = DiskReader(self.directory)
+        reader = DiskReader(self.directory, busyTimeout: busyTimeout)
         writer = DiskWriter(self.directory, report: report)
     }
 

@@ -73,7 +73,7 @@ extension WriteConnection {
     }
 
     private func copy(to draft: Generation.Draft, usedAfter last: Place) throws(SQLiteFailure) {
-        let copy = try Database(path: draft.database, patience: 1000)
+        let copy = try Database(path: draft.database, busyTimeout: .none)
         try copy.execute(Schema.connection)
         try copy.prepare(Schema.attachOld).run(binding: Data(generation.database.utf8), at: 0)
         try copy.execute(Schema.copy(usedAfter: last))

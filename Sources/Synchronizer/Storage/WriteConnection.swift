@@ -19,11 +19,11 @@ final class WriteConnection {
     struct Superseded: Error {}
 
     /// Opens a generation that is there, and counts its files.
-    init(_ directory: CacheDirectory, _ generation: Generation, patience: Int) throws {
+    init(_ directory: CacheDirectory, _ generation: Generation, busyTimeout: BusyTimeout) throws {
         self.directory = directory
         self.generation = generation
         try generation.prepare()
-        database = try Database.open(generation, patience: patience, Schema.writing)
+        database = try Database.open(generation, busyTimeout, Schema.writing)
         try checkHeader()
         try transaction { try countFiles() }
     }

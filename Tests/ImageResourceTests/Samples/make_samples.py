@@ -204,6 +204,9 @@ def foreign():
         "detailed-prophoto.webp": saved(image, "WEBP", quality=80, icc_profile=prophoto),
         "detailed-prophoto.png": saved(image.crop((0, 0, 160, 120)).quantize(64), "PNG", icc_profile=prophoto),
         "detailed-p3.jpg": saved(image, "JPEG", quality=85, icc_profile=like_srgb),
+        "detailed-cmyk.jpg": saved(image.convert("CMYK"), "JPEG", quality=85),
+        "detailed-p3.webp": saved(image, "WEBP", quality=80, icc_profile=like_srgb),
+        "detailed-p3.png": saved(image.crop((0, 0, 160, 120)).quantize(64), "PNG", icc_profile=like_srgb),
     }.items():
         (HERE / name).write_bytes(data)
     with tempfile.TemporaryDirectory() as folder:

@@ -41,6 +41,7 @@ struct RedirectTests {
             ("//b.example/x", "http://b.example/x"), ("./", "http://a.example/b/"),
             ("#f", "http://a.example/b/c?d=e#f"),
             ("../../../x", "http://a.example/x"), ("x?y=z#f", "http://a.example/b/x?y=z#f"),
+            ("\\\\b.example\\x", "http://b.example/x"), ("/x\t/y\r\n", "http://a.example/x/y"),
         ])
     func target(location: String, url: String) {
         #expect(Self.followed(Self.step(location))?.url?.absoluteString == url)

@@ -38,7 +38,7 @@ struct PreviewRunTests {
             try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil)))
         let resource = Watched(url: url, previewers: previewers)
         let job = LoadJob(
-            resource, resource.identity, priority: .normal, options: FetchOptions(maximumBodySize: 100))
+            resource, identity: resource.identity, priority: .normal, options: FetchOptions(maximumBodySize: 100))
         run = PreviewRun(
             interval: 0, time: ManualClock(), job: job, isDue: { [turns] in turns.withLock { $0 += 1 } },
             report: { [shown] object, _ in shown.append("\(object)") })

@@ -16,31 +16,31 @@ struct SlotHeapTests {
         var model: [SlotID: LoadRank] = [:]
         for rank in 0..<500 {
             let element = SlotID(slot: .random(in: 0..<40, using: &generator), number: 1)
-            other.set(strangers[rank % 20], rank: LoadRank(priority: .low, sequence: Int64(rank)), &places)
+            other.set(strangers[rank % 20], rank: LoadRank(priority: .low, sequence: Int64(rank)), in: &places)
             switch Int.random(in: 0..<5, using: &generator) {
             case 0:
-                let isRemoved = heap.remove(element, &places)
+                let isRemoved = heap.remove(element, in: &places)
                 #expect(isRemoved == (model.removeValue(forKey: element) != nil))
             case 1:
                 let first = model.max { $0.value < $1.value }?.key
-                let popped = heap.popFirst(&places)
+                let popped = heap.popFirst(in: &places)
                 #expect(popped == first)
                 if let first { model[first] = nil }
             default:
                 // Ranks are all different: even numbers for the newest, odd ones for the oldest.
                 let turn = Int64(Bool.random(using: &generator) ? rank * 2 : -rank * 2 + 1)
                 let rank = LoadRank(priority: LoadPriority.allCases[Int(turn.magnitude) % 5], sequence: turn)
-                heap.set(element, rank: rank, &places)
+                heap.set(element, rank: rank, in: &places)
                 model[element] = rank
             }
             #expect(heap.count == model.count)
             #expect(heap.isEmpty == model.isEmpty)
-            #expect(heap.contains(element, places) == (model[element] != nil))
+            #expect(heap.contains(element, in: places) == (model[element] != nil))
             #expect(heap.firstRank == model.values.max())
-            #expect(!heap.contains(SlotID(slot: element.slot, number: 2), places))
+            #expect(!heap.contains(SlotID(slot: element.slot, number: 2), in: places))
         }
         var rest: [SlotID] = []
-        while let element = heap.popFirst(&places) { rest.append(element) }
+        while let element = heap.popFirst(in: &places) { rest.append(element) }
         #expect(rest == model.sorted { $0.value > $1.value }.map(\.key))
     }
 }

@@ -101,59 +101,6 @@ struct CapacityTests {
         #expect(third.cachedResponse(for: request) == nil)
     }
 
-    @Test("a smaller capacity evicts, and gives the space back")
-    func shrinking() throws {
-        let directory = TemporaryDirectory()
-        let cache = directory.urlCache(disk: 16 << 20)
-        for number in 0..<300 {
-            let url = "https://example.com/\(number)"
-            cache.store(Sample.stored(url), try Sample.cached(url, Sample.body(30_000, seed: UInt64(number))))
-        }
-        cache.flush()
-        #expect(try directory.allocatedBytes() > 8 << 20)
-        cache.diskCapacity = 2 << 20
-        cache.flush()
-        #expect(try directory.allocatedBytes() <= (2 << 20) * 11 / 10)
-        #expect(cache.statistics.evictions > 200)
-        cache.diskCapacity = 0
-        cache.flush()
-        #expect(try directory.allocatedBytes() < 200_000)
-        #expect(cache.entries(for: "https://example.com/299").isEmpty)
-    }
-
-    @Test("a much smaller capacity copies what was used last into a new generation, whatever holds the bodies")
-    func shrinkingAtOnce() throws {
-        let directory = TemporaryDirectory()
-        let clock = ManualClock()
-        let cache = directory.urlCache(disk: 32 << 20, time: clock)
-        let sizes = [200, 4000, 30_000]
-        let urls = (0..<300).map { "https://example.com/\($0)" }
-        for (number, url) in urls.enumerated() {
-            clock.advance(by: 1)  // entries that were used at the same moment go in no particular order
-            cache.store(
-                Sample.stored(url), try Sample.cached(url, Sample.body(sizes[number % 3], seed: UInt64(number))))
-        }
-        cache.flush()
-        let generation = try Generation.newest(in: directory.files)
-        cache.diskCapacity = 2 << 20
-        cache.flush()
-        #expect(try Generation.newest(in: directory.files) != generation)
-        #expect(try directory.allocatedBytes() <= (2 << 20) * 11 / 10)
-        let kept = try urls.map { try cache.cachedResponse(for: Sample.request($0))?.data }
-        for (number, body) in kept.enumerated() where body != nil {
-            #expect(body == Sample.body(sizes[number % 3], seed: UInt64(number)))
-        }
-        let first = try #require(kept.firstIndex { $0 != nil })
-        // Not half of what there is room for went, too, and only what was used least recently.
-        #expect((100..<200).contains(first))
-        #expect(kept[first...].allSatisfy { $0 != nil })
-        #expect(cache.statistics.evictions == first)
-        #expect(cache.statistics.corruptEntriesDropped == 0)
-        cache.storeCachedResponse(try Sample.cached(urls[0], Data([1])), for: try Sample.request(urls[0]))
-        cache.flush()
-        #expect(try cache.cachedResponse(for: Sample.request(urls[0]))?.data == Data([1]))
-    }
-
     @Test("removing everything gives the space back")
     func removingAll() throws {
         let directory = TemporaryDirectory()

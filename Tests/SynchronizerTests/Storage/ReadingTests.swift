@@ -64,7 +64,7 @@ struct ReadingTests {
         let cache = directory.cache(memory: 8 << 20, time: ManualClock())
         try store(cache, 1, size: 100)
         cache.flush()
-        let other = try Database(path: directory.generation.database, patience: 0)
+        let other = try Database(path: directory.generation.database, busyTimeout: .none)
         try other.execute(Schema.begin)  // the writer waits
         let stored = Sample.stored(url(1), selecting: [("Accept", "b")])
         cache.store(StoredRecord(stored), try Sample.cached(url(1), Data([2])), keepsObject: false)

@@ -55,10 +55,10 @@ struct WriterTests {
     func busy() throws {
         let directory = TemporaryDirectory()
         try directory.makeGeneration()
-        let other = try WriteConnection(directory.files, directory.generation, patience: 0)
+        let other = try WriteConnection(directory.files, directory.generation, busyTimeout: .none)
         try other.database.execute(Schema.begin)
         let source = OneStore(Data([1]))
-        let writer = DiskWriter(directory.files, report: { _ in }, patience: 0)
+        let writer = DiskWriter(directory.files, report: { _ in }, busyTimeout: .none)
         func flush() {
             let done = DispatchSemaphore(value: 0)
             writer.flush(from: source) { done.signal() }
@@ -130,7 +130,7 @@ struct WriterTests {
     func staleConnection() throws {
         let directory = TemporaryDirectory()
         try directory.makeGeneration()
-        let stale = try WriteConnection(directory.files, directory.generation, patience: 0)
+        let stale = try WriteConnection(directory.files, directory.generation, busyTimeout: .none)
         try Generation.make(after: directory.generation, in: directory.files)
         #expect(throws: WriteConnection.Superseded.self) { try stale.transaction {} }
         stale.generation.retire(from: directory.files)

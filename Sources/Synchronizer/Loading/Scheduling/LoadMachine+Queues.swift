@@ -22,7 +22,7 @@ extension LoadMachine {
         visibleCount += (new.isVisible ? 1 : 0) - (old.isVisible ? 1 : 0)
         if let host = old.queuedOn, new.queuedOn == nil { network.stopWaiting(id, host: host) }
         switch new.stage {
-        case .waitingToLookUp: lookups.set(id, rank: new.rank, &lookupPlaces)
+        case .waitingToLookUp: lookups.set(id, rank: new.rank, in: &lookupPlaces)
         case .waitingForNetwork: if let host = new.queuedOn { network.wait(id, host: host, rank: new.rank) }
         case .loading: network.rerank(running: id, rank: new.rank)
         case .lookingUp, .arrived, .backingOff: break
@@ -36,7 +36,7 @@ extension LoadMachine {
     /// Frees what the download holds at its stage: its place in a queue, or its slot, and its host.
     mutating func leaveStage(of download: Download, id: DownloadID) {
         switch download.stage {
-        case .waitingToLookUp: lookups.remove(id, &lookupPlaces)
+        case .waitingToLookUp: lookups.remove(id, in: &lookupPlaces)
         case .lookingUp: lookupsRunning -= 1
         case .waitingForNetwork(let host):
             network.stopWaiting(id, host: host)
@@ -60,7 +60,7 @@ extension LoadMachine {
             start(id, parse)
         } else {
             let rank = rank(parse.priorities.highest, sequence: parse.sequence)
-            waitingParses.set(id, rank: rank, &parsePlaces)
+            waitingParses.set(id, rank: rank, in: &parsePlaces)
         }
     }
 
@@ -85,7 +85,7 @@ extension LoadMachine {
         startParses()
         startOnNetwork()
         while lookupsRunning < limits.lookups, let id = lookups.first, mayStart(id, rank: lookups.firstRank) {
-            lookups.remove(id, &lookupPlaces)
+            lookups.remove(id, in: &lookupPlaces)
             lookupsRunning += 1
             change(id) { $0.stage = .lookingUp }
             actions.append(.lookUp(id))
@@ -94,7 +94,7 @@ extension LoadMachine {
 
     /// Previews use slots that no parse needs, and give them up when one waits.
     private mutating func startParses() {
-        while hasParseSlot, let id = waitingParses.popFirst(&parsePlaces) {
+        while hasParseSlot, let id = waitingParses.popFirst(in: &parsePlaces) {
             if let parse = parses[id] { start(id, parse) }
         }
         auxiliary.makeWay(for: waitingParses.count).forEach { actions.append(.stopPreview($0)) }

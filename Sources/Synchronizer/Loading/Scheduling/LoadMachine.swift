@@ -118,7 +118,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
     }
 
     mutating func forget(_ id: ParseID) {
-        waitingParses.remove(id, &parsePlaces)
+        waitingParses.remove(id, in: &parsePlaces)
         auxiliary.stopWaiting(forPreview: id)
         parses[id] = nil
         parseIDs.giveBack(id)

@@ -79,12 +79,12 @@ struct NetworkQueue: Sendable {
     }
 
     mutating func wait(_ download: SlotID, host: SlotID, rank: LoadRank) {
-        hosts[host]?.waiting.set(download, rank: rank, &waitingPlaces)
+        hosts[host]?.waiting.set(download, rank: rank, in: &waitingPlaces)
         refresh(host)
     }
 
     mutating func stopWaiting(_ download: SlotID, host: SlotID) {
-        hosts[host]?.waiting.remove(download, &waitingPlaces)
+        hosts[host]?.waiting.remove(download, in: &waitingPlaces)
         refresh(host)
     }
 
@@ -115,7 +115,7 @@ struct NetworkQueue: Sendable {
     mutating func start(whileVisible visible: Bool) -> (id: SlotID, host: SlotID)? {
         guard mayStart, let host = ready.first, let rank = ready.firstRank else { return nil }
         if visible, !rank.priority.isVisible, running.count >= limits.total - limits.reserve { return nil }
-        guard let download = hosts[host]?.waiting.popFirst(&waitingPlaces) else { return nil }
+        guard let download = hosts[host]?.waiting.popFirst(in: &waitingPlaces) else { return nil }
         hosts[host]?.running += 1
         running.append(Running(id: download, host: host, rank: rank))
         if !rank.priority.isVisible { speculative += 1 }
@@ -160,9 +160,9 @@ struct NetworkQueue: Sendable {
     private mutating func refresh(_ id: SlotID) {
         guard let host = hosts[id] else { return }
         if host.running < limits.perHost, let rank = host.waiting.firstRank {
-            ready.set(id, rank: rank, &readyPlaces)
+            ready.set(id, rank: rank, in: &readyPlaces)
         } else {
-            ready.remove(id, &readyPlaces)
+            ready.remove(id, in: &readyPlaces)
         }
     }
 }

@@ -28,66 +28,66 @@ struct SlotHeap: Sendable {
     var first: SlotID? { nodes.first?.id }
     var firstRank: LoadRank? { nodes.first?.rank }
 
-    func contains(_ id: SlotID, _ places: SlotPlaces) -> Bool {
-        place(of: id, places) != nil
+    func contains(_ id: SlotID, in places: SlotPlaces) -> Bool {
+        place(of: id, in: places) != nil
     }
 
     /// Adds the element, or changes its rank.
-    mutating func set(_ id: SlotID, rank: LoadRank, _ places: inout SlotPlaces) {
+    mutating func set(_ id: SlotID, rank: LoadRank, in places: inout SlotPlaces) {
         let node = Node(id: id, rank: rank)
-        if let place = place(of: id, places) {
+        if let place = place(of: id, in: places) {
             nodes[place] = node
-            siftDown(from: siftUp(from: place, &places), &places)
+            siftDown(from: siftUp(from: place, in: &places), in: &places)
         } else {
             nodes.append(node)
             places[id] = nodes.count - 1
-            siftUp(from: nodes.count - 1, &places)
+            siftUp(from: nodes.count - 1, in: &places)
         }
     }
 
     @discardableResult
-    mutating func remove(_ id: SlotID, _ places: inout SlotPlaces) -> Bool {
-        guard let place = place(of: id, places) else { return false }
+    mutating func remove(_ id: SlotID, in places: inout SlotPlaces) -> Bool {
+        guard let place = place(of: id, in: places) else { return false }
         let last = nodes.removeLast()
         if place < nodes.count {
-            put(last, at: place, &places)
-            siftDown(from: siftUp(from: place, &places), &places)
+            put(last, at: place, in: &places)
+            siftDown(from: siftUp(from: place, in: &places), in: &places)
         }
         return true
     }
 
-    mutating func popFirst(_ places: inout SlotPlaces) -> SlotID? {
+    mutating func popFirst(in places: inout SlotPlaces) -> SlotID? {
         guard let first else { return nil }
-        remove(first, &places)
+        remove(first, in: &places)
         return first
     }
 
     /// Nil if the recorded position belongs to another heap or to a removed element.
-    private func place(of id: SlotID, _ places: SlotPlaces) -> Int? {
+    private func place(of id: SlotID, in places: SlotPlaces) -> Int? {
         let place = places[id]
         return place < nodes.count && nodes[place].id == id ? place : nil
     }
 
-    private mutating func put(_ node: Node, at place: Int, _ places: inout SlotPlaces) {
+    private mutating func put(_ node: Node, at place: Int, in places: inout SlotPlaces) {
         nodes[place] = node
         places[node.id] = place
     }
 
     @discardableResult
-    private mutating func siftUp(from start: Int, _ places: inout SlotPlaces) -> Int {
+    private mutating func siftUp(from start: Int, in places: inout SlotPlaces) -> Int {
         var child = start
         let node = nodes[start]
         while child > 0 {
             let parent = (child - 1) / 2
             guard nodes[parent].rank < node.rank else { break }
-            put(nodes[parent], at: child, &places)
+            put(nodes[parent], at: child, in: &places)
             child = parent
         }
-        if child != start { put(node, at: child, &places) }
+        if child != start { put(node, at: child, in: &places) }
         return child
     }
 
-    private mutating func siftDown(from start: Int, _ places: inout SlotPlaces) {
+    private mutating func siftDown(from start: Int, in places: inout SlotPlaces) {
         var parent = start
         let node = nodes[start]
         while true {
@@ -95,9 +95,9 @@ struct SlotHeap: Sendable {
             guard largest < nodes.count else { break }
             if largest + 1 < nodes.count, nodes[largest].rank < nodes[largest + 1].rank { largest += 1 }
             guard node.rank < nodes[largest].rank else { break }
-            put(nodes[largest], at: parent, &places)
+            put(nodes[largest], at: parent, in: &places)
             parent = largest
         }
-        if parent != start { put(node, at: parent, &places) }
+        if parent != start { put(node, at: parent, in: &places) }
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 final class LoadJob: Sendable {
     let request: URLRequest
     /// Nil for a load that is never coalesced.
-    let identity: RequestIdentity?
+    let identity: CoalescingKey?
     let options: FetchOptions
     let priority: LoadPriority
     /// See ``Resource/parsesQuickly``.
@@ -80,7 +80,7 @@ final class LoadJob: Sendable {
     /// The key under which the memory cache keeps the object; nil if it does not.
     var memoryKey: ObjectKey? {
         guard keepsObject else { return nil }
-        if let fields = request.allHTTPHeaderFields, fields.keys.contains(where: RequestIdentity.bypassesMemoryCache) {
+        if let fields = request.allHTTPHeaderFields, fields.keys.contains(where: CoalescingKey.bypassesMemoryCache) {
             return nil
         }
         return objectKey
@@ -110,7 +110,7 @@ struct ParseKey: Equatable, Sendable {
 
 /// The key of a parsed object in memory.
 struct ObjectKey: Hashable, Sendable {
-    let identity: RequestIdentity
+    let identity: CoalescingKey
     let type: ObjectIdentifier
     let variant: ResourceVariant
 

@@ -4,12 +4,12 @@ import Foundation
 final class Prefetcher: Sendable {
     fileprivate struct Entry {
         let job: LoadJob
-        let identity: RequestIdentity
+        let identity: CoalescingKey
         let group: Int
     }
 
     fileprivate struct Running {
-        let identity: RequestIdentity
+        let identity: CoalescingKey
         let group: Int
         /// Whether a load has used it meanwhile.
         var wasAsked = false
@@ -17,13 +17,13 @@ final class Prefetcher: Sendable {
     }
 
     fileprivate struct State {
-        var ledger = PrefetchLedger()
+        var window = PrefetchWindow()
         /// The waiting entries, the next one last.
         var waiting: [Entry] = []
         /// The number of waiting entries of each resource.
-        var counts: [RequestIdentity: Int] = [:]
+        var counts: [CoalescingKey: Int] = [:]
         /// The resources that were loaded while their prefetch waited.
-        var overtaken: Set<RequestIdentity> = []
+        var overtaken: Set<CoalescingKey> = []
         var running: [Int: Running] = [:]
         var lastID = 0
     }
@@ -38,9 +38,9 @@ final class Prefetcher: Sendable {
         self.known = known
     }
 
-    var statistics: PrefetchStatistics { state.withLock { $0.ledger.statistics } }
+    var statistics: PrefetchStatistics { state.withLock { $0.window.statistics } }
     var isIdle: Bool { state.withLock { $0.running.isEmpty && $0.waiting.isEmpty } }
-    var window: Int { state.withLock { $0.ledger.window } }
+    var window: Int { state.withLock { $0.window.size } }
 
     /// Queues the jobs; returns a closure that cancels those that have not finished.
     func prefetch(_ jobs: [LoadJob]) -> CancelLoading {
@@ -50,7 +50,7 @@ final class Prefetcher: Sendable {
     }
 
     /// A caller loads the resource.
-    func asked(for identity: RequestIdentity) {
+    func asked(for identity: CoalescingKey) {
         state.withLock { $0.asked(for: identity) }
     }
 
@@ -101,7 +101,7 @@ extension Prefetcher.State {
     }
 
     fileprivate mutating func next() -> (Int, LoadJob)? {
-        guard running.count < ledger.window, let entry = waiting.popLast() else { return nil }
+        guard running.count < window.size, let entry = waiting.popLast() else { return nil }
         let id = nextID()
         running[id] = Prefetcher.Running(
             identity: entry.identity, group: entry.group, wasAsked: overtaken.contains(entry.identity))
@@ -116,17 +116,17 @@ extension Prefetcher.State {
         if left <= 0 { overtaken.remove(entry.identity) }
     }
 
-    fileprivate mutating func asked(for identity: RequestIdentity) {
-        ledger.asked(for: identity)
+    fileprivate mutating func asked(for identity: CoalescingKey) {
+        window.asked(for: identity)
         if counts[identity] != nil { overtaken.insert(identity) }
         for (id, entry) in running where entry.identity == identity { running[id]?.wasAsked = true }
     }
 
     fileprivate mutating func ended(_ id: Int, with result: LoadResult) {
         guard let ended = running.removeValue(forKey: id), case .success(let loaded) = result else { return }
-        ledger.loaded(
+        window.loaded(
             ended.identity, bytes: loaded.trace.bytesReceived + loaded.trace.bytesSaved, group: ended.group)
-        if ended.wasAsked { ledger.asked(for: ended.identity) }
+        if ended.wasAsked { window.asked(for: ended.identity) }
     }
 
     /// Returns what cancels the running prefetches of the group, and its waiting entries.
@@ -136,7 +136,7 @@ extension Prefetcher.State {
         waiting.removeAll { $0.group == group }
         let leaving = running.filter { $0.value.group == group }
         for id in leaving.keys { running[id] = nil }
-        ledger.cancelled(group: group)
+        window.cancelled(group: group)
         return (leaving.values.map(\.leave), dropped)
     }
 }

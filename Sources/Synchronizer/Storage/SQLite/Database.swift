@@ -56,14 +56,11 @@ struct SQLiteFailure: Error, CustomStringConvertible {
 /// One connection to a database file. It is not safe for use by two threads at once, and may move between threads.
 final class Database {
     private let handle: OpaquePointer
-    /// For how many nanoseconds to wait for a lock that another connection holds.
-    private let patience: UInt64
-    private var waitsSince: UInt64 = 0
+    private let busyTimeout: BusyTimeout
+    private var waitsSince: UInt64?
 
     /// Opens a file that exists.
-    ///
-    /// - Parameter patience: for how many milliseconds to wait for a lock that another connection holds.
-    init(path: String, patience: Int) throws(SQLiteFailure) {
+    init(path: String, busyTimeout: BusyTimeout) throws(SQLiteFailure) {
         guard UnmappedFiles.areRegistered else {
             throw SQLiteFailure(code: SQLITE_NOMEM, message: "SQLite takes no file methods")
         }
@@ -77,12 +74,12 @@ final class Database {
             throw failure
         }
         handle = opened
-        self.patience = UInt64(patience) * 1_000_000
+        self.busyTimeout = busyTimeout
         sqlite3_busy_handler(
             handle,
             { context, count in
                 guard let context else { return 0 }
-                return Unmanaged<Database>.fromOpaque(context).takeUnretainedValue().waits(again: count > 0) ? 1 : 0
+                return Unmanaged<Database>.fromOpaque(context).takeUnretainedValue().wait(isFirst: count == 0) ? 1 : 0
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
@@ -90,13 +87,9 @@ final class Database {
         sqlite3_close_v2(handle)
     }
 
-    /// Waits a little for a lock; false if that was long enough.
-    private func waits(again: Bool) -> Bool {
-        let now = DispatchTime.now().uptimeNanoseconds
-        if !again { waitsSince = now }
-        guard now - waitsSince < patience else { return false }
-        usleep(500)
-        return true
+    private func wait(isFirst: Bool) -> Bool {
+        if isFirst { waitsSince = nil }
+        return busyTimeout.wait(since: &waitsSince)
     }
 
     /// Whether the path no longer leads to the file that is open.

@@ -39,7 +39,6 @@ enum Schema {
     static let create = """
         PRAGMA page_size = 4096;
         PRAGMA auto_vacuum = INCREMENTAL;
-        PRAGMA synchronous = OFF;
         BEGIN IMMEDIATE;
         \(objects.joined(separator: ";\n"));
         INSERT INTO usage VALUES (0, 0);
@@ -54,7 +53,6 @@ enum Schema {
         """
         PRAGMA page_size = 4096;
         PRAGMA main.auto_vacuum = INCREMENTAL;
-        PRAGMA synchronous = OFF;
         PRAGMA main.journal_mode = OFF;
         PRAGMA cell_size_check = ON;
         \(objects[0]);
@@ -83,9 +81,9 @@ enum Schema {
     /// `cell_size_check`, which the writer has on, would make a lookup a third slower; seal and digest tell what a
     /// damaged page gives.
     static let reading = "PRAGMA query_only = ON;"
-    /// The journal keeps the file whole when the process ends at any moment. Nothing is synced: what a power failure
-    /// leaves is checked like everything else that is read. Changes wait in memory for the commit, because writing them
-    /// to the file before would lock readers out for longer.
+    /// The journal keeps the file whole when the process ends at any moment. What a power failure leaves is checked like
+    /// everything else that is read: nothing is synced, and SQLite need not prepare for it. Changes wait in memory for the
+    /// commit, because writing them to the file before would lock readers out for longer.
     static let writing = """
         PRAGMA synchronous = OFF;
         PRAGMA cache_spill = OFF;

@@ -1,5 +1,6 @@
 import Foundation
 
+@testable import ImageCodecs
 @testable import ImageResource
 
 /// What is fed: each codec, each reader of headers.
@@ -61,7 +62,7 @@ enum Target: String, CaseIterable, Sendable {
         let reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
         let sizing =
             first == 0 ? ImageSizing.stored : .maxPixelSize(Int(first), filter: first % 2 == 0 ? .area : .lanczos)
-        guard ImageFormat(reader) == format, let decoding = try? Decoding(reader, sizing) else { return }
+        guard ImageFormat(reader) == format, let decoding = try? Decoding(reader, sizing: sizing) else { return }
         guard let image = try? decoding.picture() else { return }
         precondition(image.width * image.height <= ImageDecoding.maximumPixelCount)
     }
@@ -72,7 +73,7 @@ enum Target: String, CaseIterable, Sendable {
         guard ImageFormat(reader) == .jpeg, let header = ImageHeader(reader) else { return }
         let side = max(1, max(header.pixelWidth, header.pixelHeight) / 14)
         for filter in [ImageSizing.Filter.area, .lanczos] {
-            guard let decoding = try? Decoding(reader, .maxPixelSize(side, filter: filter)) else { return }
+            guard let decoding = try? Decoding(reader, sizing: .maxPixelSize(side, filter: filter)) else { return }
             _ = try? decoding.picture()
         }
     }
@@ -101,8 +102,8 @@ enum Target: String, CaseIterable, Sendable {
     }
 
     private func profile(_ bytes: UnsafeRawBufferPointer) {
-        for model in [ColorTransform.Model.rgb, .grey, .cmyk(isInverted: true)] {
-            guard let transform = ColorTransform(ByteReader(bytes), model) else { continue }
+        for model in [ColorTransform.Model.rgb, .grey, .cmyk] {
+            guard let transform = ColorTransform(ByteReader(bytes), model: model) else { continue }
             guard let picture = try? PixelBuffer(PixelSize(width: 3, height: 2), cleared: true) else { continue }
             if case .cmyk = model {
                 transform.mix(picture.base, count: 6)

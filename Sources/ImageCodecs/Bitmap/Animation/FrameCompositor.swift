@@ -1,0 +1,86 @@
+import Foundation
+import Synchronizer
+
+/// Composes the frames of an animation on one canvas, each over those before it.
+///
+/// The next frame costs only itself. An earlier frame costs all frames since the last one that hides everything beneath it.
+/// A compositor belongs to one thread at a time.
+final class FrameCompositor {
+    private let decoder: any AnimationDecoder
+    private let canvas: PixelBuffer
+    private var current: Int?
+    private var isClear = true
+    /// The area that the current frame covers, where its disposal restores that area.
+    private var covered: (area: PixelArea, pixels: PixelBuffer)?
+
+    init(_ decoder: any AnimationDecoder) throws {
+        self.decoder = decoder
+        canvas = try PixelBuffer(decoder.canvas, cleared: true)
+    }
+
+    /// Returns the canvas showing a frame. It is valid until the next call.
+    func canvas(showing index: Int) throws -> PixelBuffer {
+        if current == index { return canvas }
+        let following = current.map { $0 < index ? $0 + 1 : 0 } ?? 0
+        let next = Self.start(of: index, noEarlierThan: following, in: decoder.frames, canvas: canvas.size)
+        if let current, next == current + 1 {
+            dispose(of: current)
+        } else if !isClear {
+            clear(PixelArea(x: 0, y: 0, size: canvas.size))
+        }
+        // If drawing fails or is cancelled, the canvas is unusable.
+        (current, isClear) = (nil, false)
+        for frame in next...index {
+            if frame > next { dispose(of: frame - 1) }
+            try cover(frame)
+            try decoder.draw(frame, onto: canvas)
+        }
+        current = index
+        return canvas
+    }
+
+    /// The last frame up to `index` that does not depend on earlier frames, or `earliest`.
+    static func start(
+        of index: Int, noEarlierThan earliest: Int = 0, in frames: [AnimationFrame], canvas: PixelSize
+    ) -> Int {
+        let whole = PixelArea(x: 0, y: 0, size: canvas)
+        var start = index
+        while start > earliest {
+            let (frame, before) = (frames[start], frames[start - 1])
+            if frame.replaces, frame.area.inside(canvas) == whole { break }
+            if before.disposal == .clear, before.area.inside(canvas) == whole { break }
+            start -= 1
+        }
+        return start
+    }
+
+    private func cover(_ index: Int) throws {
+        covered = nil
+        guard decoder.frames[index].disposal == .restore, let area = decoder.frames[index].area.inside(canvas.size)
+        else { return }
+        let pixels = try PixelBuffer(area.size)
+        for row in 0..<area.size.height {
+            pixels.row(row).copyMemory(
+                from: canvas.row(area.y + row) + area.x * 4, byteCount: pixels.bytesPerRow)
+        }
+        covered = (area, pixels)
+    }
+
+    private func dispose(of index: Int) {
+        let frame = decoder.frames[index]
+        switch frame.disposal {
+        case .keep: return
+        case .clear: clear(frame.area)
+        case .restore:
+            guard let covered else { return }
+            FrameBlending.put(covered.pixels, at: covered.area, replaces: true, onto: canvas)
+        }
+    }
+
+    private func clear(_ area: PixelArea) {
+        guard let area = area.inside(canvas.size) else { return }
+        for row in area.y..<area.y + area.size.height {
+            memset(canvas.row(row) + area.x * 4, 0, area.size.width * 4)
+        }
+    }
+}

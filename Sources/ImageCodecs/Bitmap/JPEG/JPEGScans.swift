@@ -1,0 +1,105 @@
+import Foundation
+
+/// The scans of a progressive JPEG (ITU-T T.81 annex G). Each one refines the scans before it.
+///
+/// At a quarter of the size, a block of 8 × 8 becomes four pixels, computed from its mean and slopes. The mean has scans of
+/// its own. Of the slopes the first scan, which encoders cut off at two bits, suffices if the picture is then made much
+/// smaller. The other scans are refinement, except those of components that are stored at half the size. They are most of a
+/// file, and take most of the time.
+struct JPEGScans {
+    private typealias Component = (id: UInt8, factors: (Int, Int))
+
+    /// The file without refinement scans.
+    private(set) var essential = Data()
+    /// The number of scans.
+    private(set) var count = 0
+    /// Whether the last scan is refinement. If only that scan is cut short, the picture has all its pixels at every size,
+    /// so the file is accepted at every size.
+    private(set) var endsInRefinement = false
+
+    /// Returns nil if the file has no end marker.
+    init?(_ bytes: ByteReader) {
+        var (components, tables): ([Component], Set<UInt8>) = ([], [])
+        var (start, offset) = (0, 2)
+        while let lead = bytes.byte(offset), let marker = bytes.byte(offset + 1) {
+            if lead != 0xFF || marker == 0xFF {
+                offset += 1
+            } else if marker == 0x00 || marker == 0x01 || (0xD0...0xD8).contains(marker) {
+                offset += 2
+            } else if marker == 0xD9 {
+                essential.append(contentsOf: bytes.bytes[start..<offset + 2])
+                return
+            } else {
+                guard let length = bytes.big16(offset + 2).map({ max($0, 2) }),
+                    let segment = bytes.part(from: offset + 4, count: length - 2)
+                else { return nil }
+                var end = offset + 2 + length
+                switch marker {
+                case 0xC2: components = Self.components(segment)
+                case 0xCA:
+                    components = Self.components(segment)
+                    tables = Set(0...15)  // Arithmetic codes need none.
+                case 0xC4: tables.formUnion(Self.tables(segment))
+                case 0xDA:
+                    end = Self.endOfData(bytes, from: end)
+                    count += 1
+                    endsInRefinement = Self.isRefinement(segment, components: components, tables: tables)
+                    if endsInRefinement {
+                        essential.append(contentsOf: bytes.bytes[start..<offset])
+                        start = min(end, bytes.count)
+                    }
+                default: break
+                }
+                offset = end
+            }
+        }
+        return nil
+    }
+
+    /// The components of a frame (T.81 §B.2.2).
+    private static func components(_ frame: ByteReader) -> [Component] {
+        JPEGSampling.factors(frame).enumerated().compactMap { index, factors in
+            frame.byte(6 + index * 3).map { (id: $0, factors: factors) }
+        }
+    }
+
+    /// The numbers of the AC Huffman tables that a segment defines (T.81 §B.2.4.2).
+    private static func tables(_ segment: ByteReader) -> [UInt8] {
+        var (numbers, offset): ([UInt8], Int) = ([], 0)
+        while let name = segment.byte(offset), segment.has(17, at: offset) {
+            if name >> 4 == 1 { numbers.append(name & 15) }
+            offset += 17 + segment.bytes[offset + 1..<offset + 17].reduce(0) { $0 + Int($1) }
+        }
+        return numbers
+    }
+
+    /// Whether a scan (T.81 §B.2.3) has neither the mean nor the first slopes of a component for which only those are
+    /// needed. An invalid scan does not count as refinement, so that libjpeg sees it and refuses the file at every size.
+    private static func isRefinement(_ scan: ByteReader, components: [Component], tables: Set<UInt8>) -> Bool {
+        guard scan.count == 6, scan.byte(0) == 1, let id = scan.byte(1), let table = scan.byte(2),
+            let first = scan.byte(3), let last = scan.byte(4), let bits = scan.byte(5),
+            let component = components.first(where: { $0.id == id })
+        else { return false }
+        let (high, low) = (bits >> 4, bits & 15)
+        guard first > 0, first <= last, last < 64, low <= 13, high == 0 || high == low + 1,
+            tables.contains(table & 15)
+        else { return false }
+        // In zigzag order the second coefficient is the slope across, and the third is the slope down.
+        if first <= 2, high == 0 { return false }
+        let largest = (components.map(\.factors.0).max() ?? 1, components.map(\.factors.1).max() ?? 1)
+        return !JPEGSampling.isHalved(component.factors, of: largest)
+    }
+
+    /// The offset of the next marker that does not belong to the entropy-coded data.
+    private static func endOfData(_ bytes: ByteReader, from start: Int) -> Int {
+        guard let base = bytes.bytes.baseAddress, start < bytes.count else { return bytes.count }
+        var offset = start
+        while offset < bytes.count, let found = memchr(base + offset, 0xFF, bytes.count - offset) {
+            offset = base.distance(to: UnsafeRawPointer(found))
+            guard let next = bytes.byte(offset + 1) else { return bytes.count }
+            if next != 0x00, next != 0xFF, !(0xD0...0xD7).contains(next) { return offset }
+            offset += next == 0xFF ? 1 : 2
+        }
+        return bytes.count
+    }
+}

@@ -1,0 +1,122 @@
+internal import CCodecs
+import Foundation
+import Synchronizer
+
+/// Decodes PNG with libpng, row by row. An interlaced image is decoded completely, and then scaled.
+final class PNGDecoder: BitmapCodec {
+    /// The largest size of a decompressed chunk, in bytes. The largest chunks that are read are colour profiles.
+    private static let maximumChunk = 8 << 20
+
+    private let reader: OpaquePointer
+
+    private init(_ bytes: ByteReader) throws {
+        let address = bytes.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        guard let reader = png_reader_open(address, bytes.count, Self.maximumChunk) else {
+            throw ImageError.outOfMemory
+        }
+        self.reader = reader
+    }
+
+    deinit {
+        png_reader_close(reader)
+    }
+
+    /// An interlaced image is in memory completely before its first row is.
+    static func workingBytes(_ bytes: ByteReader, plan: DecodePlan) -> Int {
+        let rows = PixelSize(width: plan.stored.width, height: 4).bytes
+        if isAnimated(bytes) { return rows + 2 * plan.stored.bytes }  // a canvas, and a frame to put on it
+        return rows + (bytes.byte(28) == 1 ? plan.stored.bytes : 0)
+    }
+
+    static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
+        if isAnimated(bytes) {
+            if let animation = APNGAnimation(Data(bytes.bytes), limit: 1) {
+                if !animation.showsDefaultImage { return try animation.firstFrame(plan) }
+            } else if !PNGChunks(bytes).contains(where: { $0.has("IEND") }) {
+                // The first frame may be what is missing.
+                throw ImageError.damaged(.png, "the data ends too early")
+            }
+        }
+        return try PNGDecoder(bytes).decode(plan)
+    }
+
+    private static func isAnimated(_ bytes: ByteReader) -> Bool { APNGAnimation.control(bytes) != nil }
+
+    /// Decodes a premultiplied picture from a file that was assembled in memory.
+    static func picture(_ bytes: ByteReader, size: PixelSize) throws -> PixelBuffer {
+        let decoder = try PNGDecoder(bytes)
+        png_reader_ignore_checksums(decoder.reader)
+        var header = png_reader_header()
+        try decoder.check(png_reader_start(decoder.reader, &header))
+        return try decoder.decodeWhole(size, isOpaque: header.transparent == 0)
+    }
+
+    /// The profile of a file, if it changes colours.
+    static func colours(_ bytes: ByteReader) -> ColorTransform? {
+        var header = png_reader_header()
+        guard let decoder = try? PNGDecoder(bytes), png_reader_start(decoder.reader, &header) != 0 else {
+            return nil
+        }
+        return colours(header)
+    }
+
+    private static func colours(_ header: png_reader_header) -> ColorTransform? {
+        let profile = ByteReader(UnsafeRawBufferPointer(start: header.profile, count: header.profile_length))
+        return ColorTransform(profile, model: header.grey != 0 ? .grey : .rgb)
+    }
+
+    private func decode(_ plan: DecodePlan) throws -> BitmapImage {
+        var header = png_reader_header()
+        try check(png_reader_start(reader, &header))
+        guard Int(header.width) == plan.stored.width, Int(header.height) == plan.stored.height else {
+            throw ImageError.damaged(.png, "the header and the stream have different sizes")
+        }
+        let isOpaque = header.transparent == 0
+        let colours = Self.colours(header)
+        if header.interlaced != 0 {
+            return try PictureAssembler.assemble(
+                plan, whole: decodeWhole(plan.stored, isOpaque: isOpaque), colours: colours, isOpaque: isOpaque)
+        }
+        return try decodeRows(plan, colours: colours, isOpaque: isOpaque)
+    }
+
+    private func decodeRows(_ plan: DecodePlan, colours: ColorTransform?, isOpaque: Bool) throws -> BitmapImage {
+        let picture = try PictureAssembler(plan, decoded: plan.stored)
+        while !picture.isComplete {
+            try picture.nextRows { rows, stride, count in
+                try self.rows(rows, stride: stride, count: count)
+                if !isOpaque { Premultiplication.multiply(rows, count: count * stride / 4) }
+                // Premultiplied, as the frames of an animation are converted: this picture must equal the first frame.
+                colours?.convertPremultiplied(rows, count: count * stride / 4, isOpaque: isOpaque)
+                return count
+            }
+        }
+        return picture.finish(scale: plan.scale, isOpaque: isOpaque)
+    }
+
+    private func decodeWhole(_ size: PixelSize, isOpaque: Bool) throws -> PixelBuffer {
+        let whole = try PixelBuffer(size, cleared: true)
+        try rows(whole.base, stride: whole.bytesPerRow, count: size.height)
+        if !isOpaque { try Premultiplication.multiply(whole) }
+        return whole
+    }
+
+    private func rows(_ rows: UnsafeMutableRawPointer, stride: Int, count: Int) throws {
+        let rows = rows.assumingMemoryBound(to: UInt8.self)
+        let proceed: @convention(c) (UnsafeMutableRawPointer?) -> Int32 = { _ in
+            ParseCancellation.isCancelled ? 0 : 1
+        }
+        guard png_reader_rows(reader, rows, stride, UInt32(count), proceed, nil) != 0 else {
+            try ParseCancellation.check()
+            throw damaged()
+        }
+    }
+
+    private func check(_ success: Int32) throws {
+        if success == 0 { throw damaged() }
+    }
+
+    private func damaged() -> ImageError {
+        .damaged(.png, String(cString: png_reader_message(reader)))
+    }
+}

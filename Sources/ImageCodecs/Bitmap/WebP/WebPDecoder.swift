@@ -1,0 +1,94 @@
+internal import CWebP
+import Foundation
+
+/// Decodes WebP with libwebp to BGRA. libwebp can scale while it decodes.
+final class WebPDecoder: BitmapCodec {
+    private let stream: WebPStream
+    let picture: PixelBuffer
+
+    /// - Parameters:
+    ///   - stored: The size in the file.
+    ///   - size: The size to scale to while decoding, at most `stored`.
+    init(stored: PixelSize, size: PixelSize, isOpaque: Bool) throws {
+        let picture = try PixelBuffer(size, cleared: true)
+        self.picture = picture
+        stream = try WebPStream { config in
+            let isScaled = size != stored
+            config.options.use_scaling = isScaled ? 1 : 0
+            config.options.scaled_width = Int32(clamping: size.width)
+            config.options.scaled_height = Int32(clamping: size.height)
+            // libwebp premultiplies lossless pictures before it scales them. Unscaled pictures are premultiplied here, with
+            // rounding.
+            config.output.colorspace = isScaled && !isOpaque ? MODE_bgrA : MODE_BGRA
+            config.output.u.RGBA.rgba = picture.base.assumingMemoryBound(to: UInt8.self)
+            config.output.u.RGBA.stride = Int32(clamping: picture.bytesPerRow)
+            config.output.u.RGBA.size = size.bytes
+        }
+    }
+
+    var rowsDone: Int { stream.rowsDone }
+
+    /// Decodes the available data, given all bytes so far. Returns whether the picture is complete.
+    @discardableResult
+    func feed(_ bytes: ByteReader, pixels: Int) throws -> Bool {
+        while try stream.step(bytes, pixels: pixels, owner: self) {}
+        return stream.isComplete
+    }
+}
+
+extension WebPDecoder {
+    /// A lossless picture is in memory completely, with a copy of its bytes. So is the alpha of a lossy one.
+    static func workingBytes(_ bytes: ByteReader, plan: DecodePlan) -> Int {
+        let strips = PixelSize(width: plan.stored.width, height: 64).bytes
+        if WebPHeader.isAnimated(bytes) { return strips + 3 * plan.stored.bytes }
+        let isLossless = WebPHeader.isLossless(bytes)
+        let planes =
+            (isLossless || WebPHeader.hasAlpha(bytes) ? plan.stored.bytes : 0)
+            + (isLossless ? bytes.count : plan.stored.area)
+        if WebPPlanes.suffices(bytes, plan: plan) { return strips + planes + WebPPlanes.bytes(plan.stored) }
+        let intermediate = intermediateSize(bytes, plan: plan)
+        return strips + planes + (intermediate == plan.output ? 0 : intermediate.bytes)
+    }
+
+    static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
+        // The last chunks may be metadata whose absence libwebp does not notice.
+        if WebPHeader.isTruncated(bytes) { throw truncated }
+        if WebPHeader.isAnimated(bytes) {
+            guard let animation = WebPAnimation(Data(bytes.bytes), limit: 1) else {
+                throw ImageError.damaged(.webp, "no frame")
+            }
+            return try animation.firstFrame(plan)
+        }
+        let colours = ColorTransform(WebPHeader.profile(bytes), model: .rgb)
+        if let image = try WebPPlanes.decode(bytes, plan: plan, colours: colours) { return image }
+        let picture = try picture(bytes, stored: plan.stored, scaledTo: intermediateSize(bytes, plan: plan))
+        return try PictureAssembler.assemble(
+            plan, whole: picture, colours: colours, isOpaque: !WebPHeader.hasAlpha(bytes))
+    }
+
+    /// Decodes a still picture, premultiplied.
+    static func picture(
+        _ bytes: ByteReader, stored: PixelSize, scaledTo size: PixelSize? = nil
+    ) throws -> PixelBuffer {
+        let isOpaque = !WebPHeader.hasAlpha(bytes)
+        let size = size ?? stored
+        let decoder = try WebPDecoder(stored: stored, size: size, isOpaque: isOpaque)
+        guard try decoder.feed(bytes, pixels: stored.area) else { throw truncated }
+        if !isOpaque, size == stored { try Premultiplication.multiply(decoder.picture) }
+        return decoder.picture
+    }
+
+    static let truncated = ImageError.damaged(.webp, "the data ends too early")
+
+    /// The size to which libwebp scales. It scales luma and chroma separately, which is visible in coloured detail at small
+    /// reductions. So it scales only to twice the size of a much smaller result. It also scales the colours of lossy
+    /// pictures before multiplying them with alpha, which would make invisible colours appear, so those pictures are
+    /// decoded at full size.
+    static func intermediateSize(_ bytes: ByteReader, plan: DecodePlan) -> PixelSize {
+        if WebPHeader.hasAlpha(bytes), !WebPHeader.isLossless(bytes) { return plan.stored }
+        if WebPHeader.profile(bytes).map(ColorTransform.effect) == .tones { return plan.stored }
+        let size = PixelSize(width: plan.output.width * 2, height: plan.output.height * 2)
+        return size.width * 5 <= plan.stored.width * 2 && size.height * 5 <= plan.stored.height * 2
+            ? size : plan.stored
+    }
+}

@@ -1,0 +1,105 @@
+internal import CWebP
+import Foundation
+import Synchronizer
+
+/// libwebp's incremental decoder. It gets the file in pieces, and a decode can be cancelled between them.
+final class WebPStream {
+    /// The number of pixels per piece: some 3 ms of work if the bytes are spread evenly.
+    private static let pixelsAtOnce = 250_000
+
+    /// Where a lossy picture is flat, a few kilobytes can be a megapixel.
+    private static let lossyBytesAtOnce = 4096
+
+    /// Pictures up to this size take less than ten milliseconds at once.
+    private static let pixelsOfPatience = 2_000_000
+
+    /// The decoder keeps pointers into it.
+    private let config: UnsafeMutablePointer<WebPDecoderConfig>
+    private let decoder: OpaquePointer
+    /// The number of bytes given to libwebp.
+    private var fed = 0
+    /// A copy of the bytes for another thread.
+    private var copy = Data()
+    /// Whether the load was cancelled while another thread was working.
+    private var isLeft = false
+    /// Whether the picture is complete.
+    private(set) var isComplete = false
+
+    /// - Parameter configure: Sets the output. Its memory must outlive the stream.
+    init(_ configure: (inout WebPDecoderConfig) -> Void) throws {
+        config = .allocate(capacity: 1)
+        config.initialize(to: WebPDecoderConfig())
+        _ = WebPInitDecoderConfig(config)
+        config.pointee.output.is_external_memory = 1
+        configure(&config.pointee)
+        guard let decoder = WebPIDecode(nil, 0, config) else {
+            config.deallocate()
+            throw ImageError.outOfMemory
+        }
+        self.decoder = decoder
+    }
+
+    deinit {
+        WebPIDelete(decoder)
+        WebPFreeDecBuffer(&config.pointee.output)
+        config.deallocate()
+    }
+
+    /// The number of finished rows, from the top.
+    var rowsDone: Int {
+        var (left, top, width, height): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
+        return WebPIDecodedArea(decoder, &left, &top, &width, &height) == nil ? 0 : Int(height)
+    }
+
+    /// Decodes one more piece, given all bytes so far, which need not stay in place. Returns false if there are no more
+    /// bytes. Throws `CancellationError` if the load is cancelled.
+    /// - Parameters:
+    ///   - pixels: The number of pixels in the whole picture.
+    ///   - owner: The owner of the output memory.
+    func step(_ bytes: ByteReader, pixels: Int, owner: AnyObject) throws -> Bool {
+        guard !isComplete, fed < bytes.count else { return false }
+        try ParseCancellation.check()
+        if isLeft { throw CancellationError() }
+        let isLossless = WebPHeader.isLossless(bytes)
+        let share = max(1, bytes.count / max(1, pixels / Self.pixelsAtOnce))
+        fed = min(fed + (isLossless ? share : min(share, Self.lossyBytesAtOnce)), bytes.count)
+        let canTakeLong = pixels > Self.pixelsOfPatience && (isLossless || bytes.count < pixels / 32)
+        if canTakeLong {
+            isComplete = try updateAside(bytes, owner: owner)
+        } else if let part = bytes.part(from: 0, count: fed) {
+            isComplete = try update(part)
+        }
+        return true
+    }
+
+    /// libwebp waits for an eighth of a lossless file and then decodes that at once. It does the same with all of a lossy
+    /// picture that has one colour. Either may take fifty milliseconds.
+    private func updateAside(_ bytes: ByteReader, owner: AnyObject) throws -> Bool {
+        if copy.count < bytes.count { copy = Data(bytes.bytes) }
+        let work = Handed(stream: self, bytes: copy.prefix(fed), owner: owner)
+        isLeft = true
+        let isComplete = try DetachedWork.run {
+            try work.bytes.withUnsafeBytes { try work.stream.update(ByteReader($0)) }
+        }
+        isLeft = false
+        return isComplete
+    }
+
+    /// What another thread works on.
+    private struct Handed: @unchecked Sendable {  // Who hands it over waits for the end, or never touches it again.
+        let stream: WebPStream
+        let bytes: Data
+        let owner: AnyObject
+    }
+
+    private func update(_ bytes: ByteReader) throws -> Bool {
+        let address = bytes.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        switch WebPIUpdate(decoder, address, bytes.count) {
+        case VP8_STATUS_OK: return true
+        case VP8_STATUS_SUSPENDED: return false
+        case VP8_STATUS_OUT_OF_MEMORY: throw ImageError.outOfMemory
+        case VP8_STATUS_UNSUPPORTED_FEATURE: throw ImageError.damaged(.webp, "unsupported feature")
+        default: throw ImageError.damaged(.webp, "invalid bitstream")
+        }
+    }
+}

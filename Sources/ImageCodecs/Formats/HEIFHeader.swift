@@ -1,0 +1,107 @@
+/// The header of HEIF, the container of AVIF and HEIC: nested boxes (ISO/IEC 14496-12 §4.2, 23008-12 §6).
+enum HEIFHeader {
+    static func format(of bytes: ByteReader) -> ImageFormat? {
+        guard bytes.has("ftyp", at: 4), let length = bytes.big32(0) else { return nil }
+        var general = false
+        for offset in [8] + Array(stride(from: 16, to: min(length, 256), by: 4)) {
+            if bytes.has("avif", at: offset) || bytes.has("avis", at: offset) { return .avif }
+            if ["heic", "heix", "heim", "heis", "hevc"].contains(where: { bytes.has($0, at: offset) }) { return .heic }
+            general = general || bytes.has("mif1", at: offset)
+        }
+        return general ? .heic : nil
+    }
+
+    static func read(_ bytes: ByteReader) -> HeaderFacts? {
+        guard let meta = box("meta", in: bytes, from: 0), let items = box("iprp", in: meta, from: 4),
+            let properties = box("ipco", in: items, from: 0)
+        else { return nil }
+        let wanted = box("ipma", in: items, from: 0).flatMap { associated($0, with: primaryItem(meta)) }
+        return facts(of: properties, wanted)
+    }
+
+    private static func primaryItem(_ meta: ByteReader) -> Int? {
+        box("pitm", in: meta, from: 4).flatMap(itemNumber)
+    }
+
+    /// The item that a `pitm` box names (ISO/IEC 14496-12 §8.11.4).
+    static func itemNumber(_ box: ByteReader) -> Int? {
+        box.byte(0) == 0 ? box.big16(4) : box.big32(4)
+    }
+
+    /// The size among the properties with the wanted numbers, or among all properties, and how the others crop, rotate and
+    /// mirror it in their order.
+    private static func facts(of properties: ByteReader, _ wanted: [Int]?) -> HeaderFacts? {
+        let all = Array(Boxes(properties, from: 0))
+        let chosen = wanted.map { $0.compactMap { all.indices.contains($0 - 1) ? all[$0 - 1] : nil } } ?? all
+        guard let size = chosen.first(where: { $0.has("ispe") })?.content, let width = size.big32(4),
+            let height = size.big32(8)
+        else { return nil }
+        var transform = HEIFTransform(PixelSize(width: width, height: height))
+        for property in chosen { transform.apply(property) }
+        return HeaderFacts(width: width, height: height, orientation: transform.orientation, crop: transform.crop)
+    }
+
+    /// The numbers of an item's properties, from 1 (ISO/IEC 23008-12 §9.3).
+    static func associated(_ box: ByteReader, with item: Int?) -> [Int]? {
+        guard let item, let version = box.byte(0), let flags = box.byte(3), let count = box.big32(4) else { return nil }
+        let isWide = flags & 1 == 1
+        var offset = 8
+        for _ in 0..<min(count, HeaderLimit.parts) {
+            guard let id = version < 1 ? box.big16(offset) : box.big32(offset) else { return nil }
+            offset += version < 1 ? 2 : 4
+            guard let length = box.byte(offset).map(Int.init) else { return nil }
+            offset += 1
+            if id == item { return (0..<length).compactMap { number(box, at: offset, index: $0, isWide: isWide) } }
+            offset += length * (isWide ? 2 : 1)
+        }
+        return nil
+    }
+
+    private static func number(_ box: ByteReader, at offset: Int, index: Int, isWide: Bool) -> Int? {
+        isWide ? box.big16(offset + index * 2).map { $0 & 0x7FFF } : box.byte(offset + index).map { Int($0 & 0x7F) }
+    }
+
+    private static func box(_ name: StaticString, in bytes: ByteReader, from offset: Int) -> ByteReader? {
+        Boxes(bytes, from: offset).first { $0.has(name) }?.content
+    }
+}
+
+/// Iterates over the boxes of an ISO base media file (ISO/IEC 14496-12 §4.2), at most `HeaderLimit.parts`.
+struct Boxes: Sequence, IteratorProtocol {
+    struct Box {
+        let header: ByteReader
+        let content: ByteReader
+
+        func has(_ name: StaticString) -> Bool { header.has(name, at: 4) }
+    }
+
+    private let bytes: ByteReader
+    private var offset: Int
+    private var left = HeaderLimit.parts
+
+    /// Whether nothing follows the last box that was read.
+    var isAtEnd: Bool { offset >= bytes.count }
+
+    init(_ bytes: ByteReader, from offset: Int) {
+        self.bytes = bytes
+        self.offset = offset
+    }
+
+    mutating func next() -> Box? {
+        guard left > 0, var length = bytes.big32(offset), let header = bytes.part(from: offset, count: 8),
+            header.count == 8
+        else { return nil }
+        var start = 8
+        if length == 1 {
+            guard let long = bytes.big64(offset + 8) else { return nil }
+            (length, start) = (long, 16)
+        } else if length == 0 {
+            length = bytes.count - offset
+        }
+        guard length >= start, let content = bytes.part(from: offset + start, count: length - start) else { return nil }
+        let (next, overflow) = offset.addingReportingOverflow(length)
+        offset = overflow ? .max : next
+        left -= 1
+        return Box(header: header, content: content)
+    }
+}

@@ -1,0 +1,20 @@
+#if canImport(AppKit) && !canImport(UIKit)
+    import AppKit
+
+    // Immutable as it is used here: created once from decoded pixels, and never changed. AppKit declares the same since
+    // macOS 14.
+    extension NSImage: @unchecked @retroactive Sendable {}
+
+    extension NSImage {
+        static func make(_ picture: CGImage, scale: CGFloat) -> NSImage {
+            NSImage(
+                cgImage: picture,
+                size: CGSize(width: CGFloat(picture.width) / scale, height: CGFloat(picture.height) / scale))
+        }
+
+        /// The bytes that the pixels take in memory.
+        var decodedByteCount: Int {
+            representations.reduce(0) { $0 + $1.pixelsWide * $1.pixelsHigh * 4 }
+        }
+    }
+#endif

@@ -1,0 +1,50 @@
+import Foundation
+
+/// How long connections wait for a lock that another connection holds. The readers of a cache share one, and its writer
+/// has another.
+///
+/// After a wait in vain no connection waits for a while. Otherwise each of many lookups in a row would wait as long.
+final class BusyTimeout: Sendable {
+    /// Waits for nothing.
+    static let none = BusyTimeout(seconds: 0)
+
+    private let limit: UInt64
+    private let pause: UInt64
+    /// In nanoseconds.
+    private let now: @Sendable () -> UInt64
+    private let sleep: @Sendable () -> Void
+    private let pauseEnd = Locked<UInt64>(0)
+
+    /// - Parameters:
+    ///   - seconds: for how long to wait.
+    ///   - pause: for how many seconds not to wait after that.
+    ///   - now: a clock, in nanoseconds.
+    ///   - sleep: waits a little.
+    init(
+        seconds: TimeInterval, pause: TimeInterval = 2,
+        now: @escaping @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds },
+        sleep: @escaping @Sendable () -> Void = { usleep(500) }
+    ) {
+        limit = UInt64(seconds * 1e9)
+        self.pause = UInt64(pause * 1e9)
+        self.now = now
+        self.sleep = sleep
+    }
+
+    /// Waits a little; false if the lock is not worth another try.
+    ///
+    /// - Parameter start: when the wait began, in nanoseconds; set if it is nil.
+    func wait(since start: inout UInt64?) -> Bool {
+        let now = now()
+        let began = start ?? now
+        start = began
+        let waits = pauseEnd.withLock { pauseEnd in
+            if now < pauseEnd { return false }
+            if now - began < limit { return true }
+            pauseEnd = now + pause
+            return false
+        }
+        if waits { sleep() }
+        return waits
+    }
+}
