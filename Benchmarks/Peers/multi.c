@@ -92,9 +92,18 @@ int main(int argc, char **argv) {
         curl_easy_setopt(easy, CURLOPT_PRIVATE, &loads[index]);
         curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
         curl_easy_setopt(easy, CURLOPT_FAILONERROR, 1L);
+        // As Sources/CurlSession/Engine/TransferOptions.swift has them.
+        curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, 32L << 10);
+        curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+        curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+        curl_easy_setopt(easy, CURLOPT_HTTP_CONTENT_DECODING, 0L);
+        curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+        curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, 50L);
+        curl_easy_setopt(easy, CURLOPT_PROXY, "");
+        curl_easy_setopt(easy, CURLOPT_USERAGENT, "multi");
+        curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "gzip, deflate, br, zstd");
         if (argc > 4) {
             curl_easy_setopt(easy, CURLOPT_CAINFO, argv[4]);
-            curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
             curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
         }
     }

@@ -136,7 +136,8 @@ extension Synchronizer.Configuration {
         session.urlCache = nil
         session.requestCachePolicy = .reloadIgnoringLocalCacheData
         return ManagedFetcher(
-            transport: URLSessionTransport(configuration: session, delegate: sessionDelegate, tls: tls),
+            transport: URLSessionTransport(
+                configuration: session, delegate: sessionDelegate, tls: tls, storesResponses: urlCache != nil),
             store: urlCache.map { ($0 as? any ResponseStore) ?? URLCacheStore($0) },
             time: time, rules: rules)
     }

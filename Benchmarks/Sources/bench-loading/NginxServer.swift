@@ -7,6 +7,8 @@ final class NginxServer {
     static let largeSize = 256 << 20
 
     private let process = Process()
+    /// nginx ends when this is closed: with this process, however that ends.
+    private let lifeline = Pipe()
     private let scratch: Scratch
     let plain: String
     let secure: String
@@ -16,7 +18,7 @@ final class NginxServer {
     init() throws {
         scratch = try Scratch()
         let place = try scratch.path("nginx")
-        let ports = (Int.random(in: 20_000..<30_000), Int.random(in: 30_000..<40_000))
+        let ports = (Int.random(in: 20_000..<26_000), Int.random(in: 26_000..<32_000))
         (plain, secure) = ("http://127.0.0.1:\(ports.0)", "https://127.0.0.1:\(ports.1)")
         authority = "\(place)/certificate"
         let body = Data((0..<Self.bodySize).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -30,28 +32,37 @@ final class NginxServer {
             "subjectAltName=IP:127.0.0.1", "-keyout", "\(place)/key", "-out", authority,
         ])
         try Self.configuration(place, ports).write(toFile: "\(place)/conf", atomically: true, encoding: .utf8)
-        process.executableURL = URL(fileURLWithPath: "/usr/sbin/nginx")
-        process.arguments = ["-c", "\(place)/conf", "-p", place, "-e", "stderr"]
-        process.standardError = FileHandle.nullDevice
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", #"/usr/sbin/nginx "$@" & read -r _; kill $!; wait"#, "sh"]
+        process.arguments? += ["-c", "\(place)/conf", "-p", place, "-e", "stderr"]
+        process.standardInput = lifeline
+        (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
         try process.run()
-        for _ in 0..<100 where (try? Data(contentsOf: URL(fileURLWithPath: "\(place)/pid")))?.isEmpty ?? true {
+        for _ in 0..<500 {
+            if let pid = try? Data(contentsOf: URL(fileURLWithPath: "\(place)/pid")), !pid.isEmpty { return }
             usleep(20_000)
         }
+        throw BenchmarkError("nginx does not start")
     }
 
     deinit {
-        process.terminate()
+        try? lifeline.fileHandleForWriting.close()
         process.waitUntilExit()
     }
 
-    static func run(_ arguments: [String]) throws {
-        let process = Process()
+    /// Runs a program, and returns what it prints.
+    @discardableResult
+    static func run(_ arguments: [String]) throws -> String {
+        let (process, output) = (Process(), Pipe())
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = arguments
+        process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
+        let printed = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw BenchmarkError("\(arguments[0]) failed") }
+        return String(decoding: printed, as: UTF8.self)
     }
 
     private static func configuration(_ place: String, _ ports: (Int, Int)) -> String {

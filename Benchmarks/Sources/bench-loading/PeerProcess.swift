@@ -40,8 +40,18 @@ final class PeerProcess {
 
     /// Where the peers' programs and sources are.
     static func path(_ name: String) -> String {
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../../\(name)").standardizedFileURL.path
+        // Not standardized: that would follow the link by which Python knows its virtual environment.
+        let package = (0..<3).reduce(URL(fileURLWithPath: #filePath)) { url, _ in url.deletingLastPathComponent() }
+        return package.appendingPathComponent(name).path
+    }
+
+    /// A peer that has done a round, or why it cannot.
+    static func started(bytes: Int, _ start: () throws -> PeerProcess) -> Result<PeerProcess, any Error> {
+        Result {
+            let peer = try start()
+            _ = try peer.round(bytes: bytes)
+            return peer
+        }
     }
 
     static func multi(_ arguments: String...) throws -> PeerProcess {

@@ -68,107 +68,136 @@ struct PeerRows {
     }
 
     private func resources(_ path: String) throws -> [DataResource] {
-        try (0..<Self.count).map { number in
-            guard let url = URL(string: "\(server.plain)/\(path)/\(number)") else { throw BenchmarkError("no URL") }
-            return DataResource(url: url)
-        }
+        try (0..<Self.count).map { DataResource(url: try Self.url("\(server.plain)/\(path)/\($0)")) }
+    }
+
+    private static func url(_ text: String) throws -> URL {
+        guard let url = URL(string: text) else { throw BenchmarkError("no URL: \(text)") }
+        return url
+    }
+
+    private func storage(_ scratch: Scratch) throws -> SQLiteURLCache {
+        SQLiteURLCache(
+            memoryCapacity: 0, diskCapacity: 1 << 30, directory: URL(fileURLWithPath: try scratch.path("cache")))
     }
 
     // MARK: Rows
 
-    func cold() async throws -> [Row] {
+    /// The cold loads alone, for a profiler: prints what each takes.
+    func profile(rounds: Int) async throws {
+        let (resources, synchronizer) = (try resources("fresh"), Self.synchronizer(nil))
+        for _ in 0..<rounds {
+            let cost = try await ours { try await synchronizer.load(resources[$0]).count }
+            print(Row.number(cost.wall / 1e3), "µs,", Row.number(cost.cpu / 1e3), "µs of processor time")
+        }
+    }
+
+    func cold() async throws -> [Finding] {
         let resources = try resources("fresh")
         let urls = resources.compactMap { $0.request().url }
         let synchronizer = Self.synchronizer(nil)
         let bare = BareSession(Self.session)
         let target = "\(server.plain)/fresh/"
         let (count, concurrent) = ("\(Self.count)", "\(Self.concurrent)")
-        let multi = try PeerProcess.multi(target, count, concurrent)
-        let others = [
-            ("OkHttp", try PeerProcess.okHttp(target, count, concurrent)),
-            ("aiohttp", try PeerProcess.aiohttp(target, count, concurrent)),
-            ("Node's fetch", try PeerProcess.fetch(target, count, concurrent)),
-        ]
+        let peers: [(name: String, process: Result<PeerProcess, any Error>)] = [
+            ("libcurl's multi interface, in C", { try PeerProcess.multi(target, count, concurrent) }),
+            ("OkHttp", { try PeerProcess.okHttp(target, count, concurrent) }),
+            ("aiohttp", { try PeerProcess.aiohttp(target, count, concurrent) }),
+            ("Node's fetch", { try PeerProcess.fetch(target, count, concurrent) }),
+        ].map { ($0.0, PeerProcess.started(bytes: Self.bytes, $0.1)) }
+        let able = peers.compactMap { peer in (try? peer.process.get()).map { (peer.name, $0) } }
         let costs = try await inTurns(
             [
                 { try await ours { try await synchronizer.load(resources[$0]).count } },
                 { try await ours { try await bare.data(from: urls[$0]).count } },
-                { try multi.round(bytes: Self.bytes) },
-            ] + others.map { peer in { try peer.1.round(bytes: Self.bytes) } })
+            ] + able.map { peer in { try peer.1.round(bytes: Self.bytes) } })
         let name = "cold loads, 20 KB, 6 at once, nothing stored"
-        func row(_ suffix: String, _ part: (Cost) -> Double, _ peer: Int, _ against: String, _ goal: Row.Goal) -> Row {
-            Row(
-                name + suffix, Comparison(costs[0].map(part), costs[peer].map(part)), unit: .microseconds,
-                against: against, goal)
+        func row(_ suffix: String, _ part: (Cost) -> Double, _ peer: Int, _ against: String, _ goal: Row.Goal)
+            -> Finding
+        {
+            let comparison = Comparison(costs[0].map(part), costs[peer].map(part))
+            return .row(Row(name + suffix, comparison, unit: .microseconds, against: against, goal))
         }
-        let foundation = "Foundation's URLSession, bare"
+        let (foundation, c) = ("Foundation's URLSession, bare", peers[0].name)
         return [
             row("", \.wall, 1, foundation, .faster(5)), row(", processor time", \.cpu, 1, foundation, .atMost(0.2)),
-            row(", processor time", \.cpu, 2, "libcurl's multi interface, in C", .atMost(1.8)),
-        ] + others.indices.map { row("", \.wall, 3 + $0, others[$0].0, .faster(1)) }
+        ]
+            + able.enumerated().map { index, peer in
+                peer.0 == c
+                    ? row(", processor time", \.cpu, 2 + index, c, .atMost(1.8))
+                    : row("", \.wall, 2 + index, peer.0, .faster(1))
+            } + peers.compactMap { Finding(name, without: $0.name, $0.process) }
     }
 
-    func stored() async throws -> Row {
-        let resources = try resources("fresh")
+    /// Each round stores other responses: a file system takes longer to make files where many have just been removed.
+    func stored() async throws -> Finding {
         let scratch = try Scratch()
-        let cache = SQLiteURLCache(
-            memoryCapacity: 0, diskCapacity: 1 << 30, directory: URL(fileURLWithPath: try scratch.path("cache")))
+        let cache = try storage(scratch)
         let (plain, storing) = (Self.synchronizer(nil), Self.synchronizer(cache))
+        let resources = try (0..<Self.rounds).map { try self.resources("fresh/\($0)") }
+        var round = 0
         let costs = try await inTurns([
             {
-                storing.removeAll()
-                cache.flush()
+                let resources = resources[round]
+                round += 1
                 let cost = try await ours { try await storing.load(resources[$0]).count }
                 cache.flush()
                 return cost
             },
-            { try await ours { try await plain.load(resources[$0]).count } },
+            { try await ours { try await plain.load(resources[0][$0]).count } },
         ])
-        return Row(
-            "cold loads, stored in SQLiteURLCache", Comparison(costs[0].map(\.wall), costs[1].map(\.wall)),
-            unit: .microseconds, against: "the same, not stored", .atMost(1.5))
+        return .row(
+            Row(
+                "cold loads, stored in SQLiteURLCache", Comparison(costs[0].map(\.wall), costs[1].map(\.wall)),
+                unit: .microseconds, against: "the same, not stored", .atMost(1.5)))
     }
 
-    func revalidated() async throws -> Row {
+    func revalidated() async throws -> Finding {
+        let name = "revalidations (304), 20 KB, 6 at once"
         let resources = try resources("check")
         let scratch = try Scratch()
-        let cache = SQLiteURLCache(
-            memoryCapacity: 0, diskCapacity: 1 << 30, directory: URL(fileURLWithPath: try scratch.path("cache")))
-        let synchronizer = Self.synchronizer(cache)
-        let peer = try PeerProcess.okHttp(
-            "\(server.plain)/check/", "\(Self.count)", "\(Self.concurrent)", try scratch.path("okhttp"))
+        let synchronizer = Self.synchronizer(try storage(scratch))
+        let place = try scratch.path("okhttp")
+        let started = PeerProcess.started(bytes: Self.bytes) {
+            try PeerProcess.okHttp("\(server.plain)/check/", "\(Self.count)", "\(Self.concurrent)", place)
+        }
+        let peer: PeerProcess
+        switch started {
+        case .success(let process): peer = process
+        case .failure(let error): return .missing("\(name), against OkHttp", error)
+        }
         let costs = try await inTurns([
             { try await ours { try await synchronizer.load(resources[$0]).count } },
             { try peer.round(bytes: Self.bytes) },
         ])
-        return Row(
-            "revalidations (304), 20 KB, 6 at once", Comparison(costs[0].map(\.wall), costs[1].map(\.wall)),
-            unit: .microseconds, against: "OkHttp", .atMost(1))
+        return .row(
+            Row(
+                name, Comparison(costs[0].map(\.wall), costs[1].map(\.wall)), unit: .microseconds, against: "OkHttp",
+                .atMost(1)))
     }
 
-    func multiplexed() async throws -> Row {
+    func multiplexed() async throws -> Finding {
         let authority = try String(contentsOfFile: server.authority, encoding: .utf8)
         let synchronizer = Self.synchronizer(nil) {
             $0.tls.additionalAuthorities = authority
             ($0.maximumLoads, $0.maximumLoadsPerHost) = (64, 64)
         }
         let target = "\(server.secure)/fresh/"
-        let resources = try (0..<Self.count).map { number in
-            guard let url = URL(string: "\(target)\(number)") else { throw BenchmarkError("no URL") }
-            return DataResource(url: url)
-        }
+        let resources = try (0..<Self.count).map { DataResource(url: try Self.url("\(target)\($0)")) }
         let peer = try PeerProcess.multi(target, "\(Self.count)", "64", server.authority)
         let costs = try await inTurns([
             { try await ours(concurrent: 64) { try await synchronizer.load(resources[$0]).count } },
             { try peer.round(bytes: Self.bytes) },
         ])
-        return Row(
-            "64 at once over one HTTP/2 connection with TLS", Comparison(costs[0].map(\.wall), costs[1].map(\.wall)),
-            unit: .microseconds, against: "libcurl's multi interface, in C", .faster(0.7))
+        return .row(
+            Row(
+                "64 at once over one HTTP/2 connection with TLS",
+                Comparison(costs[0].map(\.wall), costs[1].map(\.wall)), unit: .microseconds,
+                against: "libcurl's multi interface, in C", .faster(0.7)))
     }
 
-    func large() async throws -> Row {
-        guard let url = URL(string: "\(server.plain)/large") else { throw BenchmarkError("no URL") }
+    func large() async throws -> Finding {
+        let url = try Self.url("\(server.plain)/large")
         let synchronizer = Self.synchronizer(nil) { $0.maximumResponseSize = NginxServer.largeSize }
         let (resource, size) = (DataResource(url: url), NginxServer.largeSize)
         let costs = try await inTurns([
@@ -183,36 +212,45 @@ struct PeerRows {
                 return Cost(wall: Double(DispatchTime.now().uptimeNanoseconds - start), cpu: 0)
             },
         ])
-        return Row(
-            "one body of 256 MB, to memory", Comparison(costs[0].map(\.wall), costs[1].map(\.wall)),
-            unit: .milliseconds, against: "curl -o /dev/null", .faster(0.8))
+        return .row(
+            Row(
+                "one body of 256 MB, to memory", Comparison(costs[0].map(\.wall), costs[1].map(\.wall)),
+                unit: .milliseconds, against: "curl -o /dev/null", .faster(0.8)))
     }
 
-    /// 5,000 loads whose bodies trickle in: resident memory for each, and threads more than before.
-    func slow() async throws -> [Row] {
+    /// 5,000 loads whose bodies trickle in: resident memory for each, and threads, beyond what one load takes. In a
+    /// process of their own, which has no memory that other rows have given back.
+    func slow() throws -> [Finding] {
+        let output = try NginxServer.run([CommandLine.arguments[0], "--slow", server.plain])
+        let words = output.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
+        guard words.count == 2 else { throw BenchmarkError("\(output)") }
+        return [
+            .row(Row("5,000 slow loads at once, each", words[0], unit: "KB", atMost: 40)),
+            .row(Row("threads for 5,000 slow loads, beyond those of one", words[1], unit: "", atMost: 3)),
+        ]
+    }
+
+    /// That process: prints KB for each, and threads.
+    static func slow(_ origin: String) async throws {
         let count = 5_000
         var limit = rlimit(rlim_cur: 20_000, rlim_max: 20_000)
         guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
             throw BenchmarkError("\(errno)")
         }
-        let synchronizer = Self.synchronizer(nil) {
+        let synchronizer = synchronizer(nil) {
             ($0.maximumLoads, $0.maximumLoadsPerHost) = (count, count)
             $0.retry = .none
         }
-        let (resident, threads) = (Self.status("VmRSS:"), Self.status("Threads:"))
+        _ = try await synchronizer.load(DataResource(url: try url("\(origin)/fresh/0")))
+        let (resident, threads) = (status("VmRSS:"), status("Threads:"))
         var tasks: [LoadTask] = []
         for number in 0..<count {
-            guard let url = URL(string: "\(server.plain)/slow/\(number)") else { throw BenchmarkError("no URL") }
-            tasks.append(await MainActor.run { synchronizer.startLoading(DataResource(url: url)) { _ in } })
+            let resource = DataResource(url: try url("\(origin)/slow/\(number)"))
+            tasks.append(await MainActor.run { synchronizer.startLoading(resource) { _ in } })
         }
         for task in tasks { for await progress in task.progressUpdates where progress.received > 0 { break } }
-        let each = Double(Self.status("VmRSS:") - resident) / Double(count)
-        let more = Double(Self.status("Threads:") - threads)
+        print(Double(status("VmRSS:") - resident) / Double(count), status("Threads:") - threads)
         tasks.forEach { $0.cancel() }
-        return [
-            Row("5,000 slow loads at once, each", each, unit: "KB", atMost: 40),
-            Row("threads for 5,000 slow loads", more, unit: "", atMost: 3),
-        ]
     }
 
     /// A number that Linux tells about this process.
@@ -220,5 +258,26 @@ struct PeerRows {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
         return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) } ?? 0
+    }
+}
+
+/// A row, or why there is none.
+enum Finding {
+    case row(Row)
+    case missing(String, any Error)
+
+    /// Nil if the peer is there.
+    init?(_ name: String, without peer: String, _ process: Result<PeerProcess, any Error>) {
+        guard case .failure(let error) = process else { return nil }
+        self = .missing("\(name), against \(peer)", error)
+    }
+}
+
+extension Report {
+    mutating func add(_ finding: Finding) {
+        switch finding {
+        case .row(let row): add(row)
+        case .missing(let name, let error): skip(name, because: "\(error)")
+        }
     }
 }

@@ -8,6 +8,19 @@ if arguments.count > 2, arguments[1] == "--serve" {
     exit(0)
 }
 
+// A peer that has ended is an error in its row, not the end of this program.
+signal(SIGPIPE, SIG_IGN)
+#if os(Linux)
+    if arguments.count > 2, arguments[1] == "--slow" {
+        try await PeerRows.slow(arguments[2])
+        exit(0)
+    }
+    if arguments.count > 2, arguments[1] == "--profile" {
+        try await PeerRows(server: try NginxServer()).profile(rounds: Int(arguments[2]) ?? 1)
+        exit(0)
+    }
+#endif
+
 var report = try Report("loading")
 let server = try ServerProcess()
 if report.isWanted("memory") {
@@ -20,12 +33,12 @@ if report.isWanted("memory") {
     let names = ["cold", "stored", "revalidated", "multiplexed", "large", "slow"]
     if names.contains(where: report.isWanted) {
         let rows = PeerRows(server: try NginxServer())
-        if report.isWanted("cold") { for row in try await rows.cold() { report.add(row) } }
+        if report.isWanted("cold") { for finding in try await rows.cold() { report.add(finding) } }
         if report.isWanted("stored") { report.add(try await rows.stored()) }
         if report.isWanted("revalidated") { report.add(try await rows.revalidated()) }
         if report.isWanted("multiplexed") { report.add(try await rows.multiplexed()) }
         if report.isWanted("large") { report.add(try await rows.large()) }
-        if report.isWanted("slow") { for row in try await rows.slow() { report.add(row) } }
+        if report.isWanted("slow") { for finding in try rows.slow() { report.add(finding) } }
     }
 #else
     if report.isWanted("cold") { for row in try await NetworkRows(server: server).cold() { report.add(row) } }

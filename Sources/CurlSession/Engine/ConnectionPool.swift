@@ -1,7 +1,11 @@
 import CCurl
 import Foundation
 
-/// The connections of a session: a `CURLM`, reused easy handles, and the queues for its hosts.
+/// The connections of a session: a `CURLM`, and the queues for its hosts.
+///
+/// Each transfer has an easy handle of its own. Creating one takes less than a microsecond, and before 8.4 libcurl keeps a pointer
+/// to the last field line of the transfer before, which it follows when the first line of the next head begins with a blank:
+/// with reused handles a server could crash the process.
 ///
 /// Everything here is for the engine's thread, but `perform` and what is `let`.
 final class ConnectionPool: @unchecked Sendable {  // its variables are touched on the engine's thread only
@@ -9,24 +13,21 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     static let maximumConnections = 64
     /// Seconds after which an idle connection is not used again. Servers mostly close theirs after 60 or more.
     static let maximumAge = 50
-    private static let spareHandles = 32
-    /// Whether a handle may serve another transfer. Before 8.4 libcurl keeps a pointer to the last field line of the transfer
-    /// before, and follows it when the first line of the next head begins with a blank: a server could crash the process.
-    private static let reusesHandles = (curl_version_info(CURLVERSION_FIRST)?.pointee.version_num ?? 0) >= 0x08_0400
 
     let engine: Engine
     let options: TransferOptions
     let executor: DelegateExecutor
     private var multi: UnsafeMutableRawPointer?
-    private var spare: [UnsafeMutableRawPointer] = []
     private(set) var active: [UnsafeMutableRawPointer: Transfer] = [:]
     private var slots: HostSlots<Waiting>
     /// Tasks that wait for a slot.
     private var queued: [ObjectIdentifier: TaskCore] = [:]
-    private var ownSockets: Set<Int32> = []
+    var ownSockets: Set<Int32> = []
     private var multiplexed: [String] = []
     /// Tasks whose delegate has something to be told.
     private var outbox: [TaskCore] = []
+    /// Transfers that have gathered bytes in this turn.
+    private var gathering: [Transfer] = []
 
     /// When libcurl's timer fires; `.max` if it is not set.
     private(set) var timer = UInt64.max
@@ -50,6 +51,11 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         engine.perform(command)
     }
 
+    /// As `perform`, but on the caller's thread if the engine's sleeps. Safe from any thread.
+    func performNow(_ command: @escaping @Sendable () -> Void) {
+        engine.performNow(command)
+    }
+
     // MARK: Transfers
 
     private struct Waiting {
@@ -69,8 +75,8 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     private func begin(_ task: TaskCore, _ exchange: Exchange) {
         queued[ObjectIdentifier(task)] = nil
         engine.touch(self)
-        closeSpeakingConnections()
-        guard openMulti() != nil, let easy = spare.popLast() ?? options.makeHandle(for: self) else {
+        let mayReuse = closeSpeakingConnections()
+        guard openMulti() != nil, let easy = options.makeHandle(for: self) else {
             slots.release(exchange.origin)
             return task.end(URLError(.unknown), from: self)
         }
@@ -78,6 +84,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         active[easy] = transfer
         task.transfer = transfer
         transfer.configure()
+        if !mayReuse { _ = synchronizer_setopt_long(easy, CURLOPT_FRESH_CONNECT, 1) }
         send(transfer)
         transferWaits(until: transfer.deadline)
     }
@@ -114,11 +121,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         curl_multi_remove_handle(multi, easy)
         active[easy] = nil
         transfer.detach()
-        if !Self.reusesHandles || transfer.needsFreshHandle || spare.count >= Self.spareHandles {
-            curl_easy_cleanup(easy)
-        } else {
-            spare.append(easy)
-        }
+        curl_easy_cleanup(easy)
         becomeIdle(transfer.socket)
         slots.release(transfer.exchange.origin)
         startWaiting(transfer.exchange.origin)
@@ -166,9 +169,17 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
             }
         }
         while let origin = multiplexed.popLast() { startWaiting(origin) }
+        for transfer in gathering where transfer.isToFlush { transfer.flush() }
+        gathering = []
         guard !outbox.isEmpty else { return }
         executor.drain(outbox)
         outbox = []
+    }
+
+    /// Has a transfer flush at the end of this turn, so that what comes in one turn is one piece.
+    func flushLater(_ transfer: Transfer) {
+        gathering.append(transfer)
+        engine.touch(self)
     }
 
     /// Has the task's delegate told what has happened, at the end of this turn.
@@ -181,7 +192,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
 
     func handle(_ events: UInt32, on socket: Int32) {
         let entry = engine.sockets[socket]
-        if entry.isIdle, !entry.isMultiplexed { return shutDown(socket) }
+        if entry.isIdle, !entry.isMultiplexed, !hidesSocket { return shutDown(socket) }
         guard entry.wanted != 0 else { return watch(socket, wanted: 0, lazily: false) }
         var mask: Int32 = 0
         if events & (Epoll.input | Epoll.hangUp) != 0 { mask |= CURL_CSELECT_IN }
@@ -218,77 +229,10 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     /// Closes all connections, when nothing uses them any more.
     func close() {
         for transfer in active.values { remove(transfer) }
-        for easy in spare { curl_easy_cleanup(easy) }
-        spare = []
         if let multi { curl_multi_cleanup(multi) }
         multi = nil
         (timer, deadline) = (.max, .max)
         engine.timesChanged(self)
-    }
-
-    fileprivate func opened(_ socket: Int32) {
-        ownSockets.insert(socket)
-        engine.withSockets { table, _ in table[socket] = SocketTable.Entry(pool: self, isOwn: true) }
-    }
-
-    fileprivate func closed(_ socket: Int32) {
-        ownSockets.remove(socket)
-        engine.withSockets { table, _ in table[socket] = SocketTable.Entry() }
-    }
-
-    fileprivate func wants(_ events: UInt32, on socket: Int32, for easy: UnsafeMutableRawPointer?) {
-        if let transfer = easy.flatMap({ active[$0] }) {
-            if events != 0 { transfer.socket = socket }
-            if events & Epoll.input == 0, !engine.sockets[socket].isMultiplexed { transfer.readingEnded() }
-        }
-        watch(socket, wanted: events, lazily: true)
-    }
-
-    /// - Parameter lazily: leave it to the next event to find that nothing is wanted of the socket. Mostly none comes before
-    ///   the next transfer, and two calls of the kernel are saved.
-    private func watch(_ socket: Int32, wanted: UInt32, lazily: Bool) {
-        engine.withSockets { table, epoll in
-            var entry = table[socket]
-            if entry.pool == nil { entry.pool = self }
-            entry.wanted = wanted
-            if wanted != 0 { entry.isIdle = false }
-            if wanted != 0 || !lazily || !entry.isOwn {
-                epoll.watch(socket, from: entry.watched, to: wanted)
-                entry.watched = wanted
-            }
-            table[socket] = entry.isOwn || wanted != 0 ? entry : SocketTable.Entry()
-        }
-    }
-
-    /// The transfer that used the socket has ended, and the socket is still open: the server has nothing to say on it now.
-    private func becomeIdle(_ socket: Int32) {
-        guard ownSockets.contains(socket) else { return }
-        engine.withSockets { table, epoll in
-            guard table[socket].wanted == 0 else { return }
-            table[socket].isIdle = true
-            epoll.watch(socket, from: table[socket].watched, to: Epoll.input)
-            table[socket].watched = Epoll.input
-        }
-    }
-
-    /// Bytes that come after a response are not the answer to the next request, so a connection that has become readable
-    /// while it was idle must not be used again. libcurl 7.88 would; a socket that is shut down it takes for dead.
-    private func shutDown(_ socket: Int32) {
-        engine.withSockets { table, epoll in
-            epoll.watch(socket, from: table[socket].watched, to: 0)
-            table[socket].watched = 0
-        }
-        shutdown(socket, Int32(SHUT_RDWR))
-    }
-
-    /// Asks the kernel about the idle sockets right before libcurl chooses one of them.
-    private func closeSpeakingConnections() {
-        var idle: [pollfd] = []
-        for socket in ownSockets where engine.sockets[socket].isIdle && !engine.sockets[socket].isMultiplexed {
-            idle.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0))
-        }
-        guard !idle.isEmpty, poll(&idle, nfds_t(idle.count), 0) > 0 else { return }
-        for socket in idle where socket.revents != 0 { shutDown(socket.fd) }
     }
 
     // MARK: Time
@@ -337,32 +281,14 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     }
 }
 
-private func pool(_ context: UnsafeMutableRawPointer?) -> ConnectionPool? {
-    context.map { Unmanaged<ConnectionPool>.fromOpaque($0).takeUnretainedValue() }
+extension ConnectionPool {
+    /// The pool that a callback of libcurl's is for.
+    static func of(_ context: UnsafeMutableRawPointer?) -> ConnectionPool? {
+        context.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+    }
 }
 
 private let timerCallback: synchronizer_curl_timer = { _, milliseconds, context in
-    pool(context)?.setTimer(milliseconds)
+    ConnectionPool.of(context)?.setTimer(milliseconds)
     return 0
-}
-
-private let socketCallback: synchronizer_curl_socket = { easy, socket, what, context, _ in
-    var events: UInt32 = 0
-    if what == CURL_POLL_IN || what == CURL_POLL_INOUT { events |= Epoll.input }
-    if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { events |= Epoll.output }
-    pool(context)?.wants(events, on: socket, for: easy)
-    return 0
-}
-
-let openSocketCallback: synchronizer_curl_open = { context, _, address in
-    guard let address else { return -1 }
-    let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-    let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
-    if descriptor >= 0 { pool(context)?.opened(descriptor) }
-    return descriptor
-}
-
-let closeSocketCallback: synchronizer_curl_close = { context, descriptor in
-    pool(context)?.closed(descriptor)
-    return close(descriptor)
 }

@@ -6,7 +6,10 @@ import Foundation
 /// One thread is enough to saturate two cores of servers, and keeps thousands of sessions cheap: a session has a `CURLM`
 /// (connections are not shared between sessions), and all of them wait in one `epoll`. No code of the app runs on this
 /// thread, and nothing on it blocks: names are looked up on threads of `Resolver`, streams are read on queues of their own.
-final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked is touched by its own thread only
+///
+/// The thread works in turns. While it sleeps between two of them, a thread that has a request to send may take a turn in its
+/// place: the request is on its way before another thread would have woken. "The engine's thread" is whichever has the turn.
+final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked is touched during turns only
     private struct Inbox {
         var commands: [@Sendable () -> Void] = []
         /// The thread is in `epoll_wait`, or is about to be, and has seen no command.
@@ -19,6 +22,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
     /// The process that has the thread; a child of `fork` does not.
     let process = getpid()
     private let inbox = Locked(Inbox())
+    private let turn = TurnLock()
     private let epoll = Epoll()
     private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
     /// What is known of a socket, by descriptor.
@@ -33,6 +37,10 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
     private(set) var turns = 0
     /// The time of `clock` when this turn began.
     private(set) var now: UInt64
+    /// When the thread wakes if nothing happens, by `monotonicNow`.
+    private var wakesAt = UInt64.max
+    /// A millisecond, which is how exactly `epoll` wakes it.
+    private static let tick: UInt64 = 1_000_000
 
     private static let current = Locked<Engine?>(nil)
 
@@ -75,6 +83,23 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
         if isSleeping { epoll.wakeUp() }
     }
 
+    /// As `perform`, but at once, on the caller's thread, if the engine's thread sleeps.
+    ///
+    /// Not on the main thread, because a request may need a new connection, for which certificates are read.
+    func performNow(_ command: @escaping @Sendable () -> Void) {
+        guard !Thread.isMainThread, turn.tryBegin() else { return perform(command) }
+        guard inbox.withLock({ $0.isSleeping && $0.commands.isEmpty }) else {
+            turn.end()
+            return perform(command)
+        }
+        now = clock.now()
+        command()
+        work()
+        let sleepsTooLong = nextMoment < wakesAt - min(wakesAt, Self.tick)
+        turn.end()
+        if sleepsTooLong { perform {} }
+    }
+
     /// Ends the thread, for tests that have an engine of their own.
     func stop() {
         perform { [self] in inbox.withLock { $0.isStopped = true } }
@@ -100,7 +125,9 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
 
     private func run() {
         synchronizer_block_signals()
+        turn.begin()
         while takeTurn() {}
+        turn.end()
     }
 
     /// - Returns: Whether there will be another one.
@@ -108,6 +135,18 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
         turns += 1
         now = clock.now()
         for command in takeCommands() { command() }
+        work()
+        guard !inbox.withLock({ $0.isStopped }) else { return false }
+        let patience = hasWork() ? 0 : timeToSleep()
+        turn.end()
+        let range = epoll.wait(patience, into: events)
+        turn.begin()
+        handleEvents(range)
+        return true
+    }
+
+    /// Does what is due.
+    private func work() {
         // A transfer that has just been added acts on a timer. No more than twice: libcurl may set it again without end.
         for _ in 0..<2 where !timed.isEmpty || !touched.isEmpty {
             runTimers()
@@ -115,9 +154,6 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
         }
         expireDeadlines()
         settle()
-        guard !inbox.withLock({ $0.isStopped }) else { return false }
-        handleEvents(epoll.wait(hasWork() ? 0 : timeToSleep(), into: events))
-        return true
     }
 
     private func takeCommands() -> [@Sendable () -> Void] {
@@ -170,16 +206,21 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
         for pool in timed.values where pool.deadline <= now { pool.deadlinePassed() }
     }
 
-    /// Milliseconds, rounded up so that the thread does not wake early.
+    /// Milliseconds, rounded up so that the thread does not wake early; negative without end.
     private func timeToSleep() -> Int32 {
-        guard !timed.isEmpty else { return -1 }
-        let libcurlNow = monotonicNow()
-        var sleep = UInt64.max
-        for pool in timed.values {
-            if pool.timer <= libcurlNow { return 0 }
-            if pool.timer != .max { sleep = min(sleep, pool.timer - libcurlNow) }
-            if pool.deadline != .max { sleep = min(sleep, pool.deadline - min(pool.deadline, now)) }
+        wakesAt = nextMoment
+        guard wakesAt != .max else { return -1 }
+        let current = monotonicNow()
+        return wakesAt <= current ? 0 : Int32(clamping: (wakesAt - current) / Self.tick + 1)
+    }
+
+    /// When a timer fires or a deadline passes, by `monotonicNow`; `.max` without any.
+    private var nextMoment: UInt64 {
+        guard !timed.isEmpty else { return .max }
+        let current = monotonicNow()
+        return timed.values.reduce(.max) { moment, pool in
+            let deadline = pool.deadline == .max ? .max : current + (pool.deadline - min(pool.deadline, now))
+            return min(moment, pool.timer, deadline)
         }
-        return sleep == .max ? -1 : Int32(clamping: sleep / 1_000_000 + 1)
     }
 }

@@ -67,7 +67,8 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         set(CURLOPT_HTTP_VERSION, CurlVersion.hasHTTP3 ? Int(CURL_HTTP_VERSION_3) : Int(CURL_HTTP_VERSION_2TLS))
         // Codings are undone by `ContentDecoder`; libcurl would fail transfer codings that it does not know.
         set(CURLOPT_HTTP_CONTENT_DECODING, 0)
-        set(CURLOPT_BUFFERSIZE, 64 << 10)
+        // A small response in one piece. glibc would give back a larger buffer to the kernel after each transfer.
+        set(CURLOPT_BUFFERSIZE, 32 << 10)
         set(CURLOPT_UPLOAD_BUFFERSIZE, 64 << 10)
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_MAXAGE_CONN, ConnectionPool.maximumAge)
@@ -98,7 +99,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, transfer.message)
         if exchange.isSecure { tls.pin(exchange.url.host ?? "", on: easy) }
         _ = synchronizer_setopt_long(easy, CURLOPT_PIPEWAIT, exchange.isSecure ? 1 : 0)
-        if let proxy = exchange.proxy { use(proxy, exchange, easy, transfer) }
+        if let proxy = exchange.proxy { use(proxy, exchange, easy) }
         let patience = exchange.idleLimit.map { Int(clamping: $0 / 1_000_000) } ?? 0
         _ = synchronizer_setopt_long(easy, CURLOPT_CONNECTTIMEOUT_MS, patience == 0 ? Int(Int32.max) : patience)
         setMethod(exchange, easy, transfer)
@@ -109,10 +110,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
 
     /// libcurl itself logs in to SOCKS proxies, and where it asks for a tunnel by CONNECT. Other requests carry the answer to the
     /// proxy's challenge among their fields.
-    private func use(
-        _ proxy: ProxyRules.Proxy, _ exchange: Exchange, _ easy: UnsafeMutableRawPointer, _ transfer: Transfer
-    ) {
-        transfer.needsFreshHandle = true
+    private func use(_ proxy: ProxyRules.Proxy, _ exchange: Exchange, _ easy: UnsafeMutableRawPointer) {
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXY, proxy.url)
         guard exchange.isSecure || proxy.url.hasPrefix("socks") else { return }
         _ = synchronizer_setopt_long(easy, CURLOPT_PROXYAUTH, proxy.schemes)
@@ -133,7 +131,6 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         func set(_ option: CURLoption, _ value: Int) { _ = synchronizer_setopt_long(easy, option, value) }
         if exchange.method == "GET" { return set(CURLOPT_HTTPGET, 1) }
         if exchange.method == "HEAD" { return set(CURLOPT_NOBODY, 1) }
-        transfer.needsFreshHandle = true
         if !exchange.body.isEmpty {
             set(CURLOPT_UPLOAD, 1)
             _ = synchronizer_setopt_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(exchange.body.length))

@@ -8,6 +8,7 @@ enum BodyLength {
     /// Leaves one `Content-Length` line if all say the same, and none beside a `Transfer-Encoding`.
     static func settle(_ fields: inout [CurlResponseHead.Field]) throws(HeadError) {
         guard let first = fields.firstIndex(where: { $0.isNamed("content-length") }) else { return }
+        if fields.count(where: { isFraming($0.name) }) == 1, isPlain(fields[first].value) { return }
         var length: Int64?
         for field in fields[first...] where field.isNamed("content-length") {
             for part in field.value.split(separator: ",", omittingEmptySubsequences: false) {
@@ -19,6 +20,12 @@ enum BodyLength {
         let name = fields[first].name
         fields.removeAll { $0.isNamed("content-length") }
         if let length, !isChunked { fields.insert(.init(name: name, value: String(length)), at: first) }
+    }
+
+    /// Whether a value is a length as it is, which most are.
+    private static func isPlain(_ value: String) -> Bool {
+        (1...18).contains(value.utf8.count) && (value.utf8.first != 48 || value.utf8.count == 1)
+            && value.utf8.allSatisfy { (48...57).contains($0) }
     }
 
     /// A length: digits only, at most 2^63 - 1.

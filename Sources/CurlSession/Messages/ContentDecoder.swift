@@ -34,6 +34,9 @@ final class ContentDecoder {
 
     /// For the content codings of a response, and the transfer codings that were applied to it afterwards.
     convenience init?(_ head: CurlResponseHead) {
+        guard head.fields.contains(where: { $0.isNamed("content-encoding") || $0.isNamed("transfer-encoding") }) else {
+            return nil
+        }
         let values = { (name: String) in head.fields.filter { $0.isNamed(name) }.map(\.value) }
         let transferCodings = Self.names(values("transfer-encoding")).filter { $0 != "chunked" }
         self.init(codings: values("content-encoding") + transferCodings)

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Collects the field lines of a head or of trailers; `HeadParser` documents how malformed lines are treated.
 struct FieldLines: Sendable {
     private var fields: [CurlResponseHead.Field] = []
@@ -7,10 +9,14 @@ struct FieldLines: Sendable {
 
     /// Takes a line without its end.
     mutating func append(_ line: UnsafeRawBufferPointer) throws(HeadError) {
-        guard !line.contains(0) else { throw .forbiddenByte }
+        guard let start = line.baseAddress else { return }
+        guard memchr(start, 0, line.count) == nil else { throw .forbiddenByte }
         guard let first = line.first, !Self.isBlank(first) else { return try fold(line) }
         endField()
-        guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+        guard let colon = memchr(start, Int32(UInt8(ascii: ":")), line.count).map({ UnsafeRawPointer($0) - start })
+        else {
+            return
+        }
         let bytes = Self.trimmed(line[..<colon])
         guard !bytes.isEmpty, bytes.allSatisfy(Self.isToken) else { return }
         name = String(decoding: bytes, as: UTF8.self)
@@ -65,13 +71,18 @@ struct FieldLines: Sendable {
         byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
     }
 
+    /// Which bytes up to 127 can be in a token, a bit each: letters, digits and some others.
+    private static let tokenBytes: [UInt64] = {
+        let letters = "abcdefghijklmnopqrstuvwxyz"
+        var bits: [UInt64] = [0, 0]
+        for byte in (letters + letters.uppercased() + "0123456789!#$%&'*+-.^_`|~").utf8 {
+            bits[Int(byte >> 6)] |= 1 << UInt64(byte & 63)
+        }
+        return bits
+    }()
+
     /// A character of a token (RFC 9110 §5.6.2).
     private static func isToken(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
+        byte < 128 && tokenBytes[Int(byte >> 6)] >> UInt64(byte & 63) & 1 == 1
     }
 }

@@ -6,9 +6,12 @@ enum RedirectRules {
     /// The most redirects that a task follows.
     static let limit = 20
 
+    /// Whether a status is that of a redirect.
+    static func leads(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
+
     /// The next request; nil if the response is not a redirect, or leads nowhere: it is the final response then.
     static func request(after request: URLRequest, _ head: CurlResponseHead) -> URLRequest? {
-        guard [301, 302, 303, 307, 308].contains(head.status),
+        guard leads(head.status),
             let location = head.fields.first(where: { $0.isNamed("location") })?.value,
             let target = URLReference.resolve(location, against: head.url)
         else { return nil }

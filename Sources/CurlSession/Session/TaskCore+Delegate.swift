@@ -3,13 +3,14 @@ import FoundationNetworking
 
 /// What the delegate is told, on its queue.
 extension TaskCore {
-    private struct Listener {
+    struct Listener {
         let session: CurlSession
         let task: URLSessionDataTask
         let delegates: Delegates
     }
 
-    private var listener: Listener? {
+    /// Nil before the task has begun, and once its end has been delivered: there is nothing to deliver then.
+    var listener: Listener? {
         state.withLock { state in
             guard let session = state.session, let task = state.task, let delegates = state.delegates else {
                 return nil
@@ -18,8 +19,7 @@ extension TaskCore {
         }
     }
 
-    func perform(_ event: TaskEvent) {
-        guard let listener else { return }
+    func perform(_ event: TaskEvent, _ listener: Listener) {
         switch event {
         case .sent(let count, let total, let expected):
             listener.delegates.task?.urlSession(

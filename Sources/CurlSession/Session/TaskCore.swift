@@ -125,7 +125,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
         }
         switch exchange(for: originalRequest, body: body) {
         case .success(let exchange):
-            pool.perform { [self] in pool.start(self, exchange) }
+            pool.performNow { [self] in pool.start(self, exchange) }
         case .failure(let error): fail(error)
         }
     }
@@ -166,7 +166,8 @@ final class TaskCore: @unchecked Sendable {  // see each variable
 
     /// Delivers what is in the mailbox, on the delegate's queue.
     func drain() {
-        while let event = state.withLock({ $0.next() }) { perform(event) }
+        guard let listener else { return }
+        while let event = state.withLock({ $0.next() }) { perform(event, listener) }
     }
 
     /// The delegate has decided. Only the first call for a decision counts.

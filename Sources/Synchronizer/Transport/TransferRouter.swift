@@ -9,11 +9,13 @@ final class TransferRouter: PolicyHolder, URLSessionDataDelegate, SessionEventRo
     let isWatched: Bool
     /// The transfers by their tasks, which they keep alive. (Task identifiers are unique within one session only.)
     private let transfers = Locked<[ObjectIdentifier: URLSessionTransfer]>([:])
-    /// Where the ends of transfers are handled. Storing a response and sending the next request may wait for the disk;
-    /// meanwhile the delegate's queue takes in the bodies of others.
-    private let completions = DispatchQueue(label: "Synchronizer.completions", qos: .userInitiated)
+    /// Where the ends of transfers are handled, because storing a response may wait for the disk: meanwhile the delegate's
+    /// queue takes in the bodies of others. Nil if nothing is stored: the change of threads costs more than the rest.
+    private let completions: DispatchQueue?
 
-    init(_ policy: SessionDelegate, tls: TLSConfiguration) {
+    init(_ policy: SessionDelegate, tls: TLSConfiguration, storesResponses: Bool) {
+        completions =
+            storesResponses ? DispatchQueue(label: "Synchronizer.completions", qos: .userInitiated) : nil
         trust = ServerTrust(tls)
         isWatched = policy.isSubclass
         super.init(policy)

@@ -46,13 +46,16 @@ final class URLSessionTransfer: Transfer {
         report(.response(shown?.response === response ? shown?.head ?? ResponseHead(response) : ResponseHead(response)))
     }
 
-    /// The session is done with it, which is reported on another queue.
-    func end(_ error: (any Error)?, on queue: DispatchQueue) {
-        queue.async { [self] in
-            if let measured = NetworkTrace(of: task) { report(.measured(measured)) }
-            let refusal = state.withLock { $0.refusal }
-            takeReceiver()?(.finished(refusal?.error ?? error))
-        }
+    /// The session is done with it, which is reported on another queue if there is one.
+    func end(_ error: (any Error)?, on queue: DispatchQueue?) {
+        guard let queue else { return end(error) }
+        queue.async { [self] in end(error) }
+    }
+
+    private func end(_ error: (any Error)?) {
+        if let measured = NetworkTrace(of: task) { report(.measured(measured)) }
+        let refusal = state.withLock { $0.refusal }
+        takeReceiver()?(.finished(refusal?.error ?? error))
     }
 
     /// The server is not trusted: whatever the session makes of that, this is why the transfer fails.

@@ -9,10 +9,12 @@ package final class URLSessionTransport: Transport {
     private let additionalFields: [String: String]
     private let cookies: SessionCookies
 
+    /// - Parameter storesResponses: Whether `receive` may wait for the disk when it is told of an end.
     package init(
-        configuration: URLSessionConfiguration, delegate: SessionDelegate, tls: TLSConfiguration = TLSConfiguration()
+        configuration: URLSessionConfiguration, delegate: SessionDelegate, tls: TLSConfiguration = TLSConfiguration(),
+        storesResponses: Bool = true
     ) {
-        router = TransferRouter(delegate, tls: tls)
+        router = TransferRouter(delegate, tls: tls, storesResponses: storesResponses)
         session = .forTransfers(configuration, delegate: router, queue: DelegateQueue(), tls: tls)
         additionalFields = Dictionary(
             (configuration.httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }, uniquingKeysWith: { $1 })

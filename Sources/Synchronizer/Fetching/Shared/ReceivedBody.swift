@@ -5,8 +5,8 @@ import Foundation
 struct ReceivedBody: Sendable {
     /// Bodies of at least this size get pages of their own: 128 KB, the initial threshold of glibc.
     static let large = 128 << 10
-    /// A length is no reason to take much memory at once.
-    private static let largestReservation = 16 << 20
+    /// The most bytes to reserve for a stated length: pages of its own take memory only when they are written.
+    private static let largestReservation = 1 << 30
 
     /// The bytes so far, and room for more.
     private var room = Data()

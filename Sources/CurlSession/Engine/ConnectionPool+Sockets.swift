@@ -1,0 +1,97 @@
+import CCurl
+import Foundation
+
+/// The sockets of a pool's connections: what the kernel is asked about them, and which of them must not be used again.
+extension ConnectionPool {
+    func opened(_ socket: Int32) {
+        ownSockets.insert(socket)
+        engine.withSockets { table, _ in table[socket] = SocketTable.Entry(pool: self, isOwn: true) }
+    }
+
+    func closed(_ socket: Int32) {
+        ownSockets.remove(socket)
+        engine.withSockets { table, _ in table[socket] = SocketTable.Entry() }
+    }
+
+    func wants(_ events: UInt32, on socket: Int32, for easy: UnsafeMutableRawPointer?) {
+        if let transfer = easy.flatMap({ active[$0] }) {
+            if events != 0 { transfer.socket = socket }
+            if events & Epoll.input == 0, !engine.sockets[socket].isMultiplexed { transfer.readingEnded() }
+        }
+        watch(socket, wanted: events, lazily: true)
+    }
+
+    /// - Parameter lazily: leave it to the next event to find that nothing is wanted of the socket. Mostly none comes before
+    ///   the next transfer, and two calls of the kernel are saved.
+    func watch(_ socket: Int32, wanted: UInt32, lazily: Bool) {
+        engine.withSockets { table, epoll in
+            var entry = table[socket]
+            if entry.pool == nil { entry.pool = self }
+            entry.wanted = wanted
+            if wanted != 0 { entry.isIdle = false }
+            if wanted != 0 || !lazily || !entry.isOwn {
+                epoll.watch(socket, from: entry.watched, to: wanted)
+                entry.watched = wanted
+            }
+            table[socket] = entry.isOwn || wanted != 0 ? entry : SocketTable.Entry()
+        }
+    }
+
+    /// The transfer that used the socket has ended, and the socket is still open: the server has nothing to say on it now.
+    func becomeIdle(_ socket: Int32) {
+        guard ownSockets.contains(socket) else { return }
+        engine.withSockets { table, epoll in
+            guard table[socket].wanted == 0 else { return }
+            table[socket].isIdle = true
+            epoll.watch(socket, from: table[socket].watched, to: Epoll.input)
+            table[socket].watched = Epoll.input
+        }
+    }
+
+    /// Bytes that come after a response are not the answer to the next request, so a connection that has become readable
+    /// while it was idle must not be used again. libcurl 7.88 would; a socket that is shut down it takes for dead.
+    func shutDown(_ socket: Int32) {
+        engine.withSockets { table, epoll in
+            epoll.watch(socket, from: table[socket].watched, to: 0)
+            table[socket].watched = 0
+        }
+        shutdown(socket, Int32(SHUT_RDWR))
+    }
+
+    /// Whether a socket that counts as idle may be in use.
+    var hidesSocket: Bool { active.values.contains { $0.hidesSocket } }
+
+    /// Asks the kernel about the idle sockets right before libcurl chooses one of them.
+    /// - Returns: Whether libcurl may. If a readable one may be in use, it stays open.
+    func closeSpeakingConnections() -> Bool {
+        var idle: [pollfd] = []
+        for socket in ownSockets where engine.sockets[socket].isIdle && !engine.sockets[socket].isMultiplexed {
+            idle.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0))
+        }
+        guard !idle.isEmpty, poll(&idle, nfds_t(idle.count), 0) > 0 else { return true }
+        guard !hidesSocket else { return false }
+        for socket in idle where socket.revents != 0 { shutDown(socket.fd) }
+        return true
+    }
+}
+
+let socketCallback: synchronizer_curl_socket = { easy, socket, what, context, _ in
+    var events: UInt32 = 0
+    if what == CURL_POLL_IN || what == CURL_POLL_INOUT { events |= Epoll.input }
+    if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { events |= Epoll.output }
+    ConnectionPool.of(context)?.wants(events, on: socket, for: easy)
+    return 0
+}
+
+let openSocketCallback: synchronizer_curl_open = { context, _, address in
+    guard let address else { return -1 }
+    let type = address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(address.pointee.family, type, address.pointee.protocol)
+    if descriptor >= 0 { ConnectionPool.of(context)?.opened(descriptor) }
+    return descriptor
+}
+
+let closeSocketCallback: synchronizer_curl_close = { context, descriptor in
+    ConnectionPool.of(context)?.closed(descriptor)
+    return close(descriptor)
+}

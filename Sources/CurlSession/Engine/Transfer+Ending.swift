@@ -1,0 +1,66 @@
+import CCurl
+import Foundation
+
+/// How a transfer ends, and what that means for its task.
+extension Transfer {
+    /// libcurl is done: `error` is nil if the response is complete.
+    func ended(_ error: URLError?) {
+        if let error, error.code == .userAuthenticationRequired,
+            task.answerRefusedTunnel(exchange, schemes: refusedTunnel)
+        {
+            task.transfer = nil
+            return
+        }
+        end = error.map(End.failed) ?? .complete
+        finishIfDone()
+    }
+
+    /// Ends the transfer at once, for a reason of the session's.
+    func fail(_ error: URLError) {
+        pool.abort(self)
+        if case .discarded = verdict { return }
+        body.dropBacklog()
+        (end, verdict) = (.failed(error), .delivered)
+        finishIfDone()
+    }
+
+    func finishIfDone() {
+        pump()
+        flush()
+        switch verdict {
+        case .pending, .discarded: return
+        case .unknown, .delivered: break
+        }
+        if let failure { end = .failed(failure) }
+        switch end {
+        case .none: return
+        case .failed(let error): task.end(error, from: pool)
+        case .complete:
+            guard body.isEmpty else { return }
+            do {
+                try body.finish()
+                task.end(nil, from: pool)
+            } catch {
+                task.end(Self.meaning(of: error), from: pool)
+            }
+        }
+        end = .none
+        task.transfer = nil
+    }
+
+    /// What libcurl's result means; nil if the response is complete.
+    func meaning(of code: CURLcode) -> URLError? {
+        if let failure { return failure }
+        if let easy { refusedTunnel = synchronizer_info_long(easy, CURLINFO_PROXYAUTH_AVAIL) }
+        guard code != CURLE_OK else { return parser.isComplete ? nil : URLError(.networkConnectionLost) }
+        return TransferFailure(
+            code: code, verifyResult: easy.map { synchronizer_info_long($0, CURLINFO_SSL_VERIFYRESULT) } ?? 0,
+            message: String(cString: message), hasClientCertificate: pool.options.tls.hasCertificate,
+            connectStatus: easy.map { synchronizer_info_long($0, CURLINFO_HTTP_CONNECTCODE) } ?? 0
+        ).error
+    }
+
+    static func meaning(of error: ContentDecodingError) -> URLError {
+        URLError(error == .truncated ? .networkConnectionLost : .cannotDecodeContentData)
+    }
+}

@@ -1,0 +1,43 @@
+import CCurl
+import Foundation
+
+/// What libcurl sends: the body of the request.
+extension Transfer {
+    func send(into space: UnsafeMutableRawBufferPointer) -> Int {
+        guard !task.isSuspendedOnEngine else { return pauseSending() }
+        var count = 0
+        switch exchange.body {
+        case .none, .asked: break
+        case .data(let data):
+            count = min(space.count, data.count - Int(sent))
+            let start = data.startIndex + Int(sent)
+            space.copyBytes(from: data[start..<start + count])
+        case .stream(let stream, _):
+            let (task, pool) = (task, pool)
+            switch stream.read(into: space, notify: { pool.perform { task.transfer?.goOn() } }) {
+            case .bytes(let bytes): count = bytes
+            case .notYet: return pauseSending()
+            case .end: break
+            case .failed:
+                failure = URLError(.requestBodyStreamExhausted)
+                return Int(CURL_READFUNC_ABORT)
+            }
+        }
+        sent += Int64(count)
+        noteProgress()
+        if count > 0 { task.sent(count, total: sent, of: exchange.body.length, from: pool) }
+        return count
+    }
+
+    private func pauseSending() -> Int {
+        isSendingPaused = true
+        return Int(CURL_READFUNC_PAUSE)
+    }
+
+    /// libcurl sends the body once more, because a connection that it had kept turned out to be dead.
+    func rewind(to offset: Int64) -> Bool {
+        guard case .data(let data) = exchange.body, (0...Int64(data.count)).contains(offset) else { return false }
+        sent = offset
+        return true
+    }
+}

@@ -1,0 +1,20 @@
+import Glibc
+
+/// The right to a turn. A lock of the system's, which unlike `Locked` protects no value.
+final class TurnLock: @unchecked Sendable {  // the lock is made for several threads
+    private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+
+    init() { pthread_mutex_init(lock, nil) }
+
+    deinit {
+        pthread_mutex_destroy(lock)
+        lock.deallocate()
+    }
+
+    func begin() { pthread_mutex_lock(lock) }
+
+    /// Whether nobody has a turn: the caller has one now.
+    func tryBegin() -> Bool { pthread_mutex_trylock(lock) == 0 }
+
+    func end() { pthread_mutex_unlock(lock) }
+}

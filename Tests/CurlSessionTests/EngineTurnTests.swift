@@ -1,0 +1,57 @@
+import Foundation
+import Synchronization
+import TestTraits
+import Testing
+
+@testable import CurlSession
+
+@Suite(.bounded) struct EngineTurnTests {
+    /// What has been done, and by which thread.
+    private final class Record: Sendable {
+        let steps = Mutex<[(name: String, thread: UInt)]>([])
+
+        func add(_ name: String) {
+            steps.withLock { $0.append((name, UInt(pthread_self()))) }
+        }
+    }
+
+    @Test func `a thread takes a turn while the engine's sleeps`() async throws {
+        let (engine, record) = (TimedEngine(), Record())
+        let thread = await withCheckedContinuation { continuation in
+            // The engine's thread falls asleep some time after its last command.
+            Thread.detachNewThread {
+                repeat {
+                    engine.engine.performNow { record.add("now") }
+                } while !record.steps.withLock { $0.contains { $0.thread == UInt(pthread_self()) } }
+                continuation.resume(returning: UInt(pthread_self()))
+            }
+        }
+        await engine.settle()
+        #expect(record.steps.withLock { $0.last?.thread } == thread)
+    }
+
+    @Test func `during a turn, commands wait for it in order`() async throws {
+        let (engine, record) = (TimedEngine(), Record())
+        let (begun, proceed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                engine.engine.perform {
+                    record.add("first")
+                    begun.signal()
+                    proceed.wait()
+                    // Of the turn's own thread, too.
+                    engine.engine.performNow { record.add("fourth") }
+                }
+                begun.wait()
+                engine.engine.perform { record.add("second") }
+                engine.engine.performNow { record.add("third") }
+                proceed.signal()
+                continuation.resume()
+            }
+        }
+        await engine.settle()
+        let steps = record.steps.withLock { $0 }
+        #expect(steps.map(\.name) == ["first", "second", "third", "fourth"])
+        #expect(Set(steps.map(\.thread)).count == 1)
+    }
+}
