@@ -165,6 +165,19 @@ struct AttackTests {
         #expect((0..<20).allSatisfy { found(cache, $0) != nil })
     }
 
+    @Test("a file that another process settles late goes with its entry")
+    func lateSettling() throws {
+        try directory.makeGeneration()
+        let bodies = try directory.generation.bodies
+        try bodies.write(Data([1]), id: 7)
+        bodies.settle(7)
+        #expect(bodies.moveAway(7) == 4096)  // the entry is evicted
+        bodies.settle(7)  // by the process that has stored it
+        bodies.discard(7)
+        #expect(try FileSystem.names(in: bodies.settled) == [])
+        #expect(try FileSystem.names(in: bodies.moving) == [])
+    }
+
     @Test("removing everything makes a new database, which a cache that has the old one open sees at once")
     func removingAll() throws {
         let cache = try filled()

@@ -70,17 +70,21 @@ struct BodyFiles: Hashable, Sendable {
         }
     }
 
-    /// Deletes a moving file whose entry has been removed.
-    func discard(_ id: Int64) { unlink(movingPath(id)) }
+    /// Deletes the file of an entry that has been removed. Another process that has just stored the entry may settle the
+    /// file at this moment; then it is found there.
+    func discard(_ id: Int64) {
+        unlink(movingPath(id))
+        unlink(settledPath(id))
+    }
 
     /// Settles or deletes the files that a killed process has left.
     func settleAll(whoseEntryExists exists: (Int64) throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) {
         for name in try FileSystem.names(in: moving) ?? [] {
-            if let id = Int64(name), String(id) == name, try exists(id) {
-                settle(id)
-            } else {
+            guard let id = Int64(name), String(id) == name else {
                 FileSystem.remove(moving + "/" + name)
+                continue
             }
+            if try exists(id) { settle(id) } else { discard(id) }
         }
     }
 
