@@ -210,8 +210,8 @@ final class Transfer {
 
     /// The body of a redirect is of little use, so that it does not hold up the receiver.
     private func hurry(_ head: CurlResponseHead) {
-        guard pool.options.hurriesRedirects, RedirectRules.leads(head.status),
-            RedirectRules.request(after: URLRequest(url: exchange.url), head) != nil
+        guard pool.options.hurriesRedirects, SessionRedirects.leads(head.status),
+            SessionRedirects.request(after: URLRequest(url: exchange.url), head) != nil
         else { return }
         lastMoment = pool.engine.now + Self.patienceForRest
         pool.reconsiderDeadline(of: self)

@@ -13,9 +13,9 @@ extension TaskCore {
 
     func received(_ head: CurlResponseHead, _ exchange: Exchange) -> HeadAction {
         if !pool.options.reportsRedirects, let current = state.withLock({ $0.currentRequest }),
-            let next = RedirectRules.request(after: current, head)
+            let next = SessionRedirects.request(after: current, head)
         {
-            guard redirects < RedirectRules.limit else { return .fail(URLError(.httpTooManyRedirects)) }
+            guard redirects < SessionRedirects.limit else { return .fail(URLError(.httpTooManyRedirects)) }
             deliver(.redirect(head, next), from: pool)
             return .wait
         }

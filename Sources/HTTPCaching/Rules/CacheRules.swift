@@ -9,7 +9,7 @@
 /// | Which request fields select a response? | `CacheRules+Vary`, `CacheRules+Credentials` |
 /// | What does a 304, or the response to a `HEAD`, update? | `CacheRules+Freshening` |
 /// | What does an unsafe request invalidate? | `CacheRules+Invalidation` |
-/// | Where does a redirect lead? | `CacheRules+Redirects` |
+/// | Where does a redirect lead? | `Redirect` |
 /// | Which lifetime is injected? | `CacheRules+InjectedLifetime` |
 ///
 /// All of them are pure: they take values and the current time, and return values. Instance methods depend on the settings

@@ -224,7 +224,7 @@ extension ResponseCache.DiskState {
         switch self {
         case .working: return
         case .failed(let since), .busy(let since):
-            if abs(now.timeIntervalSince(since)) >= DiskWriter.retryInterval { self = .working }
+            if abs(now.timeIntervalSince(since)) >= DiskRecovery.retryInterval { self = .working }
         }
     }
 }

@@ -17,11 +17,6 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         }
     }
 
-    /// Seconds after which a failed write is tried again.
-    static let retryInterval: TimeInterval = 2
-    /// Nanoseconds for which removals may fail before the database is given up.
-    private static let longestFailure: UInt64 = 20_000_000_000
-
     private let directory: CacheDirectory
     private let report: @Sendable (String) -> Void
     private let queue = DispatchQueue(label: "SQLiteURLCache.writer", qos: .utility)
@@ -113,14 +108,14 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         let now = DispatchTime.now().uptimeNanoseconds
         let since = failingSince ?? now
         failingSince = since
-        let isLong = isLast || now - since > Self.longestFailure
+        let isLong = isLast || now - since > DiskRecovery.longestFailure
         if isLong, !isShortage, retireGeneration() { source.didRemoveDatabase() } else { retrySoon(source) }
     }
 
     private func retrySoon(_ source: some WriteSource) {
         if willRetry { return }
         willRetry = true
-        queue.asyncAfter(deadline: .now() + Self.retryInterval) { [weak self, weak source] in
+        queue.asyncAfter(deadline: .now() + DiskRecovery.retryInterval) { [weak self, weak source] in
             guard let self, let source else { return }
             willRetry = false
             _ = drain(source)

@@ -54,7 +54,7 @@ enum Schema {
         PRAGMA cell_size_check = ON;
         \(objects[0]);
         INSERT INTO main.entries SELECT * FROM old.entries NOT INDEXED
-            WHERE (used, length, id) > (\(last.used), \(last.length), \(last.id)) ORDER BY id;
+            WHERE \(keptAfter(last)) ORDER BY id;
         \(objects[1]);
         \(objects[2]);
         \(objects[3]);
@@ -128,13 +128,12 @@ enum Schema {
 
     // MARK: - Removals: a query for the columns of `Victim`, then one deletion for each
 
-    private static let victims = "SELECT id, length FROM entries"
+    static let victims = "SELECT id, length FROM entries"
     static let victimsOfVariant = victims + " WHERE url_key = ? AND variant = ?"
     static let victimsBeyond =
         victims + " WHERE url_key = ? ORDER BY revision DESC LIMIT -1 OFFSET \(Change.maximumVariants - 1)"
     static let victimsOfURL = victims + " WHERE url_key = ?"
     static let victimsSince = victims + " WHERE id > ? AND stored >= ? ORDER BY id LIMIT ?"
-    static let leastRecentlyUsed = victims + " ORDER BY used LIMIT ?"
     static let deleteEntry = "DELETE FROM entries WHERE id = ?"
     static let deleteBody = "DELETE FROM bodies WHERE id = ?"
 
@@ -144,16 +143,12 @@ enum Schema {
     static let fileBytes = "SELECT files, checksum FROM usage"
     static let setFileBytes = "UPDATE usage SET files = ?, checksum = ?"
     static let countEntries = "SELECT count(*) FROM entries"
-    static let entriesByUse = "SELECT used, length, id FROM entries ORDER BY used, length, id"
     static let pageSize = "PRAGMA page_size"
     static let pageCount = "PRAGMA page_count"
     static let freePageCount = "PRAGMA freelist_count"
     static let integrityCheck = "PRAGMA integrity_check(1)"
     static func vacuum(pages: Int64) -> String { "PRAGMA incremental_vacuum(\(pages))" }
 }
-
-/// The place of an entry in the order of eviction.
-typealias EntryUse = (used: Int64, length: Int64, id: Int64)
 
 // MARK: - Columns
 

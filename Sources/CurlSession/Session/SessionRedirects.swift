@@ -2,7 +2,7 @@ import Foundation
 import FoundationNetworking
 
 /// Which request follows a redirect (RFC 9110 §15.4). Pure.
-enum RedirectRules {
+enum SessionRedirects {
     /// The most redirects that a task follows.
     static let limit = 20
 
