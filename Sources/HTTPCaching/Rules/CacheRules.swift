@@ -6,7 +6,7 @@
 /// | How old is a response, and how long is it fresh? | `CacheRules+Freshness` |
 /// | May a stale response be used? | `CacheRules+Stale` |
 /// | May a response be stored, and which of its fields? | `CacheRules+Storing` |
-/// | Which request fields select a response? | `CacheRules+Vary`, `CacheRules+Credentials` |
+/// | Which request fields select a response? | `CacheRules+Vary`, `CacheRules+Credentials`, `CacheRules+Cookies` |
 /// | What does a 304, or the response to a `HEAD`, update? | `CacheRules+Freshening` |
 /// | What does an unsafe request invalidate? | `CacheRules+Invalidation` |
 /// | Where does a redirect lead? | `Redirect` |
