@@ -42,7 +42,19 @@ extension CurlResponseHead.Field {
 extension String {
     /// Whether this is the name of that field, given in lower case.
     func isFieldName(_ lowercased: String) -> Bool {
-        utf8.count == lowercased.utf8.count
-            && zip(utf8, lowercased.utf8).allSatisfy { ($0 >= 65 && $0 <= 90 ? $0 | 0x20 : $0) == $1 }
+        // Most names differ in length; the rest is compared in place. An iterator over both showed in profiles.
+        guard utf8.count == lowercased.utf8.count else { return false }
+        return withUTF8Bytes { one in lowercased.withUTF8Bytes { other in Self.isSame(one, other) } }
+    }
+
+    private static func isSame(_ one: UnsafeBufferPointer<UInt8>, _ lowercased: UnsafeBufferPointer<UInt8>) -> Bool {
+        for index in one.indices where one[index] != lowercased[index] {
+            guard (65...90).contains(one[index]), one[index] | 0x20 == lowercased[index] else { return false }
+        }
+        return true
+    }
+
+    private func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        utf8.withContiguousStorageIfAvailable(body) ?? Array(utf8).withUnsafeBufferPointer(body)
     }
 }

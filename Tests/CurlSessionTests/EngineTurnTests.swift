@@ -1,4 +1,5 @@
 import Foundation
+import ScriptedServer
 import Synchronization
 import TestTraits
 import Testing
@@ -28,6 +29,18 @@ import Testing
         }
         await engine.settle()
         #expect(record.steps.withLock { $0.last?.thread } == thread)
+    }
+
+    /// A thread may finish a load while the engine's own thread waits for the turn with an event of that load's socket.
+    @Test func `an event that another thread has dealt with closes no idle connection`() async throws {
+        let bench = try Bench()
+        bench.server["/"] = Reply("hello")
+        await bench.run()
+        let pool = bench.session.pool
+        pool.perform { for socket in pool.ownSockets { pool.handle(Epoll.input, on: socket) } }
+        await bench.settle()
+        await bench.run()
+        #expect(bench.server.counts.connectionsOpened == 1)
     }
 
     @Test func `during a turn, commands wait for it in order`() async throws {

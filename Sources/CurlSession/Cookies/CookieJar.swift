@@ -37,6 +37,14 @@ final class CookieJar: @unchecked Sendable {  // `lock` protects what changes; t
         self.hasFile = hasFile
     }
 
+    /// Whether there are no cookies, for any request.
+    var isEmpty: Bool {
+        lock.withLock {
+            follow()
+            return table.isEmpty
+        }
+    }
+
     /// The value of the `Cookie` line for a request; nil if there are no cookies for it.
     func header(for url: URL, at now: Date) -> String? {
         lock.withLock {

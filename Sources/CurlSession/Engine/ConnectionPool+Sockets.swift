@@ -58,6 +58,12 @@ extension ConnectionPool {
         shutdown(socket, Int32(SHUT_RDWR))
     }
 
+    /// Whether there is something to read from a socket now, be it its end.
+    func isReadable(_ socket: Int32) -> Bool {
+        var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) > 0
+    }
+
     /// Whether a socket that counts as idle may be in use.
     var hidesSocket: Bool { active.values.contains { $0.hidesSocket } }
 

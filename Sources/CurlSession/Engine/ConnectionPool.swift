@@ -192,7 +192,11 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
 
     func handle(_ events: UInt32, on socket: Int32) {
         let entry = engine.sockets[socket]
-        if entry.isIdle, !entry.isMultiplexed, !hidesSocket { return shutDown(socket) }
+        if entry.isIdle, !entry.isMultiplexed, !hidesSocket {
+            // The event may be older than the turn of another thread, which has read what it was about.
+            if isReadable(socket) { shutDown(socket) }
+            return
+        }
         guard entry.wanted != 0 else { return watch(socket, wanted: 0, lazily: false) }
         var mask: Int32 = 0
         if events & (Epoll.input | Epoll.hangUp) != 0 { mask |= CURL_CSELECT_IN }

@@ -44,6 +44,8 @@ final class Transfer {
     var isToFlush = false
     var lookup = NameLookup()
 
+    /// What was known when the head had arrived.
+    private var metrics: CurlTaskMetrics?
     var parser: HeadParser
     var body = IncomingBody()
     private var discarded = 0
@@ -280,6 +282,8 @@ final class Transfer {
 
     func collectMetrics(isFinal: Bool) {
         guard let easy else { return }
-        task.set(CurlTaskMetrics(easy, isFinal: isFinal, lookup: lookup.duration))
+        let metrics = CurlTaskMetrics(easy, isFinal: isFinal, lookup: lookup.duration, before: metrics)
+        if !isFinal { self.metrics = metrics }
+        task.set(metrics)
     }
 }

@@ -19,7 +19,7 @@ struct FieldLines: Sendable {
         }
         let bytes = Self.trimmed(line[..<colon])
         guard !bytes.isEmpty, bytes.allSatisfy(Self.isToken) else { return }
-        name = String(decoding: bytes, as: UTF8.self)
+        name = String(decoding: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self)
         guard bytes.count == colon || !isFraming else { throw .invalidBodyLength }
         value.append(contentsOf: line[(colon + 1)...])
     }
@@ -52,13 +52,18 @@ struct FieldLines: Sendable {
     private static func decoded(_ value: [UInt8]) -> String {
         value.withUnsafeBytes { bytes in
             let content = trimmed(bytes[...])
-            guard content.contains(UInt8(ascii: "\r")) else { return text(content) }
+            guard content.contains(UInt8(ascii: "\r")) else {
+                return text(UnsafeRawBufferPointer(rebasing: content))
+            }
             return text(content.map { $0 == UInt8(ascii: "\r") ? UInt8(ascii: " ") : $0 })
         }
     }
 
     private static func text(_ bytes: some Collection<UInt8>) -> String {
-        String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        // Nearly all values. `decoding` reads contiguous bytes in place.
+        if bytes.allSatisfy({ $0 < 128 }) { return String(decoding: bytes, as: UTF8.self) }
+        return String(validating: bytes, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 
     private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {

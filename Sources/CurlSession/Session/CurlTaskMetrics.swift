@@ -31,8 +31,10 @@ public struct CurlTaskMetrics: Sendable, Hashable {
 
 extension CurlTaskMetrics {
     /// What libcurl knows of a transfer so far.
-    /// - Parameter lookup: Nanoseconds that names were looked up, before libcurl's clock was started.
-    init(_ easy: UnsafeMutableRawPointer, isFinal: Bool, lookup: UInt64) {
+    /// - Parameters:
+    ///   - lookup: Nanoseconds that names were looked up, before libcurl's clock was started.
+    ///   - before: What was known of the same connection, whose address need not be formatted again.
+    init(_ easy: UnsafeMutableRawPointer, isFinal: Bool, lookup: UInt64, before: CurlTaskMetrics?) {
         func seconds(_ info: CURLINFO) -> Double {
             let time = Double(synchronizer_info_offset(easy, info)) / 1e6
             return time > 0 ? time + Double(lookup) / 1e9 : 0
@@ -44,7 +46,7 @@ extension CurlTaskMetrics {
         total = isFinal ? seconds(CURLINFO_TOTAL_TIME_T) : 0
         protocolName = Self.name(of: synchronizer_info_long(easy, CURLINFO_HTTP_VERSION))
         reusedConnection = synchronizer_info_long(easy, CURLINFO_NUM_CONNECTS) == 0
-        remoteAddress = Self.address(easy)
+        remoteAddress = before?.remoteAddress ?? Self.address(easy)
         bytesReceived =
             Int64(synchronizer_info_offset(easy, CURLINFO_SIZE_DOWNLOAD_T))
             + Int64(synchronizer_info_long(easy, CURLINFO_HEADER_SIZE))

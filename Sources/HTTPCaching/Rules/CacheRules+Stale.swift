@@ -58,11 +58,16 @@ extension CacheRules {
     /// The time until which an object made from the response may be used without looking at the response again, or
     /// `.distantPast` if each use needs a decision.
     package func expiration(of response: StoredResponse, at now: Date) -> Date {
+        outlook(of: response, at: now).expiration
+    }
+
+    /// The expiration and the freshness, for a caller that needs both: the fields are read once.
+    package func outlook(of response: StoredResponse, at now: Date) -> (expiration: Date, freshness: Freshness) {
         let facts = ResponseFacts(response.fields)
-        guard !facts.mustBeValidated, !facts.forbidsStoring(status: response.status), !facts.variesOnEverything,
-            facts.control.noCacheFields.isEmpty
-        else { return .distantPast }
         let freshness = self.freshness(of: response, facts: facts, at: now)
-        return freshness.isFresh ? now.addingTimeInterval(-freshness.staleness) : .distantPast
+        guard !facts.mustBeValidated, !facts.forbidsStoring(status: response.status), !facts.variesOnEverything,
+            facts.control.noCacheFields.isEmpty, freshness.isFresh
+        else { return (.distantPast, freshness) }
+        return (now.addingTimeInterval(-freshness.staleness), freshness)
     }
 }

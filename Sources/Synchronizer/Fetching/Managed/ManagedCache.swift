@@ -56,9 +56,10 @@ final class ManagedCache: Sendable {
         return true
     }
 
-    func store(_ response: StoredResponse, content: CachedURLResponse) {
+    /// - Parameter content: not evaluated without a store.
+    func store(_ response: StoredResponse, content: @autoclosure () -> CachedURLResponse) {
         interrupted.remove(response.url)
-        store?.store(response, content)
+        store?.store(response, content())
     }
 
     func update(_ entry: CacheEntry, to response: StoredResponse) {

@@ -14,8 +14,9 @@ struct Answer: Sendable {
     func stored(as kept: StoredResponse?, rules: CacheRules, at now: Date) -> Answer {
         guard let kept else { return self }
         var answer = self
-        answer.freshUntil = rules.expiration(of: kept, at: now)
-        if describesStored { answer.step.trace.describe(rules.freshness(of: kept, at: now)) }
+        let outlook = rules.outlook(of: kept, at: now)
+        answer.freshUntil = outlook.expiration
+        if describesStored { answer.step.trace.describe(outlook.freshness) }
         return answer
     }
 

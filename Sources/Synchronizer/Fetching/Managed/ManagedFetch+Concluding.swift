@@ -94,18 +94,19 @@ extension ManagedFetch {
 
     /// The server's response is the answer.
     private func accept(_ exchange: inout Exchange) -> Conclusion {
-        let received = exchange.received
         exchange.step.trace.describeAccepted(exchange.step.decision)
-        let context = exchange.step.context
-        if received.isTooLarge, (200..<300).contains(received.status) {
+        if exchange.received.isTooLarge, (200..<300).contains(exchange.received.status) {
+            let step = exchange.step
             return .failure(
                 .tooLarge(
                     limit: options.maximumBodySize,
-                    .init(url: context.url, trace: context.trace, head: received.head, body: nil)))
+                    .init(url: step.url, trace: step.trace, head: exchange.received.head, body: nil)))
         }
-        guard let head = received.head else { return .failure(.transport(URLError(.badServerResponse), context)) }
+        guard let head = exchange.received.head else {
+            return .failure(.transport(URLError(.badServerResponse), exchange.step.context))
+        }
         applySideEffects(of: &exchange)
-        let answer = Answer(step: exchange.step, head: head, body: received.body, describesStored: true)
+        let answer = Answer(step: exchange.step, head: head, body: exchange.received.body, describesStored: true)
         return .answer(answer, change(storing: exchange))
     }
 }

@@ -10,7 +10,7 @@ extension ManagedFetch {
             switch state.phase {
             case .hasSlot, .sending: return true
             case .lookingUp, .waitingForSlot:
-                state.phase = .waitingForSlot(isMiss ? .miss(step.request) : .step(Boxed(step.withoutBodies)))
+                state.phase = .waitingForSlot(Boxed(step.withoutBodies))
                 return false
             }
         }
@@ -50,11 +50,11 @@ extension ManagedFetch {
         case .response(let head) where head.isInterim: break
         case .response(let head):
             let now = cache.time.now
-            let exchange = state.withLock { state in
+            let event = state.withLock { state in
                 state.running?.exchange.received.receive(head, at: now)
-                return state.running?.exchange
+                return state.running?.exchange.headEvent
             }
-            if let event = exchange?.headEvent { report(event) }
+            if let event { report(event) }
             endIfTooLarge()
         case .data(let data):
             let isReported = state.withLock { state in
@@ -73,9 +73,13 @@ extension ManagedFetch {
 
     /// Stops reading a body that is too large.
     private func endIfTooLarge() {
-        let exchange = state.withLock { $0.running?.exchange }
-        guard let exchange, exchange.received.isTooLarge else { return }
-        exchange.transfer?.cancel()
+        // Only this is copied of the exchange, and not the exchange, which counts two dozen references.
+        let (isTooLarge, transfer) = state.withLock { state -> (Bool, (any Transfer)?) in
+            guard let running = state.running, running.exchange.received.isTooLarge else { return (false, nil) }
+            return (true, running.exchange.transfer)
+        }
+        guard isTooLarge else { return }
+        transfer?.cancel()
         end(.success(()))
     }
 

@@ -39,11 +39,10 @@ extension ManagedFetch {
         let head = ResponseHead(url: exchange.step.url, status: response.status, fields: response.serverFields)
         askDelegate(about: head, body: body, of: exchange) { [self] decision in
             guard isOpen, let stored = checked(decision, on: response, of: exchange) else { return done(nil) }
-            let content = decision.content(of: exchange.step.url, body: body)
             let superseded = superseded(by: stored, of: exchange)
-            let isKept = change(after: exchange, bytes: content.data.count) {
+            let isKept = change(after: exchange, bytes: decision.size(of: body)) {
                 superseded.forEach(cache.remove)
-                cache.store(stored, content: content)
+                cache.store(stored, content: decision.content(of: exchange.step.url, body: body))
             }
             done(isKept ? stored : nil)
         }
@@ -155,21 +154,21 @@ extension ManagedFetch {
 
 extension ManagedFetch {
     func applySideEffects(of exchange: inout Exchange) {
-        let (step, received) = (exchange.step, exchange.received)
         let keys = CacheRules.invalidatedKeys(
-            after: step.cacheRequest, status: received.status, fields: received.fields)
+            after: exchange.step.cacheRequest, status: exchange.received.status, fields: exchange.received.fields)
         if !keys.isEmpty {
             cache.invalidations.note(keys)
             exchange.mark = cache.invalidations.now  // the response itself may be stored
             for key in keys { cache.removeEntries(for: key) }
             report(.invalidated(keys))
         }
-        if received.status == 304 {
+        if exchange.received.status == 304 {
+            let step = exchange.step
             let confirmed = CacheRules.candidates(
-                confirmedBy: received.fields, among: step.candidates, for: step.cacheRequest)
+                confirmedBy: exchange.received.fields, among: step.candidates, for: step.cacheRequest)
             for index in confirmed { freshen(step.entries[index], by: exchange) }
         }
-        if step.cacheRequest.method == "HEAD", received.status == 200 { applyHead(exchange) }
+        if exchange.step.cacheRequest.method == "HEAD", exchange.received.status == 200 { applyHead(exchange) }
     }
 
     private func applyHead(_ exchange: Exchange) {
@@ -228,6 +227,12 @@ extension StoredResponse {
 }
 
 extension StorageDecision {
+    /// The size of the body to store.
+    fileprivate func size(of body: Data) -> Int {
+        if case .replaced(let cached, _) = self { return cached.data.count }
+        return body.count
+    }
+
     /// The body to store, with storage policy and user info. Stores read only the URL of its response.
     fileprivate func content(of url: URL, body: Data) -> CachedURLResponse {
         if case .replaced(let cached, _) = self { return cached }

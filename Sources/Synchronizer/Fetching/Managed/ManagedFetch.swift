@@ -76,16 +76,12 @@ final class ManagedFetch: Fetch {
     // MARK: - Fetch
 
     func proceed() {
-        let waiting = state.withLock { state -> Waiting? in
-            guard case .waitingForSlot(let waiting) = state.phase else { return nil }
+        let step = state.withLock { state -> Boxed<FetchStep>? in
+            guard case .waitingForSlot(let step) = state.phase else { return nil }
             state.phase = .hasSlot
-            return waiting
+            return step
         }
-        switch waiting {
-        case .miss(let request): run(.miss(request))
-        case .step(let step): resume(step.value)
-        case nil: break
-        }
+        if let step { resume(step.value) }
     }
 
     /// Continues with a step that has waited. If the session has other cookies by now, the step is looked up again: its
@@ -108,8 +104,8 @@ final class ManagedFetch: Fetch {
         let step = state.withLock { state -> FetchStep? in
             switch state.phase {
             case .sending(let running): return running.exchange.step
-            case .waitingForSlot(.step(let step)): return step.value
-            case .waitingForSlot(.miss), .lookingUp, .hasSlot: return nil
+            case .waitingForSlot(let step): return step.value
+            case .lookingUp, .hasSlot: return nil
             }
         }
         guard let step, let selection = step.fallback else { return nil }
@@ -121,13 +117,6 @@ final class ManagedFetch: Fetch {
 }
 
 extension ManagedFetch {
-    /// What a fetch waits with for its network slot.
-    enum Waiting {
-        /// The first request, for which nothing is stored. Its step is made again later: very many fetches may wait.
-        case miss(URLRequest)
-        case step(Boxed<FetchStep>)
-    }
-
     /// The exchange in flight, accessed under the lock only.
     final class Running {
         var exchange: Exchange
@@ -141,7 +130,7 @@ extension ManagedFetch {
 
     enum Phase {
         case lookingUp
-        case waitingForSlot(Waiting)
+        case waitingForSlot(Boxed<FetchStep>)
         case hasSlot
         case sending(Running)
     }

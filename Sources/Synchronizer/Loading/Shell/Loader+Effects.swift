@@ -142,7 +142,8 @@ extension Loader.State {
 
     /// The fetch ended: with a result for the subscribers, or with a failure to retry.
     mutating func fetchEnded(
-        _ id: DownloadID, with result: Result<Fetched, SynchronizerError>, at now: Date, jitter: Double
+        _ id: DownloadID, with result: Result<Fetched, SynchronizerError>, at now: Date,
+        jitter: @autoclosure () -> Double
     ) {
         guard let download = downloads[id] else { return }
         switch result {
@@ -159,7 +160,7 @@ extension Loader.State {
             let failure = RetryPolicy.Failure(
                 request: download.job.request, error: error, attempts: Int(download.attempts),
                 elapsed: now.timeIntervalSince(download.startedAt))
-            if let delay = retries.delay(after: failure, of: download.job.host, at: now, jitter: jitter) {
+            if let delay = retries.delay(after: failure, of: download.job.host, at: now, jitter: jitter()) {
                 return backOff(id, for: delay, after: error, at: now)
             }
             downloads[id]?.result = .failure(error.asking(for: download.job.request.url))
