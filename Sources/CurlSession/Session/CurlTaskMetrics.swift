@@ -1,6 +1,6 @@
 import CCurl
 
-/// What a task's last request took, by libcurl's account.
+/// libcurl's measurements of a task's last request.
 ///
 /// Times are seconds since the request left the session's queue. A stage that did not take place, such as the TLS
 /// handshake on a reused connection, has the time of the stage before it or 0.
@@ -31,7 +31,7 @@ public struct CurlTaskMetrics: Sendable, Hashable {
 
 extension CurlTaskMetrics {
     /// What libcurl knows of a transfer so far.
-    /// - Parameter lookup: Nanoseconds that names were looked up, before libcurl's clock was started.
+    /// - Parameter lookup: Nanoseconds spent on name lookups before libcurl's clock was started.
     init(_ easy: UnsafeMutableRawPointer, isFinal: Bool, lookup: UInt64) {
         func seconds(_ info: CURLINFO) -> Double {
             let time = Double(synchronizer_info_offset(easy, info)) / 1e6
