@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the scripts share. It is sourced, not run.
+# Functions that the scripts share. This file is sourced, not run.
 
 # shellcheck disable=SC2034 # for those who source it
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -34,7 +34,7 @@ session_processes() {
             [[ ${fields[3]} != "$1" || ${fields[0]} == Z ]] || echo "${line%% *}"
         done
     else
-        # Without sessions: the process, and all that descend from it.
+        # Without sessions: the process and all of its descendants.
         ps -axo pid=,ppid= | awk -v root="$1" '
             { parent[$1] = $2 }
             END { for (pid in parent) { p = pid; while (p > 1 && p != root) p = parent[p]; if (p == root) print pid } }'
@@ -44,15 +44,15 @@ session_processes() {
 # Kills all processes of a session.
 end_session() {
     local left
-    # Again, for a process may have started another one meanwhile.
+    # Again, because a process may have started another one in the meantime.
     while left=$(session_processes "$1") && [[ -n $left ]]; do
         # shellcheck disable=SC2086 # one argument a process
         kill -KILL $left 2>/dev/null || true
     done
 }
 
-# Runs a command, for at most so many seconds (124 is returned then), and leaves none of its processes behind: neither
-# when the limit passes, nor when it ends by itself, nor when this script is interrupted.
+# Runs a command with a limit in seconds (returns 124 when it passes). It leaves none of the command's processes behind,
+# whether the limit passes, the command ends or this script is interrupted.
 limited() {
     local limit=$1 session traps code=0 new_session=(setsid)
     shift
@@ -73,7 +73,7 @@ limited() {
 libraries='sqlite3:libsqlite3-dev libjpeg:libjpeg-dev libpng:libpng-dev libwebp:libwebp-dev lcms2:liblcms2-dev
     libcurl:libcurl4-openssl-dev zlib:zlib1g-dev libbrotlidec:libbrotli-dev libzstd:libzstd-dev'
 
-# What the Swift toolchain itself needs of the system, to run and to link.
+# The Debian packages that the Swift toolchain itself needs, to run and to link.
 toolchain_packages='binutils ca-certificates g++ git libc6-dev libcurl4-openssl-dev libncurses-dev libsqlite3-dev
     libxml2-dev pkg-config tzdata zlib1g-dev'
 
@@ -111,7 +111,7 @@ install_packages() {
     rm -f "$log"
 }
 
-# Installs what is missing, saying so. Root is asked for only if something is.
+# Installs missing packages, and says so. Asks for root only if a package is missing.
 need_packages() {
     [[ $(uname) == Linux ]] || return 0
     command -v swift >/dev/null || fail "There is no Swift here. Version 6.3 is at https://www.swift.org/install/linux"

@@ -7,7 +7,7 @@
 #   <!-- sample: manifest -->   a part of Package.swift
 # `want` is the kind to extract; samples without a comment are of the kind "all".
 
-# Tells the compiler where the next line comes from.
+# Maps the next line to its source, for the compiler's messages.
 function place() { return sprintf("#sourceLocation(file: \"%s\", line: %d)\n", FILENAME, FNR) }
 
 /^<!-- sample: [a-z]+ -->$/ {

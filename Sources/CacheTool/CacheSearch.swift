@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteCache
 
-/// Finds the cache that a directory on the command line stands for.
+/// Finds the cache in a directory of the command line, or below it.
 enum CacheSearch {
     struct Ambiguous: Error, CustomStringConvertible {
         let directories: [URL]

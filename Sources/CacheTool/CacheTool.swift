@@ -13,7 +13,7 @@ struct CacheTool {
         }
     }
 
-    /// Returns what the program exits with.
+    /// Returns the program's exit status.
     private static func run(_ arguments: Arguments) throws -> Int32 {
         switch arguments.task {
         case .help:
@@ -33,7 +33,7 @@ struct CacheTool {
         return 0
     }
 
-    /// 1 if anything is not as it was stored.
+    /// 1 if anything is corrupt.
     private static func verify(_ directory: URL) throws -> Int32 {
         let inspection = try CacheInspection(directory)
         let contents = try inspection.contents()
@@ -47,16 +47,16 @@ struct CacheTool {
         return findings.isEmpty ? 0 : 1
     }
 
-    /// 1 if something is left.
+    /// 1 if entries are left.
     private static func purge(_ directory: URL) throws -> Int32 {
         let before = try CacheInspection(directory).contents().entries
-        // Without capacities it keeps nothing itself, and what it removes is removed for all who use the directory.
+        // Without capacities, this cache keeps nothing itself. Its removals apply to every process that uses the directory.
         let cache = SQLiteURLCache(memoryCapacity: 0, diskCapacity: 0, directory: directory)
         cache.removeAllCachedResponses()
         cache.flush()
         let after = (try? CacheInspection(directory).contents().entries) ?? []
         print("Removed \(summary(before))")
-        // What somebody has stored meanwhile is none of those.
+        // Entries that another process has stored since then do not count.
         return Set(before.map(\.id)).isDisjoint(with: after.map(\.id)) ? 0 : 1
     }
 
@@ -66,7 +66,7 @@ struct CacheTool {
     }
 }
 
-/// What the command line asks for.
+/// The arguments of the command line.
 private struct Arguments {
     enum Task {
         case list(URL)

@@ -5,7 +5,7 @@ import SQLiteCache
 /// Stored responses as lines of columns, with a head.
 struct Listing {
     private static let head = ["SIZE", "AGE", "FRESH FOR", "LAST USE", "VARIANT", "URL"]
-    /// These are texts; the columns before them are numbers, and stand to the right.
+    /// The columns from here on are texts, aligned left. The columns before them are numbers, aligned right.
     private static let textColumns = 4...
 
     private let rows: [[String]]

@@ -5,7 +5,7 @@ import HTTPCaching
 enum Words {
     private static let units: [(name: String, seconds: Double)] = [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)]
 
-    /// In the largest unit of which there are two; `?` where a clock was set back.
+    /// In the largest unit that gives at least 2; `?` if a clock was set back.
     static func duration(_ seconds: TimeInterval) -> String {
         guard seconds.isFinite else { return "?" }
         let seconds = max(0, seconds)
@@ -26,7 +26,7 @@ enum Words {
         return String(format: "%.1f ", amount) + ["B", "kB", "MB", "GB", "TB"][unit]
     }
 
-    /// What tells responses of one URL apart: the method, if it is not GET, and the request's fields; `-` for nothing.
+    /// The variant of a URL: the method, if it is not GET, and the selecting request fields; `-` if there are none.
     static func variant(_ response: StoredResponse) -> String {
         let method = response.method == "GET" ? [] : [response.method]
         let fields = response.selectingFields.lines.map { "\($0.name): \(shortened($0.value))" }
@@ -34,12 +34,12 @@ enum Words {
         return parts.isEmpty ? "-" : printable(parts.joined(separator: ", "))
     }
 
-    /// Digests of credentials are long, and so is what browsers accept.
+    /// Digests of credentials are long, and so are the `Accept` fields of browsers.
     private static func shortened(_ value: String) -> String {
         value.count > 24 ? value.prefix(23) + "…" : value
     }
 
-    /// Without characters that would move a terminal's cursor: a server chooses the URLs of its redirects.
+    /// Removes characters that would move a terminal's cursor, because a server chooses the URLs of its redirects.
     static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))

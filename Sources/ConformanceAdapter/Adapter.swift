@@ -2,8 +2,8 @@ import Foundation
 import Synchronizer
 
 /// Speaks the adapter protocol of `Scripts/conformance-harness/run-cache-tests.mjs`: requests come as JSON, one a line,
-/// on standard input; answers go the same way to standard output, in any order. Nothing but the public API of
-/// Synchronizer stands between the two.
+/// on standard input; answers go the same way to standard output, in any order. It uses only the public API of
+/// Synchronizer.
 ///
 ///     ConformanceAdapter [--store sqlite|stock|none] [--memory] [--errors-as-504]
 ///

@@ -15,8 +15,8 @@ struct Call: Sendable, Decodable {
         self = call
     }
 
-    /// What the synchronizer answers, as the protocol wants it. Statuses outside 200–299 and empty bodies are errors
-    /// to callers of a synchronizer; their answers are in the error.
+    /// The synchronizer's result in the adapter protocol. Statuses outside 200–299 and empty bodies are errors to callers
+    /// of a synchronizer; the error has the response.
     func answer(from synchronizer: Synchronizer, errorsAs504: Bool) async -> [String: any Sendable] {
         do {
             let loaded = try await synchronizer.loaded(DataResource(request: request))
@@ -41,7 +41,7 @@ struct Call: Sendable, Decodable {
         return request
     }
 
-    /// The Fetch standard's request cache modes in Foundation's words.
+    /// The Fetch standard's request cache modes as Foundation's cache policies.
     private var policy: URLRequest.CachePolicy {
         switch cache {
         case "no-store": return .reloadIgnoringLocalCacheData

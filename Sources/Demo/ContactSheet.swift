@@ -7,7 +7,7 @@ struct ContactSheet {
     static let side = 160
     static let margin = 12
     static let columns = 8
-    /// What images are loaded at: so that they cover their square.
+    /// The size at which images are decoded: they cover their square.
     static let sizing = ImageSizing.space(CGSize(width: side, height: side), contentMode: .aspectFill, scale: 1)
 
     let images: [PlatformImage]

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Shows what Synchronizer does: the six passes of a tour, or the loading of URLs that are given.
+/// Shows what Synchronizer does: the six passes of a tour, or loads of the URLs on the command line.
 @main
 struct Demo {
     static func main() async {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Where the demo keeps its cache from run to run, and puts its picture.
+/// The directory of the demo's cache, which is kept between runs, and of its picture.
 struct Folder {
-    /// The directory that holds both; nothing else is written by the demo.
+    /// The directory of both. The demo writes nothing else.
     let url: URL
 
     /// In the user's directory for caches (`$XDG_CACHE_HOME` or `~/.cache` on Linux).

@@ -3,11 +3,11 @@ import ImageResource
 import ScriptedServer
 import Synchronizer
 
-/// What came of loading a feed and all of its images.
+/// The results of loading a feed and all of its images.
 struct Outcome: Sendable {
     /// The images that were loaded, in the order of the feed.
     private(set) var images: [PlatformImage] = []
-    /// How many came from where, the feed included.
+    /// The number of loads by source, including the feed.
     private(set) var sources: [LoadSource: Int] = [:]
     private(set) var errors: [any Error] = []
 

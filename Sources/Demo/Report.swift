@@ -2,7 +2,7 @@ import Foundation
 
 /// The figures of the passes.
 struct Report: Codable, Sendable {
-    /// What one pass has cost, as the server counted it.
+    /// The cost of one pass, as the server counted it.
     struct Pass: Codable, Sendable {
         var name: String
         /// The resources that were loaded, and those that failed or were cancelled.
@@ -27,7 +27,7 @@ struct Report: Codable, Sendable {
         try (encoder.encode(self) + Data("\n".utf8)).write(to: file)
     }
 
-    /// What did not come out as it must; the demo fails then.
+    /// The results that were not as expected. If there are any, the demo fails.
     var brokenPromises: [String] {
         var broken: [String] = []
         for pass in passes where ["warm", "disk", "offline"].contains(pass.name) && pass.requests > 0 {

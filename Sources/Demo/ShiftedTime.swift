@@ -1,7 +1,7 @@
 import Foundation
 import Synchronizer
 
-/// The system's time, moved by hand: so that a day passes in a moment.
+/// The system's time plus an offset, so that a day can pass at once.
 final class ShiftedTime: TimeSource {
     private let system = SystemTime()
     private let lock = NSLock()
@@ -11,7 +11,7 @@ final class ShiftedTime: TimeSource {
         lock.withLock { system.now.addingTimeInterval(shift) }
     }
 
-    /// Moves to a time that is so many seconds from the system's.
+    /// Sets the offset from the system's time, in seconds.
     func set(_ secondsFromNow: TimeInterval) {
         lock.withLock { shift = secondsFromNow }
     }

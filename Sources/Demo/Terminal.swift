@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where the demo speaks: with a progress bar if a person watches, in plain lines otherwise.
+/// The output of the demo: with a progress bar on a terminal, as plain lines otherwise.
 struct Terminal: Sendable {
     private let hasCursor = isatty(STDOUT_FILENO) == 1
     private static let clearLine = "\r\u{1B}[K"
@@ -13,7 +13,7 @@ struct Terminal: Sendable {
         FileHandle.standardError.write(Data("✘ \(line)\n".utf8))
     }
 
-    /// Shows how far something has come; nothing where there is no cursor to bring back.
+    /// Shows progress. Prints nothing if the output is not a terminal.
     func show(_ done: Int, of count: Int, _ what: String) {
         guard hasCursor, count > 0 else { return }
         let width = 32
@@ -27,7 +27,7 @@ struct Terminal: Sendable {
     }
 }
 
-/// Counts what is done, from any task, and shows it.
+/// Counts completed loads, from any task, and shows the progress.
 actor Progress {
     private let terminal: Terminal
     private let what: String

@@ -2,17 +2,17 @@ import Foundation
 import Synchronizer
 
 extension Tour {
-    /// The server is gone: what is fresh comes as ever, what is not is asked for in vain, or taken as it is.
+    /// The server is stopped. Fresh responses are used as before. Stale ones fail, or are used if the cache policy allows it.
     mutating func goOffline() async throws {
         site.stop()
         let synchronizer = makeSynchronizer()
         let (pass, _) = try await measure("offline", synchronizer)
-        add(pass, "the server is stopped: what is fresh comes from the disk as ever")
+        add(pass, "the server is stopped: fresh responses come from the disk as before")
         time.set(2 * Self.day)
         let feed = DataResource(url: site.feedURL)
         do {
             let loaded = try await synchronizer.loaded(feed)
-            terminal.print("    two days later the feed comes all the same: \(loaded.trace)")
+            terminal.print("    two days later the feed still loads: \(loaded.trace)")
         } catch {
             terminal.print("    two days later it is an error: \(error)")
         }

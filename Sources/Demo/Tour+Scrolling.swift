@@ -4,7 +4,7 @@ import ScriptedServer
 import Synchronizer
 
 extension Tour {
-    /// 200 cells are scrolled past on a slow link; what has left the screen is cancelled.
+    /// Scrolls past 200 cells on a slow link, and cancels the loads of cells that have left the screen.
     mutating func scroll() async throws {
         let synchronizer = makeSynchronizerWithoutCache()
         let feed = try await synchronizer.load(JSONResource<SampleFeed>(url: site.server.url("/feed.json?items=200")))
@@ -29,14 +29,14 @@ extension Tour {
                 + "all of them together would have been \(Report.Pass.words(bytes: try size(of: feed)))")
     }
 
-    /// What it would have cost to load everything.
+    /// The number of bytes that loading everything would have taken.
     private func size(of feed: SampleFeed) throws -> Int {
         let sizes = try SamplePhotograph.all().map { ($0.file, $0.data.count) }
         let sizeOfFile = Dictionary(uniqueKeysWithValues: sizes)
         return feed.items.reduce(0) { $0 + sizeOfFile[$1.url.lastPathComponent, default: 0] }
     }
 
-    /// What is scrolled past has to come from the network, or there would be nothing to cancel.
+    /// The images must come from the network, or there would be nothing to cancel.
     private func makeSynchronizerWithoutCache() -> Synchronizer {
         var configuration = Synchronizer.Configuration(urlCache: nil)
         configuration.caching = .managed

@@ -5,7 +5,7 @@ import Synchronizer
 
 /// Six passes over a feed and its photographs, each one cheaper than the one before.
 struct Tour {
-    /// The port is always the same, so that the URLs are, and the cache of an earlier run is of use.
+    /// The port is always the same, so the URLs are, too, and the cache of an earlier run can be used.
     static let port: UInt16 = 41_730
     static let day: TimeInterval = 24 * 60 * 60
 
@@ -23,7 +23,7 @@ struct Tour {
             site = try SampleSite(port: Self.port, now: now)
         } catch {
             site = try SampleSite(now: now)
-            terminal.complain("Port \(Self.port) is taken; on another no cache of an earlier run can be found.")
+            terminal.complain("Port \(Self.port) is taken. On another port, the cache of an earlier run can't be used.")
         }
     }
 
@@ -31,7 +31,7 @@ struct Tour {
         try await lookForEarlierRun()
         terminal.print("")
         terminal.print(Report.Pass.heading)
-        time.set(-2 * Self.day)  // it ends now, so that the cache that it leaves behind is fresh
+        time.set(-2 * Self.day)  // the tour ends at the present time, so the cache that it leaves is fresh
         let synchronizer = makeSynchronizer()
         let cold = try await pass("cold", "the feed and its images come from the network", synchronizer)
         try await pass("warm", "the same again: every object is in memory", synchronizer)
@@ -42,10 +42,10 @@ struct Tour {
         try await goOffline()
         terminal.print("")
         try drawContactSheet(of: cold.images)
-        terminal.print("The cache is in \(folder.cache.path): run the demo again, and it begins with it.")
+        terminal.print("The cache is in \(folder.cache.path). The next run starts with it.")
     }
 
-    /// One with empty memory, over the cache on the disk.
+    /// A synchronizer with empty memory, over the cache on disk.
     func makeSynchronizer() -> Synchronizer {
         let cache = SQLiteURLCache(memoryCapacity: 0, diskCapacity: 200 << 20, directory: folder.cache)
         var configuration = Synchronizer.Configuration(cacheTime: Self.day, urlCache: cache)
@@ -56,21 +56,21 @@ struct Tour {
 
     // MARK: The earlier run
 
-    /// The first line says whether there is a cache of an earlier run, and what it is worth.
+    /// Prints whether there is a cache of an earlier run, and how many requests it saves.
     private mutating func lookForEarlierRun() async throws {
         let synchronizer = makeSynchronizer()
         var onlyStored = URLRequest(url: site.feedURL)
         onlyStored.cachePolicy = .returnCacheDataDontLoad
         onlyStored.setValue("application/json", forHTTPHeaderField: "Accept")
         guard (try? await synchronizer.load(DataResource(request: onlyStored))) != nil else {
-            terminal.print("No cache of an earlier run in \(folder.cache.path): beginning without.")
+            terminal.print("There is no cache of an earlier run in \(folder.cache.path).")
             return
         }
         report.foundCache = true
         let (found, outcome) = try await measure("found", synchronizer)
         let stored = outcome.sources[.cache, default: 0] + outcome.sources[.revalidated, default: 0]
         terminal.print(
-            "Found the cache of an earlier run: \(stored) of \(found.loaded) resources came out of it, "
+            "Found the cache of an earlier run: \(stored) of \(found.loaded) resources came from it, "
                 + "\(found.requests) requests, \(Report.Pass.words(seconds: found.seconds)). It is emptied now.")
         synchronizer.removeAll()
     }

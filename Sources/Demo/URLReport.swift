@@ -2,7 +2,7 @@ import Foundation
 import ImageResource
 import Synchronizer
 
-/// Loads URLs that somebody has given, and says for each where it came from and why.
+/// Loads the URLs of the command line, and prints for each where it came from and why.
 struct URLReport {
     private let terminal: Terminal
     private let synchronizer: Synchronizer

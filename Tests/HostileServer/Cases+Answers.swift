@@ -31,7 +31,7 @@ extension HostileCase {
         redirect("Redirects to a host that does not exist", "//a%25b/", .error(.cannotFindHost)),
         redirect("Redirects to a host that does not exist", "//%7f/", .error(.cannotFindHost)),
         redirect("Redirects to a port that is none", "//127.0.0.1:99999/", .error(.badURL)),
-        redirect("Redirects to a port where nobody listens", "//127.0.0.1:1/", .error(.cannotConnectToHost)),
+        redirect("Redirects to a port without a listener", "//127.0.0.1:1/", .error(.cannotConnectToHost)),
         HostileCase("Redirects to itself", "its URL", .error(.httpTooManyRedirects)) { _, path in .redirect(to: path) },
         HostileCase("Redirects to a new URL each time", .error(.httpTooManyRedirects)) { server, _ in
             server.handle("/again") { request in .redirect(to: "/again?\(request.number)") }

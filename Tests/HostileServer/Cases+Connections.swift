@@ -1,6 +1,6 @@
 import ScriptedServer
 
-/// What a server does to the connection, whatever it says on it.
+/// Connections that the server closes, resets or leaves silent, at each point of a response.
 extension HostileCase {
     private static let phases: [(String, String)] = [
         ("before the head", ""), ("in the status line", "HTTP/1.1 20"),

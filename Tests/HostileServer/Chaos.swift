@@ -6,12 +6,12 @@ import TestSupport
 public struct Chaos: Sendable {
     private let seed: UInt64
 
-    /// The same seed does the same to the same connections.
+    /// The same seed causes the same faults on the same connections.
     public init(seed: UInt64) {
         self.seed = seed
     }
 
-    /// Has a server answer `/chaos?NUMBER` with the ``ChaosBody`` of that number, or with something worse.
+    /// Makes a server answer `/chaos?NUMBER` with the ``ChaosBody`` of that number, or with a fault.
     public func install(on server: ScriptedServer) {
         server.handle("/chaos") { [self] request in
             var dice = SeededGenerator(seed: seed ^ UInt64(request.connection) << 20)
@@ -32,7 +32,7 @@ public struct Chaos: Sendable {
         if dice.roll(3) == 0 {
             reply = Reply(body.gzipped, fields: fields).adding("Content-Encoding", "gzip").conditional()
         }
-        // So that connections do not last, and one in three of many is faulty.
+        // Connections end soon, so there are many, and one in three is faulty.
         if dice.roll(4) == 0 { reply = reply.closing() }
         switch dice.roll(4) {
         case 0: return reply.chunked(1 + dice.roll(5_000))

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A body that tells by itself whether it is whole: bytes that a number determines, and their checksum.
+/// A body that can be verified without the original: bytes that a number determines, and their checksum.
 public struct ChaosBody: Sendable {
     /// All of its bytes.
     public let bytes: Data
@@ -34,7 +34,7 @@ public struct ChaosBody: Sendable {
         return result + Self.checksum(bytes) + Self.littleEndian(UInt32(bytes.count))
     }
 
-    /// CRC-32, as gzip has it.
+    /// CRC-32, as in gzip.
     private static func checksum(_ bytes: Data) -> Data {
         var sum: UInt32 = .max
         for byte in bytes { sum = sum >> 8 ^ table[Int(UInt8(truncatingIfNeeded: sum) ^ byte)] }

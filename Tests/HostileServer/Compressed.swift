@@ -1,11 +1,11 @@
 import Foundation
 import ScriptedServer
 
-/// Compressed bodies, which a server sends without having a compressor.
+/// Compressed bodies, made without a compressor.
 enum Compressed: String, CaseIterable {
     case gzip, deflate, br, zstd
 
-    /// What ``sample`` inflates to.
+    /// The text that ``sample`` inflates to.
     static let text = (0..<200).map { "line \($0) of a text that compresses\n" }.joined()
 
     /// That text, compressed by zlib, Google's brotli and zstd (with a checksum).
@@ -44,7 +44,7 @@ enum Compressed: String, CaseIterable {
         """,
     ].mapValues { $0.filter { !$0.isWhitespace } }
 
-    /// Zeros: so many GiB, in the fewest bytes that the coding knows. They are generated while they are sent.
+    /// Zeros: so many GiB, in the fewest bytes that the coding allows. They are generated while they are sent.
     func bomb(gibibytes: Int) -> [Reply.Piece] {
         switch self {
         case .gzip:

@@ -1,15 +1,15 @@
 import Foundation
 import ScriptedServer
 
-/// Something that a server does, with what its client gets. `Documentation/Linux.md` shows all cases in a table.
+/// A behaviour of a server, and the result for its client. `Documentation/Linux.md` shows all cases in a table.
 public struct HostileCase: Sendable, CustomStringConvertible {
-    /// What a load ends with.
+    /// The result of a load.
     public enum Outcome: Hashable, Sendable {
         /// A complete response.
         case response(status: Int, body: Data)
         /// A failure.
         case error(URLError.Code)
-        /// More than the client accepts. A session without a limit gets a body for as long as it wants.
+        /// More than the client accepts. A session without a limit receives the body until it cancels.
         case tooLarge
 
         /// A response of status 200 with a short text.
@@ -18,11 +18,11 @@ public struct HostileCase: Sendable, CustomStringConvertible {
         public static let hello = text("hello")
     }
 
-    /// What the client waits for before the load ends.
+    /// The event that ends the load.
     public enum Wait: String, Sendable {
-        /// Nothing but the bytes that decide.
+        /// The arrival of the bytes that decide.
         case nothing = "at once"
-        /// What a redirect's body may take before it is followed.
+        /// The time limit for a redirect's body.
         case second = "after a second"
         /// The time-out for an idle connection.
         case idleTimeout = "after `timeoutInterval`"
@@ -30,24 +30,24 @@ public struct HostileCase: Sendable, CustomStringConvertible {
         case loadTimeout = "after `timeoutForLoad`"
     }
 
-    /// What the server does: a row of the table.
+    /// The behaviour: a row of the table.
     public let row: String
-    /// Which of the cases of that row this is.
+    /// The case within the row.
     public let variant: String
-    /// What `Synchronizer` gives, with a limit of ``maximumResponseSize``.
+    /// The result of `Synchronizer`, with a limit of ``maximumResponseSize``.
     public let outcome: Outcome
-    /// What a session gives, which has no such limit.
+    /// The result of a session, which has no such limit.
     public let sessionOutcome: Outcome
     /// How long it takes.
     public let wait: Wait
-    /// Whether the response is stored. Where it is not, what was stored before remains.
+    /// Whether the response is stored. If not, the previous entry remains.
     public private(set) var isStored: Bool
     /// The method of the request. A `POST` has a body of 8 MB.
     public let method: String
-    /// What the server replies with at a path.
+    /// The server's reply at a path.
     public let reply: @Sendable (ScriptedServer, _ path: String) -> Reply
 
-    /// The limit that the table is about.
+    /// The limit in the table.
     public static let maximumResponseSize = 1 << 20
 
     init(
@@ -99,7 +99,7 @@ extension HostileCase {
         connections, heads, statusLines, lengths, chunks, codings, redirects, answers, oddMessages, oddAnswers,
     ].flatMap { $0 }
 
-    /// Has a server reply with this case at a path, and with a short text at `/target`, where redirects lead.
+    /// Makes a server reply with this case at a path, and with a short text at `/target`, where redirects lead.
     public func install(on server: ScriptedServer, at path: String) {
         server[path] = reply(server, path)
         server["/target"] = Reply("hello", fields: ["Cache-Control": "max-age=100"])

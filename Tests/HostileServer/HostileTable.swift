@@ -1,6 +1,6 @@
 import Foundation
 
-/// The table of `Documentation/Linux.md`: one row for all cases that end alike.
+/// The table of `Documentation/Linux.md`: one row for all cases with the same result.
 public enum HostileTable {
     /// The table as Markdown.
     public static var markdown: String {

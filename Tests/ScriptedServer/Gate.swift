@@ -1,6 +1,6 @@
 import Foundation
 
-/// Holds replies until a test opens it, by hand. Open once is open for good.
+/// Holds replies until a test opens it. Once open, it stays open.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -9,12 +9,12 @@ import Foundation
 /// gate.open()
 /// ```
 ///
-/// A test that sets the pace of a reply admits one arrival after the other instead (``admit(_:)``).
+/// To set the pace of a reply, admit one arrival after the other (``admit(_:)``).
 public final class Gate: Sendable {
     private struct State: Sendable {
         var isOpen = false
         var arrivals = 0
-        /// How many may pass that have not arrived yet.
+        /// The number of future arrivals that may pass.
         var admissions = 0
         var waiting: [@Sendable () -> Void] = []
     }
@@ -27,7 +27,7 @@ public final class Gate: Sendable {
     /// Whether it is open.
     public var isOpen: Bool { state.read { $0.isOpen } }
 
-    /// How many replies have reached it, those that were let through included.
+    /// The number of replies that have reached it, including those that were let through.
     public var arrivals: Int { state.read { $0.arrivals } }
 
     /// Lets through all replies that wait and all that come. Calling it again does nothing.
@@ -40,7 +40,7 @@ public final class Gate: Sendable {
         waiting.forEach { $0() }
     }
 
-    /// Lets through the next `count` arrivals: those that wait longest, then those that come.
+    /// Lets through `count` arrivals: first those that have waited longest, then new ones.
     public func admit(_ count: Int = 1) {
         let admitted = state.update { state in
             let admitted = Array(state.waiting.prefix(count))

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A small HTTP/1.1 server in this process, on 127.0.0.1, that says what a test or a demonstration tells it to say.
+/// A small HTTP/1.1 server in this process, on 127.0.0.1, whose replies a test or a demonstration defines.
 ///
 /// ```swift
 /// let server = try ScriptedServer()
@@ -11,8 +11,8 @@ import Foundation
 /// #expect(server.requests.map(\.target) == ["/feed"])
 /// ```
 ///
-/// It may be used from any thread. What is said about a reply is decided when its request has arrived whole. One thread
-/// serves all connections, so handlers must not block: what is to wait waits at a ``Gate``.
+/// It may be used from any thread. The server chooses a reply when its request is complete. One thread serves
+/// all connections, so handlers must not block. To delay a reply, use a ``Gate``.
 public final class ScriptedServer: Sendable {
     /// The port that it listens on.
     public let port: UInt16
@@ -21,9 +21,9 @@ public final class ScriptedServer: Sendable {
     private let journal = Observed(Journal())
     private let engine: ServerEngine
 
-    /// Starts a server. What is neither queued nor has a route goes to `handler`; without one it is answered with 404.
+    /// Starts a server. `handler` answers requests without a queued reply or a route; without a handler, a 404 does.
     ///
-    /// - Parameter port: 0 lets the system choose; another number brings a server back where an earlier one was.
+    /// - Parameter port: 0 lets the system choose. Another number restarts a server at the port of an earlier one.
     public init(
         port: UInt16 = 0, handler: @escaping @Sendable (RecordedRequest) -> Reply = { Reply("no \($0)", status: 404) }
     ) throws {
@@ -59,20 +59,20 @@ public final class ScriptedServer: Sendable {
         return url
     }
 
-    // MARK: What it says
+    // MARK: Replies
 
-    /// What is replied at a target, or at a path whatever its query; nil for nothing of its own.
+    /// The reply at a target, or at a path with any query; nil if none is set.
     public subscript(target: String) -> Reply? {
         get { script.withLock { $0.replies[target] } }
         set { script.withLock { $0.replies[target] = newValue } }
     }
 
-    /// Has a closure decide what is replied at a target, or at a path whatever its query.
+    /// Lets a closure choose the reply at a target, or at a path with any query.
     public func handle(_ target: String, _ handler: @escaping @Sendable (RecordedRequest) -> Reply) {
         script.withLock { $0.handlers[target] = handler }
     }
 
-    /// Has these replies given, each once and in order, before any other at that target or path.
+    /// Queues replies. Each is sent once, in order, before any other reply at that target or path.
     public func enqueue(_ replies: Reply..., for target: String) {
         script.withLock { $0.queues[target, default: []] += replies }
     }
@@ -83,7 +83,7 @@ public final class ScriptedServer: Sendable {
         script.withLock { _ = $0.early.insert(target) }
     }
 
-    // MARK: How it says it
+    // MARK: Speed
 
     /// Limits what all connections together receive, in bytes a second; nil lifts the limit.
     public func limitBandwidth(to bytesPerSecond: Int?) {
@@ -95,15 +95,15 @@ public final class ScriptedServer: Sendable {
         engine.loop.post { [engine] in engine.set(latency: seconds) }
     }
 
-    // MARK: What it saw
+    // MARK: Requests and counts
 
     /// The requests so far, in the order in which they were complete (of very many, the latest).
     public var requests: [RecordedRequest] { journal.read { $0.requests } }
 
-    /// What was counted so far.
+    /// The counts so far.
     public var counts: ServerCounts { journal.read { $0.counts } }
 
-    /// Keeps no more than so many requests from now on. They are counted all the same.
+    /// Limits the number of recorded requests from now on. All requests are still counted.
     public func keepRequests(atMost capacity: Int) {
         journal.update { $0.capacity = capacity }
     }

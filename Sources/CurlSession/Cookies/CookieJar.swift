@@ -14,7 +14,7 @@ extension HTTPCookieStorage: CookieStorage {}
 /// Cookies per RFC 6265bis on top of an `HTTPCookieStorage`.
 ///
 /// On Linux the storage checks only the domain of a cookie, and `setCookie` writes its whole file while it holds its lock. So
-/// the jar has a table of its own. It follows what the app changes in the storage directly, and writes the cookies of
+/// the jar has a table of its own. It adopts the app's changes of the storage at once, and writes the cookies of
 /// responses into the storage later, on a queue of its own. While it writes, no load reads the storage: a change that the
 /// app makes at such a moment is seen when the write of that one cookie has ended. A storage without a file is written at
 /// once.
@@ -80,7 +80,7 @@ final class CookieJar: @unchecked Sendable {  // `lock` protects what changes; t
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }
 
-    /// Adopts what the app has changed in the storage.
+    /// Adopts the app's changes of the storage.
     private func follow() {
         guard !isWriting else { return }
         adopt(storage.cookies ?? [])
@@ -142,7 +142,7 @@ final class CookieJar: @unchecked Sendable {  // `lock` protects what changes; t
     static func jar(of storage: HTTPCookieStorage) -> CookieJar {
         jars.withLock {
             if let jar = known[ObjectIdentifier(storage)]?.jar { return jar }
-            // The storage does not tell in another way whether it has a file.
+            // There is no other way to find out whether the storage has a file.
             let jar = CookieJar(storage, hasFile: !storage.description.hasPrefix("Ephemeral"))
             known = known.filter { $0.value.jar != nil }
             known[ObjectIdentifier(storage)] = Known(jar: jar)

@@ -21,7 +21,7 @@ struct CookieSettings: Sendable {
         return request.value(forHTTPHeaderField: "Cookie") == nil ? header : nil
     }
 
-    /// Takes the cookies of a response, before its delegate is told of it. It must not be called on the engine's thread.
+    /// Takes the cookies of a response, before its delegate receives it. Do not call it on the engine's thread.
     func store(_ head: CurlResponseHead, for request: URLRequest) {
         guard request.httpShouldHandleCookies, let jar else { return }
         let lines = head.fields.filter { $0.isNamed("set-cookie") }.map(\.value)

@@ -34,7 +34,7 @@ struct CookieTable: Sendable {
         var created: Int
         var used: Int
 
-        /// What is removed first: what is not secure, then what was not used for the longest time.
+        /// The order of removal: insecure cookies first, then the least recently used.
         var rank: (Int, Int, Int) { (cookie.isSecure ? 1 : 0, used, created) }
     }
 
@@ -111,7 +111,7 @@ struct CookieTable: Sendable {
         domains[key.domain]?[key]?.isPending = false
     }
 
-    /// The app has taken a cookie out of the storage, or replaced it.
+    /// The app has removed a cookie from the storage, or replaced it.
     mutating func appRemoved(_ cookie: Cookie, as object: ObjectIdentifier) {
         let key = Key(cookie)
         guard let entry = domains[key.domain]?[key], entry.stored == object else { return }
@@ -151,7 +151,7 @@ struct CookieTable: Sendable {
         if domains[key.domain]?.isEmpty == true { domains[key.domain] = nil }
     }
 
-    /// Whether a cookie from an insecure origin would take the place of a secure one, or hide it.
+    /// Whether a cookie from an insecure origin would replace a secure one, or hide it.
     private func hidesSecureCookie(_ cookie: Cookie) -> Bool {
         domains.contains { domain, entries in
             (CookieTarget.domain(domain, covers: cookie.domain) || CookieTarget.domain(cookie.domain, covers: domain))
@@ -162,7 +162,7 @@ struct CookieTable: Sendable {
         }
     }
 
-    /// Removes what is expired, then what has not been used for the longest time where there is too much.
+    /// Removes expired cookies, then the least recently used ones above the limits.
     private mutating func evict(at now: Date) {
         for (domain, entries) in domains {
             for (key, entry) in entries where entry.isAlive && entry.cookie.isExpired(at: now) { remove(key) }

@@ -42,7 +42,7 @@ final class BodyStream: @unchecked Sendable {  // `stream` is touched on `queue`
         return piece
     }
 
-    /// Closes the stream. A read that blocks is waited for by nobody.
+    /// Closes the stream. No thread waits for a read that blocks.
     func close() {
         state.withLock { $0.isClosed = true }
         queue.async { [self] in stream.close() }

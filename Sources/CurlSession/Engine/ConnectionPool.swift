@@ -24,7 +24,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     private var queued: [ObjectIdentifier: TaskCore] = [:]
     var ownSockets: Set<Int32> = []
     private var multiplexed: [String] = []
-    /// Tasks whose delegate has something to be told.
+    /// Tasks with events for their delegates.
     private var outbox: [TaskCore] = []
     /// Transfers that have gathered bytes in this turn.
     private var gathering: [Transfer] = []
@@ -94,7 +94,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         if curl_multi_add_handle(multi, easy) != CURLM_OK { finish(transfer, URLError(.unknown)) }
     }
 
-    /// libcurl needs the addresses of a name: it is told them, and to begin anew.
+    /// libcurl needs the addresses of a name. It gets them, and starts the transfer again.
     private func lookUp(_ name: HostName, for transfer: Transfer) {
         curl_multi_remove_handle(multi, transfer.easy)
         let (task, id) = (transfer.task, ObjectIdentifier(transfer))
@@ -115,7 +115,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         transfer.lookup.begin(ticket, at: monotonicNow())
     }
 
-    /// Takes a transfer out of libcurl, whether it has ended or not.
+    /// Removes a transfer from libcurl, whether it has ended or not.
     private func remove(_ transfer: Transfer) {
         guard let easy = transfer.easy else { return }
         curl_multi_remove_handle(multi, easy)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Tells the time that the session's timeouts are measured in, in nanoseconds since any moment.
+/// The clock of the session's timeouts, in nanoseconds since an arbitrary moment.
 struct EngineClock: Sendable {
     let now: @Sendable () -> UInt64
 

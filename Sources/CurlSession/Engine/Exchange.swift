@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 
-/// A request that is ready to be sent: what libcurl is told of it.
+/// A request that is ready to be sent: its libcurl options.
 struct Exchange: Sendable {
     let url: URL
     /// The URL as libcurl gets it.

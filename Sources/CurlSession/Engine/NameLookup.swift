@@ -3,7 +3,7 @@ import Foundation
 
 /// The names that one transfer has looked up. For the engine's thread only.
 struct NameLookup {
-    /// The name whose addresses libcurl wants, and is not given time to look up itself.
+    /// The name that libcurl needs the addresses of. The resolver looks it up, not libcurl.
     private(set) var awaited: HostName?
     /// Nanoseconds that lookups have taken.
     private(set) var duration: UInt64 = 0
@@ -23,7 +23,7 @@ struct NameLookup {
         (self.ticket, began) = (ticket, now)
     }
 
-    /// Tells libcurl the addresses of the name that it waits for.
+    /// Gives libcurl the addresses of the name that it waits for.
     /// - Returns: Whether there are any.
     mutating func end(_ addresses: [String], for easy: UnsafeMutableRawPointer, at now: UInt64) -> Bool {
         guard let name = awaited.take() else { return false }

@@ -3,7 +3,7 @@ import Foundation
 
 /// Looks host names up, on a bounded number of threads.
 ///
-/// A call of `getaddrinfo` cannot be interrupted. A lookup that nobody waits for any more keeps its thread until the call
+/// A call of `getaddrinfo` cannot be interrupted. A lookup without a waiting transfer keeps its thread until the call
 /// returns, and counts; one that has not begun is dropped. Lookups of the same name are coalesced.
 final class Resolver: Sendable {
     /// Returns the addresses of a name in numbers, best first; none if there is no such name. It may block.

@@ -136,10 +136,10 @@ final class Transfer {
     /// having to wait.
     var hidesSocket: Bool { isPaused && socket < 0 }
 
-    /// What libcurl is told about bytes that it has delivered.
+    /// The answer to libcurl about bytes that it has delivered.
     enum Reception {
         case taken
-        /// libcurl keeps them, and delivers them again when it is told to go on.
+        /// libcurl keeps them, and delivers them again when it is resumed.
         case pause
         case fail
     }

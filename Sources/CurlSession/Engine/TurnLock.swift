@@ -13,7 +13,7 @@ final class TurnLock: @unchecked Sendable {  // the lock is made for several thr
 
     func begin() { pthread_mutex_lock(lock) }
 
-    /// Whether nobody has a turn: the caller has one now.
+    /// Whether no thread had a turn. If so, the caller has it now.
     func tryBegin() -> Bool { pthread_mutex_trylock(lock) == 0 }
 
     func end() { pthread_mutex_unlock(lock) }

@@ -14,7 +14,7 @@ struct Challenge: Sendable, Hashable {
     }
 }
 
-/// Reads one line. It never fails: what it does not understand it skips.
+/// Reads one line. It never fails: it skips what it does not understand.
 private struct ChallengeReader {
     var rest: ArraySlice<UInt8>
 

@@ -4,8 +4,8 @@ import FoundationNetworking
 extension URLCredentialStorage {
     /// The credential that is stored for a protection space.
     ///
-    /// On Linux a `URLProtectionSpace` is equal to itself only, so `defaultCredential(for:)` finds nothing for a space that
-    /// somebody else has created.
+    /// On Linux a `URLProtectionSpace` is equal to itself only, so `defaultCredential(for:)` finds nothing for a space
+    /// that other code created.
     func storedCredential(for space: URLProtectionSpace) -> URLCredential? {
         let all = allCredentials.filter { $0.key.covers(space) }
         return all.keys.lazy.compactMap { self.defaultCredential(for: $0) }.first ?? all.values.first?.values.first
@@ -18,8 +18,8 @@ extension URLCredentialStorage {
 }
 
 extension URLProtectionSpace {
-    /// Whether a credential for this space is one for the other. A space without a realm is what libcurl tells of a proxy that
-    /// refused a tunnel.
+    /// Whether a credential for this space is one for the other. libcurl reports a proxy that refused a tunnel as a
+    /// space without a realm.
     fileprivate func covers(_ other: URLProtectionSpace) -> Bool {
         host.lowercased() == other.host.lowercased() && port == other.port && isProxy() == other.isProxy()
             && (isProxy() || Self.scheme(self.protocol) == Self.scheme(other.protocol))

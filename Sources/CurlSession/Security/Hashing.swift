@@ -1,6 +1,6 @@
 import Foundation
 
-/// The hashes of Digest. Neither protects anything here that an attacker who sees the traffic could not guess at leisure.
+/// The hashes of Digest. An attacker who sees the traffic can guess passwords offline with either.
 enum Hashing {
     /// RFC 1321, in hexadecimal digits.
     static func md5(_ message: [UInt8]) -> String {
@@ -72,7 +72,7 @@ enum Hashing {
         return primes.prefix(count).map { UInt32(truncatingIfNeeded: root($0, degree)) }
     }
 
-    /// The root of a number, times 2^32, rounded down: by bisection, for a `Double` has too few digits.
+    /// The root of a number, times 2^32, rounded down: by bisection, because a `Double` has too few digits.
     private static func root(_ number: Int, _ degree: Int) -> UInt64 {
         var (low, high) = (UInt64(0), UInt64(32) << 32)
         while high - low > 1 {

@@ -2,10 +2,10 @@ import CCurl
 import Foundation
 import TransportSecurity
 
-/// What a `TLSConfiguration` means for libcurl's handles: made once for a session.
+/// The libcurl options for a `TLSConfiguration`, made once for a session.
 ///
-/// OpenSSL finds the system's authorities in a directory, one file for each that a chain needs, where the system has such a
-/// directory. To read the system's bundle instead takes 20 ms of CPU for each connection. `CAINFO_BLOB` replaces the bundle,
+/// If the system has a directory of hashed certificates, OpenSSL reads from it only the files that a chain needs. Reading the
+/// system's bundle instead takes 20 ms of CPU for each connection. `CAINFO_BLOB` replaces the bundle,
 /// not the directory; without a directory, the bundle is put in front of the additional authorities.
 struct TLSSettings: Sendable {
     private var authorities: Data?
@@ -67,7 +67,7 @@ struct TLSSettings: Sendable {
         }
     }
 
-    /// Sets what a host must prove besides.
+    /// Sets the pinned public keys of a host.
     func pin(_ host: String, on easy: UnsafeMutableRawPointer) {
         guard !pins.isEmpty else { return }
         _ = synchronizer_setopt_string(easy, CURLOPT_PINNEDPUBLICKEY, pins[Self.canonical(host)])

@@ -3,7 +3,7 @@ import Foundation
 import FoundationNetworking
 import TransportSecurity
 
-/// How a transfer failed, as libcurl tells it, and what that means as an error of `URLSession`. Pure.
+/// How a transfer failed according to libcurl, and the `URLSession` error for it. Pure.
 struct TransferFailure: Sendable, Hashable {
     var code: CURLcode
     /// `CURLINFO_SSL_VERIFYRESULT`: OpenSSL's `X509_V_ERR_…`.
@@ -69,11 +69,11 @@ struct TransferFailure: Sendable, Hashable {
         }
     }
 
-    /// Whether OpenSSL broke off because of what it was sent, such as a record that does not decrypt, and not because the
-    /// connection ended.
+    /// Whether OpenSSL stopped because of the bytes it received, such as a record that does not decrypt, and not because
+    /// the connection ended.
     private var isForged: Bool { message.contains("SSL routines") && !message.contains("unexpected eof") }
 
-    /// By OpenSSL's x509_vfy.h. 1 is what libcurl has before the chain is verified: then its text tells.
+    /// By OpenSSL's x509_vfy.h. libcurl has 1 before the chain is verified; then its text names the failure.
     private var distrust: TLSFailure {
         switch verifyResult {
         case 10, 12: .expired

@@ -16,7 +16,7 @@ import FoundationNetworking
 /// Requests with another scheme than http and https go to Foundation's session, as do those that one of the configuration's
 /// own `protocolClasses` claims, and download and web socket tasks.
 open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
-    /// What a `URLSessionConfiguration` cannot say.
+    /// Options that `URLSessionConfiguration` does not have.
     public struct Options: Sendable {
         /// Whether redirects are final responses, without the delegate being asked.
         public var reportsRedirects = false
@@ -27,7 +27,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
         /// Which servers are trusted over TLS, and the certificate that the session presents.
         public var tls = TLSConfiguration()
 
-        /// The options of a session that says nothing else.
+        /// The default options.
         public init() {}
     }
 
@@ -210,14 +210,14 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
         if isLast { finish() }
     }
 
-    /// A task that has never been resumed is no more.
+    /// Forgets a task that was never resumed.
     func taskWasDropped(_ task: TaskCore) {
         taskEnded(task)
     }
 
     // MARK: Invalidation
 
-    /// Lets the tasks run to their end; then the delegate is told and released. Tasks created afterwards fail with `.cancelled`.
+    /// Lets the tasks run to their end; then notifies and releases the delegate. Tasks created afterwards fail with `.cancelled`.
     public override func finishTasksAndInvalidate() {
         let isLast = tasks.withLock { tasks in
             tasks.isInvalid = true
@@ -239,7 +239,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
     private func finish() {
         tasks.withLock { $0.delegates = nil }
         pool.perform { [pool] in pool.close() }
-        super.finishTasksAndInvalidate()  // which waits for Foundation's own tasks, and tells the delegate
+        super.finishTasksAndInvalidate()  // waits for Foundation's own tasks, and notifies the delegate
     }
 }
 

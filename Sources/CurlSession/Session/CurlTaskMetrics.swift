@@ -1,6 +1,6 @@
 import CCurl
 
-/// What a task's last request took, by libcurl's account.
+/// libcurl's measurements of a task's last request.
 ///
 /// Times are seconds since the request left the session's queue. A stage that did not take place, such as the TLS
 /// handshake on a reused connection, has the time of the stage before it or 0.
@@ -32,7 +32,7 @@ public struct CurlTaskMetrics: Sendable, Hashable {
 extension CurlTaskMetrics {
     /// What libcurl knows of a transfer so far.
     /// - Parameters:
-    ///   - lookup: Nanoseconds that names were looked up, before libcurl's clock was started.
+    ///   - lookup: Nanoseconds spent on name lookups before libcurl's clock was started.
     ///   - before: What was known of the same connection, whose address need not be formatted again.
     init(_ easy: UnsafeMutableRawPointer, isFinal: Bool, lookup: UInt64, before: CurlTaskMetrics?) {
         func seconds(_ info: CURLINFO) -> Double {

@@ -10,7 +10,7 @@ public final class CurlUploadTask: URLSessionUploadTask, @unchecked Sendable {  
         super.init()
     }
 
-    /// What the last request of the task took: valid from the head of its response on, final once the task has completed.
+    /// The measurements of the task's last request: valid from the head of its response on, final once the task has completed.
     public var metrics: CurlTaskMetrics { core.state.withLock { $0.metrics } }
 
     public override func resume() { core.resume(self) }
@@ -25,13 +25,13 @@ public final class CurlUploadTask: URLSessionUploadTask, @unchecked Sendable {  
     public override var error: (any Error)? { core.state.withLock { $0.error } }
     public override var progress: Progress { core.progress { [weak self] in self?.cancel() } }
 
-    /// The priority: tasks that wait for a connection are started by it. It counts when the task is resumed.
+    /// The priority, which orders tasks that wait for a connection. It is read when the task is resumed.
     public override var priority: Float {
         get { core.state.withLock { $0.priority } }
         set { core.state.withLock { $0.priority = newValue } }
     }
 
-    /// The task's own delegate, or else the session's. It is to be set before the task is resumed.
+    /// The task's own delegate, or else the session's. Set it before the task is resumed.
     public override var delegate: (any URLSessionTaskDelegate)? {
         get { core.delegate }
         set { core.delegate = newValue }

@@ -11,7 +11,7 @@ struct DelegateExecutor: Sendable {
         queue = operations.underlyingQueue
     }
 
-    /// Has the delegates of tasks called: in one block where they are called one after the other anyway.
+    /// Calls the delegates of tasks, in one block if the queue is serial anyway.
     func drain(_ tasks: [TaskCore]) {
         if let queue {
             queue.async { tasks.forEach { $0.drain() } }

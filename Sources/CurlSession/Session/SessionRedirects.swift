@@ -9,7 +9,7 @@ enum SessionRedirects {
     /// Whether a status is that of a redirect.
     static func leads(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
 
-    /// The next request; nil if the response is not a redirect, or leads nowhere: it is the final response then.
+    /// The next request; nil if the response is not a redirect, or has no usable target: it is final then.
     static func request(after request: URLRequest, _ head: CurlResponseHead) -> URLRequest? {
         guard leads(head.status),
             let location = head.fields.first(where: { $0.isNamed("location") })?.value,

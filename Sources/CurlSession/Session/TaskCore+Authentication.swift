@@ -1,13 +1,13 @@
 import Foundation
 import FoundationNetworking
 
-/// What a task has told servers and proxies about who it is. Credentials never leave the origin that asked for them.
+/// The credentials that a task has sent to servers and proxies. Credentials never leave the origin that asked for them.
 struct TaskAuthentication: Sendable {
     var server = AuthenticationFlow()
     var proxy = AuthenticationFlow()
     /// `Authorization` and `Proxy-Authorization` of the next request.
     var fields: [String: String] = [:]
-    /// What libcurl tells the proxy where it asks for a tunnel, and how.
+    /// The credential and the scheme that libcurl sends when it asks a proxy for a tunnel.
     var proxyCredential: (AuthenticationFlow.Credential, schemes: Int)?
 
     /// The task goes on to another URL.
@@ -53,7 +53,7 @@ extension TaskCore {
         return .wait
     }
 
-    /// A proxy has refused a tunnel for want of a credential, and this is all that libcurl tells about it.
+    /// A proxy has refused a tunnel because it needs a credential. libcurl reports nothing more about it.
     /// - Parameter schemes: libcurl's `CURLAUTH_…` that the proxy offers.
     /// - Returns: Whether the delegate is asked.
     func answerRefusedTunnel(_ exchange: Exchange, schemes: Int) -> Bool {

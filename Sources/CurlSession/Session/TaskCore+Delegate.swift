@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 
-/// What the delegate is told, on its queue.
+/// Calls the delegate, on its queue.
 extension TaskCore {
     struct Listener {
         let session: CurlSession

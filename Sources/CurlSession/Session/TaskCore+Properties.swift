@@ -18,7 +18,7 @@ extension TaskCore {
         return field.flatMap { Int64($0) } ?? NSURLSessionTransferSizeUnknown
     }
 
-    /// Created when it is first asked for: few do, and it is expensive.
+    /// Created on first access, because it is expensive and rarely used.
     func progress(cancel: @escaping @Sendable () -> Void) -> Progress {
         let progress = state.withLock { state in
             if let progress = state.progress { return progress }

@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 
-/// What a head leads to, on the engine's thread.
+/// Decides what follows a response head, on the engine's thread.
 extension TaskCore {
     enum HeadAction {
         /// The response is the task's.
@@ -33,7 +33,7 @@ extension TaskCore {
         replaceTransfer(request)
     }
 
-    /// Sends a request in place of the one whose response has come.
+    /// Sends another request after a response has arrived.
     func replaceTransfer(_ request: URLRequest) {
         transfer?.discard()
         transfer = nil
@@ -52,7 +52,7 @@ extension TaskCore {
         }
     }
 
-    /// A stream cannot be read twice: the delegate is asked for another one.
+    /// A stream cannot be read twice, so the delegate is asked for another one.
     func askForBody(_ delegate: (any URLSessionTaskDelegate)?, _ session: CurlSession, _ task: URLSessionDataTask) {
         let decision = state.withLock { $0.await() }
         let decide: @Sendable (InputStream?) -> Void = { [self] stream in

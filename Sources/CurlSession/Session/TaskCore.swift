@@ -3,8 +3,8 @@ import FoundationNetworking
 
 /// A task's state, between the callers' threads, the delegate's queue and the engine's thread.
 ///
-/// What the delegate is to be told goes through a mailbox: in order, one call at a time even on a concurrent queue, nothing
-/// after the end, and nothing while a completion handler that a delegate was given has not been called.
+/// All delegate calls go through a mailbox. It delivers them in order, one at a time even on a concurrent queue. It delivers
+/// nothing after the end, and nothing while it waits for the delegate to call a completion handler.
 final class TaskCore: @unchecked Sendable {  // see each variable
     typealias Handler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
@@ -53,7 +53,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
     let executor: DelegateExecutor
     let handler: Handler?
     let state: Locked<State>
-    /// What is sent, where it is not in the request: for upload tasks.
+    /// The body of an upload task, which is not in the request.
     let uploadBody: RequestBody?
 
     // The engine's thread only:
@@ -79,7 +79,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
     }
 
     deinit {
-        // A task that was never resumed, or the session would wait for it.
+        // The task was never resumed. Without this, the session would wait for it.
         state.withLock { $0.session }?.taskWasDropped(self)
     }
 
@@ -159,7 +159,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
 
     // MARK: Mailbox, any thread
 
-    /// - Returns: Whether the caller has to have the mailbox drained.
+    /// - Returns: Whether the caller must start a drain of the mailbox.
     private func post(_ event: TaskEvent) -> Bool {
         state.withLock { $0.post(event) }
     }
@@ -191,7 +191,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
         if post(event) { pool.deliver(self) }
     }
 
-    /// Whether the mailbox takes more. If not, the transfer is told when it does.
+    /// Whether the mailbox has room. If not, it notifies the transfer when it has.
     func checkRoom() -> Bool {
         state.withLock { state in
             let hasRoom = state.undelivered < Self.mailboxLimit
@@ -255,7 +255,7 @@ extension TaskCore.State {
         return schedule()
     }
 
-    /// Drops what has not been delivered, and the decision that is waited for.
+    /// Drops the undelivered events and the pending decision.
     mutating func replaceEvents(by event: TaskEvent) -> Bool {
         (events, nextEvent, undelivered, awaited, isOver) = ([], 0, 0, nil, false)
         return post(event)
@@ -276,7 +276,7 @@ extension TaskCore.State {
         return event
     }
 
-    /// Has the mailbox wait for a decision of the delegate.
+    /// Makes the mailbox wait for a decision of the delegate.
     mutating func await() -> Int {
         decisions += 1
         awaited = decisions

@@ -13,7 +13,7 @@ enum TaskEvent: Sendable {
     case end(URLError?)
 }
 
-/// Who is told: nil where a delegate does not conform.
+/// The receivers of events: nil where a delegate does not conform.
 struct Delegates: Sendable {
     let task: (any URLSessionTaskDelegate)?
     let data: (any URLSessionDataDelegate)?

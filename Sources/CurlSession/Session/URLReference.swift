@@ -2,9 +2,9 @@ import Foundation
 
 /// Resolves the target of a redirect (RFC 3986 §5) without Foundation, which resolves some of them wrongly. Pure.
 enum URLReference {
-    /// The absolute URL that `reference` means at `base`; nil if it is none, or empty: a redirect to itself is of no use.
+    /// The absolute URL that `reference` means at `base`; nil if it is not a URL, or empty: a redirect to itself is useless.
     ///
-    /// As browsers do, it takes a backslash before the query for a slash, ignores line breaks and tabs, and encodes what a URL
+    /// As browsers do, it treats a backslash before the query as a slash, ignores line breaks and tabs, and encodes what a URL
     /// may not contain. Without a fragment of its own, the target has that of `base` (RFC 9110 §10.2.2).
     static func resolve(_ reference: String, against base: URL) -> URL? {
         let reference = cleaned(reference)

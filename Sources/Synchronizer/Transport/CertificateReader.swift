@@ -1,10 +1,10 @@
 import Foundation
 import HTTPCaching
 
-/// Reads X.509 certificates as far as pins and additional authorities need it: on Apple's systems, where libcurl does
-/// not. Pure.
+/// Reads X.509 certificates as far as pins and additional authorities need it, on Apple platforms. (On Linux libcurl
+/// does this.) Pure.
 enum CertificateReader {
-    /// The certificates of a text in PEM, as DER. What isn't a certificate is passed over.
+    /// The certificates of a text in PEM, as DER. Other blocks are skipped.
     static func certificates(inPEM text: String) -> [Data] {
         let parts = text.components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst()
         return parts.compactMap { part in
@@ -13,7 +13,7 @@ enum CertificateReader {
         }
     }
 
-    /// The base64 of the SHA-256 of a certificate's `SubjectPublicKeyInfo`; nil if the DER is none of a certificate.
+    /// The base64 of the SHA-256 of a certificate's `SubjectPublicKeyInfo`; nil if the DER is not a certificate.
     static func pin(ofCertificate der: Data) -> String? {
         fields(Array(der)[...]).map { Data(SHA256.bytes(Array($0[4]))).base64EncodedString() }
     }

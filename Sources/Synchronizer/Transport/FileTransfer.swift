@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads a `file:` URL, which `URLSession` does on Apple's systems only.
+/// Reads a `file:` URL, which `URLSession` does only on Apple platforms.
 final class FileTransfer: Transfer {
     private static let queue = DispatchQueue(label: "Synchronizer.files", qos: .userInitiated, attributes: .concurrent)
     private static let chunk = 256 << 10

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A session that looks up, stores and follows redirects by itself: what native mode sees of `URLSession` on Apple's
-/// systems.
+/// A session that looks up, stores and follows redirects by itself: `URLSession` on Apple platforms, as native mode sees
+/// it.
 package protocol NativeTransport: SessionFields {
     /// Sends a request. `receive` is called as that of ``Transport/send(_:receive:)``.
     func perform(_ request: URLRequest, receive: @escaping @Sendable (NativeEvent) -> Void) -> any Cancellable
@@ -13,11 +13,11 @@ package enum NativeEvent: Sendable {
     case redirected(to: URLRequest)
     /// The session is about to store the response. The receiver decides before it returns.
     case storing(StoringDecision)
-    /// The session did not use the network: before the end, where the session tells.
+    /// The session did not use the network. Reported before the end, if the session knows.
     case servedFromSessionCache
 }
 
-/// What a session that stores by itself is to store of a response: nothing, unless the receiver decides otherwise.
+/// What a session stores of a response: nothing, unless the receiver decides otherwise.
 package final class StoringDecision: Sendable {
     /// What the session's delegate wants to be stored.
     package let proposed: CachedURLResponse

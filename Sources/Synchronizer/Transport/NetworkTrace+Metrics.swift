@@ -1,7 +1,7 @@
 import Foundation
 
 extension NetworkTrace {
-    /// What a session that collects metrics tells of a task: of its last request.
+    /// The metrics of a task's last request, from a session that collects them.
     init?(_ metrics: URLSessionTaskMetrics) {
         guard let last = metrics.transactionMetrics.last else { return nil }
         self.init()

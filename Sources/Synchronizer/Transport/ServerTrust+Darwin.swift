@@ -2,7 +2,7 @@
     import Foundation
     import Security
 
-    /// Does for `URLSession` what ``TLSConfiguration`` says beyond the session's own configuration.
+    /// Applies the parts of a ``TLSConfiguration`` that a session's configuration does not have to `URLSession`.
     struct ServerTrust: Sendable {
         private let tls: TLSConfiguration
         /// Where chains are verified, which may wait for the network.
@@ -37,7 +37,7 @@
         }
 
         /// A `SecTrust` on its way to one other thread.
-        private struct Chain: @unchecked Sendable {  // nobody else uses it meanwhile
+        private struct Chain: @unchecked Sendable {  // only that thread uses it
             let trust: SecTrust
         }
 

@@ -9,8 +9,8 @@ final class TransferRouter: PolicyHolder, URLSessionDataDelegate, SessionEventRo
     let isWatched: Bool
     /// The transfers by their tasks, which they keep alive. (Task identifiers are unique within one session only.)
     private let transfers = Locked<[ObjectIdentifier: URLSessionTransfer]>([:])
-    /// Where the ends of transfers are handled, because storing a response may wait for the disk: meanwhile the delegate's
-    /// queue takes in the bodies of others. Nil if nothing is stored: the change of threads costs more than the rest.
+    /// Handles the ends of transfers. Storing a response may wait for the disk, and meanwhile the delegate's queue receives
+    /// other bodies. Nil if nothing is stored, because the thread switch costs more than the rest.
     private let completions: DispatchQueue?
 
     init(_ policy: SessionDelegate, tls: TLSConfiguration, storesResponses: Bool) {
@@ -143,7 +143,7 @@ final class TransferRouter: PolicyHolder, URLSessionDataDelegate, SessionEventRo
 }
 
 extension URLAuthenticationChallenge {
-    /// What tells the user from others whose credential answers the challenge; nil if none does, or if it is a proxy's.
+    /// Identifies the user whose credential answers the challenge; nil without a credential, or for a proxy's challenge.
     fileprivate func user(
         after disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
     ) -> String? {

@@ -24,7 +24,7 @@ extension SessionFields {
 }
 
 package protocol Cancellable: AnyObject, Sendable {
-    /// Ends it. No event is reported once this has returned, except one that is being reported right now.
+    /// Cancels the transfer. After this returns, no event is reported, except one that is being reported at that moment.
     func cancel()
 }
 
@@ -35,17 +35,17 @@ package protocol Transfer: Cancellable {
 }
 
 package enum TransferEvent: Sendable {
-    /// The head of a response. Another one replaces the first and its body, as after a challenge.
+    /// The head of a response. A second head, as after a challenge, replaces the first one and its body.
     case response(ResponseHead)
     case data(Data)
-    /// So many bytes of the request's body were sent so far, of so many if that is known.
+    /// The bytes of the request's body that were sent so far, and their total if it is known.
     case sent(Int, of: Int?)
     /// The session answered a challenge of the server with a credential: the value of the `Authorization` field that was
     /// sent, or something else that is the same for the same user only.
     case authorized(String)
-    /// How the network did: once, before `.finished`, where the session tells.
+    /// The network measurements: once, before `.finished`, if the session has them.
     case measured(NetworkTrace)
-    /// The end: complete, or with the error that cut it short.
+    /// The end: complete, or with an error.
     case finished((any Error)?)
 }
 
@@ -54,10 +54,10 @@ package enum StorageDecision: Sendable {
     case nothing
     /// The response as it was proposed; with this `Cache-Control` in place of its own, if there is one.
     case proposed(injecting: String?)
-    /// What the delegate made of it, and whether its head is another.
+    /// The response as the delegate changed it, and whether its head differs.
     case replaced(CachedURLResponse, hasOtherHead: Bool)
 
-    /// What a delegate that was given `proposed` decided with `cached`.
+    /// The decision of a delegate that got `proposed` and completed with `cached`.
     package init(_ cached: CachedURLResponse?, insteadOf proposed: CachedURLResponse) {
         if let cached, cached.storagePolicy != .notAllowed {
             self =

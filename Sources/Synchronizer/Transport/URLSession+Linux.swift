@@ -65,7 +65,7 @@
     }
 
     extension NetworkTrace {
-        /// What the session tells of a task that has ended. Nil for a task of Foundation's session, which one of the
+        /// The measurements of a task that has ended. Nil for a task of Foundation's session, which one of the
         /// configuration's `protocolClasses` serves.
         init?(of task: URLSessionTask) {
             guard let metrics = (task as? CurlTask)?.metrics, !metrics.protocolName.isEmpty else { return nil }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A task of the session, and who is told of it.
+/// A task of the session, and the receiver of its events.
 final class URLSessionTransfer: Transfer {
     let task: URLSessionDataTask
-    /// What a session that caches by itself reports besides; nil in managed mode.
+    /// The receiver of the additional events of a session that caches by itself; nil in managed mode.
     let native: (any NativeReports)?
     private let session: URLSession
     private let policy: SessionDelegate
@@ -34,7 +34,7 @@ final class URLSessionTransfer: Transfer {
         receive?(event)
     }
 
-    /// A response that is shown to the policy, which hands it to ``received(_:)`` then.
+    /// Shows a response to the policy, which then passes it to ``received(_:)``.
     func show(_ head: ResponseHead) -> URLResponse {
         let response = head.urlResponse
         state.withLock { $0.shown = (response, head) }
@@ -46,7 +46,7 @@ final class URLSessionTransfer: Transfer {
         report(.response(shown?.response === response ? shown?.head ?? ResponseHead(response) : ResponseHead(response)))
     }
 
-    /// The session is done with it, which is reported on another queue if there is one.
+    /// The session has finished the task. This is reported on another queue if there is one.
     func end(_ error: (any Error)?, on queue: DispatchQueue?) {
         guard let queue else { return end(error) }
         queue.async { [self] in end(error) }
@@ -58,7 +58,7 @@ final class URLSessionTransfer: Transfer {
         takeReceiver()?(.finished(refusal?.error ?? error))
     }
 
-    /// The server is not trusted: whatever the session makes of that, this is why the transfer fails.
+    /// The server is not trusted. The transfer fails with this error, whatever error the session reports.
     func refuse(_ failure: TLSFailure) {
         state.withLock { $0.refusal = failure }
     }
@@ -83,12 +83,12 @@ final class URLSessionTransfer: Transfer {
     }
 }
 
-/// What a session that looks up, stores and follows redirects by itself reports of a task.
+/// The events of a task in a session that looks up, stores and follows redirects by itself.
 protocol NativeReports: AnyObject, Sendable {
-    /// The request that the session is to go on with; nil makes the redirect the final response.
+    /// The request that the session continues with; nil makes the redirect the final response.
     func redirected(by response: HTTPURLResponse) -> URLRequest?
 
-    /// What the session is to store by itself; nothing once the transfer was cancelled.
+    /// What the session stores; nothing once the transfer was cancelled.
     func stored(_ proposed: CachedURLResponse) -> CachedURLResponse?
 
     /// The session did not use the network.

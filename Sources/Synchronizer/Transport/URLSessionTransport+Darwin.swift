@@ -16,8 +16,8 @@
         }
     }
 
-    /// What a session's delegate is made from: it hands on what else `URLSession` reports, and a subclass of
-    /// ``SessionDelegate`` wants to hear.
+    /// The base class of a session's delegate. It forwards the other events of `URLSession` that a subclass of
+    /// ``SessionDelegate`` may implement.
     class PolicyHolder: NSObject, @unchecked Sendable {  // its state is `let`
         let policy: SessionDelegate
         /// Not this: a session asks there first, if it can, about the certificates that ``ServerTrust`` decides about.
@@ -47,7 +47,7 @@
         }
     }
 
-    /// What a session that caches by itself reports of a task.
+    /// The events of a task in a session that caches by itself.
     private final class NativeSessionTask: NativeReports {
         private struct State {
             /// Nil once the transfer was cancelled.
@@ -86,7 +86,7 @@
     }
 
     extension NetworkTrace {
-        /// Metrics come before the end, and say it all.
+        /// Metrics arrive before the end, and are complete.
         init?(of task: URLSessionTask) { nil }
     }
 #endif

@@ -9,7 +9,7 @@ package final class URLSessionTransport: Transport {
     private let additionalFields: [String: String]
     private let cookies: SessionCookies
 
-    /// - Parameter storesResponses: Whether `receive` may wait for the disk when it is told of an end.
+    /// - Parameter storesResponses: Whether `receive` may wait for the disk when it receives the end of a transfer.
     package init(
         configuration: URLSessionConfiguration, delegate: SessionDelegate, tls: TLSConfiguration = TLSConfiguration(),
         storesResponses: Bool = true

@@ -2,7 +2,7 @@ import Foundation
 
 /// One client: reads its requests and gives one reply after the other, as planned. For the loop's thread only.
 final class Connection {
-    /// What a waiting reply is resumed with. Void once the reply has gone on or the connection has ended.
+    /// The ticket that resumes a waiting reply. Void once the reply has gone on or the connection has ended.
     struct Ticket: Sendable {
         let connection: Int
         let number: Int
@@ -13,7 +13,7 @@ final class Connection {
         case done
         /// The step goes on when there is room or a turn to send.
         case blocked
-        /// The connection is no more.
+        /// The connection has ended.
         case closed
     }
 
@@ -29,7 +29,7 @@ final class Connection {
     private var isDraining = false
     private var ticket = 0
 
-    /// What a client may send ahead, in bytes, while it is not being answered.
+    /// The number of bytes that a client may send ahead while no reply is sent.
     private static let largestBacklog = 1 << 20
 
     init(id: Int, socket: Socket, server: ServerEngine) {
@@ -38,7 +38,7 @@ final class Connection {
         self.server = server
     }
 
-    /// Whatever the poller says, reading and writing find out what is so.
+    /// Reads and writes whatever the poller reports: the calls find out what is possible.
     func handle(_ event: Poller.Event) {
         if event.writable { waitsForRoom = false }
         if event.readable || event.broken {
@@ -128,7 +128,7 @@ final class Connection {
             return .done
         case .send(let bytes, let content): return send(bytes, content)
         case .repeatForever(let bytes, let content):
-            // A piece at a time: a client that reads as fast as this writes must not keep the loop from others.
+            // A piece at a time: a client that reads as fast as this writes must not keep the loop from other connections.
             let progress = send(bytes, content)
             guard case .done = progress else { return progress }
             waitsForRoom = true
@@ -155,7 +155,7 @@ final class Connection {
         }
     }
 
-    /// Has one round done, and the others after it. Other connections get their turn before each round.
+    /// Performs one round, and schedules the others. Other connections get their turn before each round.
     private func repeatSteps(_ round: [ReplyPlan.Step], times: Int?) {
         guard times != 0 else { return }
         steps.insert(contentsOf: round + [.again(round, times: times.map { $0 - 1 })], at: steps.startIndex + 1)

@@ -62,7 +62,7 @@ final class EventLoop: @unchecked Sendable {  // but for `mailbox`, all state is
     func join() {
         guard Thread.current !== thread else { return }
         finished.wait()
-        finished.signal()  // for whoever joins next
+        finished.signal()  // for the next thread that joins
     }
 
     /// Called on the loop's thread: what is posted already is still done.

@@ -30,7 +30,7 @@ public struct ServerCounts: Hashable, Sendable {
     public var bodyBytesSent = 0
     /// Connections that were accepted.
     public var connectionsOpened = 0
-    /// Connections that have ended, whoever ended them.
+    /// Connections that have ended, by either side.
     public var connectionsClosed = 0
     /// Those that the client closed first, in good order.
     public var connectionsClosedByPeer = 0

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value that tests can wait on: each change resumes those whose condition has come true. Nobody polls.
+/// A value that tests can wait on: each change resumes the waiters whose condition has become true. Nothing polls.
 package final class Observed<Value: Sendable>: Sendable {
     private struct Waiter {
         let what: String

@@ -1,4 +1,4 @@
-/// What a server replies to which request.
+/// The replies of a server, by request.
 struct Script: Sendable {
     typealias Handler = @Sendable (RecordedRequest) -> Reply
 
@@ -9,8 +9,8 @@ struct Script: Sendable {
     /// Targets that are answered as soon as the head of a request has arrived.
     var early: Set<String> = []
 
-    /// What is queued comes first, and is used up; then what is set, then what a closure says. In each the whole
-    /// target goes before the path.
+    /// Queued replies come first, and are used once. Then come set replies, then closures. In each group, the whole target
+    /// takes precedence over the path.
     mutating func handler(for request: RecordedRequest) -> Handler {
         let names = [request.target, request.path]
         for name in names {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The sockets of a server and what is done with them, on the thread of its loop.
+/// The sockets of a server, on the thread of its loop.
 final class ServerEngine: @unchecked Sendable {  // what is not `let` is touched on the loop's thread only
     let loop: EventLoop
     let journal: Observed<Journal>
@@ -40,7 +40,7 @@ final class ServerEngine: @unchecked Sendable {  // what is not `let` is touched
         do {
             while let socket = try listener.accept() { open(socket) }
         } catch {
-            setAccepting(false)  // mostly because there are no descriptors left: until one is given back
+            setAccepting(false)  // mostly for lack of descriptors: until one is closed
         }
     }
 
@@ -78,7 +78,7 @@ final class ServerEngine: @unchecked Sendable {  // what is not `let` is touched
         if !isAccepting { setAccepting(true) }
     }
 
-    /// Goes on with a reply that waited, if it still does.
+    /// Resumes a waiting reply, if it still waits.
     func resume(_ ticket: Connection.Ticket) {
         connections[ticket.connection]?.resume(ticket)
     }

@@ -7,7 +7,7 @@ struct Throttle {
     private var holder: Int?
     private var isScheduled = false
 
-    /// Sets or lifts the limit; returns who may go on at once.
+    /// Sets or lifts the limit; returns the connections that may send at once.
     mutating func set(bytesPerSecond: Int?, now: TimeInterval) -> [Connection.Ticket] {
         bucket = bytesPerSecond.map { TokenBucket(bytesPerSecond: $0, now: now) }
         guard bucket == nil else { return [] }
@@ -15,7 +15,7 @@ struct Throttle {
         return waiting
     }
 
-    /// Nobody sends before those who have waited longer.
+    /// No connection sends before those that have waited longer.
     mutating func allowance(for wanted: Int, _ connection: Int, now: TimeInterval) -> Int {
         guard bucket != nil else { return wanted }
         guard waiting.isEmpty || holder == connection else { return 0 }
@@ -31,7 +31,7 @@ struct Throttle {
         waiting.append(ticket)
     }
 
-    /// When the next turn is due, if somebody waits for it and it is not scheduled yet.
+    /// The time of the next turn, if a connection waits for it and it is not scheduled yet.
     mutating func nextTurn() -> TimeInterval? {
         guard let bucket, !waiting.isEmpty, !isScheduled else { return nil }
         isScheduled = true
@@ -42,7 +42,7 @@ struct Throttle {
         isScheduled = false
     }
 
-    /// Whose turn it is now.
+    /// The connection whose turn it is now.
     mutating func next(now: TimeInterval) -> Connection.Ticket? {
         guard !waiting.isEmpty, let turn = bucket?.turn, let share = bucket?.allowance(for: turn, now: now), share > 0
         else { return nil }

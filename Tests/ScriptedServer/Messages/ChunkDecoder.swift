@@ -1,6 +1,6 @@
 import Foundation
 
-/// Takes a chunked body apart (RFC 9112 §7.1). Pure.
+/// Decodes a chunked body (RFC 9112 §7.1). Pure.
 struct ChunkDecoder {
     private enum State {
         case size
@@ -18,7 +18,7 @@ struct ChunkDecoder {
         return false
     }
 
-    /// Takes what is there, and says how many bytes it took and whether they made no sense.
+    /// Decodes the available bytes. Returns how many bytes it used, and whether they were malformed.
     mutating func take(_ bytes: ArraySlice<UInt8>, into body: inout Data) -> (taken: Int, failed: Bool) {
         var rest = bytes
         while !isComplete {

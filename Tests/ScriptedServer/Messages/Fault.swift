@@ -1,14 +1,14 @@
 extension Reply {
-    /// What goes wrong with a reply.
+    /// The fault of a reply.
     public enum Fault: Hashable, Sendable {
-        /// Nothing more is said, and the connection stays open until the client goes or the server is stopped.
+        /// Nothing more is sent, and the connection stays open until the client goes or the server is stopped.
         case silence(Moment)
         /// The connection is closed in good order (FIN). In the body this is a truncation.
         case close(Moment)
         /// The connection is reset (RST).
         case reset(Moment)
-        /// `Content-Length` says this and the whole body follows: short of a larger number the connection is closed,
-        /// what goes beyond a smaller one is sent all the same.
+        /// `Content-Length` has this value, and the whole body follows. If the value is larger than the body, the
+        /// connection is closed after the body. If it is smaller, the whole body is sent anyway.
         case contentLength(Int)
         /// A chunk whose size is no number, after so many bytes of content; then the connection is closed.
         case badChunkSize(after: Int)

@@ -4,7 +4,7 @@ import Foundation
 public struct RecordedRequest: Hashable, Sendable {
     /// Which request of this server it was, from 0, in the order in which they were complete.
     public let number: Int
-    /// Which connection it came on, from 0: equal numbers tell of a connection that was kept alive.
+    /// Which connection it came on, from 0: equal numbers mean a connection that was kept alive.
     public let connection: Int
     /// The method, such as `GET`.
     public let method: String

@@ -1,14 +1,14 @@
 import Foundation
 
-/// What the server says to a request: an honest answer, or a faulty one.
+/// The server's reply to a request: correct, or with a fault.
 ///
 /// ```swift
 /// Reply("hello", fields: ["Cache-Control": "max-age=60", "ETag": "\"1\""]).chunked(2, 3)
 /// Reply(photograph).failing(.reset(.afterBody(1_000)))
 /// ```
 ///
-/// Nothing is added to the fields but the framing (`Content-Length` or `Transfer-Encoding`, unless they are given) and
-/// `Connection: close` where it applies. There is no `Date` that was not asked for.
+/// The server adds only the framing fields (`Content-Length` or `Transfer-Encoding`, unless they are given) and
+/// `Connection: close` where it applies. There is no `Date` unless a test adds one.
 public struct Reply: Sendable {
     /// The status code.
     public var status: Int
@@ -28,9 +28,9 @@ public struct Reply: Sendable {
     public var answersRanges = false
     /// Seconds to wait before the head, besides the server's own latency.
     public var latency: TimeInterval = 0
-    /// Where the reply waits, and for what.
+    /// The gates at which the reply waits.
     public var gates: [GatedMoment] = []
-    /// What goes wrong.
+    /// The fault.
     public var fault: Fault?
     /// If given, these pieces are sent in place of all the rest, exactly as they are.
     public var script: [Piece]?
@@ -121,12 +121,12 @@ extension Reply {
     /// The same reply, or the part of it that the request's `Range` names.
     public func ranged() -> Reply { changed { $0.answersRanges = true } }
 
-    /// The same reply, which waits somewhere until a gate is opened.
+    /// The same reply, which waits at a moment until a gate is opened.
     public func waiting(for gate: Gate, _ moment: Moment = .beforeHead) -> Reply {
         changed { $0.gates.append(GatedMoment(moment: moment, gate: gate)) }
     }
 
-    /// The same reply, gone wrong.
+    /// The same reply, with a fault.
     public func failing(_ fault: Fault) -> Reply { changed { $0.fault = fault } }
 
     /// The same reply, so many seconds later. For demonstrations and benchmarks; tests use gates.

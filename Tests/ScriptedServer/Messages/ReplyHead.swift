@@ -20,7 +20,7 @@ struct ReplyHead {
         request.method == "HEAD" || reply.status == 204 || reply.status == 304 || (100..<200).contains(reply.status)
     }
 
-    /// The framing that is used: some faults need another than what was asked for.
+    /// The framing that is used. Some faults need another one than the reply's.
     static func framing(of reply: Reply) -> Reply.Framing {
         switch (reply.fault, reply.framing) {
         case (.badChunkSize, .contentLength), (.missingChunkEnd, .contentLength), (.missingLastChunk, .contentLength):

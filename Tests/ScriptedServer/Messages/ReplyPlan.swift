@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is to be done, in order, to give a reply. Pure: the connection performs it.
+/// The steps of a reply, in order. Pure: the connection performs them.
 struct ReplyPlan {
     enum Step {
         /// From here the reply counts as given, with this status.
@@ -121,7 +121,7 @@ struct ReplyPlan {
 
     // MARK: Moments
 
-    /// Adds what waits at a moment; false if the reply ends there.
+    /// Adds the gates and faults of a moment; false if the reply ends there.
     private mutating func pass(_ moment: Reply.Moment) -> Bool {
         let atHead: [Reply.Moment] = [.afterHead, .afterBody(0)]
         let moments = atHead.contains(moment) ? atHead : [moment]

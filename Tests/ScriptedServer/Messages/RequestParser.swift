@@ -1,6 +1,6 @@
 import Foundation
 
-/// Takes bytes as they come and gives whole requests (RFC 9112). Pure.
+/// Turns incoming bytes into complete requests (RFC 9112). Pure.
 struct RequestParser {
     struct Request: Equatable {
         var method: String
@@ -28,7 +28,7 @@ struct RequestParser {
         case body(Request, remaining: Int)
         case chunks(Request, ChunkDecoder)
         case refused(Int)
-        /// The request was answered before its body came: all that comes now is ignored.
+        /// The request was answered before its body arrived. The rest of the body is ignored.
         case ignoring
     }
 
@@ -37,7 +37,7 @@ struct RequestParser {
     private var scanned = 0
     private var state = State.head
 
-    /// The bytes that wait to be read: a client that sends ahead without end is stopped by it.
+    /// The number of unread bytes, for the limit that stops a client that sends ahead without end.
     var backlog: Int { buffer.count - consumed }
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -80,7 +80,7 @@ struct RequestParser {
         return beginBody(of: request)
     }
 
-    /// Empty lines before a request are overlooked (RFC 9112 §2.2).
+    /// Empty lines before a request are ignored (RFC 9112 §2.2).
     private mutating func skipLineBreaks() {
         while consumed < buffer.count, buffer[consumed] == .carriageReturn || buffer[consumed] == .lineFeed {
             consumed += 1
@@ -88,7 +88,7 @@ struct RequestParser {
         scanned = max(scanned, consumed)
     }
 
-    /// The index behind the empty line that ends the head. What was searched once is not searched again.
+    /// The index behind the empty line that ends the head. No byte is searched twice.
     private mutating func endOfHead() -> Int? {
         var index = scanned
         while let feed = buffer[index...].firstIndex(of: .lineFeed) {

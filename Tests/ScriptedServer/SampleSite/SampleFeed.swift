@@ -12,17 +12,17 @@ public struct SampleFeed: Codable, Hashable, Sendable {
     /// The photographs, in the order in which they are shown.
     public var items: [Item]
 
-    /// A photograph, and what is written below it.
+    /// A photograph and its caption.
     public struct Item: Codable, Hashable, Sendable, Identifiable {
-        /// Unlike that of any other item.
+        /// Unique in the feed.
         public var id: Int
-        /// What it is.
+        /// The title.
         public var title: String
-        /// Who made it.
+        /// The author.
         public var credit: String
-        /// What somebody who does not see it would want to be told.
+        /// A description for people who can't see the photograph.
         public var alternativeText: String
-        /// Where it is.
+        /// The URL of the image.
         public var url: URL
         /// Pixels.
         public var width: Int

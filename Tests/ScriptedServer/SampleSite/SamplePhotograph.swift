@@ -4,11 +4,11 @@ import Foundation
 public struct SamplePhotograph: Sendable {
     /// The name of its file, such as `coffee.png`.
     public let file: String
-    /// What it is.
+    /// The title.
     public let title: String
-    /// Who made it.
+    /// The author.
     public let credit: String
-    /// What is to be seen on it.
+    /// A description of what it shows.
     public let alternativeText: String
     /// Pixels.
     public let width: Int

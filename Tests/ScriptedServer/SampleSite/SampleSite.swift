@@ -8,12 +8,12 @@ import Foundation
 /// ```
 ///
 /// The photographs are few and the items many: the same photograph at another URL is another item. Everything has
-/// validators and answers conditions and ranges. Of each three items one has a lifetime of a day by `Cache-Control`,
-/// one by `Expires`, and one says nothing of its lifetime.
+/// validators and answers conditions and ranges. One item in three has a lifetime of a day by `Cache-Control`, one
+/// by `Expires`, and one has no lifetime.
 public final class SampleSite: Sendable {
-    /// The server behind it, to be asked what it saw and to be told what is to go wrong.
+    /// The server, for its counts and for faults.
     public let server: ScriptedServer
-    /// How long what has a lifetime may be kept, in seconds.
+    /// The lifetime of responses that have one, in seconds.
     public static let lifetime = 24 * 60 * 60
     /// The most items that a feed has.
     public static let largestFeed = 2_000
@@ -21,7 +21,7 @@ public final class SampleSite: Sendable {
     /// Starts the site.
     ///
     /// - Parameters:
-    ///   - port: 0 lets the system choose. A cache that is to be found again needs the same port again.
+    ///   - port: 0 lets the system choose. A cache can be used again only with the same port.
     ///   - itemCount: How many items `/feed.json` has, unless it is asked for as `/feed.json?items=100`.
     ///   - now: What the site takes the time from, for `Date` and `Expires`.
     public init(
@@ -42,7 +42,7 @@ public final class SampleSite: Sendable {
         }
     }
 
-    /// Where the feed is.
+    /// The URL of the feed.
     public var feedURL: URL { server.url("/feed.json") }
 
     /// Stops its server.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The descriptors that are watched, and what for.
+/// The watched descriptors and their events.
 struct Poller {
     struct Event {
         let descriptor: Int32
@@ -30,7 +30,7 @@ struct Poller {
         places[last.fd] = place
     }
 
-    /// Waits until something happens, or so many milliseconds (-1: for ever).
+    /// Waits until something happens, or for that many milliseconds (-1: without limit).
     mutating func wait(milliseconds: Int32) -> [Event] {
         let count = poll(&watched, nfds_t(watched.count), milliseconds)
         guard count > 0 else { return [] }

@@ -113,7 +113,7 @@ struct Socket: Hashable {
     }
 }
 
-/// Has calls return at once, and keeps the descriptor from programs that this one starts.
+/// Makes calls return at once, and closes the descriptor in programs that this one starts.
 func makeUnblocking(_ descriptor: Int32) {
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -127,7 +127,7 @@ func makePipe() throws -> (reader: Int32, writer: Int32) {
     return (ends[0], ends[1])
 }
 
-/// What the system said when it refused.
+/// The system's error when a call fails.
 struct SocketError: Error, CustomStringConvertible {
     let call: String
     let number = errno
