@@ -161,11 +161,14 @@ let package = Package(
         .systemLibrary(name: "CCurl"),
         .systemLibrary(name: "CContentCodings"),
         .target(
-            name: "CurlSession", dependencies: ["CCurl", "CContentCodings", "TransportSecurity"],
+            name: "CurlSession",
+            dependencies: ["CCurl", "CContentCodings", "TransportSecurity", "SynchronizerSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "CurlSessionTests",
-            dependencies: ["CurlSession", "ScriptedServer", "HostileServer", "TestSupport", "TestTraits"],
+            dependencies: [
+                "CurlSession", "SynchronizerSupport", "ScriptedServer", "HostileServer", "TestSupport", "TestTraits",
+            ],
             swiftSettings: settings),
         // Meets hostile servers, where a test can see it crash and measure its memory.
         .executableTarget(

@@ -1,6 +1,6 @@
 import Foundation
 import ScriptedServer
-import Synchronization
+import SynchronizerSupport
 import TestTraits
 import Testing
 
@@ -9,7 +9,7 @@ import Testing
 @Suite(.bounded) struct EngineTurnTests {
     /// What has been done, and by which thread.
     private final class Record: Sendable {
-        let steps = Mutex<[(name: String, thread: UInt)]>([])
+        let steps = Locked<[(name: String, thread: UInt)]>([])
 
         func add(_ name: String) {
             steps.withLock { $0.append((name, UInt(pthread_self()))) }

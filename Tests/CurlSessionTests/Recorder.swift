@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
-import Synchronization
 
+import SynchronizerSupport
 @testable import CurlSession
 
 /// A delegate that writes down what it is told, and answers as a test says.
@@ -24,7 +24,7 @@ final class Recorder: NSObject, CurlSessionDataDelegate {
         var onInvalid: CheckedContinuation<Void, Never>?
     }
 
-    let notes = Mutex(Notes())
+    let notes = Locked(Notes())
     /// What is done with a redirect; nil follows it.
     let redirecting: (@Sendable (URLSessionTask, URLRequest, @escaping @Sendable (URLRequest?) -> Void) -> Void)?
     let disposing: (@Sendable (URLSessionTask, @escaping @Sendable (URLSession.ResponseDisposition) -> Void) -> Void)?

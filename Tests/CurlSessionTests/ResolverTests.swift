@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 import ScriptedServer
-import Synchronization
+import SynchronizerSupport
 import TestTraits
 import Testing
 
@@ -10,7 +10,7 @@ import Testing
 /// A resolver whose lookups hang until they are let go.
 private final class Names: Sendable {
     private let answers: [String: [String]]
-    private let gates = Mutex<[String: DispatchSemaphore]>([:])
+    private let gates = Locked<[String: DispatchSemaphore]>([:])
     let asked = Observed<[String]>([])
     /// Lookups that are running, and the most that ran at once.
     let running = Observed((now: 0, most: 0))
@@ -129,7 +129,7 @@ private final class Names: Sendable {
 
     @Test(arguments: ["Upper.Test", "dot.test.", "%65scaped.test", "b\u{FC}cher.test", "xn--bcher-kva.test"])
     func `each way to write a name leads to its addresses`(host: String) async throws {
-        let names = Mutex<[String]>([])
+        let names = Locked<[String]>([])
         let resolver = Resolver { name in
             names.withLock { $0.append(name) }
             return ["127.0.0.1"]

@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 import ScriptedServer
-import Synchronization
+import SynchronizerSupport
 import TestTraits
 import Testing
 
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func `the delegate's credential is sent once, and again only if the delegate says so`() async throws {
-        let asked = Mutex<[Int]>([])
+        let asked = Locked<[Int]>([])
         let credential = credential
         let recorder = Recorder(challenging: { challenge in
             asked.withLock { $0.append(challenge.previousFailureCount) }
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func `Digest is answered, and an old nonce without asking again`() async throws {
-        let asked = Mutex(0)
+        let asked = Locked(0)
         let credential = credential
         let recorder = Recorder(challenging: { _ in
             asked.withLock { $0 += 1 }
@@ -238,7 +238,7 @@ import Testing
         proxy.handle("a.test:443") {
             $0["Proxy-Authorization"] == Self.basic ? .raw("HTTP/1.1 503 x\r\n\r\n") : .raw(refusal)
         }
-        let asked = Mutex<[Int]>([])
+        let asked = Locked<[Int]>([])
         let credential = credential
         let recorder = Recorder(challenging: { challenge in
             asked.withLock { $0.append(challenge.previousFailureCount) }

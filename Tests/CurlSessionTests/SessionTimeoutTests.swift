@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 import ScriptedServer
-import Synchronization
+import SynchronizerSupport
 import TestTraits
 import Testing
 
@@ -13,7 +13,7 @@ final class TimedEngine: Sendable {
     let engine: Engine
 
     private final class Time: Sendable {
-        let now = Mutex<UInt64>(1_000_000_000)
+        let now = Locked<UInt64>(1_000_000_000)
     }
 
     init(_ resolver: Resolver = Resolver()) {

@@ -1,4 +1,5 @@
 import Foundation
+import SynchronizerSupport
 
 /// Reads an `InputStream`, which may block, on a queue of its own, at most 128 KB ahead of what libcurl has taken.
 final class BodyStream: @unchecked Sendable {  // `stream` is touched on `queue` only, the rest under the lock

@@ -1,5 +1,6 @@
 import CCurl
 import Foundation
+import SynchronizerSupport
 
 /// The thread that drives libcurl for all sessions of the process.
 ///

@@ -1,5 +1,6 @@
 import CCurl
 import Foundation
+import SynchronizerSupport
 
 /// Looks host names up, on a bounded number of threads.
 ///

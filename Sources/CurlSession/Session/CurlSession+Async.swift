@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import SynchronizerSupport
 
 /// The `async` methods.
 ///

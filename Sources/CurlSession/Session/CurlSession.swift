@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import SynchronizerSupport
 @_exported import TransportSecurity
 
 /// A `URLSession` whose data and upload tasks run on libcurl directly: no server can crash the process or hang a task, and

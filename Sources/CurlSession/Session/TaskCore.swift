@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import SynchronizerSupport
 
 /// A task's state, between the callers' threads, the delegate's queue and the engine's thread.
 ///
