@@ -31,7 +31,7 @@ public struct CurlTaskMetrics: Sendable, Hashable {
 
 extension CurlTaskMetrics {
     /// What libcurl knows of a transfer so far.
-    /// - Parameter lookup: Nanoseconds that names were looked up, before libcurl's clock was started.
+    /// - Parameter lookup: Nanoseconds spent on name lookups before libcurl's clock was started.
     init(_ easy: UnsafeMutableRawPointer, isFinal: Bool, lookup: UInt64) {
         func seconds(_ info: CURLINFO) -> Double {
             let time = Double(synchronizer_info_offset(easy, info)) / 1e6
