@@ -1,9 +1,9 @@
 /// Undoes the content codings of a body (RFC 9110 §8.4), incrementally and in bounded memory.
 ///
 /// Push a chunk of the body, then pull until `pull` returns 0. A caller that has to pause stops pulling; it pushes the next
-/// chunk only when `pull` has returned 0. So it buffers only one chunk, 16 KB between two
-/// codings, and one window for each coding: at most 8 MB for zstd (RFC 9659), 16 MB for br, 32 KB for gzip and deflate. Each call of `pull` returns as soon as it
-/// has output, so a caller that counts the decoded bytes can stop in the middle of a bomb.
+/// chunk only when `pull` has returned 0. So it buffers only one chunk, 16 KB between two codings, and one window for each
+/// coding: at most 8 MB for zstd (RFC 9659), 16 MB for br, 32 KB for gzip and deflate. Each call of `pull` returns as soon
+/// as it has output, so a caller that counts the decoded bytes can stop in the middle of a bomb.
 ///
 /// - gzip (also `x-gzip`): all members, with their optional header fields. Checksums and lengths are verified.
 /// - deflate: wrapped in zlib's format, as specified, or raw, as some servers send it.
