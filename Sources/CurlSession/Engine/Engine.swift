@@ -183,7 +183,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
         inbox.withLock { $0.isSleeping = false }
     }
 
-    /// Has every pool that something happened to start and end what is due, and its delegate told.
+    /// Makes every pool with events start and end its due transfers, and call its delegates.
     private func settle() {
         while !touched.isEmpty {
             let pools = touched

@@ -116,7 +116,7 @@ final class ZstdLibrary: CodingLibrary {
 
     deinit { ZSTD_freeDCtx(context) }
 
-    /// A frame, or one that is skipped. Formats of before RFC 8878, which libzstd may know, are refused.
+    /// A frame, or a skippable frame. Formats from before RFC 8878, which libzstd may know, are rejected.
     func begin(_ signature: UnsafeRawBufferPointer) -> Bool {
         let magic = UInt32(littleEndian: signature.loadUnaligned(as: UInt32.self))
         return context != nil && (magic == 0xFD2F_B528 || magic & 0xFFFF_FFF0 == 0x184D_2A50)

@@ -13,7 +13,7 @@ protocol CodingLibrary: AnyObject {
     ) throws(ContentDecodingError) -> CodingStep
 }
 
-/// What one call of a library did.
+/// The result of one call of a library.
 struct CodingStep {
     var consumed: Int
     var produced: Int
@@ -29,8 +29,8 @@ final class CodingStage {
     private var place = Place.start
     private var input: [UInt8] = []
     private var consumed = 0
-    /// The last output was full, so the library may have more without more input. Without this, it is not asked in vain:
-    /// libzstd takes 16 calls without progress for corruption.
+    /// The last output was full, so the library may have more without more input. Otherwise it is not called
+    /// without input: libzstd treats 16 calls without progress as corruption.
     private var mayHaveOutput = false
 
     init(_ library: any CodingLibrary) {

@@ -1,9 +1,9 @@
 /// Undoes the content codings of a body (RFC 9110 §8.4), incrementally and in bounded memory.
 ///
 /// Push a chunk of the body, then pull until `pull` returns 0. A caller that has to pause stops pulling; it pushes the next
-/// chunk only when `pull` has returned 0. So one chunk, one window for each coding and 16 KB between two codings are all that
-/// is buffered: at most 8 MB for zstd (RFC 9659), 16 MB for br, 32 KB for gzip and deflate. Each call of `pull` returns as soon as it
-/// has output, so a caller that counts the decoded bytes can stop in the middle of a bomb.
+/// chunk only when `pull` has returned 0. So it buffers only one chunk, 16 KB between two codings, and one window for each
+/// coding: at most 8 MB for zstd (RFC 9659), 16 MB for br, 32 KB for gzip and deflate. Each call of `pull` returns as soon
+/// as it has output, so a caller that counts the decoded bytes can stop in the middle of a bomb.
 ///
 /// - gzip (also `x-gzip`): all members, with their optional header fields. Checksums and lengths are verified.
 /// - deflate: wrapped in zlib's format, as specified, or raw, as some servers send it.
@@ -13,10 +13,10 @@
 ///
 /// Use it from one thread at a time.
 final class ContentDecoder {
-    /// The most codings that are undone. Real servers apply one; a list of hundreds is an attack on memory.
+    /// The largest number of codings that are decoded. Real servers apply one; a list of hundreds is an attack on memory.
     static let maximumCodings = 5
 
-    /// In the order in which they are undone.
+    /// In the order in which they are decoded.
     private let stages: [CodingStage]
 
     /// Returns nil if there is nothing to decode, or if a coding is unknown: the body then passes through as it is.

@@ -21,13 +21,13 @@ import Foundation
 /// | equal values of `Content-Length`, in one line or several | one line with that value |
 /// | different, empty, signed or non-numeric `Content-Length`, or one beyond 2^63 - 1 | error (RFC 9112 §6.3) |
 /// | `Content-Length` beside `Transfer-Encoding` | `Content-Length` is removed (RFC 9112 §6.3) |
-/// | different `Location` lines in a 3xx | error: which one counts differs between clients |
+/// | different `Location` lines in a 3xx | error: clients differ in which one they use |
 /// | more than 256 KB in all heads and trailers of an exchange, more than 64 interim heads | error |
 ///
 /// libcurl itself (7.88) fails the transfer before this parser sees a line without a colon, a NUL, a line of more than
 /// 100 KB, a continuation line after the status line, or a status or version that it does not know.
 struct HeadParser: Sendable {
-    /// What a line completed.
+    /// The head that a line completed.
     enum Event: Sendable, Hashable {
         /// The head of an interim (1xx) response.
         case interim(CurlResponseHead)
@@ -111,7 +111,7 @@ struct HeadParser: Sendable {
     }
 }
 
-/// Why a head is not one.
+/// Why a head is invalid.
 enum HeadError: Error, Sendable, Hashable {
     case malformedStatusLine
     /// A NUL in a line.

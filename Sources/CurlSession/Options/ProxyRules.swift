@@ -2,7 +2,7 @@ import Foundation
 
 /// Decides which proxy a request takes. Pure.
 ///
-/// `URLSessionConfiguration.connectionProxyDictionary` decides alone if it is set, as on Apple's systems: an empty one means
+/// `URLSessionConfiguration.connectionProxyDictionary` decides alone if it is set, as on Apple platforms: an empty one means
 /// no proxy. Otherwise the environment decides, as for curl: `http_proxy` (in small letters only, because a CGI program gets
 /// `HTTP_PROXY` from its client), `https_proxy`, `all_proxy` and `no_proxy`, the latter three in capitals, too.
 ///
@@ -20,7 +20,7 @@ struct ProxyRules: Sendable, Hashable {
         var url: String
         var user: String?
         var password: String?
-        /// What libcurl may log in with: `CURLAUTH_…`. If there are several, it asks first.
+        /// The schemes that libcurl may use: `CURLAUTH_…`. If there are several, it sends a request without credentials first.
         var schemes = AuthenticationScheme.curlBasic | AuthenticationScheme.curlDigest
 
         /// The credential that the configuration has for it.
