@@ -43,6 +43,19 @@ import Testing
         #expect(bodies.count == 2)
     }
 
+    /// If the server answers while libcurl sends, libcurl reads until the transfer pauses, and has not named the socket. The
+    /// bytes that follow belong to this response; they are not late bytes of the one before.
+    @Test func `a response that begins while its request is being sent is not cut off`() async throws {
+        let bench = try Bench()
+        bench.server["/"] = Reply(Data(count: 4 * TaskCore.mailboxLimit))
+        for _ in 0..<300 {
+            await bench.run()
+            #expect(bench.recorder.calls.last == .end(nil))
+            bench.recorder.notes.withLock { $0.body = Data() }
+        }
+        #expect(bench.server.counts.connectionsOpened == 1)
+    }
+
     @Test func `many sessions come and go`() async throws {
         let server = try ScriptedServer { _ in Reply("hello") }
         defer { server.stop() }

@@ -55,7 +55,13 @@ struct CancelRows {
         guard let url = URL(string: "http://127.0.0.1:\(server.port)/\(file)") else { throw BenchmarkError("no URL") }
         let watched = WatchedImage(ImageResource(request: URLRequest(url: url), sizing: sizing))
         let synchronizer = synchronizer
-        let task = Task.detached { _ = try? await synchronizer.load(watched) }
+        let task = Task.detached {
+            do {
+                _ = try await synchronizer.load(watched)
+            } catch {
+                if !Task.isCancelled { fatalError("\(file) was not loaded: \(error)") }
+            }
+        }
         guard watched.began.wait(timeout: .now() + 30) == .success else { throw BenchmarkError("a load did not begin") }
         let began = DispatchTime.now().uptimeNanoseconds
         guard let delay else {
