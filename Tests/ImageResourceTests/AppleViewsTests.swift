@@ -195,9 +195,9 @@
             let gate = try serveHalf()
             let resource = ImageResource(url: bench.server.url("/slow"))
             let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
-            let task = Task { await model.follow(resource, resource.identity, showsPreviews: true) }
+            let task = Task { await model.follow(resource, identity: resource.identity, showsPreviews: true) }
             func phase() -> ResourceBinding<ImageResource>.Phase {
-                model.phase(for: resource, resource.identity, changingBy: Transaction())
+                model.phase(for: resource, identity: resource.identity, changingBy: Transaction())
             }
             try await waitUntil("a preview is shown") { if case .preview = phase() { true } else { false } }
             #expect(ResourceImagePhase(phase()).image != nil)
@@ -211,15 +211,15 @@
         func model() async throws {
             let resource = ImageResource(url: bench.server.url("/image"))
             let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
-            #expect(model.phase(for: nil, nil, changingBy: Transaction()).object == nil)
-            let task = Task { await model.follow(resource, resource.identity) }
+            #expect(model.phase(for: nil, identity: nil, changingBy: Transaction()).object == nil)
+            let task = Task { await model.follow(resource, identity: resource.identity) }
             try await waitUntil("the image is shown") {
-                model.phase(for: resource, resource.identity, changingBy: Transaction()).object != nil
+                model.phase(for: resource, identity: resource.identity, changingBy: Transaction()).object != nil
             }
             task.cancel()
             await task.value
             let other = ResourceModel<ImageResource>(synchronizer: synchronizer)
-            #expect(other.phase(for: resource, resource.identity, changingBy: Transaction()).object != nil)
+            #expect(other.phase(for: resource, identity: resource.identity, changingBy: Transaction()).object != nil)
         }
 
         @Test("a task that ends late does not cancel the load of the next one, for the same resource")
@@ -228,16 +228,16 @@
             bench.server["/slow"] = Reply(try Self.sample(), status: 200).waiting(for: gate, .beforeHead)
             let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
             let resource = ImageResource(url: bench.server.url("/slow"))
-            let first = Task { await model.follow(resource, resource.identity) }
+            let first = Task { await model.follow(resource, identity: resource.identity) }
             try await gate.waitForArrivals(1)
             let started = model.followed
-            let second = Task { await model.follow(resource, resource.identity) }
+            let second = Task { await model.follow(resource, identity: resource.identity) }
             try await waitUntil("the second task has begun") { model.followed != started }
             first.cancel()
             await first.value
             gate.open()
             try await waitUntil("the image is shown") {
-                model.phase(for: resource, resource.identity, changingBy: Transaction()).object != nil
+                model.phase(for: resource, identity: resource.identity, changingBy: Transaction()).object != nil
             }
             second.cancel()
             await second.value
@@ -250,7 +250,7 @@
             let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
             let url = bench.server.url("/slow")
             let resource = ImageResource(url: url)
-            let task = Task { await model.follow(resource, resource.identity) }
+            let task = Task { await model.follow(resource, identity: resource.identity) }
             try await gate.waitForArrivals(1)
             task.cancel()
             await task.value

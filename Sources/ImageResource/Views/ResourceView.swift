@@ -50,7 +50,7 @@
         public var body: some View {
             // The stack makes one view of any content. The task of an empty view would never start, and the task of a
             // conditional view would restart with each branch.
-            ZStack { content(model.phase(for: resource, identity, changingBy: transaction)) }
+            ZStack { content(model.phase(for: resource, identity: identity, changingBy: transaction)) }
                 .task(id: ResourceModel<R>.Key(resource, identity)) {
                     await model.follow(resource, identity: identity, showsPreviews: showsPreviews)
                 }
@@ -88,7 +88,7 @@
 
         /// The current phase: for a resource whose task has not started yet, the object in memory.
         func phase(
-            for resource: R?, _ identity: ResourceIdentity?, changingBy transaction: Transaction
+            for resource: R?, identity: ResourceIdentity?, changingBy transaction: Transaction
         ) -> ResourceBinding<R>.Phase {
             self.transaction = transaction
             if key == Key(resource, identity) { return phase }
