@@ -122,7 +122,9 @@ extension HostileCase {
         coding(", chunked ,", "Chunks as RFC 9112 allows them", .hello, helloInChunks, .nothing),
         coding("identity", "An unknown transfer coding, which is passed through", .hello, "hello", .close),
         coding("xchunked", "An unknown transfer coding, which is passed through", .hello, "hello", .close),
-        coding("", "An unknown transfer coding, which is passed through", .hello, "hello", .close),
+        HostileCase(
+            "An unknown transfer coding, which is passed through", "no name", .hello, .head("Transfer-Encoding:"),
+            .text("hello"), .close),
         HostileCase(
             "Chunks in chunks", "in one line", .hello, .head("Transfer-Encoding: chunked, chunked"),
             .text(helloInChunks)),

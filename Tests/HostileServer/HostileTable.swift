@@ -26,7 +26,7 @@ public enum HostileTable {
 
     private static func escaped(_ variant: String) -> String {
         let plain = variant.replacingOccurrences(of: "|", with: "\\|")
-        return variant.contains { "<[/%=\"".contains($0) } || variant.isEmpty ? "`\(plain)`" : plain
+        return variant.contains { "<[/%=\"".contains($0) } ? "`\(plain)`" : plain
     }
 }
 
