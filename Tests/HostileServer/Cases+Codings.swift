@@ -110,7 +110,7 @@ extension HostileCase {
 
     private static let transferCodings: [HostileCase] = [
         HostileCase(
-            "An unknown transfer coding, which is passed through", "", .hello,
+            "An unknown transfer coding, which is passed through", "exotic", .hello,
             .head("Transfer-Encoding: exotic"), .text("hello"), .close),
         HostileCase(
             "An unknown transfer coding, which is passed through", "in chunks", .hello,

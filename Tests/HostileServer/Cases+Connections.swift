@@ -31,7 +31,7 @@ extension HostileCase {
 
     private static let others = [
         HostileCase(
-            "Sends a byte a second, forever", "", .error(.timedOut), wait: .loadTimeout, .head(),
+            "Sends a byte a second, forever", "in the body", .error(.timedOut), wait: .loadTimeout, .head(),
             .again([.text("x"), .delay(1)], times: nil)),
         HostileCase(
             "Resets the connection in a body without a length", .error(.networkConnectionLost),

@@ -39,7 +39,8 @@ extension HostileCase {
         HostileCase(
             "Two lengths that differ", "9 and 5", .error(.badServerResponse),
             .head("Content-Length: 9", "Content-Length: 5"), .text("helloworld"), .hold),
-        HostileCase("A body longer than its length", .hello, .head("Content-Length: 5"), .text("hello world")),
+        HostileCase(
+            "A body longer than its length", "by a word", .hello, .head("Content-Length: 5"), .text("hello world")),
         HostileCase(
             "A body longer than its length", "which looks like a response", .hello, .head("Content-Length: 5"),
             .text("hello"), .response(body: "wrong")),

@@ -25,6 +25,7 @@ public enum HostileTable {
     }
 
     private static func escaped(_ variant: String) -> String {
+        guard !variant.isEmpty else { return "nothing" }
         let plain = variant.replacingOccurrences(of: "|", with: "\\|")
         return variant.contains { "<[/%=\"".contains($0) } ? "`\(plain)`" : plain
     }
