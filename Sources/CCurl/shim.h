@@ -1,16 +1,19 @@
 // libcurl for Swift, which imports neither variadic functions nor `setjmp`: one function for each kind of argument.
 #pragma once
 #include <curl/curl.h>
+#include <linux/sockios.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 
 typedef size_t (*synchronizer_curl_write)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*synchronizer_curl_seek)(void *context, curl_off_t offset, int origin);
 typedef curl_socket_t (*synchronizer_curl_open)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
 typedef int (*synchronizer_curl_close)(void *context, curl_socket_t socket);
 typedef int (*synchronizer_curl_lookup)(void *state, void *reserved, void *context);
+typedef int (*synchronizer_curl_request)(void *context, char *peer, char *own, int peer_port, int own_port);
 typedef int (*synchronizer_curl_socket)(CURL *easy, curl_socket_t socket, int what, void *context, void *own);
 typedef int (*synchronizer_curl_timer)(CURLM *multi, long milliseconds, void *context);
 
@@ -34,6 +37,9 @@ static inline CURLcode synchronizer_setopt_seek(CURL *easy, synchronizer_curl_se
 }
 static inline CURLcode synchronizer_setopt_lookup(CURL *easy, synchronizer_curl_lookup function) {
     return curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, function);
+}
+static inline CURLcode synchronizer_setopt_request(CURL *easy, synchronizer_curl_request function) {
+    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
 }
 static inline CURLcode synchronizer_setopt_sockets(
     CURL *easy, synchronizer_curl_open open, synchronizer_curl_close close, void *context) {
@@ -77,6 +83,12 @@ static inline CURL *synchronizer_multi_ended(CURLM *multi, CURLcode *code) {
             return message->easy_handle;
         }
     return 0;
+}
+
+/// Bytes that were written to a socket and that its peer has not acknowledged.
+static inline int synchronizer_unacknowledged(int socket) {
+    int count = 0;
+    return ioctl(socket, SIOCOUTQ, &count) == 0 ? count : 0;
 }
 
 /// Has the calling thread receive no signal. A `SIGPIPE` of its own writes stays pending and does nothing.

@@ -53,9 +53,7 @@ public struct Chaos: Sendable {
         case 11: return reply.failing(.missingLastChunk)
         case 12: return reply.failing(.missingChunkEnd)
         case 13: return withLength(reply, reply.body.count + 1 + dice.roll(100))
-        // Only where the kernel takes all of it at once. If the surplus follows later, it may come after the next request, and
-        // then HTTP/1.1 has no means to tell it from the response (Documentation/CurlSession.md, "Connections").
-        case 14: return reply.body.count <= 20_100 ? withSurplus(reply) : reply
+        case 14: return withSurplus(reply)
         case 15: return .raw(String(repeating: "x", count: dice.roll(100)))
         case 16: return Reply("busy", status: 503)
         default: return corrupted(reply, &dice)

@@ -17,8 +17,12 @@ extension ConnectionPool {
         if let transfer = easy.flatMap({ active[$0] }) {
             if events != 0 { transfer.socket = socket }
             if events & Epoll.input == 0, !engine.sockets[socket].isMultiplexed { transfer.readingEnded() }
+            watch(socket, wanted: events, lazily: true)
+            // libcurl may choose the connection for another transfer in the same call.
+            if events == 0, !transfer.isPaused { setIdle(socket) }
+        } else {
+            watch(socket, wanted: events, lazily: true)
         }
-        watch(socket, wanted: events, lazily: true)
     }
 
     /// - Parameter lazily: leave it to the next event to find that nothing is wanted of the socket. Mostly none comes before
@@ -35,6 +39,10 @@ extension ConnectionPool {
             }
             table[socket] = entry.isOwn || wanted != 0 ? entry : SocketTable.Entry()
         }
+    }
+
+    private func setIdle(_ socket: Int32) {
+        engine.withSockets { table, _ in table[socket].isIdle = table[socket].isOwn }
     }
 
     /// The transfer that used the socket has ended, and the socket is still open: the server has nothing to say on it now.
@@ -67,17 +75,28 @@ extension ConnectionPool {
     /// Whether a socket that counts as idle may be in use.
     var hidesSocket: Bool { active.values.contains { $0.hidesSocket } }
 
-    /// Asks the kernel about the idle sockets right before libcurl chooses one of them.
-    /// - Returns: Whether libcurl may. If a readable one may be in use, it stays open.
+    /// The sockets of HTTP/1 that no transfer uses, and the one of a transfer that has not waited for it.
+    private var idleSockets: [Int32] {
+        ownSockets.filter { engine.sockets[$0].isIdle && !engine.sockets[$0].isMultiplexed }
+    }
+
+    /// Asks the kernel about the idle sockets when libcurl has chosen one of them and is about to send a request. libcurl
+    /// takes another connection if the chosen one has been shut down.
+    /// - Returns: Whether libcurl may go on. If a readable socket may be in use, it stays open.
     func closeSpeakingConnections() -> Bool {
-        var idle: [pollfd] = []
-        for socket in ownSockets where engine.sockets[socket].isIdle && !engine.sockets[socket].isMultiplexed {
-            idle.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0))
-        }
+        var idle = idleSockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard !idle.isEmpty, poll(&idle, nfds_t(idle.count), 0) > 0 else { return true }
         guard !hidesSocket else { return false }
         for socket in idle where socket.revents != 0 { shutDown(socket.fd) }
         return true
+    }
+
+    /// Whether the server has not acknowledged all bytes of a transfer's request.
+    func hasUnacknowledgedBytes(_ transfer: Transfer) -> Bool {
+        let socket = transfer.socket
+        if socket >= 0, engine.sockets[socket].isMultiplexed { return false }
+        // libcurl has not named the socket if the answer was there at once. Idle ones have nothing to acknowledge.
+        return (socket >= 0 ? [socket] : idleSockets).contains { synchronizer_unacknowledged($0) > 0 }
     }
 }
 

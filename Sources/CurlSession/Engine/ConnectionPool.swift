@@ -75,7 +75,6 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     private func begin(_ task: TaskCore, _ exchange: Exchange) {
         queued[ObjectIdentifier(task)] = nil
         engine.touch(self)
-        let mayReuse = closeSpeakingConnections()
         guard openMulti() != nil, let easy = options.makeHandle(for: self) else {
             slots.release(exchange.origin)
             return task.end(URLError(.unknown), from: self)
@@ -84,7 +83,6 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         active[easy] = transfer
         task.transfer = transfer
         transfer.configure()
-        if !mayReuse { _ = synchronizer_setopt_long(easy, CURLOPT_FRESH_CONNECT, 1) }
         send(transfer)
         transferWaits(until: transfer.deadline)
     }
@@ -164,6 +162,9 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
             guard let transfer = active[easy] else { continue }
             if let name = transfer.lookup.awaited {
                 lookUp(name, for: transfer)
+            } else if transfer.leavesConnection() {
+                curl_multi_remove_handle(multi, easy)
+                send(transfer)
             } else {
                 finish(transfer, transfer.meaning(of: code))
             }

@@ -55,7 +55,11 @@ final class Transfer {
     var refusedTunnel = 0
     /// Why a callback had libcurl give up.
     var failure: URLError?
-    private var isPaused = false
+    private(set) var isPaused = false
+    /// libcurl gave up so that the request can be sent on a new connection.
+    var needsNewConnection = false
+    /// A line of the response has arrived.
+    private var isBegun = false
     var isSendingPaused = false
     /// The response is complete, and the request's body is not.
     private(set) var isAnswered = false
@@ -98,6 +102,8 @@ final class Transfer {
     // MARK: What libcurl delivers
 
     func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard isBegun || isOwnResponse() else { return false }
+        isBegun = true
         do {
             guard case .final(let head) = try parser.append(line) else { return true }
             received(head)

@@ -83,6 +83,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         let context = Unmanaged.passUnretained(pool).toOpaque()
         _ = synchronizer_setopt_sockets(easy, openSocketCallback, closeSocketCallback, context)
         _ = synchronizer_setopt_lookup(easy, lookupCallback)
+        _ = synchronizer_setopt_request(easy, requestCallback)
         return easy
     }
 
@@ -96,6 +97,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         _ = synchronizer_setopt_pointer(easy, CURLOPT_HEADERDATA, context)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_WRITEDATA, context)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_RESOLVER_START_DATA, context)
+        _ = synchronizer_setopt_pointer(easy, CURLOPT_PREREQDATA, context)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, transfer.message)
         if exchange.isSecure { tls.pin(exchange.url.host ?? "", on: easy) }
         _ = synchronizer_setopt_long(easy, CURLOPT_PIPEWAIT, exchange.isSecure ? 1 : 0)
@@ -177,6 +179,10 @@ private let writeCallback: synchronizer_curl_write = { bytes, size, count, conte
 private let lookupCallback: synchronizer_curl_lookup = { _, _, context in
     guard let transfer = transfer(context) else { return 0 }
     return transfer.lookup.mayGoOn(transfer.exchange.namesToLookUp) ? 0 : 1
+}
+
+private let requestCallback: synchronizer_curl_request = { context, _, _, _, _ in
+    transfer(context)?.maySendRequest() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 private let readCallback: synchronizer_curl_write = { space, size, count, context in

@@ -1,0 +1,125 @@
+import Foundation
+import FoundationNetworking
+import ScriptedServer
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import CurlSession
+
+/// Bytes behind a response are not the answer to the next request on the connection.
+@Suite(.bounded) struct SurplusTests {
+    private static let poison = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"
+
+    /// Keeps the engine's thread in a turn.
+    private final class Hold: Sendable {
+        private let began = Observed(false)
+        private let end = DispatchSemaphore(value: 0)
+
+        init(_ engine: Engine) {
+            engine.perform { [self] in
+                began.update { $0 = true }
+                end.wait()
+            }
+        }
+
+        func wait() async throws { _ = try await began.wait(for: "the turn") { $0 } }
+        func release() { end.signal() }
+    }
+
+    @Test func `libcurl chooses no connection with a surplus in the call in which its response ends`() async throws {
+        let bench = try Bench(timed: TimedEngine())
+        let (gate, first) = (Gate(), Data(repeating: UInt8(ascii: "1"), count: 100_000))
+        bench.server["/first"] = .script(
+            .text("HTTP/1.1 200 OK\r\nContent-Length: \(first.count)\r\n\r\n"), .wait(gate),
+            .bytes(first + Data(Self.poison.utf8)))
+        bench.server["/second"] = Reply("second")
+        let task = bench.start("/first")
+        while bench.recorder.calls.isEmpty { await Task.yield() }
+        task.suspend()
+        await bench.settle()
+        gate.open()
+        try await bench.server.wait(for: "the surplus") { $0.repliesCompleted == 1 }
+        // In one call, libcurl reads the rest of the first response and begins the second load.
+        let hold = Hold(bench.session.pool.engine)
+        try await hold.wait()
+        task.resume()
+        bench.start("/second")
+        hold.release()
+        await bench.recorder.waitForEnds(2)
+        #expect(bench.recorder.body == first + Data("second".utf8))
+    }
+
+    /// The server answers the first request of its first connection, and sends a surplus when it has a part of the second.
+    private final class EarlyServer: Sendable {
+        let port: UInt16
+        private let listener: Int32
+
+        init() throws {
+            listener = try Descriptor.listening()
+            port = Descriptor.port(of: listener)
+            // Inherited by its connections: the rest of a long request is not acknowledged.
+            var size: Int32 = 4096
+            setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+            let listener = listener
+            Thread.detachNewThread {
+                var number = 0
+                while let connection = Descriptor.accepted(listener) {
+                    number += 1
+                    let number = number
+                    Thread.detachNewThread { Self.serve(connection, number) }
+                }
+                close(listener)
+            }
+        }
+
+        deinit {
+            shutdown(listener, Int32(SHUT_RDWR))
+        }
+
+        private static func serve(_ connection: Int32, _ number: Int) {
+            defer { close(connection) }
+            let text = number == 1 ? "first" : "second"
+            guard read(connection, toEnd: true) else { return }
+            _ = Descriptor.writeAll(
+                connection, Array("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)".utf8)[...])
+            guard number == 1, read(connection, toEnd: false) else { return }
+            _ = Descriptor.writeAll(connection, Array(poison.utf8)[...])
+            var rest: UInt8 = 0
+            while recv(connection, &rest, 1, 0) > 0 {}
+        }
+
+        /// Reads a byte of a request, or all of it.
+        private static func read(_ connection: Int32, toEnd: Bool) -> Bool {
+            var (end, byte) = ([UInt8](), UInt8(0))
+            repeat {
+                guard recv(connection, &byte, 1, 0) == 1 else { return false }
+                end = end.suffix(3) + [byte]
+            } while toEnd && end != Array("\r\n\r\n".utf8)
+            return true
+        }
+    }
+
+    private func loadTwice(_ method: String) async throws -> Recorder.Notes {
+        let server = try EarlyServer()
+        let bench = try Bench()
+        let url = URL(string: "http://127.0.0.1:\(server.port)/")
+        await bench.run { $0.url = url }
+        await bench.run {
+            ($0.url, $0.httpMethod) = (url, method)
+            $0.setValue(String(repeating: "x", count: 500_000), forHTTPHeaderField: "X-Long")
+        }
+        return bench.recorder.notes.withLock { $0 }
+    }
+
+    @Test func `bytes that come before the server has the request are not its answer`() async throws {
+        let notes = try await loadTwice("GET")
+        #expect(notes.calls == [.head(200), .end(nil), .head(200), .end(nil)])
+        #expect(notes.body == Data("firstsecond".utf8))
+    }
+
+    @Test func `a request that may not be sent twice fails instead`() async throws {
+        let notes = try await loadTwice("POST")
+        #expect(notes.calls == [.head(200), .end(nil), .end(.networkConnectionLost)])
+    }
+}
