@@ -71,7 +71,7 @@ let package = Package(
         .target(
             name: "ImageCodecs",
             dependencies: [
-                "Synchronizer",
+                "Synchronizer", "CImageProcessing",
                 .target(name: "CCodecs", condition: linuxOnly),
                 .target(name: "CWebP", condition: linuxOnly),
                 .target(name: "CLCMS", condition: linuxOnly),
@@ -94,6 +94,9 @@ let package = Package(
             linkerSettings: [
                 .linkedLibrary("jpeg", .when(platforms: [.linux])), .linkedLibrary("png16", .when(platforms: [.linux])),
             ]),
+
+        // The inner loops of image processing, on every platform.
+        .target(name: "CImageProcessing"),
 
         .executableTarget(
             name: "Demo", dependencies: ["Synchronizer", "ImageResource", "ScriptedServer"], swiftSettings: settings),

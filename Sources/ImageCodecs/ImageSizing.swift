@@ -6,7 +6,7 @@ public struct ImageSizing: Hashable, Sendable {
     public enum ContentMode: String, Sendable, Hashable {
         /// The whole image is visible: it is as large as fits inside the space.
         case aspectFit
-        /// The image covers the whole space. It reaches beyond two sides, and is not cropped.
+        /// The image covers the whole space. It reaches beyond two sides; `ImageProcessing` can crop it.
         case aspectFill
     }
 
@@ -69,6 +69,23 @@ public struct ImageSizing: Hashable, Sendable {
         case .space(let width, let height, let mode):
             let (across, down) = (Double(width) / Double(source.width), Double(height) / Double(source.height))
             return source.scaled(by: mode == .aspectFit ? min(across, down) : max(across, down))
+        }
+    }
+
+    /// The space in pixels, if there is one.
+    package var space: PixelSize? {
+        guard case .space(let width, let height, _) = rule else { return nil }
+        return PixelSize(width: width, height: height)
+    }
+
+    /// The size at which an image is decoded that is then cropped to a size in points, or else to the space: it covers that,
+    /// unless another size was requested.
+    package func covering(_ size: CGSize?) -> ImageSizing {
+        switch rule {
+        case .stored: size.map { .space($0, scale: scale, filter: filter) } ?? self
+        case .longerSide: self
+        case .space(let width, let height, _):
+            size == nil ? ImageSizing(.space(width: width, height: height, .aspectFill), scale: scale, filter: filter) : self
         }
     }
 

@@ -15,49 +15,58 @@ public struct ImageResource: Resource {
     private let imageRequest: URLRequest
     /// Loads with equal identities are coalesced.
     public let identity: ResourceIdentity
-    /// Names ``sizing``.
+    /// Names ``sizing`` and ``processing``.
     public let variant: ResourceVariant
     /// The size at which the image is decoded.
     public let sizing: ImageSizing
+    /// What happens to the decoded image, in this order.
+    public let processing: [ImageProcessing]
 
-    /// Creates an image that keeps its stored size.
-    public init(url: URL) {
-        self.init(request: URLRequest(url: url))
+    /// Creates an image that keeps its stored size, unless `processing` begins with a crop to another.
+    public init(url: URL, processing: [ImageProcessing] = []) {
+        self.init(request: URLRequest(url: url), processing: processing)
     }
 
     /// Creates an image whose longer side has at most `maxPixelSize` pixels. A smaller image keeps its size. Zero or less
     /// asks for the stored size.
-    public init(url: URL, maxPixelSize: Int) {
-        self.init(request: URLRequest(url: url), sizing: .maxPixelSize(maxPixelSize))
+    public init(url: URL, maxPixelSize: Int, processing: [ImageProcessing] = []) {
+        self.init(request: URLRequest(url: url), sizing: .maxPixelSize(maxPixelSize), processing: processing)
     }
 
     /// Creates an image for a view: as large as the view needs it, and not larger than it is stored.
     /// - Parameters:
     ///   - url: The URL of the image.
     ///   - targetSize: The view's size in points. If it is empty, as before layout, the image keeps its stored size.
-    ///   - contentMode: Whether the image fits inside the view or covers it. The image is not cropped.
+    ///   - contentMode: Whether the image fits inside the view or covers it. ``ImageProcessing/cropToFill`` crops it.
     ///   - scale: The number of pixels per point of the view's screen, and the scale of the image.
+    ///   - processing: What happens to the decoded image, in this order.
     public init(
-        url: URL, targetSize: CGSize, contentMode: ImageSizing.ContentMode = .aspectFill, scale: CGFloat
+        url: URL, targetSize: CGSize, contentMode: ImageSizing.ContentMode = .aspectFill, scale: CGFloat,
+        processing: [ImageProcessing] = []
     ) {
         self.init(
-            request: URLRequest(url: url), sizing: .space(targetSize, contentMode: contentMode, scale: scale))
+            request: URLRequest(url: url), sizing: .space(targetSize, contentMode: contentMode, scale: scale),
+            processing: processing)
     }
 
     /// Creates an image from your own request: with headers, a cache policy, a timeout.
-    public init(request: URLRequest, sizing: ImageSizing = .stored) {
+    public init(request: URLRequest, sizing: ImageSizing = .stored, processing: [ImageProcessing] = []) {
+        let sizing = ImageProcessing.sizing(sizing, for: processing)
         imageRequest = request
         identity = ResourceIdentity(request)
-        variant = ResourceVariant(sizing.name)
+        variant = ResourceVariant(ImageProcessing.name(sizing, processing))
         self.sizing = sizing
+        self.processing = processing
     }
 
     /// The request that this resource was created with.
     public func request() -> URLRequest { imageRequest }
 
-    /// Decodes the image. ``ImageDecoding`` has the limits.
+    /// Decodes the image and processes it. ``ImageDecoding`` has the limits.
     public var parse: @Sendable (Data) throws -> PlatformImage {
-        { [sizing] data in try PlatformImage.decode(data, sizing: sizing) }
+        { [sizing, processing] data in
+            try ImageProcessing.apply(processing, to: PlatformImage.decode(data, sizing: sizing), decodedAt: sizing)
+        }
     }
 
     /// The bytes of the image's pixels in memory.
@@ -67,6 +76,7 @@ public struct ImageResource: Resource {
 /// JPEG and WebP have previews while their bytes arrive: see `Synchronizer.updates(of:)`.
 extension ImageResource: ProgressiveResource {
     package func makePreviewer() -> any Previewer<PlatformImage> {
-        ImagePreviewer(sizing: sizing)
+        let previewer = ImagePreviewer(sizing: sizing)
+        return processing.isEmpty ? previewer : ProcessedPreviewer(previewer, processing, sizing: sizing)
     }
 }

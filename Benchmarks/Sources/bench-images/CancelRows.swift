@@ -56,19 +56,20 @@ struct CancelRows {
         let watched = WatchedImage(ImageResource(request: URLRequest(url: url), sizing: sizing))
         let synchronizer = synchronizer
         let task = Task.detached {
-            do {
-                _ = try await synchronizer.load(watched)
-            } catch {
-                if !Task.isCancelled { fatalError("\(file) was not loaded: \(error)") }
-            }
+            do { _ = try await synchronizer.load(watched) } catch { watched.fail(error) }
         }
         guard watched.began.wait(timeout: .now() + 30) == .success else { throw BenchmarkError("a load did not begin") }
+        try watched.failure.check()
         let began = DispatchTime.now().uptimeNanoseconds
         guard let delay else {
             watched.ended.wait()
+            try watched.failure.check()
             return Double(DispatchTime.now().uptimeNanoseconds - began) / 1e9
         }
-        if watched.ended.wait(timeout: .now() + delay) == .success { return nil }
+        if watched.ended.wait(timeout: .now() + delay) == .success {
+            try watched.failure.check()
+            return nil
+        }
         let cancelled = DispatchTime.now().uptimeNanoseconds
         task.cancel()
         watched.ended.wait()
@@ -86,6 +87,7 @@ private struct WatchedImage: Resource {
     private let image: ImageResource
     let began = DispatchSemaphore(value: 0)
     let ended = DispatchSemaphore(value: 0)
+    let failure = Failure()
 
     init(_ image: ImageResource) {
         self.image = image
@@ -97,10 +99,36 @@ private struct WatchedImage: Resource {
     let variant = ResourceVariant(UUID().uuidString)
 
     var parse: @Sendable (Data) throws -> PlatformImage {
-        { [image, began, ended] data in
+        { [image, began, ended, failure] data in
             began.signal()
             defer { ended.signal() }
-            return try image.parse(data)
+            do {
+                return try image.parse(data)
+            } catch {
+                failure.note(error)
+                throw error
+            }
         }
+    }
+
+    /// The load has failed, perhaps before its decode began.
+    func fail(_ error: any Error) {
+        failure.note(error)
+        began.signal()
+        ended.signal()
+    }
+}
+
+/// Why a load failed, for the thread that waits for it.
+private final class Failure: @unchecked Sendable {  // The lock guards the error.
+    private let lock = NSLock()
+    private var error: (any Error)?
+
+    func note(_ error: any Error) {
+        if !(error is CancellationError) { lock.withLock { self.error = error } }
+    }
+
+    func check() throws {
+        if let error = lock.withLock({ error }) { throw error }
     }
 }

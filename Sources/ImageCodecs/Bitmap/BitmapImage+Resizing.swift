@@ -15,11 +15,8 @@ extension BitmapImage {
         let (left, top) = (max(0, x), max(0, y))
         let (right, bottom) = (min(self.width, Self.sum(x, width)), min(self.height, Self.sum(y, height)))
         guard left < right, top < bottom else { return nil }
-        let size = PixelSize(width: right - left, height: bottom - top)
-        guard let part = try? PixelBuffer(size) else { return nil }
-        for row in 0..<size.height {
-            part.row(row).copyMemory(from: buffer.row(top + row) + left * 4, byteCount: size.width * 4)
-        }
+        let area = PixelArea(x: left, y: top, size: PixelSize(width: right - left, height: bottom - top))
+        guard let part = try? buffer.part(area) else { return nil }
         return BitmapImage(part, scale: scale, isOpaque: isOpaque)
     }
 

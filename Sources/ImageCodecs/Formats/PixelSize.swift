@@ -29,10 +29,10 @@ package struct PixelSize: Hashable, Sendable {
 }
 
 /// A rectangular part of a picture.
-struct PixelArea: Hashable, Sendable {
-    var x: Int
-    var y: Int
-    var size: PixelSize
+package struct PixelArea: Hashable, Sendable {
+    package var x: Int
+    package var y: Int
+    package var size: PixelSize
 
     /// The part that lies inside a canvas; nil if there is none.
     func inside(_ canvas: PixelSize) -> PixelArea? {

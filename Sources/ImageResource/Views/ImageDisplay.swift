@@ -17,9 +17,20 @@ public protocol ImageDisplay: AnyObject {
 
     /// The loads of this view. Return the same object each time.
     var imageLoads: ImageLoads { get }
+
+    /// Shows an image that was not in memory. `UIImageView` and `NSImageView` let it fade in; the default sets ``image``.
+    /// - Parameters:
+    ///   - image: The image.
+    ///   - duration: How long it takes, in seconds.
+    func fade(to image: PlatformImage, duration: TimeInterval)
 }
 
 extension ImageDisplay {
+    /// Sets ``image``.
+    public func fade(to image: PlatformImage, duration: TimeInterval) {
+        self.image = image
+    }
+
     /// Loads an image and shows it in place of the previous one.
     ///
     /// An image in memory is shown before this returns. A load that is still in flight for the view is cancelled, so a
@@ -30,20 +41,26 @@ extension ImageDisplay {
     ///   - placeholder: Shown until the image arrives; nil shows nothing.
     ///   - failureImage: Shown if the load fails; nil leaves the placeholder.
     ///   - sizing: The size at which the image is decoded; nil takes the view's size, as far as its layout is known.
+    ///   - processing: What happens to the decoded image, in this order, such as `[.cropToFill, .roundedCorners(12)]`.
+    ///   - transition: How an image appears that was not in memory.
     ///   - showsPreviews: Whether to show previews: the stored image at once, even if it is stale, or otherwise the part
     ///     that has     arrived, if the format allows it. Previews cost decodes.
     ///   - synchronizer: The synchronizer that loads.
     public func loadImage(
         _ url: URL?, placeholder: PlatformImage? = nil, failureImage: PlatformImage? = nil,
-        sizing: ImageSizing? = nil, showsPreviews: Bool = false, synchronizer: Synchronizer = .shared
+        sizing: ImageSizing? = nil, processing: [ImageProcessing] = [], transition: ImageTransition = .none,
+        showsPreviews: Bool = false, synchronizer: Synchronizer = .shared
     ) {
+        imageLoads.transition = transition
         imageLoads.load(
-            url.map { ImageResource(request: URLRequest(url: $0), sizing: sizing ?? imageSizing) },
+            url.map {
+                ImageResource(request: URLRequest(url: $0), sizing: sizing ?? imageSizing, processing: processing)
+            },
             placeholder: placeholder, failureImage: failureImage, showsPreviews: showsPreviews,
             synchronizer: synchronizer, on: self)
     }
 
-    /// Loads an image and shows it, as ``loadImage(_:placeholder:failureImage:sizing:showsPreviews:synchronizer:)`` does,
+    /// Loads an image and shows it, as ``loadImage(_:placeholder:failureImage:sizing:processing:transition:showsPreviews:synchronizer:)`` does,
     /// with the shared synchronizer. If the string is not a URL, the failure image is shown.
     public func loadImage(urlString: String?, placeholderImage: PlatformImage?, errorImage: PlatformImage?) {
         let url = urlString.flatMap { URL(string: $0) }
@@ -64,6 +81,10 @@ public final class ImageLoads {
     private var synchronizer: Synchronizer?
     private var placeholder: PlatformImage?
     private var failureImage: PlatformImage?
+    /// How an image appears that was not in memory.
+    var transition = ImageTransition.none
+    /// Whether a load is starting. What arrives then was in memory.
+    private var isStarting = false
 
     /// Nil until the first load.
     public nonisolated init() {}
@@ -79,11 +100,21 @@ public final class ImageLoads {
             self.synchronizer = synchronizer
             binding = ResourceBinding(synchronizer: synchronizer) { [weak self, weak display] phase in
                 guard let self, let display else { return }
-                display.image = self.image(for: phase)
+                self.show(phase, on: display)
             }
         }
+        isStarting = true
         binding?.load(resource, showsPreviews: showsPreviews)
+        isStarting = false
         showPhase(on: display)
+    }
+
+    private func show(_ phase: ResourceBinding<ImageResource>.Phase, on display: some ImageDisplay) {
+        if let loaded = phase.object, loaded !== display.image, let duration = transition.duration, !isStarting {
+            display.fade(to: loaded, duration: duration)
+        } else {
+            display.image = image(for: phase)
+        }
     }
 
     /// If the binding did not have to show anything, the view may have been cleared in the meantime, as cells are before

@@ -17,5 +17,15 @@
 
         /// The loads of this view.
         public var imageLoads: ImageLoads { .associated(with: self) }
+
+        /// Cross-fades to the image, in a layer that the view gets if it has none.
+        public func fade(to image: PlatformImage, duration: TimeInterval) {
+            wantsLayer = true
+            let fade = CATransition()
+            fade.type = .fade
+            fade.duration = duration
+            layer?.add(fade, forKey: "Synchronizer.fade")
+            self.image = image
+        }
     }
 #endif

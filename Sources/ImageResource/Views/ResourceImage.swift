@@ -27,43 +27,52 @@
         /// - Parameters:
         ///   - url: The image's URL; nil shows the phase `empty`.
         ///   - sizing: The size at which the image is decoded. Its `scale` is that of the image.
+        ///   - processing: What happens to the decoded image, in this order, such as `[.cropToFill(size), .circle]`.
+        ///   - transition: How an image appears that was not in memory. `.fade` replaces the transaction by an animation.
         ///   - showsPreviews: Whether to show previews in the phase `success`: the stored image at once, even if it is
         ///     stale, or     otherwise the part that has arrived, if the format allows it. Previews cost decodes.
         ///   - synchronizer: The synchronizer that loads. It is taken when the view first appears.
         ///   - transaction: How the view changes from phase to phase, such as `Transaction(animation: .default)`.
         ///   - content: What to show in each phase.
         public init(
-            url: URL?, sizing: ImageSizing = .stored, showsPreviews: Bool = false,
+            url: URL?, sizing: ImageSizing = .stored, processing: [ImageProcessing] = [],
+            transition: ImageTransition = .none, showsPreviews: Bool = false,
             synchronizer: Synchronizer = .shared, transaction: Transaction = Transaction(),
             @ViewBuilder content: @escaping (ResourceImagePhase) -> Content
         ) {
-            resource = url.map { ImageResource(request: URLRequest(url: $0), sizing: sizing) }
+            resource = url.map {
+                ImageResource(request: URLRequest(url: $0), sizing: sizing, processing: processing)
+            }
             self.showsPreviews = showsPreviews
             self.synchronizer = synchronizer
-            self.transaction = transaction
+            // An image in memory is in the first frame, before any transaction.
+            self.transaction =
+                transition.duration.map { Transaction(animation: .easeInOut(duration: $0)) } ?? transaction
             self.content = content
         }
 
         /// Creates a view that shows nothing until the image has loaded, or if it fails to load.
         public init(
-            url: URL?, sizing: ImageSizing = .stored, showsPreviews: Bool = false,
+            url: URL?, sizing: ImageSizing = .stored, processing: [ImageProcessing] = [],
+            transition: ImageTransition = .none, showsPreviews: Bool = false,
             synchronizer: Synchronizer = .shared, transaction: Transaction = Transaction()
         ) where Content == Image? {
             self.init(
-                url: url, sizing: sizing, showsPreviews: showsPreviews, synchronizer: synchronizer,
-                transaction: transaction
+                url: url, sizing: sizing, processing: processing, transition: transition, showsPreviews: showsPreviews,
+                synchronizer: synchronizer, transaction: transaction
             ) { $0.image }
         }
 
         /// Creates a view with a placeholder, shown until the image has loaded and if it fails to load.
         public init<I: View, P: View>(
-            url: URL?, sizing: ImageSizing = .stored, showsPreviews: Bool = false,
+            url: URL?, sizing: ImageSizing = .stored, processing: [ImageProcessing] = [],
+            transition: ImageTransition = .none, showsPreviews: Bool = false,
             synchronizer: Synchronizer = .shared, transaction: Transaction = Transaction(),
             @ViewBuilder content: @escaping (Image) -> I, @ViewBuilder placeholder: @escaping () -> P
         ) where Content == _ConditionalContent<I, P> {
             self.init(
-                url: url, sizing: sizing, showsPreviews: showsPreviews, synchronizer: synchronizer,
-                transaction: transaction
+                url: url, sizing: sizing, processing: processing, transition: transition, showsPreviews: showsPreviews,
+                synchronizer: synchronizer, transaction: transaction
             ) { phase in
                 if let image = phase.image { content(image) } else { placeholder() }
             }

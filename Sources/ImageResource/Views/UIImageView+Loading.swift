@@ -17,6 +17,13 @@
         /// The loads of this view.
         public var imageLoads: ImageLoads { .associated(with: self) }
 
+        /// Cross-fades to the image. Touches still reach the view.
+        public func fade(to image: PlatformImage, duration: TimeInterval) {
+            UIView.transition(
+                with: self, duration: duration, options: [.transitionCrossDissolve, .allowUserInteraction],
+                animations: { self.image = image }, completion: nil)
+        }
+
         #if os(visionOS)
             /// The size of a new window, because there is no screen.
             private static var largestSpace: CGSize { CGSize(width: 1280, height: 720) }

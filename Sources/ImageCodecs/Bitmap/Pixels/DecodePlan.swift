@@ -33,6 +33,12 @@ struct DecodePlan {
         scale = sizing.scale
     }
 
+    /// Scales a part of an upright picture.
+    init(cropping crop: FillingCrop, filter: ImageSizing.Filter) {
+        (stored, coded, self.crop, output) = (crop.area.size, crop.area.size, crop.area, crop.size)
+        (orientation, self.filter, scale) = (.up, filter, 1)
+    }
+
     /// The same plan with a result that fits a budget, together with the working memory.
     func limited(to budget: Int, beside working: Int) throws -> DecodePlan {
         guard let plan = limited(toBytes: budget - working) else {

@@ -29,6 +29,15 @@ final class PixelBuffer: @unchecked Sendable {  // Written only by who makes it,
         return copy
     }
 
+    /// A copy of a part, which lies inside.
+    func part(_ area: PixelArea) throws -> PixelBuffer {
+        let part = try PixelBuffer(area.size)
+        for row in 0..<area.size.height {
+            part.row(row).copyMemory(from: self.row(area.y + row) + area.x * 4, byteCount: part.bytesPerRow)
+        }
+        return part
+    }
+
     /// Whether all bytes are equal.
     func hasSameBytes(as other: PixelBuffer) -> Bool {
         size == other.size && memcmp(base, other.base, size.bytes) == 0

@@ -75,8 +75,10 @@ final class WebPStream {
     /// libwebp waits for an eighth of a lossless file and then decodes that at once. It does the same with all of a lossy
     /// picture that has one colour. Either may take fifty milliseconds.
     private func updateAside(_ bytes: ByteReader, owner: AnyObject) throws -> Bool {
-        if copy.count < bytes.count { copy = Data(bytes.bytes) }
-        let work = Handed(stream: self, bytes: copy.prefix(fed), owner: owner)
+        // Copied piece by piece: to copy a file of many megabytes at once would take milliseconds.
+        if copy.isEmpty { copy.reserveCapacity(bytes.count) }
+        copy.append(contentsOf: bytes.bytes[copy.count..<fed])
+        let work = Handed(stream: self, bytes: copy, owner: owner)
         isLeft = true
         let isComplete = try DetachedWork.run {
             try work.bytes.withUnsafeBytes { try work.stream.update(ByteReader($0)) }

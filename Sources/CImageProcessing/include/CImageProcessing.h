@@ -1,0 +1,23 @@
+// The inner loops of image processing, on every platform. They are in C to use instructions that only some processors have
+// (AVX2), which Swift cannot select per function. Pixels are premultiplied BGRA of 8 bits.
+#ifndef CIMAGEPROCESSING_H
+#define CIMAGEPROCESSING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// Replaces colours by their luma, with the weights of Rec. 709 for values as they are stored.
+void pixels_grey(uint8_t *pixels, size_t count);
+
+/// Mixes a colour into each pixel in proportion to the pixel's alpha, which stays. `share` is the share of the colour, and
+/// the channels are those of the colour times its share, all from 0 to 256.
+void pixels_tint(uint8_t *pixels, size_t count, uint32_t blue, uint32_t green, uint32_t red, uint32_t share);
+
+enum { PIXELS_DONE, PIXELS_STOPPED, PIXELS_OUT_OF_MEMORY };
+
+/// Convolves a picture with a Gaussian, in place. Beyond its edges, the picture continues with the pixels of the edge.
+/// `sigma` is the standard deviation in pixels, from 0.1 to 1000. It asks before each row whether to stop. A picture that was
+/// stopped is partly done.
+int pixels_blur(uint8_t *pixels, size_t width, size_t height, size_t stride, double sigma, int (*stops)(void));
+
+#endif

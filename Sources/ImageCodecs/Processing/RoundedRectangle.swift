@@ -1,0 +1,55 @@
+/// A rectangle with rounded corners inside a picture, and how much of each pixel it covers.
+struct RoundedRectangle {
+    private let size: PixelSize
+    private let inset: Double
+    private let radius: Double
+
+    /// - Parameters:
+    ///   - size: The size of the picture.
+    ///   - inset: The distance from the edges of the picture, in pixels.
+    ///   - radius: The radius of the corners, at most half of the shorter side.
+    init(in size: PixelSize, inset: Double = 0, radius: Double) {
+        self.size = size
+        self.inset = inset
+        self.radius = min(max(radius, 0), max(Double(min(size.width, size.height)) / 2 - inset, 0))
+    }
+
+    /// The number of columns up to the middle. Rows are symmetric.
+    private var half: Int { (size.width + 1) / 2 }
+
+    /// The distance of a pixel's centre from the nearer of two opposite edges of the rectangle; negative outside.
+    private func depth(_ index: Int, of count: Int) -> Double {
+        Double(min(index, count - 1 - index)) + 0.5 - inset
+    }
+
+    /// The part of a pixel that is inside, from 0 to 1. It depends on the distance of its centre from the edge alone, which
+    /// differs little from the true area.
+    func coverage(column: Int, row: Int) -> Double {
+        let (x, y) = (depth(column, of: size.width), depth(row, of: size.height))
+        let isCorner = x < radius && y < radius
+        let distance =
+            isCorner ? radius - ((radius - x) * (radius - x) + (radius - y) * (radius - y)).squareRoot() : min(x, y)
+        return min(max(distance + 0.5, 0), 1)
+    }
+
+    /// The first column of a row from which pixels are completely inside, up to the middle, and the first one that is not
+    /// completely outside.
+    func edge(row: Int) -> (outside: Int, inside: Int) {
+        let depth = depth(row, of: size.height)
+        guard depth >= 0.5 else { return (0, half) }
+        guard depth < radius else { return (0, columns(inset.rounded(.up))) }
+        func column(_ radius: Double) -> Double {
+            let rise = self.radius - depth
+            return inset + self.radius - (radius * radius - rise * rise).squareRoot() - 0.5
+        }
+        return (columns(column(radius + 0.5).rounded(.down)), columns(column(radius - 0.5).rounded(.up)))
+    }
+
+    private func columns(_ count: Double) -> Int { min(max(Int(count), 0), half) }
+
+    /// Calls `body` with a column and its mirror image; once if it is the one in the middle.
+    func mirrored(_ column: Int, _ body: (Int) -> Void) {
+        body(column)
+        if size.width - 1 - column != column { body(size.width - 1 - column) }
+    }
+}
