@@ -44,6 +44,9 @@ let package = Package(
         .library(name: "Synchronizer", targets: ["Synchronizer"]),
         .library(name: "SQLiteCache", targets: ["SQLiteCache"]),
         .library(name: "ImageResource", targets: ["ImageResource"]),
+        .library(name: "HTTPCaching", targets: ["HTTPCaching"]),
+        .library(name: "SynchronizerTesting", targets: ["SynchronizerTesting"]),
+        .executable(name: "synchronizer-cache", targets: ["CacheTool"]),
     ],
     traits: [
         .trait(name: "AVIF", description: "Decode AVIF on Linux, with libavif."),
@@ -67,6 +70,9 @@ let package = Package(
         .target(
             name: "ImageResource", dependencies: ["ImageCodecs", "Synchronizer"],
             exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
+        // Doubles for the tests of apps, and of this package.
+        .target(
+            name: "SynchronizerTesting", dependencies: ["Synchronizer", "HTTPCaching"], swiftSettings: settings),
         // What images are, and on Linux how they are decoded.
         .target(
             name: "ImageCodecs",
@@ -109,21 +115,26 @@ let package = Package(
             swiftSettings: settings),
 
         .target(
-            name: "ScriptedServer", path: "Tests/ScriptedServer",
+            name: "ScriptedServer", dependencies: ["SynchronizerTesting"], path: "Tests/ScriptedServer",
             resources: [.copy("Photographs")], swiftSettings: settings),
         // What hostile servers do, and what their clients get: the table of Documentation/Linux.md.
         .target(
             name: "HostileServer", dependencies: ["ScriptedServer", "TestSupport"], path: "Tests/HostileServer",
             swiftSettings: settings),
         .target(
-            name: "TestSupport", dependencies: ["Synchronizer", "HTTPCaching", "ScriptedServer"],
+            name: "TestSupport",
+            dependencies: ["Synchronizer", "HTTPCaching", "ScriptedServer", "SynchronizerTesting"],
             path: "Tests/TestSupport", exclude: ["Certificates"],
             swiftSettings: settings),
         .testTarget(name: "HTTPCachingTests", dependencies: ["HTTPCaching"], swiftSettings: settings),
         // Apart from TestSupport, which StorageChild uses without Swift Testing.
         .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: settings),
         .testTarget(
-            name: "ScriptedServerTests", dependencies: ["ScriptedServer", "TestTraits"], swiftSettings: settings),
+            name: "ScriptedServerTests", dependencies: ["ScriptedServer", "SynchronizerTesting", "TestTraits"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SynchronizerTestingTests", dependencies: ["SynchronizerTesting", "TestTraits"],
+            swiftSettings: settings),
         // What the storage tests kill, and share directories with.
         .executableTarget(
             name: "StorageChild", dependencies: ["SQLiteCache", "TestSupport"], path: "Tests/StorageChild",
@@ -144,7 +155,8 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "ImageResourceTests", dependencies: ["ImageCodecs", "ImageResource", "TestSupport", "TestTraits"],
+            name: "ImageResourceTests",
+            dependencies: ["ImageCodecs", "ImageResource", "SynchronizerTesting", "TestSupport", "TestTraits"],
             exclude: ["Samples/make_samples.py"], resources: [.copy("Samples")], swiftSettings: settings),
 
         page("LoadingImages", "Loading Images"),

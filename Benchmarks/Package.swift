@@ -23,8 +23,10 @@ let package = Package(
         .target(name: "Yardsticks", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(name: "ImageYardsticks", linkerSettings: [.linkedLibrary("jpeg")]),
         .target(name: "Counting"),
-        // A link to the server of the tests, which is no product.
-        .target(name: "ScriptedServer", resources: [.copy("Photographs")]),
+        // A link to the sample site of the tests, which is no product.
+        .target(
+            name: "ScriptedServer", dependencies: [.product(name: "SynchronizerTesting", package: "Synchronizer")],
+            resources: [.copy("Photographs")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -15,8 +15,10 @@ let package = Package(
         .executableTarget(name: "Gallery", dependencies: ["GTK", "GalleryModel", synchronizer, imageResource]),
         .testTarget(name: "GalleryModelTests", dependencies: ["GalleryModel"]),
 
-        // A link to the server of the tests, which is not a product, and the default site of the gallery.
-        .target(name: "ScriptedServer", resources: [.copy("Photographs")]),
+        // A link to the sample site of the tests, which is not a product, and the default site of the gallery.
+        .target(
+            name: "ScriptedServer", dependencies: [.product(name: "SynchronizerTesting", package: "Synchronizer")],
+            resources: [.copy("Photographs")]),
         .executableTarget(name: "GallerySite", dependencies: ["ScriptedServer", imageResource]),
     ],
     swiftLanguageModes: [.v6]

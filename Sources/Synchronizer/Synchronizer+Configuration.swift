@@ -123,21 +123,25 @@ extension Synchronizer.Configuration {
             parses: max(1, maximumParses))
     }
 
-    func makeFetcher() -> any Fetching {
+    /// - Parameter makeTransport: makes a replacement for the session, which tests use; then the mode is managed.
+    func makeFetcher(over makeTransport: ((URLSessionConfiguration) -> any Transport)? = nil) -> any Fetching {
         let session = sessionConfiguration.copy() as? URLSessionConfiguration ?? sessionConfiguration
         session.httpMaximumConnectionsPerHost = max(1, maximumLoadsPerHost)
         let credentials = session.removeCredentials()
-        let fetcher = makeFetcher(session)
+        let fetcher = makeFetcher(session, over: makeTransport)
         return credentials.isEmpty ? fetcher : CredentialedFetcher(fetcher, credentials: credentials)
     }
 
-    private func makeFetcher(_ session: URLSessionConfiguration) -> any Fetching {
-        if caching == .native, let fetcher = makeNativeFetcher(session) { return fetcher }
+    private func makeFetcher(
+        _ session: URLSessionConfiguration, over makeTransport: ((URLSessionConfiguration) -> any Transport)?
+    ) -> any Fetching {
+        if makeTransport == nil, caching == .native, let fetcher = makeNativeFetcher(session) { return fetcher }
         session.urlCache = nil
         session.requestCachePolicy = .reloadIgnoringLocalCacheData
         return ManagedFetcher(
-            transport: URLSessionTransport(
-                configuration: session, delegate: sessionDelegate, tls: tls, storesResponses: urlCache != nil),
+            transport: makeTransport?(session)
+                ?? URLSessionTransport(
+                    configuration: session, delegate: sessionDelegate, tls: tls, storesResponses: urlCache != nil),
             store: urlCache.map { ($0 as? any ResponseStore) ?? URLCacheStore($0) },
             time: time, rules: rules)
     }

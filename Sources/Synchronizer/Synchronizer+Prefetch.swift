@@ -14,22 +14,47 @@ extension Synchronizer {
     /// If you load a resource while its prefetch waits or runs, the prefetch gets the load's priority at once. Prefetching
     /// measures how much of it is used (``prefetchStatistics``), and runs fewer prefetches at a time while most are wasted.
     ///
-    /// - Returns: a closure that cancels those that have not finished.
+    /// ```swift
+    /// let prefetch = synchronizer.prefetch(photos)
+    /// let result = await prefetch.result
+    /// print("\(result.loaded) loaded, \(result.failures.count) failed")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - resources: what to load. Resources whose requests are never coalesced are skipped.
+    ///   - priority: how urgent the loads are; ``PrefetchTask/priority`` changes it.
+    ///   - destination: whether to parse the responses into memory, or only store them.
+    /// - Returns: the prefetch, to observe, cancel or await. You may ignore it.
     @discardableResult
     public func prefetch<R: Resource>(
         _ resources: some Sequence<R>, priority: LoadPriority = .low, to destination: PrefetchDestination = .memory
-    ) -> CancelLoading {
-        let jobs = resources.compactMap { resource -> LoadJob? in
+    ) -> PrefetchTask {
+        var outcomes: [PrefetchResult.Outcome?] = []
+        var jobs: [(index: Int, job: LoadJob)] = []
+        for (index, resource) in resources.enumerated() {
             let identity = identity(of: resource)
-            guard identity.sharing != nil, known(resource, identity: identity) == nil else { return nil }
-            switch destination {
-            case .memory: return job(for: resource, identity: identity, priority: priority)
-            case .disk:
-                let stored = StoringOnly(resource, identity: identity)
-                return job(for: stored, identity: identity, priority: priority, keepsObject: false)
+            if identity.sharing == nil {
+                outcomes.append(.skipped)
+            } else if known(resource, identity: identity) != nil {
+                outcomes.append(.alreadyCached)
+            } else {
+                outcomes.append(nil)
+                jobs.append(
+                    (index, prefetchJob(for: resource, identity: identity, priority: priority, to: destination)))
             }
         }
-        return prefetcher.prefetch(jobs)
+        return prefetcher.prefetch(jobs, outcomes: outcomes, priority: priority)
+    }
+
+    private func prefetchJob<R: Resource>(
+        for resource: R, identity: ResourceIdentity, priority: LoadPriority, to destination: PrefetchDestination
+    ) -> LoadJob {
+        switch destination {
+        case .memory: return job(for: resource, identity: identity, priority: priority)
+        case .disk:
+            let stored = StoringOnly(resource, identity: identity)
+            return job(for: stored, identity: identity, priority: priority, keepsObject: false)
+        }
     }
 
     /// How much of what was prefetched has been used.

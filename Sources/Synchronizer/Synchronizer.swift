@@ -45,6 +45,15 @@ public final class Synchronizer: Sendable {
         self.init(configuration: configuration, fetcher: configuration.makeFetcher())
     }
 
+    /// Creates a synchronizer in managed mode that sends its requests through a transport of its own instead of a session.
+    package convenience init(
+        configuration: Configuration, over makeTransport: (URLSessionConfiguration) -> any Transport
+    ) {
+        self.init(
+            configuration: configuration,
+            fetcher: withoutActuallyEscaping(makeTransport) { configuration.makeFetcher(over: $0) })
+    }
+
     /// Creates a synchronizer with the given fetcher.
     init(configuration: Configuration, fetcher: any Fetching) {
         self.configuration = configuration

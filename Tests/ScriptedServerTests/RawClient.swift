@@ -1,6 +1,7 @@
 import Foundation
 
-@testable import ScriptedServer
+import Synchronizer
+@testable import SynchronizerTesting
 
 /// A client that says what it is told and shows what came back, byte for byte.
 ///

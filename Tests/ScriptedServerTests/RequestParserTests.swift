@@ -2,7 +2,8 @@ import Foundation
 import TestTraits
 import Testing
 
-@testable import ScriptedServer
+import Synchronizer
+@testable import SynchronizerTesting
 
 @Suite("Requests, byte for byte", .bounded)
 struct RequestParserTests {

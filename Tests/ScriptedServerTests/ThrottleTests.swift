@@ -2,7 +2,8 @@ import Foundation
 import TestTraits
 import Testing
 
-@testable import ScriptedServer
+import Synchronizer
+@testable import SynchronizerTesting
 
 @Suite("Bandwidth", .bounded)
 struct ThrottleTests {

@@ -43,9 +43,9 @@ final class ServerProcess {
         let reply = Reply(
             body,
             fields: [
-                "Date": HTTPDate.string(from: Date()), "Content-Type": "image/jpeg", "Cache-Control": "max-age=3600",
-                "ETag": "\"1\"",
-            ])
+                "Content-Type": "image/jpeg", "Cache-Control": "max-age=3600", "ETag": "\"1\"",
+            ]
+        ).adding("Date", Date())
         let server = try ScriptedServer { _ in reply }
         server.keepRequests(atMost: 1)
         if bytesPerSecond > 0 { server.limitBandwidth(to: bytesPerSecond) }

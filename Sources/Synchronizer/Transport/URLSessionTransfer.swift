@@ -73,11 +73,21 @@ final class URLSessionTransfer: Transfer {
     }
 
     func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (StorageDecision) -> Void) {
-        guard policy.isSubclass else {
-            return decided(.proposed(injecting: policy.injection.value(forStatus: head.status, fields: head.fields)))
+        policy.decideStorage(of: head, body, session: session, task: task, decided: decided)
+    }
+}
+
+extension SessionDelegate {
+    /// Asks the delegate what to store of a response.
+    package func decideStorage(
+        of head: ResponseHead, _ body: Data, session: URLSession, task: @autoclosure () -> URLSessionDataTask,
+        decided: @escaping @Sendable (StorageDecision) -> Void
+    ) {
+        guard isSubclass else {
+            return decided(.proposed(injecting: injection.value(forStatus: head.status, fields: head.fields)))
         }
         let proposed = ProposedResponse.make(head, body)
-        policy.urlSession(session, dataTask: task, willCacheResponse: proposed) {
+        urlSession(session, dataTask: task(), willCacheResponse: proposed) {
             decided(StorageDecision($0, insteadOf: proposed))
         }
     }

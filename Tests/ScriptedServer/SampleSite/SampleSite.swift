@@ -1,4 +1,5 @@
 import Foundation
+import SynchronizerTesting
 
 /// A web site to load from without the internet: a JSON feed, and the photographs that it names.
 ///
@@ -69,25 +70,23 @@ public final class SampleSite: Sendable {
         return Reply(
             data,
             fields: [
-                "Date": HTTPDate.string(from: now), "Content-Type": "application/json",
-                "Cache-Control": "max-age=\(lifetime)", "ETag": entityTag(data),
+                "Content-Type": "application/json", "Cache-Control": "max-age=\(lifetime)", "ETag": entityTag(data),
             ]
-        ).conditional().ranged()
+        ).adding("Date", now).conditional().ranged()
     }
 
     private static func reply(_ photograph: SamplePhotograph, _ tag: String, item: Int, now: Date) -> Reply {
         let reply = Reply(
             photograph.data,
             fields: [
-                "Date": HTTPDate.string(from: now), "Content-Type": photograph.contentType, "ETag": tag,
-                "Last-Modified": "Sat, 01 Mar 2025 12:00:00 GMT",
+                "Content-Type": photograph.contentType, "ETag": tag, "Last-Modified": "Sat, 01 Mar 2025 12:00:00 GMT",
             ]
-        ).conditional().ranged()
+        ).adding("Date", now).conditional().ranged()
         switch item % 3 {
         case 0: return reply.adding("Cache-Control", "max-age=\(lifetime)")
         case 1: return reply
         default:
-            return reply.adding("Expires", HTTPDate.string(from: now.addingTimeInterval(TimeInterval(lifetime))))
+            return reply.adding("Expires", now + TimeInterval(lifetime))
         }
     }
 

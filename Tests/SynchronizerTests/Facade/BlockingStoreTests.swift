@@ -159,7 +159,7 @@ struct BlockingStoreTests {
         #expect(synchronizer.cachedObject(for: known) == nil)
         synchronizer.removeAllObjects()
         cancelled()
-        prefetch()
+        prefetch.cancel()
         follow()
         #expect(store.seen.isClosed)
         store.open()

@@ -96,11 +96,11 @@ struct PrefetchTests {
     func cancelling() async throws {
         let gate = Gate()
         bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }
-        let cancel = synchronizer.prefetch(resources(0..<100))
+        let prefetch = synchronizer.prefetch(resources(0..<100))
         let other = synchronizer.prefetch(resources(100..<200))
         try await gate.waitForArrivals(2)
-        cancel()
-        other()
+        prefetch.cancel()
+        other.cancel()
         try await bench.server.waitUntilConnectionsClosed()
         #expect(synchronizer.loader.update { $0.machine.isIdle })
         #expect(synchronizer.prefetchStatistics.loaded == 0)
@@ -110,12 +110,12 @@ struct PrefetchTests {
     func askedMeanwhile() async throws {
         let gate = Gate()
         bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }
-        let cancel = synchronizer.prefetch(resources(0..<1))
+        let prefetch = synchronizer.prefetch(resources(0..<1))
         try await gate.waitForArrivals()
         let load = Task { [synchronizer, resource = resources(0..<1)[0]] in try await synchronizer.load(resource) }
         // What has been asked for once more is under way when this has joined it.
         try await waitUntil("two have asked") { synchronizer.loader.update { $0.receivers.count } >= 2 }
-        cancel()
+        prefetch.cancel()
         gate.open()
         #expect(try await load.value == 4)
         #expect(bench.server.counts.requests == 1)
@@ -126,9 +126,9 @@ struct PrefetchTests {
         let before = synchronizer.prefetcher.window
         for round in 0..<4 {
             let numbers = round * 8..<round * 8 + 8
-            let cancel = synchronizer.prefetch(resources(numbers))
+            let prefetch = synchronizer.prefetch(resources(numbers))
             try await loaded((round + 1) * 8)
-            cancel()
+            prefetch.cancel()
         }
         #expect(synchronizer.prefetchStatistics.wasted == 32)
         #expect(synchronizer.prefetchStatistics.wastedBytes == synchronizer.prefetchStatistics.bytes)
@@ -152,7 +152,7 @@ struct PrefetchTests {
             Reply(request.target, fields: ["Cache-Control": "max-age=100"]).waiting(for: gate)
         }
         let count = synchronizer.prefetcher.window + 4
-        let cancel = synchronizer.prefetch(resources(0..<count))
+        let prefetch = synchronizer.prefetch(resources(0..<count))
         try await gate.waitForArrivals(1)
         let answers = Collector<Int>()
         for number in [0, count - 1] {
@@ -164,7 +164,7 @@ struct PrefetchTests {
         try await waitUntil("all loads are over") {
             synchronizer.loader.update { $0.machine.isIdle } && synchronizer.prefetcher.isIdle
         }
-        cancel()
+        prefetch.cancel()
         let statistics = synchronizer.prefetchStatistics
         #expect(statistics.used >= 1)
         #expect(statistics.used + statistics.wasted == statistics.loaded)

@@ -43,8 +43,8 @@ struct RetryTests {
 
     @Test("Retry-After may be a date")
     func retryAfterDate() async throws {
-        let date = HTTPDate.string(from: bench.clock.now + 9)
-        bench.server.enqueue(Reply("busy", status: 429, fields: ["Retry-After": date]), Reply("ok"), for: "/a")
+        let busy = Reply("busy", status: 429).adding("Retry-After", bench.clock.now + 9)
+        bench.server.enqueue(busy, Reply("ok"), for: "/a")
         let load = start(synchronizer())
         try await bench.clock.waitForTimer(after: 9...9)
         bench.clock.advance(by: 8.9)

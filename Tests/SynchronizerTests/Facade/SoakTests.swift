@@ -118,8 +118,9 @@ struct SoakTests {
                 if !tasks.isEmpty { tasks.removeFirst().cancel() }
             case 82..<88:
                 let near = (number..<number + 10).map(shared.resource)
-                cancels.append(
-                    synchronizer.prefetch(near, to: Bool.random(using: &generator) ? .memory : .disk))
+                let prefetch = synchronizer.prefetch(near, to: Bool.random(using: &generator) ? .memory : .disk)
+                prefetch.priority = priority
+                cancels.append { prefetch.cancel() }
             case 88..<92:
                 shared.check(number, synchronizer.cachedObject(for: resource))
             case 92..<96:

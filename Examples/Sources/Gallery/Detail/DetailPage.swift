@@ -20,7 +20,7 @@ final class DetailPage {
     private var zoom: Double?
     private var fittedSpace = CGSize.zero
     private var cancelLoading: CancelLoading = {}
-    private var cancelPrefetch: CancelLoading = {}
+    private var prefetch: PrefetchTask?
     /// Whether the final picture is shown.
     private(set) var isComplete = false
     /// Called when another photograph is shown.
@@ -85,7 +85,7 @@ final class DetailPage {
     /// Called when the user leaves the page.
     func leave() {
         cancelLoading()
-        cancelPrefetch()
+        prefetch?.cancel()
         picture.show(nil)
         photographs = []
     }
@@ -135,7 +135,7 @@ final class DetailPage {
 
     private func load() {
         cancelLoading()
-        cancelPrefetch()
+        prefetch?.cancel()
         gtk_widget_set_visible(failure.root, 0)
         guard let photograph, space.width > 1 else { return }  // before the layout; `spaceChanged` follows
         fittedSpace = space
@@ -158,7 +158,7 @@ final class DetailPage {
 
     private func prefetchNeighbours() {
         let neighbours = [position + 1, position - 1].filter(photographs.indices.contains)
-        cancelPrefetch = session.synchronizer.prefetch(neighbours.map { resource(photographs[$0]) })
+        prefetch = session.synchronizer.prefetch(neighbours.map { resource(photographs[$0]) })
     }
 
     private func fail() {

@@ -6,6 +6,8 @@ final class Prefetcher: Sendable {
         let job: LoadJob
         let identity: CoalescingKey
         let group: Int
+        var priority: LoadPriority
+        let note: @Sendable (PrefetchResult.Outcome) -> Void
     }
 
     fileprivate struct Running {
@@ -13,12 +15,14 @@ final class Prefetcher: Sendable {
         let group: Int
         /// Whether a load has used it meanwhile.
         var wasAsked = false
-        var leave: CancelLoading = {}
+        var subscriber: LoadReceiver.ID?
+        var priority: LoadPriority
+        let note: @Sendable (PrefetchResult.Outcome) -> Void
     }
 
     fileprivate struct State {
         var window = PrefetchWindow()
-        /// The waiting entries, the next one last.
+        /// The waiting entries, the next one last: ordered by priority, and within a priority by age.
         var waiting: [Entry] = []
         /// The number of waiting entries of each resource.
         var counts: [CoalescingKey: Int] = [:]
@@ -41,12 +45,31 @@ final class Prefetcher: Sendable {
     var statistics: PrefetchStatistics { state.withLock { $0.window.statistics } }
     var isIdle: Bool { state.withLock { $0.running.isEmpty && $0.waiting.isEmpty } }
     var window: Int { state.withLock { $0.window.size } }
+    /// The loads that have not begun, the next one first.
+    var waiting: [LoadJob] { state.withLock { $0.waiting.reversed().map(\.job) } }
 
-    /// Queues the jobs; returns a closure that cancels those that have not finished.
-    func prefetch(_ jobs: [LoadJob]) -> CancelLoading {
-        let group = state.withLock { $0.add(jobs) }
+    /// Queues the jobs.
+    ///
+    /// - Parameters:
+    ///   - jobs: the loads, and the positions of their outcomes.
+    ///   - outcomes: those of the resources that need no load; nil for the others.
+    func prefetch(
+        _ jobs: [(index: Int, job: LoadJob)], outcomes: [PrefetchResult.Outcome?], priority: LoadPriority
+    ) -> PrefetchTask {
+        let group = state.withLock { $0.nextID() }
+        let task = PrefetchTask(
+            outcomes: outcomes, priority: priority,
+            control: .init(
+                cancel: { [weak self] in self?.cancel(group) },
+                setPriority: { [weak self] in self?.setPriority($0, of: group) }))
+        let entries = jobs.compactMap { index, job in
+            job.identity.map { identity in
+                Entry(job: job, identity: identity, group: group, priority: priority) { task.note($0, at: index) }
+            }
+        }
+        state.withLock { $0.add(entries) }
         startNext()
-        return { self.cancel(group) }
+        return task
     }
 
     /// A caller loads the resource.
@@ -55,32 +78,54 @@ final class Prefetcher: Sendable {
     }
 
     private func cancel(_ group: Int) {
-        let (leaving, dropped) = state.withLock { $0.cancel(group) }
-        withExtendedLifetime(dropped) {}  // after unlocking: they hold the caller's resources
-        leaving.forEach { $0() }
+        let (running, waiting) = state.withLock { $0.cancel(group) }
+        // After unlocking, because entries hold the caller's resources.
+        running.compactMap(\.subscriber).forEach { loader.leave($0) }
+        (running.map(\.note) + waiting.map(\.note)).forEach { $0(.cancelled) }
         startNext()
     }
 
-    private func startNext() {
-        while let (id, job) = state.withLock({ $0.next() }) { start(job, as: id) }
+    private func setPriority(_ priority: LoadPriority, of group: Int) {
+        let subscribers = state.withLock { $0.setPriority(priority, of: group) }
+        subscribers.forEach { loader.setPriority(priority, of: $0) }
     }
 
-    private func start(_ job: LoadJob, as id: Int) {
+    private func startNext() {
+        while let (id, entry) = state.withLock({ $0.next() }) { start(entry, as: id) }
+    }
+
+    private func start(_ entry: Entry, as id: Int) {
+        let job = entry.job
         let receiver = LoadReceiver(isPrefetch: true) { [self] step in
             guard case .finished(let subscriber, let result) = step, loader.take(subscriber) else { return }
             state.withLock { $0.ended(id, with: result) }
+            entry.note(PrefetchResult.Outcome(result))
             startNext()
         }
         guard case .waiting(let subscriber) = loader.load(job, unless: { _ in known(job) }, receiver: receiver) else {
             state.withLock { $0.running[id] = nil }  // it is in memory already
+            return entry.note(.alreadyCached)
+        }
+        // Nil if it has finished or was cancelled in the meantime.
+        let priority = state.withLock { $0.started(id, as: subscriber) }
+        guard let priority else {
+            loader.leave(subscriber)
             return
         }
-        let leave: CancelLoading = { [loader] in loader.leave(subscriber) }
-        let isCancelled = state.withLock { state in
-            state.running[id]?.leave = leave
-            return state.running[id] == nil
+        if priority != job.priority { loader.setPriority(priority, of: subscriber) }
+    }
+}
+
+extension PrefetchResult.Outcome {
+    fileprivate init(_ result: LoadResult) {
+        switch result {
+        case .success(let loaded):
+            switch loaded.trace.source {
+            case .memory, .cache, .stale: self = .alreadyCached
+            case .network, .revalidated, nil: self = .loaded
+            }
+        case .failure(let error): self = .failed(error)
         }
-        if isCancelled { leave() }
     }
 }
 
@@ -90,23 +135,43 @@ extension Prefetcher.State {
         return lastID
     }
 
-    fileprivate mutating func add(_ jobs: [LoadJob]) -> Int {
-        let group = nextID()
-        let entries = jobs.compactMap { job in
-            job.identity.map { Prefetcher.Entry(job: job, identity: $0, group: group) }
-        }
+    /// Queues entries of one priority behind those that are as urgent.
+    fileprivate mutating func add(_ entries: [Prefetcher.Entry]) {
+        guard let priority = entries.first?.priority else { return }
         for entry in entries { counts[entry.identity, default: 0] += 1 }
-        waiting.insert(contentsOf: entries.reversed(), at: 0)
-        return group
+        insert(entries.reversed(), priority: priority)
     }
 
-    fileprivate mutating func next() -> (Int, LoadJob)? {
+    /// - Parameter entries: the next one last.
+    private mutating func insert(_ entries: [Prefetcher.Entry], priority: LoadPriority) {
+        let place = waiting.firstIndex { $0.priority >= priority } ?? waiting.endIndex
+        waiting.insert(contentsOf: entries, at: place)
+    }
+
+    fileprivate mutating func next() -> (Int, Prefetcher.Entry)? {
         guard running.count < window.size, let entry = waiting.popLast() else { return nil }
         let id = nextID()
         running[id] = Prefetcher.Running(
-            identity: entry.identity, group: entry.group, wasAsked: overtaken.contains(entry.identity))
+            identity: entry.identity, group: entry.group, wasAsked: overtaken.contains(entry.identity),
+            priority: entry.priority, note: entry.note)
         forget(entry)
-        return (id, entry.job)
+        return (id, entry)
+    }
+
+    /// The load has begun. Returns its priority, or nil if it has finished or was cancelled.
+    fileprivate mutating func started(_ id: Int, as subscriber: LoadReceiver.ID) -> LoadPriority? {
+        running[id]?.subscriber = subscriber
+        return running[id]?.priority
+    }
+
+    /// Returns the running loads of the group.
+    fileprivate mutating func setPriority(_ priority: LoadPriority, of group: Int) -> [LoadReceiver.ID] {
+        var entries = waiting.filter { $0.group == group }
+        for index in entries.indices { entries[index].priority = priority }
+        waiting.removeAll { $0.group == group }
+        insert(entries, priority: priority)
+        for (id, load) in running where load.group == group { running[id]?.priority = priority }
+        return running.values.filter { $0.group == group }.compactMap(\.subscriber)
     }
 
     /// The entry no longer waits.
@@ -129,14 +194,14 @@ extension Prefetcher.State {
         if ended.wasAsked { window.asked(for: ended.identity) }
     }
 
-    /// Returns what cancels the running prefetches of the group, and its waiting entries.
-    fileprivate mutating func cancel(_ group: Int) -> ([CancelLoading], [Prefetcher.Entry]) {
+    /// Returns the running prefetches of the group, and its waiting entries.
+    fileprivate mutating func cancel(_ group: Int) -> ([Prefetcher.Running], [Prefetcher.Entry]) {
         let dropped = waiting.filter { $0.group == group }
         dropped.forEach { forget($0) }
         waiting.removeAll { $0.group == group }
         let leaving = running.filter { $0.value.group == group }
         for id in leaving.keys { running[id] = nil }
         window.cancelled(group: group)
-        return (leaving.values.map(\.leave), dropped)
+        return (Array(leaving.values), dropped)
     }
 }

@@ -47,13 +47,13 @@ final class PhotoList: ObservableObject {
         feed = JSONResource(url: feedURL)
     }
 
-    private var cancelPrefetching: CancelLoading = {}
+    private var prefetch: PrefetchTask?
 
     /// Prefetches the ten photos after one that has appeared.
     func appeared(_ photo: Photo) {
         guard let index = photos.firstIndex(where: { $0.id == photo.id }) else { return }
-        cancelPrefetching()
-        cancelPrefetching = synchronizer.prefetch(photos[index...].dropFirst().prefix(10).map(\.thumbnail))
+        prefetch?.cancel()
+        prefetch = synchronizer.prefetch(photos[index...].dropFirst().prefix(10).map(\.thumbnail))
     }
 
     func load() async {

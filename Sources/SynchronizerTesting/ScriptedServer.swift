@@ -1,4 +1,5 @@
 import Foundation
+import Synchronizer
 
 /// A small HTTP/1.1 server in this process, on 127.0.0.1, whose replies a test or a demonstration defines.
 ///

@@ -1,8 +1,15 @@
 import Foundation
-import ScriptedServer
 import Synchronizer
 
-/// A clock that stands still until a test moves it.
+/// A clock that stands still until a test moves it. Any thread may use it.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// let synchronizer = Synchronizer.stub(configuration: .test(time: clock)) { _ in
+///     Reply("hello", fields: ["Cache-Control": "max-age=60"])
+/// }
+/// clock.advance(by: 61)      // what was loaded before is stale now
+/// ```
 public final class ManualClock: TimeSource {
     private struct Timer {
         let delay: TimeInterval
@@ -13,7 +20,7 @@ public final class ManualClock: TimeSource {
     private struct State {
         var now: Date
         var nextID = 0
-        /// Timers of at most so many seconds run at once.
+        /// Timers of at most this many seconds run at once.
         var impatience: TimeInterval = -1
         var timers: [Int: Timer] = [:]
 
@@ -24,13 +31,15 @@ public final class ManualClock: TimeSource {
 
     private let state: Observed<State>
 
+    /// Creates a clock that shows a date: by default one in the year 2027.
     public init(_ now: Date = Date(timeIntervalSince1970: 1_800_000_000)) {
         state = Observed(State(now: now))
     }
 
+    /// The date that the clock shows.
     public var now: Date { state.read(\.now) }
 
-    /// Moves the clock, and runs what falls due, in order, on this thread.
+    /// Moves the clock by a number of seconds, and runs the timers that fall due, in order, on this thread.
     public func advance(by seconds: TimeInterval) {
         let end = now.addingTimeInterval(seconds)
         while let action = nextDue(before: end) { action() }
@@ -47,6 +56,7 @@ public final class ManualClock: TimeSource {
         }
     }
 
+    /// Runs the action when the clock has been moved by `delay` seconds, on the thread that moves it.
     public func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> CancelLoading {
         if delay <= state.read(\.impatience) {
             DispatchQueue.global().async(execute: action)
@@ -60,20 +70,24 @@ public final class ManualClock: TimeSource {
         return { [state] in state.update { $0.timers[id] = nil } }
     }
 
-    /// From now on what is to be run within so many seconds is run at once, on another thread; the clock stands still.
-    /// For tests that cannot know whether a timer will be set: libcurl tries some requests again by itself.
+    /// From now on, runs timers of at most this many seconds at once, on another thread, while the clock stands still. For
+    /// tests that cannot know whether a timer will be set: libcurl retries some requests by itself.
     public func runAtOnce(within seconds: TimeInterval) {
         state.update { $0.impatience = seconds }
     }
 
-    /// Returns once a timer is there that was set with such a delay in seconds, and throws if none ever is. The delay
-    /// tells the timer that a test waits for from others, which may be due at the same time.
+    /// Returns once a timer waits that was set with a delay in this range, in seconds. The delay distinguishes the timer
+    /// that a test waits for from others, which may be due at the same time.
+    ///
+    /// - Throws: `CancellationError`, if the task is cancelled before.
     public func waitForTimer(after delays: ClosedRange<TimeInterval>) async throws {
         _ = try await state.wait(for: "a timer of \(delays) s") { $0.timer(after: delays) != nil }
     }
 
-    /// Waits for such a timer, moves the clock to when it is due, and runs it, and no other: what it sets off may set
-    /// the next one at once, on another thread.
+    /// Waits for such a timer, moves the clock to the date at which it is due, and runs this timer only: its action may
+    /// set the next timer at once, on another thread.
+    ///
+    /// - Throws: `CancellationError`, if the task is cancelled before.
     public func runTimer(after delays: ClosedRange<TimeInterval>) async throws {
         try await waitForTimer(after: delays)
         let action = state.update { state in

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 /// The server's reply to a request: correct, or with a fault.
 ///
@@ -114,6 +115,9 @@ extension Reply {
     public func adding(_ name: String, _ value: String) -> Reply {
         changed { $0.fields.append(FieldLine(name, value)) }
     }
+
+    /// The same reply, with a date as HTTP writes it (RFC 9110 §5.6.7), such as `Expires`, at the end.
+    public func adding(_ name: String, _ date: Date) -> Reply { adding(name, HTTPDate.format(date)) }
 
     /// The same reply, or a 304 without body where the request's validators match.
     public func conditional() -> Reply { changed { $0.answersConditions = true } }

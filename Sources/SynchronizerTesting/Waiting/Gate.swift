@@ -1,6 +1,6 @@
 import Foundation
 
-/// Holds replies until a test opens it. Once open, it stays open.
+/// Holds replies until a test opens it. Once open, it stays open. Any thread may use it.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -54,6 +54,15 @@ public final class Gate: Sendable {
     /// Returns once so many replies have reached the gate.
     public func waitForArrivals(_ count: Int = 1) async throws {
         _ = try await state.wait(for: "\(count) replies at a gate") { $0.arrivals >= count }
+    }
+
+    /// Arrives at the gate, and returns when this arrival may pass: for the handler of a ``StubServer``.
+    ///
+    /// - Throws: `CancellationError`, if the task is cancelled before.
+    public func wait() async throws {
+        let mayPass = Observed(false)
+        if admits(orResume: { mayPass.update { $0 = true } }) { return }
+        _ = try await mayPass.wait(for: "a gate to open") { $0 }
     }
 
     /// Whether a reply that has just reached the gate may go on. If not, `resume` is called when it may.

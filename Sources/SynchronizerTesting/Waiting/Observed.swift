@@ -1,4 +1,5 @@
 import Foundation
+import Synchronizer
 
 /// A value that tests can wait on: each change resumes the waiters whose condition has become true. Nothing polls.
 package final class Observed<Value: Sendable>: Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronizer
 
 /// One thread that waits for sockets, timers and jobs from outside, and does one thing at a time.
 ///

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A request that the server has received whole.
+/// A request that a ``ScriptedServer`` or a ``StubServer`` has received whole.
 public struct RecordedRequest: Hashable, Sendable {
     /// Which request of this server it was, from 0, in the order in which they were complete.
     public let number: Int
-    /// Which connection it came on, from 0: equal numbers mean a connection that was kept alive.
+    /// Which connection it came on, from 0: equal numbers mean a connection that was kept alive. Always 0 without sockets.
     public let connection: Int
     /// The method, such as `GET`.
     public let method: String
@@ -16,6 +16,11 @@ public struct RecordedRequest: Hashable, Sendable {
     public let fields: [FieldLine]
     /// The body, without its framing.
     public let body: Data
+    /// The URL that a ``StubServer`` was asked for.
+    var stubbedURL: URL?
+
+    /// The URL; nil if the request does not say which.
+    public var url: URL? { stubbedURL ?? fields["Host"].flatMap { URL(string: "http://\($0)\(target)") } }
 
     /// The value of all lines of that field, joined by `, `; nil if there is none.
     public subscript(field: String) -> String? { fields[field] }

@@ -30,7 +30,7 @@ struct ReplyHead {
         }
     }
 
-    private static func framingFields(of reply: Reply, to request: RecordedRequest) -> [FieldLine] {
+    static func framingFields(of reply: Reply, to request: RecordedRequest) -> [FieldLine] {
         if reply.status == 204 || reply.status == 304 || (100..<200).contains(reply.status) { return [] }
         if reply.fields.contains("Content-Length") || reply.fields.contains("Transfer-Encoding") { return [] }
         switch framing(of: reply) {

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 extension Reply {
     /// The reply as this request gets it, where it asks for a condition or a part and the reply answers such requests.
@@ -17,7 +18,9 @@ extension Reply {
             return candidates.contains("*") || candidates.contains(Self.opaque(own))
         }
         guard let since = request["If-Modified-Since"], let modified = fields["Last-Modified"] else { return false }
-        guard let since = HTTPDate.date(from: since), let modified = HTTPDate.date(from: modified) else { return false }
+        guard let since = HTTPDate.parse(since, at: Date()), let modified = HTTPDate.parse(modified, at: Date()) else {
+            return false
+        }
         return modified <= since
     }
 

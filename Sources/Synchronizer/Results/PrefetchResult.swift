@@ -1,0 +1,64 @@
+import Foundation
+
+/// How each resource of a prefetch ended: see ``PrefetchTask/result``.
+public struct PrefetchResult: Sendable {
+    /// How a resource ended.
+    public enum Outcome: Sendable {
+        /// It was loaded from the server, or the server confirmed the stored response.
+        case loaded
+        /// It was in memory, or a stored response answered without the server.
+        case alreadyCached
+        /// The load failed, after its retries: usually with a ``SynchronizerError``.
+        case failed(any Error)
+        /// The prefetch was cancelled before the resource had finished.
+        case cancelled
+        /// Its request is never coalesced, so no later load could use the prefetched response.
+        case skipped
+    }
+
+    /// A resource that could not be loaded.
+    public struct Failure: Sendable {
+        /// The position of the resource among those that were passed to the prefetch, from 0.
+        public let index: Int
+        /// Why the load failed: usually a ``SynchronizerError``.
+        public let error: any Error
+    }
+
+    /// The outcome of each resource, in the order in which they were passed to the prefetch.
+    public let outcomes: [Outcome]
+
+    /// Creates a result, for tests.
+    public init(outcomes: [Outcome]) {
+        self.outcomes = outcomes
+    }
+
+    /// How many were loaded from the server, or confirmed by it.
+    public var loaded: Int { outcomes.count { if case .loaded = $0 { true } else { false } } }
+
+    /// How many were cached already.
+    public var alreadyCached: Int { outcomes.count { if case .alreadyCached = $0 { true } else { false } } }
+
+    /// How many were cancelled.
+    public var cancelled: Int { outcomes.count { if case .cancelled = $0 { true } else { false } } }
+
+    /// Those that failed, with their errors.
+    public var failures: [Failure] {
+        outcomes.enumerated().compactMap { index, outcome in
+            if case .failed(let error) = outcome { Failure(index: index, error: error) } else { nil }
+        }
+    }
+}
+
+/// The progress of a prefetch: see ``PrefetchTask/progress``.
+public struct PrefetchProgress: Hashable, Sendable {
+    /// Resources that are loaded, were cached already, have failed, or were cancelled.
+    public internal(set) var finished: Int
+    /// All resources of the prefetch.
+    public let total: Int
+
+    /// Whether all resources have finished.
+    public var isFinished: Bool { finished == total }
+
+    /// The fraction finished, from 0 to 1.
+    public var fraction: Double { total > 0 ? Double(finished) / Double(total) : 1 }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import HTTPCaching
+import Synchronizer
+
+/// Sends requests to a ``StubServer``.
+final class StubTransport: Transport {
+    private let server: StubServer
+    private let headers: [String: String]
+    private let delegate: SessionDelegate
+    private let time: any TimeSource
+
+    init(_ server: StubServer, headers: [AnyHashable: Any], _ configuration: Synchronizer.Configuration) {
+        self.server = server
+        self.headers = Dictionary(headers.map { ("\($0.key)", "\($0.value)") }, uniquingKeysWith: { $1 })
+        delegate = configuration.sessionDelegate
+        time = configuration.time
+    }
+
+    func sessionHeaders(for request: URLRequest) -> [String: String] { headers }
+
+    func send(_ request: URLRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+        let recorded = server.record { RecordedRequest(request, number: $0, headers: headers) }
+        let transfer = StubTransfer(request, delegate: delegate, receive: receive)
+        transfer.begin { [server, time] in
+            let reply = try await server.reply(to: recorded)
+            try await StubReply(reply, to: recorded, time: time).perform { await transfer.report($0) }
+        }
+        return transfer
+    }
+}
+
+/// A request to a ``StubServer`` in flight.
+final class StubTransfer: Transfer {
+    private struct State {
+        /// Nil once the transfer has finished or was cancelled.
+        var receive: (@Sendable (TransferEvent) -> Void)?
+        var task: Task<Void, Never>?
+    }
+
+    private let request: URLRequest
+    private let delegate: SessionDelegate
+    private let state: Locked<State>
+    /// Events are received here: a receiver may wait for the disk, which a thread of the cooperative pool must not.
+    private let queue = DispatchQueue(label: "SynchronizerTesting.stub")
+
+    init(_ request: URLRequest, delegate: SessionDelegate, receive: @escaping @Sendable (TransferEvent) -> Void) {
+        self.request = request
+        self.delegate = delegate
+        state = Locked(State(receive: receive))
+    }
+
+    func begin(_ answer: @escaping @Sendable () async throws -> Void) {
+        let task = Task.detached {
+            do {
+                try await answer()
+                await self.report(.finished(nil))
+            } catch {
+                await self.report(.finished(error is CancellationError ? URLError(.cancelled) : error))
+            }
+        }
+        let isCancelled = state.withLock { state in
+            state.task = task
+            return state.receive == nil
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    /// Reports an event, and returns when it has been received.
+    func report(_ event: TransferEvent) async {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                let receive = self.state.withLock { state in
+                    defer { if case .finished = event { state.receive = nil } }
+                    return state.receive
+                }
+                receive?(event)
+                continuation.resume()
+            }
+        }
+    }
+
+    func cancel() {
+        let task = state.withLock { state in
+            state.receive = nil
+            return state.task
+        }
+        task?.cancel()
+    }
+
+    /// The delegate gets a task that is never started: there is no session.
+    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (StorageDecision) -> Void) {
+        let session = URLSession.shared
+        delegate.decideStorage(
+            of: head, body, session: session, task: session.dataTask(with: request), decided: decided)
+    }
+}
+
+extension RecordedRequest {
+    /// The request as it would be sent over HTTP/1.1.
+    fileprivate init(_ request: URLRequest, number: Int, headers: [String: String]) {
+        let url = request.url
+        let parts = url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }
+        let path = parts?.percentEncodedPath ?? ""
+        let query = parts?.percentEncodedQuery.map { "?\($0)" } ?? ""
+        let host = parts?.percentEncodedHost.map { host in parts?.port.map { "\(host):\($0)" } ?? host }
+        var fields = host.map { [FieldLine("Host", $0)] } ?? []
+        let sent = headers.merging(request.allHTTPHeaderFields ?? [:]) { $1 }
+        fields += sent.sorted { $0.key < $1.key }.map { FieldLine($0.key, $0.value) }
+        self.init(
+            number: number, connection: 0, method: request.httpMethod ?? "GET",
+            target: (path.isEmpty ? "/" : path) + query,
+            version: "HTTP/1.1", fields: fields,
+            body: request.httpBody ?? request.httpBodyStream.map(Self.content) ?? Data(),
+            stubbedURL: url)
+    }
+
+    private static func content(of stream: InputStream) -> Data {
+        stream.open()
+        defer { stream.close() }
+        var content = Data()
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while case let count = stream.read(&buffer, maxLength: buffer.count), count > 0 { content += buffer[..<count] }
+        return content
+    }
+}

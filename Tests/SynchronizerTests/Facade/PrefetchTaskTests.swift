@@ -1,0 +1,173 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import Synchronizer
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite("The result of a prefetch", .bounded)
+struct PrefetchTaskTests {
+    let bench: Workbench
+    let synchronizer: Synchronizer
+
+    init() throws {
+        bench = try Workbench()
+        synchronizer = bench.synchronizer()
+        bench.server.handle("/x") { request in Reply(request.target, fields: ["Cache-Control": "max-age=100"]) }
+    }
+
+    private func resource(_ target: String) -> DataResource { DataResource(url: bench.server.url(target)) }
+
+    private func resources(_ numbers: Range<Int>) -> [DataResource] { numbers.map { resource("/x?\($0)") } }
+
+    private func words(_ result: PrefetchResult) -> [String] {
+        result.outcomes.map { outcome in
+            switch outcome {
+            case .loaded: "loaded"
+            case .alreadyCached: "cached"
+            case .failed(SynchronizerError.status(let response, _)): "\(response.statusCode)"
+            case .failed(let error): "\(error)"
+            case .cancelled: "cancelled"
+            case .skipped: "skipped"
+            }
+        }
+    }
+
+    @Test("says of each resource whether it was loaded, was cached already, was skipped, or why it failed")
+    func outcomes() async throws {
+        _ = try await synchronizer.load(resource("/x?memory"))
+        _ = try await bench.synchronizer(cache: synchronizer.configuration.urlCache).load(resource("/x?disk"))
+        bench.server["/none"] = Reply("none", status: 404)
+        var post = URLRequest(url: bench.server.url("/x?post"))
+        post.httpMethod = "POST"
+        let prefetch = synchronizer.prefetch(
+            [
+                resource("/x?memory"), resource("/none"), resource("/x?disk"), DataResource(request: post),
+                resource("/x?new"),
+            ])
+        let result = await prefetch.result
+        #expect(words(result) == ["cached", "404", "cached", "skipped", "loaded"])
+        #expect((result.loaded, result.alreadyCached, result.cancelled) == (1, 2, 0))
+        #expect(result.failures.map(\.index) == [1])
+        #expect((result.failures.first?.error as? SynchronizerError)?.url == bench.server.url("/none"))
+        #expect(prefetch.isFinished && prefetch.progress.fraction == 1)
+        #expect(bench.server.requests.allSatisfy { $0.method == "GET" })
+    }
+
+    @Test("a stale response that the server confirms was loaded; so was one that goes to disk only")
+    func confirmed() async throws {
+        bench.server["/e"] = Reply("e", fields: ["ETag": "\"1\"", "Cache-Control": "max-age=1"]).conditional()
+        let first = await synchronizer.prefetch([resource("/e")], to: .disk).result
+        bench.clock.advance(by: 2)
+        let second = await synchronizer.prefetch([resource("/e")]).result
+        #expect(words(first) + words(second) == ["loaded", "loaded"])
+        #expect(bench.server.counts.replies == [200: 1, 304: 1])
+    }
+
+    @Test("nothing to prefetch has finished at once")
+    func empty() async {
+        let prefetch = synchronizer.prefetch([DataResource]())
+        #expect(prefetch.isFinished && prefetch.progress.fraction == 1)
+        #expect(await prefetch.result.outcomes.isEmpty)
+        for await progress in prefetch.progressUpdates { #expect(progress.total == 0) }
+    }
+
+    @Test("progress counts to the end, and never backwards")
+    func progress() async throws {
+        let gate = Gate()
+        bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }
+        let prefetch = synchronizer.prefetch(resources(0..<30))
+        #expect(prefetch.progress == PrefetchProgress(finished: 0, total: 30))
+        var seen: [Int] = []
+        for await progress in prefetch.progressUpdates {
+            seen.append(progress.finished)
+            gate.open()
+        }
+        #expect(seen.first == 0 && seen.last == 30 && seen == seen.sorted())
+    }
+
+    @Test("cancelling finishes the rest as cancelled, and leaves other prefetches alone")
+    func cancelling() async throws {
+        let gate = Gate()
+        bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }
+        bench.server["/quick"] = Reply("quick", fields: ["Cache-Control": "max-age=100"])
+        let first = synchronizer.prefetch([resource("/quick")] + resources(0..<40))
+        let second = synchronizer.prefetch(resources(40..<42))
+        try await waitUntil("one has finished") { first.progress.finished == 1 }
+        first.cancel()
+        first.cancel()
+        let result = await first.result
+        #expect(words(result) == ["loaded"] + Array(repeating: "cancelled", count: 40))
+        #expect(!second.isFinished)
+        gate.open()
+        #expect(await second.result.loaded == 2)
+    }
+
+    @Test("a load that joins a prefetch keeps it when the prefetch is cancelled, which finishes at once")
+    func joined() async throws {
+        let gate = Gate()
+        bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }
+        let prefetch = synchronizer.prefetch(resources(0..<1))
+        try await gate.waitForArrivals()
+        let load = Task { [synchronizer, resource = resource("/x?0")] in try await synchronizer.load(resource) }
+        try await waitUntil("two have subscribed") { synchronizer.loader.update { $0.receivers.count } >= 2 }
+        prefetch.cancel()
+        #expect(words(await prefetch.result) == ["cancelled"])
+        gate.open()
+        #expect(try await load.value == Data("/x?0".utf8))
+    }
+
+    @Test("the more urgent prefetch goes first, also if its priority is raised later")
+    func priorities() async throws {
+        let gate = Gate()
+        bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }
+        let window = synchronizer.prefetcher.window
+        let running = synchronizer.prefetch(resources(0..<window))
+        let low = synchronizer.prefetch(resources(100..<103))
+        let raised = synchronizer.prefetch(resources(200..<203))
+        let high = synchronizer.prefetch(resources(300..<303), priority: .normal)
+        raised.priority = .high
+        #expect(raised.priority == .high && low.priority == .low)
+        let next = synchronizer.prefetcher.waiting.compactMap { $0.request.url?.query }
+        #expect(next == [200, 201, 202, 300, 301, 302, 100, 101, 102].map(String.init))
+        running.priority = .veryHigh
+        gate.open()
+        for prefetch in [running, low, raised, high] { #expect(await prefetch.result.failures.isEmpty) }
+        #expect(bench.server.counts.requests == window + 9)
+    }
+
+    /// Collects the loads that wait for a network slot.
+    private struct NeedsNetwork: SynchronizerObserver {
+        let events: Collector<URL?>
+
+        func synchronizerDid(_ event: SynchronizerEvent) {
+            if case .needsNetwork = event.kind { events.append(event.url) }
+        }
+    }
+
+    @Test("raising the priority of a prefetch raises that of its loads in flight")
+    func raising() async throws {
+        let gate = Gate()
+        bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }
+        let events = Collector<URL?>()
+        let synchronizer = bench.synchronizer {
+            $0.maximumLoads = 1
+            $0.observer = NeedsNetwork(events: events)
+        }
+        // The only slot is taken, so the prefetches wait in the network queue: the newest first, unless one is raised.
+        let blocking = synchronizer.prefetch([resource("/x?blocking")], priority: .high)
+        try await bench.server.waitForRequests(1)
+        let first = synchronizer.prefetch([resource("/x?first")])
+        let second = synchronizer.prefetch([resource("/x?second")])
+        try await events.wait(for: 3)
+        first.priority = .normal
+        gate.open()
+        for prefetch in [blocking, first, second] { #expect(await prefetch.result.loaded == 1) }
+        #expect(bench.server.requests.map(\.query) == ["blocking", "first", "second"])
+    }
+}

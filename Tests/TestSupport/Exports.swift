@@ -1,0 +1,2 @@
+// ManualClock.
+@_exported import SynchronizerTesting
