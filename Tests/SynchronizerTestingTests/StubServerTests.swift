@@ -21,7 +21,7 @@ struct StubServerTests {
         request.httpMethod = "POST"
         request.httpBody = Data("body".utf8)
         request.setValue("text/plain", forHTTPHeaderField: "Content-Type")
-        var configuration = Synchronizer.Configuration.test()
+        let configuration = Synchronizer.Configuration.test()
         configuration.sessionConfiguration.httpAdditionalHeaders = ["X-App": "1", "Authorization": "token"]
         let data = try await server.synchronizer(configuration).load(DataResource(request: request))
         #expect(data == Data("POST /a/%C3%A4?b=c%20d".utf8))
