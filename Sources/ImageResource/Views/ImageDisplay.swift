@@ -2,7 +2,7 @@ public import Foundation
 public import ImageCodecs
 public import Synchronizer
 
-/// A view that shows an image and can load it: `UIImageView`, `NSImageView`, or your own.
+/// A view that shows an image and can load it: `UIImageView`, `NSImageView`, `UIButton`, `NSButton`, or your own.
 ///
 /// ```swift
 /// cell.imageView.loadImage(url, placeholder: grey)
@@ -31,7 +31,7 @@ extension ImageDisplay {
     ///   - failureImage: Shown if the load fails; nil leaves the placeholder.
     ///   - sizing: The size at which the image is decoded; nil takes the view's size, as far as its layout is known.
     ///   - showsPreviews: Whether to show previews: the stored image at once, even if it is stale, or otherwise the part
-    ///     that has     arrived, if the format allows it. Previews cost decodes.
+    ///     that has arrived, if the format allows it. Previews cost decodes.
     ///   - synchronizer: The synchronizer that loads.
     public func loadImage(
         _ url: URL?, placeholder: PlatformImage? = nil, failureImage: PlatformImage? = nil,
@@ -40,6 +40,23 @@ extension ImageDisplay {
         imageLoads.load(
             url.map { ImageResource(request: URLRequest(url: $0), sizing: sizing ?? imageSizing) },
             placeholder: placeholder, failureImage: failureImage, showsPreviews: showsPreviews,
+            synchronizer: synchronizer, on: self)
+    }
+
+    /// Loads an image with your own request: with headers, a token, a cache policy.
+    ///
+    /// As ``loadImage(_:placeholder:failureImage:sizing:showsPreviews:synchronizer:)`` otherwise, but the resource says at
+    /// which size the image is decoded. ``imageSizing`` is the size of the view:
+    ///
+    /// ```swift
+    /// view.loadImage(ImageResource(request: request, sizing: view.imageSizing))
+    /// ```
+    public func loadImage(
+        _ resource: ImageResource, placeholder: PlatformImage? = nil, failureImage: PlatformImage? = nil,
+        showsPreviews: Bool = false, synchronizer: Synchronizer = .shared
+    ) {
+        imageLoads.load(
+            resource, placeholder: placeholder, failureImage: failureImage, showsPreviews: showsPreviews,
             synchronizer: synchronizer, on: self)
     }
 
