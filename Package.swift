@@ -27,7 +27,7 @@ let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 func page(_ name: String, _ title: String) -> Target {
     .executableTarget(
         name: name,
-        dependencies: ["Synchronizer", "ImageResource", "ScriptedServer"],
+        dependencies: ["Synchronizer", "ImageResource", "ScriptedServer", "SynchronizerTesting"],
         path: "Playground.playground/Pages/\(title).xcplaygroundpage",
         swiftSettings: settings)
 }
@@ -106,7 +106,7 @@ let package = Package(
 
         .executableTarget(
             name: "Demo", dependencies: ["Synchronizer", "ImageResource", "ScriptedServer"], swiftSettings: settings),
-        // Lists, checks and empties a cache: `Scripts/cache`.
+        // Lists, checks and empties a cache: the product `synchronizer-cache`, and `Scripts/cache`.
         .executableTarget(name: "CacheTool", dependencies: ["SQLiteCache", "HTTPCaching"], swiftSettings: settings),
         // Answers the requests of the public cache test suite: `Scripts/conformance`.
         .executableTarget(name: "ConformanceAdapter", dependencies: ["Synchronizer"], swiftSettings: settings),
@@ -151,7 +151,7 @@ let package = Package(
         .testTarget(
             name: "SynchronizerTests",
             dependencies: [
-                "Synchronizer", "HTTPCaching", "TestSupport", "TestTraits", "HostileServer",
+                "Synchronizer", "SynchronizerTesting", "HTTPCaching", "TestSupport", "TestTraits", "HostileServer",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -162,6 +162,7 @@ let package = Package(
         page("LoadingImages", "Loading Images"),
         page("LoadingJSON", "Loading JSON"),
         page("CancellingOffScreen", "Cancelling Off Screen"),
+        page("PrefetchingAndRetrying", "Prefetching and Retrying"),
         page("YourOwnResource", "Your Own Resource"),
         page("InsideTheCache", "Inside the Cache"),
     ],

@@ -5,10 +5,17 @@
 #   <!-- sample: apple -->      a client for Apple platforms: it may import UIKit and SwiftUI
 #   <!-- sample: linux -->      a client for Linux: it may import CurlSession
 #   <!-- sample: manifest -->   a part of Package.swift
+#   <!-- recipe: NAME -->       a part of a program in Examples/Recipes, which Scripts/recipes compiles and runs
 # `want` is the kind to extract; samples without a comment are of the kind "all".
 
 # Maps the next line to its source, for the compiler's messages.
 function place() { return sprintf("#sourceLocation(file: \"%s\", line: %d)\n", FILENAME, FNR) }
+
+# Scripts/recipes compiles these.
+/^<!-- recipe: [A-Za-z]+ -->$/ {
+    kind = "recipe"
+    next
+}
 
 /^<!-- sample: [a-z]+ -->$/ {
     kind = $3

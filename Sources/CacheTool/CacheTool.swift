@@ -80,9 +80,9 @@ private struct Arguments {
     }
 
     static let usage = """
-        Scripts/cache DIR             lists the responses that a SQLiteURLCache keeps in DIR, or in a folder below it
-        Scripts/cache DIR --verify    checks the database and every body; exits with 1 if anything is damaged
-        Scripts/cache DIR --purge     removes all of DIR itself, for every program that uses the directory
+        synchronizer-cache DIR             lists the responses that a SQLiteURLCache keeps in DIR, or in a folder below it
+        synchronizer-cache DIR --verify    checks the database and every body; exits with 1 if anything is corrupt
+        synchronizer-cache DIR --purge     removes all of DIR itself, for every program that uses the directory
         """
 
     let task: Task

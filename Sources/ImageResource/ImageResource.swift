@@ -73,6 +73,12 @@ public struct ImageResource: Resource {
     public func cost(of object: PlatformImage, size: Int) -> Int { object.decodedByteCount }
 }
 
+/// ``ImageResource/ImageResource`` under a name that nothing of Apple's has.
+///
+/// SwiftUI and UIKit bring another `ImageResource` into scope, for images of asset catalogues. In a file that imports both,
+/// use this name, or add `import struct ImageResource.ImageResource`.
+public typealias RemoteImage = ImageResource
+
 /// JPEG and WebP have previews while their bytes arrive: see `Synchronizer.updates(of:)`.
 extension ImageResource: ProgressiveResource {
     package func makePreviewer() -> any Previewer<PlatformImage> {

@@ -24,7 +24,7 @@ extension SQLiteURLCache {
         guard !ForkedProcess.isCurrent else { return Statistics() }
         cache.flush()
         let (counts, corrupt, inMemory) = cache.state.withLock { state in
-            (state.counts, state.corrupt.count, state.memory.memoryOnlyCount)
+            (state.counts, state.corrupt.count, state.memory.memoryOnlyRows.count)
         }
         let stored = cache.readDisk { try $0.entryCount() } ?? 0
         return Statistics(

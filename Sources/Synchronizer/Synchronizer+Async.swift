@@ -41,7 +41,8 @@ extension Synchronizer {
             _ resource: R, identity: ResourceIdentity, priority: LoadPriority?
         ) async throws -> (R.ParsedObject, LoadedObject)
     {
-        let loaded = try await result(of: job(for: resource, identity: identity, priority: priority ?? .current)).get()
+        let result = try await result(of: job(for: resource, identity: identity, priority: priority ?? .current))
+        let loaded = try result.mapError(\.unwrapped).get()
         return (try loaded.object(of: R.self), loaded)
     }
 

@@ -107,7 +107,7 @@ extension SynchronizerResult where Object: Sendable {
         case .failure(.emptyBody):
             self = .noData
         case .failure(let error):
-            self = .error(error)
+            self = .error(error.unwrapped)
         }
     }
 }

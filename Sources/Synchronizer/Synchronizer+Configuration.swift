@@ -33,6 +33,32 @@ extension Synchronizer {
         /// Which servers the client trusts over TLS, and the client's own certificate.
         public var tls = TLSConfiguration()
 
+        /// Changes the request of each load before its keys are made: adds a token, a signature, or a common header. Nil changes
+        /// none.
+        ///
+        /// Called once for each load, on no actor; also for a load that memory can answer, for prefetches and for `file:` URLs,
+        /// but not for redirects and retries. The load sends the request that you return. An error that you throw is the load's
+        /// error, unchanged. Cancelling the load cancels the task of the call, and does not wait for it. If
+        /// ``Synchronizer/removeAll()`` is called meanwhile, the request is prepared once more, for the next user.
+        ///
+        /// Because keys are not known before, no load is answered before it returns, and
+        /// ``Synchronizer/cachedObject(for:)`` is nil. If recycled cells must not flicker, put the header into the requests of
+        /// your resources instead. Loads that the hook starts itself run no hooks.
+        public var prepare: (@Sendable (_ request: URLRequest) async throws -> URLRequest)?
+
+        /// Returns the request to send instead of one that a server answered with 401 or a proxy with 407; nil if there is none,
+        /// and the response is the load's error.
+        ///
+        /// Called once for all loads that wait on the same origin and were refused with the same credentials (the headers with
+        /// a word like `auth`, `token` or `key` in their name): each of them is sent again with the credentials that you set.
+        /// So are loads that are refused later with the old credentials. A load is sent again three times at most.
+        ///
+        /// Called on no actor. An error that you throw is the error of all these loads, unchanged. The call goes on if they are
+        /// cancelled. It is not called for the response of another origin that a redirect led to, nor for a request with a body
+        /// stream. Loads that the hook starts itself, as to refresh a token, run no hooks.
+        public var authenticate:
+            (@Sendable (_ request: URLRequest, _ response: HTTPURLResponse) async throws -> URLRequest?)?
+
         /// Seconds after its lifetime for which a response may be used while it is revalidated in the background, unless the
         /// response says so itself (RFC 5861 §3). Managed mode only.
         public var staleWhileRevalidate: TimeInterval = 0
@@ -121,6 +147,14 @@ extension Synchronizer.Configuration {
             lookups: max(1, maximumParses),
             network: .init(total: max(1, maximumLoads), perHost: max(1, maximumLoadsPerHost)),
             parses: max(1, maximumParses))
+    }
+
+    var hooks: RequestHooks? {
+        let policy = sessionConfiguration.requestCachePolicy
+        let prepare = prepare.map { prepare -> RequestHooks.Prepare in
+            { ResourceIdentity(try await prepare($0)).settingDefault(policy).request }
+        }
+        return RequestHooks(prepare: prepare, authenticate: authenticate)
     }
 
     /// - Parameter makeTransport: makes a replacement for the session, which tests use; then the mode is managed.

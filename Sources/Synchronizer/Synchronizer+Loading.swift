@@ -57,23 +57,4 @@ extension LoadedObject {
     var mismatch: SynchronizerError {
         .undecodable(CocoaError(.coderReadCorrupt), .init(url: head.urlResponse.url, trace: trace))
     }
-
-    /// The trace of a load that this object answers from memory. The age of its response is its lifetime less the time left.
-    func traceFromMemory(at now: Date) -> LoadTrace {
-        var trace = LoadTrace()
-        trace.source = .memory
-        trace.reason = "the parsed object was in memory"
-        trace.lifetime = self.trace.lifetime
-        trace.lifetimeRule = self.trace.lifetimeRule
-        if let lifetime = trace.lifetime, freshUntil != .distantPast, freshUntil != .distantFuture {
-            trace.age = max(0, lifetime - freshUntil.timeIntervalSince(now))
-        }
-        return trace
-    }
-
-    func fromMemory(at now: Date) -> LoadedObject {
-        LoadedObject(
-            object: object, cost: cost, run: run, bodyDigest: bodyDigest, head: head, freshUntil: freshUntil,
-            trace: traceFromMemory(at: now))
-    }
 }

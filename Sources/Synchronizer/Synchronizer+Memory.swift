@@ -3,6 +3,9 @@ import HTTPCaching
 
 extension Synchronizer {
     /// The parsed object, if it is in memory and may be used. Never blocks, and never loads.
+    ///
+    /// Nil with ``Configuration/prepare``: which object belongs to the request is known when the hook has returned, and that of
+    /// an earlier request may be another user's.
     public func cachedObject<R: Resource>(for resource: R) -> R.ParsedObject? {
         cachedObject(for: resource, identity: identity(of: resource))
     }
@@ -17,16 +20,26 @@ extension Synchronizer {
     ///
     /// The target of a redirect is removed too, if an object in memory knows it. A load in flight continues for its subscribers;
     /// no load joins it any more, and its response is not kept. Never blocks.
+    ///
+    /// With ``Configuration/prepare``, all this holds for the URL of the resource at once. If the hook changes the URL, it holds
+    /// for the other URL when the hook has returned.
     public func invalidate<R: Resource>(_ resource: R) {
-        let identity = resource.identity
-        var targets: Set<URL> = []
-        if let sharing = identity.sharing {
-            let dropped = memory.take { $0.identity == sharing }
-            targets = Set(dropped.compactMap(\.trace.redirects.last))
+        let request = resource.identity.request
+        invalidate(request)
+        guard let prepare = configuration.hooks?.prepare else { return }
+        Task {
+            guard let prepared = try? await loader.prepared(request, prepare), prepared.cacheKey != request.cacheKey
+            else { return }
+            invalidate(prepared)
         }
-        let requests = [identity.request] + targets.map { URLRequest(url: $0) }
+    }
+
+    private func invalidate(_ request: URLRequest) {
+        let key = request.cacheKey
+        let dropped = memory.take { $0.identity.cacheKey == key }
+        let requests = [request] + Set(dropped.compactMap(\.trace.redirects.last)).map { URLRequest(url: $0) }
         fetcher.removeStoredSoon(for: requests)
-        loader.invalidate(Set(requests.compactMap { $0.url.map { CacheRules.cacheKey(of: $0.absoluteString) } }))
+        loader.invalidate(Set(requests.compactMap(\.cacheKey)))
     }
 
     /// Removes all parsed objects from memory; stored responses stay.
@@ -57,7 +70,9 @@ extension Synchronizer {
 
     /// The object in memory if the request's cache policy allows it.
     func known<R: Resource>(_ resource: R, identity: ResourceIdentity) -> LoadedObject? {
-        guard let use = identity.memoryCachePolicy, let key = resource.objectKey(identity) else { return nil }
+        guard !preparesRequests, let use = identity.memoryCachePolicy, let key = resource.objectKey(identity) else {
+            return nil
+        }
         return memory.value(for: key, now: freshnessClock.now, anyAge: use == .ofAnyAge)
     }
 

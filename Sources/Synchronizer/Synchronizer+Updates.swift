@@ -17,7 +17,7 @@ extension Synchronizer {
                     continuation.yield(update)
                     if update.phase.isLast { continuation.finish() }
                 case .failure(let error):
-                    continuation.finish(throwing: error)
+                    continuation.finish(throwing: error.unwrapped)
                 }
             }
             continuation.onTermination = { _ in cancel() }
@@ -65,18 +65,7 @@ extension Synchronizer {
     ) -> CancelLoading {
         let job = job(for: resource, identity: identity, priority: priority)
         let steps = UpdateSteps<R>(step)
-        let now = time.now
-        if identity.memoryCachePolicy != nil, let key = job.objectKey,
-            let known = memory.value(for: key, now: now, anyAge: true)
-        {
-            let isFresh = now < known.freshUntil
-            let isLast = isFresh || job.identity?.memoryCachePolicy == .ofAnyAge
-            if isLast || known.mayBeShownStale {
-                noteUse(of: known, identity: job.identity) { job.request.url }
-                steps.show(known.fromMemory(at: now), isLast: isLast)
-            }
-            if isLast { return {} }
-        }
+        if !preparesRequests, show(job, steps: steps) { return {} }
         let subscription = Locked(Subscription())
         subscribe(job, steps: steps, subscription: subscription)
         return { [loader] in
@@ -85,14 +74,34 @@ extension Synchronizer {
         }
     }
 
+    /// Shows the object in memory, if it may be shown. Returns whether it is the last step. With `ifStale`, the load shows it
+    /// unless it is stale.
+    private func show<R: Resource>(_ job: LoadJob, steps: UpdateSteps<R>, ifStale: Bool = false) -> Bool {
+        let now = time.now
+        guard let use = job.identity?.memoryCachePolicy, let key = job.objectKey,
+            let known = memory.value(for: key, now: now, anyAge: true)
+        else { return false }
+        let isLast = now < known.freshUntil || use == .ofAnyAge
+        if isLast, ifStale { return false }
+        if isLast || known.mayBeShownStale {
+            noteUse(of: known, identity: job.identity) { job.request.url }
+            steps.show(known.fromMemory(at: now), isLast: isLast)
+        }
+        return isLast
+    }
+
     /// Subscribes to the load; a second time for the revalidation, if the first result is stale while it is revalidated.
     private func subscribe<R: Resource>(
         _ job: LoadJob, steps: UpdateSteps<R>, subscription: Locked<Subscription>
     ) {
         guard let round = subscription.withLock({ $0.beginRound() }) else { return }
+        let sent = Locked(job)
         let receiver = LoadReceiver(job.hasPreviews ? [.stored, .previews] : .stored) { [self] step in
             switch step {
             case .progressed: break
+            case .prepared(let job):
+                sent.withLock { $0 = job }
+                _ = show(job, steps: steps, ifStale: true)
             case .stored(let loaded): steps.show(loaded, isLast: false)
             case .previewed(let object, let head): steps.preview(object, head: head)
             case .finished(let id, let result):
@@ -101,7 +110,7 @@ extension Synchronizer {
                     return steps.end(with: result)
                 }
                 steps.show(loaded, isLast: false)
-                subscribe(job.awaitingRefresh, steps: steps, subscription: subscription)
+                subscribe(sent.withLock { $0 }.awaitingRefresh, steps: steps, subscription: subscription)
             }
         }
         let id = enter(job, receiver: receiver)

@@ -25,6 +25,8 @@ public final class Synchronizer: Sendable {
     let observer: (any SynchronizerObserver)?
     /// Whether there is an observer, in a byte of its own: each memory lookup reads it.
     let isObserved: Bool
+    /// Whether a hook prepares requests, so that their keys are not known yet.
+    let preparesRequests: Bool
     private let stopListening: CancelLoading
 
     /// A synchronizer for the whole program, with the default configuration: it injects no lifetime, and stores responses in
@@ -69,6 +71,11 @@ public final class Synchronizer: Sendable {
         let observer = Signposts.observer(before: configuration.observer)
         self.observer = observer
         isObserved = observer != nil
+        preparesRequests = configuration.prepare != nil
+        let known: @Sendable (LoadJob, Date) -> LoadedObject? = { job, now in
+            guard let key = job.objectKey, let use = job.identity?.memoryCachePolicy else { return nil }
+            return memory.value(for: key, now: now, anyAge: use == .ofAnyAge)
+        }
         self.fetcher = fetcher
         loader = Loader(
             fetcher: fetcher, time: time, limits: configuration.limits,
@@ -88,11 +95,9 @@ public final class Synchronizer: Sendable {
                     }
                 },
                 forgetObject: { memory.remove($0) },
-                forget: { keys in memory.remove { keys.contains($0.identity.cacheKey) } }), observer: observer)
-        prefetcher = Prefetcher(loader: loader) { job in
-            guard let key = job.objectKey, let use = job.identity?.memoryCachePolicy else { return nil }
-            return memory.value(for: key, now: time.now, anyAge: use == .ofAnyAge)
-        }
+                forget: { keys in memory.remove { keys.contains($0.identity.cacheKey) } }, known: known),
+            hooks: configuration.hooks, observer: observer)
+        prefetcher = Prefetcher(loader: loader) { known($0, time.now) }
         stopListening = MemoryPressure.system.listen { [weak memory] in memory?.purge() }
     }
 

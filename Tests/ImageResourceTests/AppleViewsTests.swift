@@ -194,10 +194,12 @@
         func modelWithPreviews() async throws {
             let gate = try serveHalf()
             let resource = ImageResource(url: bench.server.url("/slow"))
-            let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
-            let task = Task { await model.follow(resource, identity: resource.identity, showsPreviews: true) }
+            let model = ResourceModel<ImageResource>()
+            let task = Task {
+                await model.follow(resource, identity: resource.identity, from: synchronizer, showsPreviews: true)
+            }
             func phase() -> ResourceBinding<ImageResource>.Phase {
-                model.phase(for: resource, identity: resource.identity, changingBy: Transaction())
+                model.phase(for: resource, identity: resource.identity, from: synchronizer, changingBy: Transaction())
             }
             try await waitUntil("a preview is shown") { if case .preview = phase() { true } else { false } }
             #expect(ResourceImagePhase(phase()).image != nil)
@@ -210,34 +212,38 @@
         @Test("a SwiftUI view loads as long as its task runs, and shows what is in memory at once")
         func model() async throws {
             let resource = ImageResource(url: bench.server.url("/image"))
-            let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
-            #expect(model.phase(for: nil, identity: nil, changingBy: Transaction()).object == nil)
-            let task = Task { await model.follow(resource, identity: resource.identity) }
+            let model = ResourceModel<ImageResource>()
+            #expect(model.phase(for: nil, identity: nil, from: synchronizer, changingBy: Transaction()).object == nil)
+            let task = Task { await model.follow(resource, identity: resource.identity, from: synchronizer) }
             try await waitUntil("the image is shown") {
-                model.phase(for: resource, identity: resource.identity, changingBy: Transaction()).object != nil
+                model.phase(for: resource, identity: resource.identity, from: synchronizer, changingBy: Transaction())
+                    .object != nil
             }
             task.cancel()
             await task.value
-            let other = ResourceModel<ImageResource>(synchronizer: synchronizer)
-            #expect(other.phase(for: resource, identity: resource.identity, changingBy: Transaction()).object != nil)
+            let other = ResourceModel<ImageResource>()
+            #expect(
+                other.phase(for: resource, identity: resource.identity, from: synchronizer, changingBy: Transaction())
+                    .object != nil)
         }
 
         @Test("a task that ends late does not cancel the load of the next one, for the same resource")
         func lateEnd() async throws {
             let gate = Gate()
             bench.server["/slow"] = Reply(try Self.sample(), status: 200).waiting(for: gate, .beforeHead)
-            let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
+            let model = ResourceModel<ImageResource>()
             let resource = ImageResource(url: bench.server.url("/slow"))
-            let first = Task { await model.follow(resource, identity: resource.identity) }
+            let first = Task { await model.follow(resource, identity: resource.identity, from: synchronizer) }
             try await gate.waitForArrivals(1)
             let started = model.followed
-            let second = Task { await model.follow(resource, identity: resource.identity) }
+            let second = Task { await model.follow(resource, identity: resource.identity, from: synchronizer) }
             try await waitUntil("the second task has begun") { model.followed != started }
             first.cancel()
             await first.value
             gate.open()
             try await waitUntil("the image is shown") {
-                model.phase(for: resource, identity: resource.identity, changingBy: Transaction()).object != nil
+                model.phase(for: resource, identity: resource.identity, from: synchronizer, changingBy: Transaction())
+                    .object != nil
             }
             second.cancel()
             await second.value
@@ -247,10 +253,10 @@
         func modelGone() async throws {
             let gate = Gate()
             bench.server["/slow"] = Reply(try Self.sample(), status: 200).waiting(for: gate, .beforeHead)
-            let model = ResourceModel<ImageResource>(synchronizer: synchronizer)
+            let model = ResourceModel<ImageResource>()
             let url = bench.server.url("/slow")
             let resource = ImageResource(url: url)
-            let task = Task { await model.follow(resource, identity: resource.identity) }
+            let task = Task { await model.follow(resource, identity: resource.identity, from: synchronizer) }
             try await gate.waitForArrivals(1)
             task.cancel()
             await task.value

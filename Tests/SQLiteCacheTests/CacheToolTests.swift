@@ -15,7 +15,7 @@ struct CacheToolTests {
     private let now = Date()
 
     private func run(_ options: String...) throws -> (lines: [String], status: Int32) {
-        let tool = try ChildProcess(program: "CacheTool", [directory.url.path] + options)
+        let tool = try ChildProcess(program: "synchronizer-cache", [directory.url.path] + options)
         let lines = tool.rest()
         return (lines, tool.status)
     }
@@ -117,7 +117,7 @@ struct CacheToolTests {
             opened.storeCachedResponse(try Sample.cached(url, Data([1])), for: try Sample.request(url))
             opened.flush()
             for directory in [cache, cache.deletingLastPathComponent(), directory.url] {
-                let tool = try ChildProcess(program: "CacheTool", [directory.path])
+                let tool = try ChildProcess(program: "synchronizer-cache", [directory.path])
                 let expected = number == 2 && directory == self.directory.url ? "/2" : "/1"
                 #expect(tool.rest().dropFirst().first?.hasSuffix(expected) == true, "\(directory.path)")
                 #expect(tool.status == 0)
@@ -135,7 +135,7 @@ struct CacheToolTests {
             opened.flush()
         }
         for options in [[], ["--verify"], ["--purge"]] {
-            let tool = try ChildProcess(program: "CacheTool", [directory.url.path] + options)
+            let tool = try ChildProcess(program: "synchronizer-cache", [directory.url.path] + options)
             #expect(tool.rest().isEmpty && tool.status == 2)
         }
     }
@@ -143,7 +143,7 @@ struct CacheToolTests {
     @Test("where there is no cache it says so, exits with 2, and makes none")
     func noCache() throws {
         for options in [[], ["--verify"], ["--purge"], ["--nonsense"]] {
-            let tool = try ChildProcess(program: "CacheTool", [directory.url.path] + options)
+            let tool = try ChildProcess(program: "synchronizer-cache", [directory.url.path] + options)
             #expect(tool.rest().isEmpty)
             #expect(tool.status == 2)
         }

@@ -58,6 +58,6 @@ struct ModelTests {
         let directory = TemporaryDirectory()
         let children = try (1...3).map { try ChildProcess("model", directory, [$0, 1500, memory]) }
         for child in children { child.expectSuccess() }
-        #expect(try ChildProcess(program: "CacheTool", [directory.url.path, "--verify"]).rest().count == 1)
+        #expect(try ChildProcess(program: "synchronizer-cache", [directory.url.path, "--verify"]).rest().count == 1)
     }
 }

@@ -196,6 +196,16 @@ struct StubServerTests {
         }
     }
 
+    @Test("fixed objects are in memory from the start, and everything else is offline")
+    func fixed() async throws {
+        let (known, unknown) = (try resource("/a"), try resource("/b"))
+        let synchronizer = Synchronizer.fixed(FixedObject(Data("fixed".utf8), for: known))
+        #expect(synchronizer.cachedObject(for: known) == Data("fixed".utf8))
+        #expect(try await synchronizer.loaded(known).source == .memory)
+        #expect(synchronizer.cachedObject(for: JSONResource<[Int]>(request: known.request())) == nil)
+        await #expect(throws: SynchronizerError.self) { try await synchronizer.load(unknown) }
+    }
+
     private func error(of synchronizer: Synchronizer) async throws -> any Error {
         do {
             _ = try await synchronizer.load(resource("/a"))

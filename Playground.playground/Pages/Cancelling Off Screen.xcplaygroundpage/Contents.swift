@@ -65,4 +65,4 @@ print("The 10 visible cells have their images.")
 print("\(feed.items.count - counts.requests + 1) images were never requested: their loads were cancelled in the queue.")
 print(
     "The server sent \(counts.bodyBytesSent / 1_000_000) MB; all images are \(everything / 1_000_000) MB.")
-//: [Next: Your Own Resource](@next)
+//: [Next: Prefetching and Retrying](@next)

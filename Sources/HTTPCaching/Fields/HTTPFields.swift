@@ -1,32 +1,41 @@
 /// The field lines of a message, in order; names compare without regard to case (RFC 9110 §5).
-package struct HTTPFields: Hashable, Sendable {
-    package struct Line: Hashable, Sendable {
-        package let name: String
-        package let value: String
+public struct HTTPFields: Hashable, Sendable, Codable {
+    /// A field line.
+    public struct Line: Hashable, Sendable, Codable {
+        /// The name, as it was sent.
+        public let name: String
+        /// The value, without the white space around it.
+        public let value: String
 
-        package init(name: String, value: String) {
+        /// Creates a line.
+        public init(name: String, value: String) {
             self.name = name
             self.value = value
         }
     }
 
-    package private(set) var lines: [Line] = []
+    /// The lines, in order.
+    public private(set) var lines: [Line] = []
 
-    package init() {}
+    /// Creates no lines.
+    public init() {}
 
-    package init(_ pairs: [(String, String)]) {
+    /// Creates a line of each pair of a name and a value.
+    public init(_ pairs: [(String, String)]) {
         lines = pairs.map { Line(name: $0.0, value: $0.1) }
     }
 
-    package init(_ dictionary: [String: String]) {
+    /// Creates a line of each entry.
+    public init(_ dictionary: [String: String]) {
         lines = dictionary.map { Line(name: $0.key, value: $0.value) }
     }
 
-    package var isEmpty: Bool { lines.isEmpty }
+    /// Whether there are no lines.
+    public var isEmpty: Bool { lines.isEmpty }
 
     /// The values of all lines of that name, joined as in RFC 9110 §5.2; nil if there is none.
     /// Setting replaces all lines of that name with one, or removes them.
-    package subscript(name: String) -> String? {
+    public subscript(name: String) -> String? {
         get {
             var combined: String?
             for line in lines where Self.same(line.name, name) {
@@ -40,12 +49,13 @@ package struct HTTPFields: Hashable, Sendable {
         }
     }
 
-    package func contains(_ name: String) -> Bool {
+    /// Whether there is a line of that name.
+    public func contains(_ name: String) -> Bool {
         lines.contains { Self.same($0.name, name) }
     }
 
     /// The value of each line of that name, in order.
-    package func values(of name: String) -> [String] {
+    public func values(of name: String) -> [String] {
         lines.filter { Self.same($0.name, name) }.map(\.value)
     }
 
@@ -61,11 +71,13 @@ package struct HTTPFields: Hashable, Sendable {
         lines.reserveCapacity(count)
     }
 
-    package mutating func add(_ name: String, _ value: String) {
+    /// Adds a line at the end.
+    public mutating func add(_ name: String, _ value: String) {
         lines.append(Line(name: name, value: value))
     }
 
-    package mutating func remove(_ name: String) {
+    /// Removes all lines of that name.
+    public mutating func remove(_ name: String) {
         lines.removeAll { Self.same($0.name, name) }
     }
 
@@ -75,7 +87,7 @@ package struct HTTPFields: Hashable, Sendable {
     }
 
     /// Replaces all lines of each name in `newer` with those of `newer`.
-    package mutating func replace(with newer: HTTPFields) {
+    public mutating func replace(with newer: HTTPFields) {
         lines.removeAll { newer.contains($0.name) }
         lines += newer.lines
     }

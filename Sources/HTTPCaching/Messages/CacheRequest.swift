@@ -1,13 +1,28 @@
 /// The parts of a request that matter to a cache.
-package struct CacheRequest: Hashable, Sendable {
-    /// The key of the target URI; see ``CacheRules/cacheKey(of:)``.
-    package var url: String
-    package var method: String
+public struct CacheRequest: Hashable, Sendable {
+    /// The key of the target URI; see ``HTTPCache/key(of:)``.
+    public package(set) var url: String
+    /// The method, such as `GET`. Case matters (RFC 9110 §9.1).
+    public package(set) var method: String
     /// The request's own fields.
-    package var fields: HTTPFields
+    public package(set) var fields: HTTPFields
     /// The fields that the session adds: cookies from its storage and its additional headers.
     package var sessionHeaders: HTTPFields
-    package var policy: CachePolicy
+    /// What the caller wants of the cache.
+    public package(set) var policy: CachePolicy
+
+    /// Creates a request.
+    ///
+    /// - Parameters:
+    ///   - url: an absolute HTTP URL.
+    ///   - method: the method.
+    ///   - fields: all fields that will be sent, also cookies: they select among the stored responses.
+    ///   - policy: what the caller wants of the cache.
+    public init(
+        url: URL, method: String = "GET", fields: HTTPFields = HTTPFields(), policy: CachePolicy = .useProtocol
+    ) {
+        self.init(url: CacheRules.cacheKey(of: url.absoluteString), method: method, fields: fields, policy: policy)
+    }
 
     package init(
         url: String, method: String = "GET", fields: HTTPFields = HTTPFields(),
@@ -47,9 +62,9 @@ private func isOneWord(_ text: String) -> Bool {
     text.withBytes { !$0.isEmpty && $0.allSatisfy { $0 > UInt8(ascii: " ") && $0 != 0x7f } }
 }
 
-/// Foundation's `URLRequest.CachePolicy`: seven names for six policies (`reloadIgnoringCacheData` is the same as
-/// `reloadIgnoringLocalCacheData`).
-package enum CachePolicy: Hashable, Sendable, CaseIterable {
+/// What a caller wants of the cache: Foundation's `URLRequest.CachePolicy`, which has seven names for these six
+/// (`reloadIgnoringCacheData` is the same as `reloadIgnoringLocalCacheData`).
+public enum CachePolicy: Hashable, Sendable, CaseIterable {
     /// Follow the protocol.
     case useProtocol
     /// Use the network, without validators; store the response.

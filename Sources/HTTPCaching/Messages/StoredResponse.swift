@@ -1,23 +1,28 @@
 /// The parts of a response that a cache stores besides its body (RFC 9111 §3): all that later decisions need.
-package struct StoredResponse: Hashable, Sendable {
+///
+/// ``HTTPCache/storing(_:fields:answering:among:requestTime:responseTime:)`` creates it. Encode it to keep it on a disk.
+public struct StoredResponse: Hashable, Sendable, Codable {
     /// The target URI of the request: absolute, with its query, without a fragment (RFC 9111 §2).
-    package var url: String
+    public package(set) var url: String
     /// The method of the request: `GET`, or `HEAD` for a response without a body.
-    package var method: String
-    /// The request fields that select the response (RFC 9111 §4.1).
-    package var selectingFields: HTTPFields
-    package var status: Int
-    package var fields: HTTPFields
-    /// The times at which the request was sent and the response arrived, by the local clock (RFC 9111 §4.2.3).
-    package var requestTime: Date
-    package var responseTime: Date
+    public package(set) var method: String
+    /// The request fields that select the response (RFC 9111 §4.1). Credentials are digests.
+    public package(set) var selectingFields: HTTPFields
+    /// The status code.
+    public package(set) var status: Int
+    /// The fields, without those of the connection.
+    public package(set) var fields: HTTPFields
+    /// The time at which the request was sent, by the local clock (RFC 9111 §4.2.3).
+    public package(set) var requestTime: Date
+    /// The time at which the response arrived, by the local clock (RFC 9111 §4.2.3).
+    public package(set) var responseTime: Date
     /// The part of the representation that the body holds; nil if it is the whole (RFC 9111 §3.3).
     package var part: Part?
     /// The `Cache-Control` value that the session's delegate injected; nil if the server's own stands.
     package var injectedCacheControl: String?
 
     /// Bytes `range` of a representation; `completeLength` is nil if the server did not state it.
-    package struct Part: Hashable, Sendable {
+    package struct Part: Hashable, Sendable, Codable {
         package var range: Range<Int>
         package var completeLength: Int?
 

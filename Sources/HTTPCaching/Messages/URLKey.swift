@@ -10,7 +10,7 @@ extension CacheRules {
     }
 
     /// Whether two absolute URIs have the same origin: scheme, host and port (RFC 9110 §4.3.1).
-    static func sameOrigin(_ one: String, _ other: String) -> Bool {
+    package static func sameOrigin(_ one: String, _ other: String) -> Bool {
         guard let one = URIParts(one.prefix { $0 != "#" }), let other = URIParts(other.prefix { $0 != "#" }) else {
             return false
         }

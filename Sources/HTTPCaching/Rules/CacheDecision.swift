@@ -15,11 +15,14 @@ package enum CacheDecision: Hashable, Sendable {
 }
 
 /// A response stored for the URI of a request, and the length of its body.
-package struct Candidate: Hashable, Sendable {
-    package var response: StoredResponse
-    package var bodySize: Int
+public struct Candidate: Hashable, Sendable {
+    /// The response.
+    public package(set) var response: StoredResponse
+    /// The bytes of its body.
+    public package(set) var bodySize: Int
 
-    package init(_ response: StoredResponse, bodySize: Int) {
+    /// Creates a candidate.
+    public init(_ response: StoredResponse, bodySize: Int) {
         self.response = response
         self.bodySize = bodySize
     }

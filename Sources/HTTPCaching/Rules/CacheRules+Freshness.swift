@@ -1,7 +1,9 @@
 /// The age of a stored response and its freshness lifetime, in seconds (RFC 9111 §4.2).
-package struct Freshness: Hashable, Sendable {
-    package let age: TimeInterval
-    package let lifetime: TimeInterval
+public struct Freshness: Hashable, Sendable {
+    /// Seconds since the response was generated or validated; infinite if the clock was set back since (§4.2.3).
+    public let age: TimeInterval
+    /// Seconds for which it is fresh (§4.2.1).
+    public let lifetime: TimeInterval
     package let rule: LifetimeRule
 
     package init(age: TimeInterval, lifetime: TimeInterval, rule: LifetimeRule) {
@@ -11,9 +13,9 @@ package struct Freshness: Hashable, Sendable {
     }
 
     /// §4.2: a response is fresh while its lifetime is greater than its age.
-    package var isFresh: Bool { lifetime > age }
+    public var isFresh: Bool { lifetime > age }
     /// How long it has been stale; negative while it is fresh.
-    package var staleness: TimeInterval { age - lifetime }
+    public var staleness: TimeInterval { age - lifetime }
 }
 
 /// The source of a response's lifetime (RFC 9111 §4.2.1, §4.2.2).

@@ -54,7 +54,8 @@ extension Explanation: CustomStringConvertible {
 }
 
 extension Freshness: CustomStringConvertible {
-    package var description: String {
+    /// Such as “age 12 s of 3600 s (max-age)”.
+    public var description: String {
         age == .infinity
             ? "the clock was set back since it was stored"
             : "age \(age.wholeSeconds) s of \(lifetime.wholeSeconds) s (\(rule.rawValue))"

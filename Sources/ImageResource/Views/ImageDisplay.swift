@@ -2,7 +2,7 @@ public import Foundation
 public import ImageCodecs
 public import Synchronizer
 
-/// A view that shows an image and can load it: `UIImageView`, `NSImageView`, or your own.
+/// A view that shows an image and can load it: `UIImageView`, `NSImageView`, `UIButton`, `NSButton`, or your own.
 ///
 /// ```swift
 /// cell.imageView.loadImage(url, placeholder: grey)
@@ -44,7 +44,7 @@ extension ImageDisplay {
     ///   - processing: What happens to the decoded image, in this order, such as `[.cropToFill, .roundedCorners(12)]`.
     ///   - transition: How an image appears that was not in memory.
     ///   - showsPreviews: Whether to show previews: the stored image at once, even if it is stale, or otherwise the part
-    ///     that has     arrived, if the format allows it. Previews cost decodes.
+    ///     that has arrived, if the format allows it. Previews cost decodes.
     ///   - synchronizer: The synchronizer that loads.
     public func loadImage(
         _ url: URL?, placeholder: PlatformImage? = nil, failureImage: PlatformImage? = nil,
@@ -57,6 +57,24 @@ extension ImageDisplay {
                 ImageResource(request: URLRequest(url: $0), sizing: sizing ?? imageSizing, processing: processing)
             },
             placeholder: placeholder, failureImage: failureImage, showsPreviews: showsPreviews,
+            synchronizer: synchronizer, on: self)
+    }
+
+    /// Loads an image with your own request: with headers, a token, a cache policy.
+    ///
+    /// As ``loadImage(_:placeholder:failureImage:sizing:processing:transition:showsPreviews:synchronizer:)`` otherwise, but
+    /// the resource says at which size the image is decoded and how it is processed. ``imageSizing`` is the size of the view:
+    ///
+    /// ```swift
+    /// view.loadImage(ImageResource(request: request, sizing: view.imageSizing))
+    /// ```
+    public func loadImage(
+        _ resource: ImageResource, placeholder: PlatformImage? = nil, failureImage: PlatformImage? = nil,
+        transition: ImageTransition = .none, showsPreviews: Bool = false, synchronizer: Synchronizer = .shared
+    ) {
+        imageLoads.transition = transition
+        imageLoads.load(
+            resource, placeholder: placeholder, failureImage: failureImage, showsPreviews: showsPreviews,
             synchronizer: synchronizer, on: self)
     }
 

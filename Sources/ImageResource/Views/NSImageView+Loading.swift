@@ -4,16 +4,7 @@
     extension NSImageView: ImageDisplay {
         /// The size depends on the view's bounds, scaling and screen. An empty view, as before its first layout, requests
         /// no more than its window or a screen can show.
-        public var imageSizing: ImageSizing {
-            let space = bounds.isEmpty ? window?.frame.size ?? NSScreen.main?.frame.size ?? bounds.size : bounds.size
-            let scale = window?.backingScaleFactor ?? NSScreen.main?.backingScaleFactor ?? 2
-            switch imageScaling {
-            case .scaleProportionallyDown, .scaleProportionallyUpOrDown:
-                return .space(space, contentMode: .aspectFit, scale: scale)
-            case .scaleAxesIndependently: return .space(space, contentMode: .aspectFill, scale: scale)
-            default: return .stored  // It is shown as large as it is.
-            }
-        }
+        public var imageSizing: ImageSizing { sizing(for: imageScaling) }
 
         /// The loads of this view.
         public var imageLoads: ImageLoads { .associated(with: self) }
@@ -26,6 +17,28 @@
             fade.duration = duration
             layer?.add(fade, forKey: "Synchronizer.fade")
             self.image = image
+        }
+    }
+
+    extension NSButton: ImageDisplay {
+        /// The size depends on the button's bounds, scaling and screen. An empty button, as before its first layout,
+        /// requests no more than its window or a screen can show.
+        public var imageSizing: ImageSizing { sizing(for: imageScaling) }
+
+        /// The loads of this button.
+        public var imageLoads: ImageLoads { .associated(with: self) }
+    }
+
+    extension NSView {
+        fileprivate func sizing(for scaling: NSImageScaling) -> ImageSizing {
+            let space = bounds.isEmpty ? window?.frame.size ?? NSScreen.main?.frame.size ?? bounds.size : bounds.size
+            let scale = window?.backingScaleFactor ?? NSScreen.main?.backingScaleFactor ?? 2
+            switch scaling {
+            case .scaleProportionallyDown, .scaleProportionallyUpOrDown:
+                return .space(space, contentMode: .aspectFit, scale: scale)
+            case .scaleAxesIndependently: return .space(space, contentMode: .aspectFill, scale: scale)
+            default: return .stored  // It is shown as large as it is.
+            }
         }
     }
 #endif

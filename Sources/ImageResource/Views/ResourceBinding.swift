@@ -49,6 +49,8 @@ public final class ResourceBinding<R: Resource> {
     private let show: @MainActor (Phase) -> Void
     private var machine = BindingMachine<Key>()
     private let current = CurrentLoad()
+    /// What was requested last.
+    private var latest: (resource: R, showsPreviews: Bool)?
     /// The phase that was shown last; `empty` also after a cancelled load.
     public private(set) var phase = Phase.empty
 
@@ -68,14 +70,15 @@ public final class ResourceBinding<R: Resource> {
     /// - Parameters:
     ///   - resource: The resource to load.
     ///   - showsPreviews: Whether to show previews as ``Phase/preview(_:)``: the stored object at once, even if it is
-    ///     stale, or     otherwise the part of an image that has arrived, if its format allows it. Previews cost decodes.
-    ///     They never replace an     object that is already shown.
+    ///     stale, or otherwise the part of an image that has arrived, if its format allows it. Previews cost decodes.
+    ///     They never replace an object that is already shown.
     public func load(_ resource: R?, showsPreviews: Bool = false) {
         load(resource, identity: resource?.identity, showsPreviews: showsPreviews)
     }
 
     /// Does the same as ``load(_:showsPreviews:)`` for a caller that already knows the identity.
     func load(_ resource: R?, identity: ResourceIdentity?, showsPreviews: Bool) {
+        latest = resource.map { ($0, showsPreviews) }
         let key = resource.flatMap { resource in identity.map { Key(identity: $0, variant: resource.variant) } }
         switch machine.ask(key) {
         case .goOn: return
@@ -86,6 +89,14 @@ public final class ResourceBinding<R: Resource> {
             guard let resource, let identity else { return }
             begin(resource, identity: identity, token: token, showsPreviews: showsPreviews)
         }
+    }
+
+    /// Loads the resource again if its load has failed. Has no effect otherwise, so a button may call it more than once.
+    ///
+    /// The cache policy of the resource's request applies: an error that the server allows to be cached may be repeated.
+    public func retry() {
+        guard case .failure = phase, let latest else { return }
+        load(latest.resource, showsPreviews: latest.showsPreviews)
     }
 
     private func begin(_ resource: R, identity: ResourceIdentity, token: Token, showsPreviews: Bool) {

@@ -20,29 +20,26 @@
     public struct ResourceImage<Content: View>: View {
         private let resource: ImageResource?
         private let showsPreviews: Bool
-        private let synchronizer: Synchronizer
+        private let synchronizer: Synchronizer?
         private let transaction: Transaction
-        private let content: (ResourceImagePhase) -> Content
+        private let content: (ResourceImagePhase, _ retry: @escaping @MainActor () -> Void) -> Content
 
+        /// Creates a view of an image with your own request: with headers, a token, a cache policy.
+        ///
         /// - Parameters:
-        ///   - url: The image's URL; nil shows the phase `empty`.
-        ///   - sizing: The size at which the image is decoded. Its `scale` is that of the image.
-        ///   - processing: What happens to the decoded image, in this order, such as `[.cropToFill(size), .circle]`.
+        ///   - resource: The image; nil shows the phase `empty`.
         ///   - transition: How an image appears that was not in memory. `.fade` replaces the transaction by an animation.
         ///   - showsPreviews: Whether to show previews in the phase `success`: the stored image at once, even if it is
-        ///     stale, or     otherwise the part that has arrived, if the format allows it. Previews cost decodes.
-        ///   - synchronizer: The synchronizer that loads. It is taken when the view first appears.
+        ///     stale, or otherwise the part that has arrived, if the format allows it. Previews cost decodes.
+        ///   - synchronizer: The synchronizer that loads; nil for that of the environment. Another one loads again.
         ///   - transaction: How the view changes from phase to phase, such as `Transaction(animation: .default)`.
-        ///   - content: What to show in each phase.
+        ///   - content: What to show in each phase, and an action that loads again after a failure.
         public init(
-            url: URL?, sizing: ImageSizing = .stored, processing: [ImageProcessing] = [],
-            transition: ImageTransition = .none, showsPreviews: Bool = false,
-            synchronizer: Synchronizer = .shared, transaction: Transaction = Transaction(),
-            @ViewBuilder content: @escaping (ResourceImagePhase) -> Content
+            _ resource: ImageResource?, transition: ImageTransition = .none, showsPreviews: Bool = false,
+            synchronizer: Synchronizer? = nil, transaction: Transaction = Transaction(),
+            @ViewBuilder content: @escaping (ResourceImagePhase, _ retry: @escaping @MainActor () -> Void) -> Content
         ) {
-            resource = url.map {
-                ImageResource(request: URLRequest(url: $0), sizing: sizing, processing: processing)
-            }
+            self.resource = resource
             self.showsPreviews = showsPreviews
             self.synchronizer = synchronizer
             // An image in memory is in the first frame, before any transaction.
@@ -51,29 +48,39 @@
             self.content = content
         }
 
+        /// Creates a view of an image with your own request, whose content does not offer to load again.
+        public init(
+            _ resource: ImageResource?, transition: ImageTransition = .none, showsPreviews: Bool = false,
+            synchronizer: Synchronizer? = nil, transaction: Transaction = Transaction(),
+            @ViewBuilder content: @escaping (ResourceImagePhase) -> Content
+        ) {
+            self.init(
+                resource, transition: transition, showsPreviews: showsPreviews, synchronizer: synchronizer,
+                transaction: transaction
+            ) { phase, _ in content(phase) }
+        }
+
         /// Creates a view that shows nothing until the image has loaded, or if it fails to load.
         public init(
-            url: URL?, sizing: ImageSizing = .stored, processing: [ImageProcessing] = [],
-            transition: ImageTransition = .none, showsPreviews: Bool = false,
-            synchronizer: Synchronizer = .shared, transaction: Transaction = Transaction()
+            _ resource: ImageResource?, transition: ImageTransition = .none, showsPreviews: Bool = false,
+            synchronizer: Synchronizer? = nil, transaction: Transaction = Transaction()
         ) where Content == Image? {
             self.init(
-                url: url, sizing: sizing, processing: processing, transition: transition, showsPreviews: showsPreviews,
-                synchronizer: synchronizer, transaction: transaction
-            ) { $0.image }
+                resource, transition: transition, showsPreviews: showsPreviews, synchronizer: synchronizer,
+                transaction: transaction
+            ) { phase, _ in phase.image }
         }
 
         /// Creates a view with a placeholder, shown until the image has loaded and if it fails to load.
         public init<I: View, P: View>(
-            url: URL?, sizing: ImageSizing = .stored, processing: [ImageProcessing] = [],
-            transition: ImageTransition = .none, showsPreviews: Bool = false,
-            synchronizer: Synchronizer = .shared, transaction: Transaction = Transaction(),
+            _ resource: ImageResource?, transition: ImageTransition = .none, showsPreviews: Bool = false,
+            synchronizer: Synchronizer? = nil, transaction: Transaction = Transaction(),
             @ViewBuilder content: @escaping (Image) -> I, @ViewBuilder placeholder: @escaping () -> P
         ) where Content == _ConditionalContent<I, P> {
             self.init(
-                url: url, sizing: sizing, processing: processing, transition: transition, showsPreviews: showsPreviews,
-                synchronizer: synchronizer, transaction: transaction
-            ) { phase in
+                resource, transition: transition, showsPreviews: showsPreviews, synchronizer: synchronizer,
+                transaction: transaction
+            ) { phase, _ in
                 if let image = phase.image { content(image) } else { placeholder() }
             }
         }
@@ -82,9 +89,76 @@
         public var body: some View {
             ResourceView(
                 resource, showsPreviews: showsPreviews, synchronizer: synchronizer, transaction: transaction
-            ) { phase in
-                content(ResourceImagePhase(phase))
+            ) { phase, retry in
+                content(ResourceImagePhase(phase), retry)
             }
+        }
+    }
+
+    extension ResourceImage {
+        /// Creates a view of the image at a URL.
+        ///
+        /// - Parameters:
+        ///   - url: The image's URL; nil shows the phase `empty`.
+        ///   - sizing: The size at which the image is decoded. Its `scale` is that of the image.
+        ///   - processing: What happens to the decoded image, in this order, such as `[.cropToFill(size), .circle]`.
+        ///   - transition: How an image appears that was not in memory. `.fade` replaces the transaction by an animation.
+        ///   - showsPreviews: Whether to show previews in the phase `success`: the stored image at once, even if it is
+        ///     stale, or otherwise the part that has arrived, if the format allows it. Previews cost decodes.
+        ///   - synchronizer: The synchronizer that loads; nil for that of the environment. Another one loads again.
+        ///   - transaction: How the view changes from phase to phase, such as `Transaction(animation: .default)`.
+        ///   - content: What to show in each phase, and an action that loads again after a failure.
+        public init(
+            url: URL?, sizing: ImageSizing = .stored, processing: [ImageProcessing] = [],
+            transition: ImageTransition = .none, showsPreviews: Bool = false, synchronizer: Synchronizer? = nil,
+            transaction: Transaction = Transaction(),
+            @ViewBuilder content: @escaping (ResourceImagePhase, _ retry: @escaping @MainActor () -> Void) -> Content
+        ) {
+            self.init(
+                ImageResource(url, sizing, processing), transition: transition, showsPreviews: showsPreviews,
+                synchronizer: synchronizer, transaction: transaction, content: content)
+        }
+
+        /// Creates a view of the image at a URL, whose content does not offer to load again.
+        public init(
+            url: URL?, sizing: ImageSizing = .stored, processing: [ImageProcessing] = [],
+            transition: ImageTransition = .none, showsPreviews: Bool = false, synchronizer: Synchronizer? = nil,
+            transaction: Transaction = Transaction(),
+            @ViewBuilder content: @escaping (ResourceImagePhase) -> Content
+        ) {
+            self.init(
+                ImageResource(url, sizing, processing), transition: transition, showsPreviews: showsPreviews,
+                synchronizer: synchronizer, transaction: transaction, content: content)
+        }
+
+        /// Creates a view that shows nothing until the image has loaded, or if it fails to load.
+        public init(
+            url: URL?, sizing: ImageSizing = .stored, processing: [ImageProcessing] = [],
+            transition: ImageTransition = .none, showsPreviews: Bool = false, synchronizer: Synchronizer? = nil,
+            transaction: Transaction = Transaction()
+        ) where Content == Image? {
+            self.init(
+                ImageResource(url, sizing, processing), transition: transition, showsPreviews: showsPreviews,
+                synchronizer: synchronizer, transaction: transaction)
+        }
+
+        /// Creates a view with a placeholder, shown until the image has loaded and if it fails to load.
+        public init<I: View, P: View>(
+            url: URL?, sizing: ImageSizing = .stored, processing: [ImageProcessing] = [],
+            transition: ImageTransition = .none, showsPreviews: Bool = false, synchronizer: Synchronizer? = nil,
+            transaction: Transaction = Transaction(),
+            @ViewBuilder content: @escaping (Image) -> I, @ViewBuilder placeholder: @escaping () -> P
+        ) where Content == _ConditionalContent<I, P> {
+            self.init(
+                ImageResource(url, sizing, processing), transition: transition, showsPreviews: showsPreviews,
+                synchronizer: synchronizer, transaction: transaction, content: content, placeholder: placeholder)
+        }
+    }
+
+    extension ImageResource {
+        fileprivate init?(_ url: URL?, _ sizing: ImageSizing, _ processing: [ImageProcessing]) {
+            guard let url else { return nil }
+            self.init(request: URLRequest(url: url), sizing: sizing, processing: processing)
         }
     }
 

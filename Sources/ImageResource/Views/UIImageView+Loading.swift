@@ -4,15 +4,7 @@
     extension UIImageView: ImageDisplay {
         /// The size depends on the view's bounds, content mode and screen. An empty view, as before its first layout,
         /// requests no more than its window or a screen can show.
-        public var imageSizing: ImageSizing {
-            let space = bounds.isEmpty ? window?.bounds.size ?? Self.largestSpace : bounds.size
-            let scale = traitCollection.displayScale
-            switch contentMode {
-            case .scaleAspectFit: return .space(space, contentMode: .aspectFit, scale: scale)
-            case .scaleAspectFill, .scaleToFill, .redraw: return .space(space, contentMode: .aspectFill, scale: scale)
-            default: return .stored  // It is shown as large as it is.
-            }
-        }
+        public var imageSizing: ImageSizing { sizing(for: contentMode) }
 
         /// The loads of this view.
         public var imageLoads: ImageLoads { .associated(with: self) }
@@ -22,6 +14,34 @@
             UIView.transition(
                 with: self, duration: duration, options: [.transitionCrossDissolve, .allowUserInteraction],
                 animations: { self.image = image }, completion: nil)
+        }
+    }
+
+    /// A button shows the image in its normal state.
+    extension UIButton: ImageDisplay {
+        /// The image for the normal state.
+        public var image: UIImage? {
+            get { image(for: .normal) }
+            set { setImage(newValue, for: .normal) }
+        }
+
+        /// An image fits into the button's bounds. An empty button, as before its first layout, requests no more than its
+        /// window or a screen can show.
+        public var imageSizing: ImageSizing { sizing(for: .scaleAspectFit) }
+
+        /// The loads of this button.
+        public var imageLoads: ImageLoads { .associated(with: self) }
+    }
+
+    extension UIView {
+        fileprivate func sizing(for contentMode: ContentMode) -> ImageSizing {
+            let space = bounds.isEmpty ? window?.bounds.size ?? Self.largestSpace : bounds.size
+            let scale = traitCollection.displayScale
+            switch contentMode {
+            case .scaleAspectFit: return .space(space, contentMode: .aspectFit, scale: scale)
+            case .scaleAspectFill, .scaleToFill, .redraw: return .space(space, contentMode: .aspectFill, scale: scale)
+            default: return .stored  // It is shown as large as it is.
+            }
         }
 
         #if os(visionOS)

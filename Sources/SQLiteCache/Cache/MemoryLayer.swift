@@ -42,10 +42,8 @@ struct MemoryLayer {
         return page.rows
     }
 
-    /// The number of responses that only memory has.
-    var memoryOnlyCount: Int {
-        pages.allKeys.reduce(0) { count, key in count + (pages[key]?.rows.count { $0.isMemoryOnly } ?? 0) }
-    }
+    /// The responses that only memory has.
+    var memoryOnlyRows: [StoredRow] { pages.allKeys.flatMap { pages[$0]?.rows.filter(\.isMemoryOnly) ?? [] } }
 
     /// Remembers all rows of a URL.
     mutating func fill(_ rows: [StoredRow], of url: String, urlKey: UInt64) {

@@ -47,32 +47,17 @@ package struct CacheInspection {
     /// All entries, last used first.
     package func contents() throws -> Contents {
         var contents = Contents()
-        try forEachRow { decoded, id, used in
-            guard case .row(let row, _) = decoded, let record = row.record.decoded else {
-                contents.corruptRows += 1
-                return
+        var last: Int64?
+        repeat {
+            let page = try connection.page(after: last)
+            last = page.last
+            contents.entries += page.rows.map { row in
+                Entry(id: row.id, response: row.response, bodySize: row.bodySize, lastUse: Date(milliseconds: row.used))
             }
-            contents.entries.append(
-                Entry(id: id, response: record.response, bodySize: row.bodySize, lastUse: Date(milliseconds: used)))
-        }
+            contents.corruptRows += page.corrupt
+        } while last != nil
         contents.entries.sort { $0.lastUse > $1.lastUse }
         return contents
-    }
-
-    /// Reads some hundred rows in one transaction, so that no writer has to wait for long.
-    private func forEachRow(_ body: (DecodedRow, _ id: Int64, _ used: Int64) -> Void) throws {
-        let selection = try connection.database.prepare(Schema.allEntries)
-        var last: Int64?
-        while true {
-            selection.bind(last ?? .min, at: 0)
-            let before = last
-            while try selection.step() {
-                let id = selection.integer(Schema.Entry.id)
-                body(try DecodedRow(selection), id, selection.integer(Schema.Entry.used))
-                last = max(last ?? id, id)
-            }
-            if last == before { return }
-        }
     }
 
     /// Whether every byte of an entry's body is as it was stored; nil if the entry no longer exists.

@@ -41,6 +41,9 @@ public protocol Resource<ParsedObject>: Sendable {
     func cost(of object: ParsedObject, size: Int) -> Int
 }
 
+/// ``Resource`` under another name, for a program that has a type of its own called `Resource`.
+public typealias RemoteResource = Resource
+
 extension Resource {
     /// By default all resources of a type parse in the same way.
     public var variant: ResourceVariant { .standard }

@@ -8,7 +8,7 @@ public struct PrefetchResult: Sendable {
         case loaded
         /// It was in memory, or a stored response answered without the server.
         case alreadyCached
-        /// The load failed, after its retries: usually with a ``SynchronizerError``.
+        /// The load failed, after its retries: with a ``SynchronizerError``, or the error of a hook.
         case failed(any Error)
         /// The prefetch was cancelled before the resource had finished.
         case cancelled
@@ -20,7 +20,7 @@ public struct PrefetchResult: Sendable {
     public struct Failure: Sendable {
         /// The position of the resource among those that were passed to the prefetch, from 0.
         public let index: Int
-        /// Why the load failed: usually a ``SynchronizerError``.
+        /// Why the load failed: a ``SynchronizerError``, or the error of a hook.
         public let error: any Error
     }
 

@@ -17,6 +17,9 @@ public enum SynchronizerError: Error, Sendable {
     case undecodable(any Error, Context)
     /// The cache policy or `only-if-cached` forbids the network, and no stored response may be used.
     case notCached(Context)
+    /// ``Synchronizer/Configuration/prepare`` or ``Synchronizer/Configuration/authenticate`` threw this error. Where a result may
+    /// be any error, as in ``Synchronizer/load(_:priority:)``, the caller gets the error itself.
+    case hookFailed(any Error, Context)
 
     /// The context of an error.
     public struct Context: Sendable {
@@ -68,7 +71,8 @@ extension SynchronizerError {
     public var context: Context {
         switch self {
         case .invalidRequest(let context), .transport(_, let context), .status(_, let context),
-            .emptyBody(let context), .tooLarge(_, let context), .undecodable(_, let context), .notCached(let context):
+            .emptyBody(let context), .tooLarge(_, let context), .undecodable(_, let context), .notCached(let context),
+            .hookFailed(_, let context):
             return context
         }
     }
@@ -84,19 +88,23 @@ extension SynchronizerError {
         case .tooLarge(let limit, _): return .tooLarge(limit: limit, context)
         case .undecodable(let error, _): return .undecodable(error, context)
         case .notCached: return .notCached(context)
+        case .hookFailed(let error, _): return .hookFailed(error, context)
         }
     }
 
     /// The requested URL.
     public var url: URL? { context.url }
 
-    /// The underlying error: a `URLError`, or the error that the parse threw.
+    /// The underlying error: a `URLError`, or the error that the parse or a hook threw.
     public var underlyingError: (any Error)? {
         switch self {
-        case .transport(let error, _), .undecodable(let error, _): return error
+        case .transport(let error, _), .undecodable(let error, _), .hookFailed(let error, _): return error
         default: return nil
         }
     }
+
+    /// The error as callers get it: that of a hook is not wrapped.
+    package var unwrapped: any Error { if case .hookFailed(let error, _) = self { error } else { self } }
 }
 
 extension SynchronizerError: CustomStringConvertible, LocalizedError {
@@ -111,6 +119,7 @@ extension SynchronizerError: CustomStringConvertible, LocalizedError {
         case .tooLarge(let limit, _): return "\(subject): the body is larger than \(limit) bytes"
         case .undecodable(let error, _): return "\(subject): the body could not be parsed: \(error)"
         case .notCached: return "\(subject): nothing usable is stored, and the request allows no network"
+        case .hookFailed(let error, _): return "\(subject): the request could not be made: \(error)"
         }
     }
 

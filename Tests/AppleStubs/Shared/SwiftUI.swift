@@ -1,3 +1,5 @@
+@_exported import Combine
+@_exported import DeveloperToolsSupport
 @_exported import Foundation
 
 #if canImport(UIKit)
@@ -5,16 +7,6 @@
 #else
     import AppKit
 #endif
-
-// Combine, which SwiftUI exports.
-
-public protocol ObservableObject: AnyObject {}
-
-@propertyWrapper
-public struct Published<Value> {
-    public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
-    public var wrappedValue: Value
-}
 
 // SwiftUI
 
@@ -108,6 +100,49 @@ public struct StateObject<ObjectType>: DynamicProperty where ObjectType: Observa
     private let thunk: () -> ObjectType
     public init(wrappedValue thunk: @autoclosure @escaping () -> ObjectType) { self.thunk = thunk }
     @MainActor @preconcurrency public var wrappedValue: ObjectType { thunk() }
+}
+
+public protocol EnvironmentKey {
+    associatedtype Value
+    static var defaultValue: Value { get }
+}
+
+public struct EnvironmentValues: CustomStringConvertible {
+    private var values: [ObjectIdentifier: Any] = [:]
+
+    public init() {}
+
+    public subscript<K: EnvironmentKey>(key: K.Type) -> K.Value {
+        get { values[ObjectIdentifier(key)] as? K.Value ?? K.defaultValue }
+        set { values[ObjectIdentifier(key)] = newValue }
+    }
+
+    public var description: String { "" }
+}
+
+@propertyWrapper
+public struct Environment<Value>: DynamicProperty {
+    private let keyPath: KeyPath<EnvironmentValues, Value>
+    public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { self.keyPath = keyPath }
+    public var wrappedValue: Value { EnvironmentValues()[keyPath: keyPath] }
+}
+
+extension View {
+    nonisolated public func environment<V>(
+        _ keyPath: WritableKeyPath<EnvironmentValues, V>, _ value: V
+    ) -> some View {
+        ModifiedContent<Self, TaskModifier>()
+    }
+}
+
+public struct Button<Label: View>: View {
+    @preconcurrency public init(_ title: String, action: @escaping @MainActor () -> Void) where Label == Text {}
+    public var body: Never { stubBody() }
+}
+
+public protocol PreviewProvider {
+    associatedtype Previews: View
+    @ViewBuilder @MainActor static var previews: Previews { get }
 }
 
 public struct ModifiedContent<Content, Modifier> {

@@ -1,4 +1,5 @@
 @_exported import CoreGraphics
+@_exported import DeveloperToolsSupport
 @_exported import Foundation
 
 open class UIImage: @unchecked Sendable {  // as in the SDK: immutable
@@ -70,7 +71,26 @@ open class UIImageView: UIView {
     public var stubShown: (@MainActor (UIImage?) -> Void)?
 }
 
-// Lists, for the samples of the documentation.
+@MainActor
+open class UIButton: UIView {
+    public struct State: Hashable, Sendable {
+        public static let normal = State()
+    }
+
+    private var shown: UIImage?
+
+    open func image(for state: State) -> UIImage? { shown }
+
+    open func setImage(_ image: UIImage?, for state: State) {
+        shown = image
+        stubShown?(image)
+    }
+
+    /// Told of what is shown, by which a test waits.
+    public var stubShown: (@MainActor (UIImage?) -> Void)?
+}
+
+// Lists, for prefetching and for the samples of the documentation.
 
 @MainActor
 open class UICollectionViewCell: UIView {
@@ -79,7 +99,20 @@ open class UICollectionViewCell: UIView {
 }
 
 @MainActor
-open class UICollectionView: UIView {}
+open class UICollectionView: UIView {
+    public weak var prefetchDataSource: (any UICollectionViewDataSourcePrefetching)?
+}
+
+@MainActor
+open class UITableView: UIView {
+    public weak var prefetchDataSource: (any UITableViewDataSourcePrefetching)?
+}
+
+@MainActor
+public protocol UITableViewDataSourcePrefetching: AnyObject {
+    func tableView(_ tableView: UITableView, prefetchRowsAt indexPaths: [IndexPath])
+    func tableView(_ tableView: UITableView, cancelPrefetchingForRowsAt indexPaths: [IndexPath])
+}
 
 @MainActor
 public protocol UICollectionViewDataSourcePrefetching: AnyObject {
@@ -88,5 +121,7 @@ public protocol UICollectionViewDataSourcePrefetching: AnyObject {
 }
 
 extension IndexPath {
-    public var item: Int { 0 }
+    public init(item: Int, section: Int) { self.init(indexes: [section, item]) }
+    public var item: Int { self[1] }
+    public var row: Int { self[1] }
 }

@@ -1,4 +1,5 @@
 @_exported import CoreGraphics
+@_exported import DeveloperToolsSupport
 @_exported import Foundation
 
 public typealias NSSize = CGSize
@@ -68,6 +69,17 @@ extension NSView: StubAssociating {}
 
 @MainActor
 open class NSImageView: NSView {
+    open var imageScaling = NSImageScaling.scaleProportionallyDown
+    open var image: NSImage? {
+        didSet { stubShown?(image) }
+    }
+
+    /// Told of what is shown, by which a test waits.
+    public var stubShown: (@MainActor (NSImage?) -> Void)?
+}
+
+@MainActor
+open class NSButton: NSView {
     open var imageScaling = NSImageScaling.scaleProportionallyDown
     open var image: NSImage? {
         didSet { stubShown?(image) }

@@ -37,10 +37,6 @@ private struct FixedResource: Resource {
 
 @Suite("A token that changes with each call of request()", .bounded)
 struct RotatingTokenTests {
-    enum Way: CaseIterable {
-        case load, loaded, onMainActor, onQueue, task, updates, follow, prefetchToMemory, prefetchToDisk
-    }
-
     let bench: Workbench
 
     init() throws {
@@ -50,52 +46,12 @@ struct RotatingTokenTests {
         }
     }
 
-    /// Returns what was loaded; nil for a prefetch.
-    private func load(_ resource: RotatingResource, _ way: Way, _ synchronizer: Synchronizer) async throws -> String? {
-        switch way {
-        case .load: return try await synchronizer.load(resource)
-        case .loaded: return try await synchronizer.loaded(resource).object
-        case .onMainActor: return try await answer { synchronizer.loadResource(resource, completion: $0) }
-        case .onQueue: return try await answer { synchronizer.loadResource(resource, on: .global(), completion: $0) }
-        case .task:
-            return try await answer { completion in _ = synchronizer.startLoading(resource) { completion($0) } }
-        case .updates:
-            var last: String?
-            for try await update in synchronizer.updates(of: resource) { last = update.object }
-            return last
-        case .follow:
-            return try await withCheckedThrowingContinuation { continuation in
-                synchronizer.followResource(resource) { step in
-                    continuation.resume(with: step.map(\.object).mapError { $0 as any Error })
-                }
-            }
-        case .prefetchToMemory, .prefetchToDisk:
-            synchronizer.prefetch([resource], to: way == .prefetchToDisk ? .disk : .memory)
-            try await bench.server.waitForRequests(1)
-            try await waitUntil("it is stored") { synchronizer.prefetchStatistics.loaded == 1 }
-            return nil
-        }
-    }
-
-    private func answer(
-        _ begin: (@escaping @Sendable (SynchronizerResult<String>) -> Void) -> Void
-    ) async throws -> String? {
-        try await withCheckedThrowingContinuation { continuation in
-            begin { result in
-                switch result {
-                case .success(let text): continuation.resume(returning: text)
-                case .noData: continuation.resume(returning: nil)
-                case .error(let error): continuation.resume(throwing: error)
-                }
-            }
-        }
-    }
-
-    @Test("is asked for once a load, and its answer is kept for no other", arguments: Way.allCases)
-    fileprivate func once(way: Way) async throws {
+    @Test("is asked for once a load, and its answer is kept for no other", arguments: LoadWay.allCases)
+    func once(way: LoadWay) async throws {
         let synchronizer = bench.synchronizer()
         let resource = RotatingResource(url: bench.server.url("/a"))
-        let answer = try await load(resource, way, synchronizer)
+        let answer = try await way.load(resource, with: synchronizer)
+        if way.isPrefetch { try await waitUntil("it is stored") { synchronizer.prefetchStatistics.loaded == 1 } }
         #expect(resource.calls.withLock { $0 } == 1)
         #expect(answer == nil || answer == "t1")
         #expect(bench.server.requests.map { $0["Authorization"] } == ["t1"])

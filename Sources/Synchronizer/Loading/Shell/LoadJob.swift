@@ -9,6 +9,8 @@ final class LoadJob: Sendable {
     let priority: LoadPriority
     /// See ``Resource/parsesQuickly``.
     let parsesQuickly: Bool
+    /// Whether a hook has made the request.
+    let isPrepared: Bool
     private let keepsObject: Bool
     fileprivate let type: ObjectIdentifier
     fileprivate let variant: ResourceVariant
@@ -27,25 +29,40 @@ final class LoadJob: Sendable {
         self.priority = priority
         self.options = options
         self.keepsObject = keepsObject
+        isPrepared = false
     }
 
-    private init(_ other: LoadJob, options: FetchOptions) {
+    private init(
+        _ other: LoadJob, request: URLRequest, identity: CoalescingKey?, priority: LoadPriority, options: FetchOptions,
+        isPrepared: Bool
+    ) {
         resource = other.resource
         type = other.type
         variant = other.variant
         parsesQuickly = other.parsesQuickly
-        request = other.request
-        identity = other.identity
-        priority = other.priority
         keepsObject = other.keepsObject
+        self.request = request
+        self.identity = identity
+        self.priority = priority
         self.options = options
+        self.isPrepared = isPrepared
     }
 
     /// The same load, but it waits for the revalidation of a stale response.
     var awaitingRefresh: LoadJob {
         var options = options
         options.awaitsRefresh = true
-        return LoadJob(self, options: options)
+        return LoadJob(
+            self, request: request, identity: identity, priority: priority, options: options, isPrepared: isPrepared)
+    }
+
+    /// The same load with another request, made by a hook.
+    func changed(to other: ResourceIdentity, priority: LoadPriority, cookies: String?) -> LoadJob {
+        var options = options
+        options.sessionCookies = cookies
+        return LoadJob(
+            self, request: other.request, identity: other.sharing, priority: priority, options: options,
+            isPrepared: true)
     }
 
     /// The object, and its size in memory in bytes.

@@ -1,5 +1,7 @@
 /// What a load reports to its subscribers: any number of steps, the last of which is `.finished`.
 enum LoadStep: Sendable {
+    /// A hook made the request of the load, which begins now. Only for subscribers that want the stored response.
+    case prepared(LoadJob)
     case progressed(LoadProgress)
     /// The stored response, while the server is asked.
     case stored(LoadedObject)
@@ -25,11 +27,17 @@ struct LoadReceiver: Sendable {
     let wants: Steps
     /// Whether the load is a prefetch, which no caller waits for yet.
     let isPrefetch: Bool
+    /// The load that it subscribes for, if hooks may change its request.
+    let hooked: HookedLoad?
     private let receive: @Sendable (LoadStep) -> Void
 
-    init(_ wants: Steps = [], isPrefetch: Bool = false, receive: @escaping @Sendable (LoadStep) -> Void) {
+    init(
+        _ wants: Steps = [], isPrefetch: Bool = false, hooked: HookedLoad? = nil,
+        receive: @escaping @Sendable (LoadStep) -> Void
+    ) {
         self.wants = wants
         self.isPrefetch = isPrefetch
+        self.hooked = hooked
         self.receive = receive
     }
 
@@ -37,7 +45,7 @@ struct LoadReceiver: Sendable {
     func report(_ step: LoadStep) {
         switch step {
         case .progressed where !wants.contains(.progress), .stored where !wants.contains(.stored),
-            .previewed where !wants.contains(.previews):
+            .prepared where !wants.contains(.stored), .previewed where !wants.contains(.previews):
             break
         default: receive(step)
         }

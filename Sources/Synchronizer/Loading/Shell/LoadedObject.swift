@@ -61,6 +61,25 @@ final class LoadedObject: Sendable {
     /// Whether the object was made from the same body, so that it is not parsed again. Validators do not prove it: without a
     /// `Date`, or within a second of it, two bodies may have the same ones (RFC 9110 §8.8.2.2).
     func isMade(from fetched: Fetched) -> Bool { bodyDigest == fetched.bodyDigest }
+
+    /// The trace of a load that this object answers from memory. The age of its response is its lifetime less the time left.
+    func traceFromMemory(at now: Date) -> LoadTrace {
+        var trace = LoadTrace()
+        trace.source = .memory
+        trace.reason = "the parsed object was in memory"
+        trace.lifetime = self.trace.lifetime
+        trace.lifetimeRule = self.trace.lifetimeRule
+        if let lifetime = trace.lifetime, freshUntil != .distantPast, freshUntil != .distantFuture {
+            trace.age = max(0, lifetime - freshUntil.timeIntervalSince(now))
+        }
+        return trace
+    }
+
+    func fromMemory(at now: Date) -> LoadedObject {
+        LoadedObject(
+            object: object, cost: cost, run: run, bodyDigest: bodyDigest, head: head, freshUntil: freshUntil,
+            trace: traceFromMemory(at: now))
+    }
 }
 
 extension Fetched {

@@ -46,7 +46,11 @@ extension Loader {
 
     /// Invalidates everything: no load joins those in flight, and their responses are not kept.
     func invalidateAll() {
-        update { state in state.downloads.ids.forEach { state.invalidate($0) } }
+        update { state in
+            state.removals += 1
+            state.authentications.forgetReplacements()
+            state.downloads.ids.forEach { state.invalidate($0) }
+        }
     }
 
     func parsed(_ parse: ParseRecord, of fetched: Fetched) throws -> LoadedObject {

@@ -67,6 +67,9 @@ extension Loader {
         var receiverIDs = SlotIDs()
         var retries: RetryDecisions
         var deadlines: Deadlines
+        var authentications = Authentications<LoadReceiver.ID>()
+        /// How often everything was removed.
+        var removals = 0
         let isObserved: Bool
         /// The parse that this `update` reports to the machine, and its result.
         var ended: (parse: Machine.ParseID, result: LoadResult)?

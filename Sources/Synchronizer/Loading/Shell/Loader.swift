@@ -20,6 +20,8 @@ final class Loader: Sendable {
         var forgetObject: @Sendable (ObjectKey) -> Void = { _ in }
         /// Called with cache keys whose objects were invalidated.
         var forget: @Sendable (Set<String>) -> Void = { _ in }
+        /// Returns the object that answers a load, if its cache policy allows it.
+        var known: @Sendable (LoadJob, Date) -> LoadedObject? = { _, _ in nil }
     }
 
     let fetcher: any Fetching
@@ -28,7 +30,9 @@ final class Loader: Sendable {
     let observer: (any SynchronizerObserver)?
     /// Whether there is an observer: reading the observer itself would count references.
     let isObserved: Bool
+    let hooks: RequestHooks?
     private let gracePeriod: TimeInterval
+    let timeLimit: TimeInterval
     let previewInterval: TimeInterval
     let state: Locked<State>
     let lookups = DispatchQueue(label: "Synchronizer.lookups", qos: .userInitiated, attributes: .concurrent)
@@ -38,12 +42,14 @@ final class Loader: Sendable {
         fetcher: any Fetching, time: any TimeSource, limits: Machine.Limits, newestFirst: Bool,
         gracePeriod: TimeInterval,
         retry: RetryPolicy, timeLimit: TimeInterval, previewInterval: TimeInterval = 0.25, memory: Memory,
-        observer: (any SynchronizerObserver)? = nil
+        hooks: RequestHooks? = nil, observer: (any SynchronizerObserver)? = nil
     ) {
         self.fetcher = fetcher
         self.time = time
         self.gracePeriod = gracePeriod
         self.memory = memory
+        self.hooks = hooks
+        self.timeLimit = timeLimit
         self.previewInterval = previewInterval
         self.observer = observer
         isObserved = observer != nil
@@ -67,22 +73,36 @@ final class Loader: Sendable {
         _ job: LoadJob, unless known: (ObjectKey) -> LoadedObject? = { _ in nil }, mayBlock: Bool = false,
         receiver: LoadReceiver
     ) -> Ticket {
+        if let hooks, !RequestHooks.isRunning, receiver.hooked == nil {
+            let load = HookedLoad(job, receiver: receiver)
+            if !job.isPrepared, let prepare = hooks.prepare { return .waiting(self.prepare(job, for: load, prepare)) }
+            let ticket = self.load(job, unless: known, mayBlock: mayBlock, receiver: hooked(load))
+            if case .waiting(let id) = ticket { startTimer(of: load, id) }
+            return ticket
+        }
         let (ticket, toReport): (Ticket, Machine.DownloadID?) = update(on: mayBlock ? .callerThatMayBlock : .caller) {
             state in
             if let key = job.objectKey, let object = known(key) { return (.known(object), nil) }
             let id = state.add(receiver)
-            let place = state.machine.subscribe(
-                id, request: job.downloadKey, parse: job.parseKey, isQuick: job.parsesQuickly, priority: job.priority)
-            if place.isNewDownload { state.begin(place.download, job: job, at: time.now) }
-            if place.isNewParse { state.parses[place.parse] = ParseRecord(job: job, download: place.download) }
-            if receiver.isPrefetch { state.parses[place.parse]?.isPrefetched = true }
-            if receiver.isWatching { state.downloads[place.download]?.watchers.append(id) }
-            if receiver.wants.contains(.previews) { startPreviews(of: place.parse, job: job, in: &state) }
-            let wantsStored = receiver.wants.contains(.stored) && state.want(storedOf: place.parse)
-            return (.waiting(id), wantsStored && !place.isNewDownload ? place.download : nil)
+            return (.waiting(id), join(job, as: id, receiver, in: &state))
         }
         if let toReport { lookups.async { self.reportStored(of: toReport) } }
         return ticket
+    }
+
+    /// Subscribes to a load, or begins one. Returns the download whose stored response must be reported, if there is one.
+    func join(
+        _ job: LoadJob, as id: LoadReceiver.ID, _ receiver: LoadReceiver, in state: inout State
+    ) -> Machine.DownloadID? {
+        let place = state.machine.subscribe(
+            id, request: job.downloadKey, parse: job.parseKey, isQuick: job.parsesQuickly, priority: job.priority)
+        if place.isNewDownload { state.begin(place.download, job: job, at: time.now) }
+        if place.isNewParse { state.parses[place.parse] = ParseRecord(job: job, download: place.download) }
+        if receiver.isPrefetch { state.parses[place.parse]?.isPrefetched = true }
+        if receiver.isWatching { state.downloads[place.download]?.watchers.append(id) }
+        if receiver.wants.contains(.previews) { startPreviews(of: place.parse, job: job, in: &state) }
+        let wantsStored = receiver.wants.contains(.stored) && state.want(storedOf: place.parse)
+        return wantsStored && !place.isNewDownload ? place.download : nil
     }
 
     /// Gives a receiver its result without a load.
@@ -95,6 +115,7 @@ final class Loader: Sendable {
     /// Takes the right to answer the caller: true once, and not after the caller has cancelled.
     func take(_ id: LoadReceiver.ID) -> Bool {
         let receiver = state.withLock { $0.take(id) }
+        receiver?.hooked?.stop()
         return receiver != nil
     }
 
@@ -107,11 +128,15 @@ final class Loader: Sendable {
             state.machine.unsubscribe(id)
             return receiver
         }
+        receiver?.hooked?.stop()
         return receiver != nil
     }
 
     func setPriority(_ priority: LoadPriority, of id: LoadReceiver.ID) {
-        update(on: .caller) { $0.machine.setPriority(priority, of: id) }
+        update(on: .caller) { state in
+            state.receivers[id]?.hooked?.setPriority(priority)
+            state.machine.setPriority(priority, of: id)
+        }
     }
 
     /// The kind of the current thread.

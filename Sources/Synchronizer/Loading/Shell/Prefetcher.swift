@@ -124,7 +124,7 @@ extension PrefetchResult.Outcome {
             case .memory, .cache, .stale: self = .alreadyCached
             case .network, .revalidated, nil: self = .loaded
             }
-        case .failure(let error): self = .failed(error)
+        case .failure(let error): self = .failed(error.unwrapped)
         }
     }
 }
@@ -188,7 +188,9 @@ extension Prefetcher.State {
     }
 
     fileprivate mutating func ended(_ id: Int, with result: LoadResult) {
-        guard let ended = running.removeValue(forKey: id), case .success(let loaded) = result else { return }
+        guard let ended = running.removeValue(forKey: id), case .success(let loaded) = result,
+            loaded.trace.source != .memory
+        else { return }
         window.loaded(
             ended.identity, bytes: loaded.trace.bytesReceived + loaded.trace.bytesSaved, group: ended.group)
         if ended.wasAsked { window.asked(for: ended.identity) }

@@ -1,0 +1,24 @@
+// What an app does with a feed; its tests use doubles.
+import Foundation
+import Synchronizer
+
+public struct Headlines: Sendable {
+    private struct Story: Decodable {
+        let title: String
+        let isBreaking: Bool
+    }
+
+    private let stories: JSONResource<[Story]>
+    private let synchronizer: Synchronizer
+
+    public init(url: URL, synchronizer: Synchronizer) {
+        stories = JSONResource(url: url)
+        self.synchronizer = synchronizer
+    }
+
+    /// The titles, those of breaking news first; what is stored if the server cannot be reached.
+    public func titles() async throws -> [String] {
+        let stories = try await synchronizer.load(stories)
+        return (stories.filter(\.isBreaking) + stories.filter { !$0.isBreaking }).map(\.title)
+    }
+}

@@ -1,0 +1,24 @@
+import Synchronizer
+
+/// The prefetches of the items of a list, each of which can be cancelled alone.
+@MainActor
+final class ItemPrefetches<Item: Hashable> {
+    private let start: @MainActor (Item) -> PrefetchTask?
+    private var tasks: [Item: PrefetchTask] = [:]
+
+    /// - Parameter start: starts the prefetch of an item; nil if there is nothing to prefetch.
+    init(_ start: @escaping @MainActor (Item) -> PrefetchTask?) {
+        self.start = start
+    }
+
+    /// Starts the prefetches of items. An item whose prefetch is running keeps it.
+    func begin(_ items: [Item]) {
+        tasks = tasks.filter { !$0.value.isFinished }
+        for item in items where tasks[item] == nil { tasks[item] = start(item) }
+    }
+
+    /// Cancels the prefetches of items.
+    func cancel(_ items: [Item]) {
+        for item in items { tasks.removeValue(forKey: item)?.cancel() }
+    }
+}

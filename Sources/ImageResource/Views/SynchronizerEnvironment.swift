@@ -1,0 +1,20 @@
+#if canImport(SwiftUI)
+    public import SwiftUI
+    public import Synchronizer
+
+    extension EnvironmentValues {
+        /// The synchronizer of the views below that have none of their own. By default `Synchronizer.shared`.
+        ///
+        /// ```swift
+        /// PhotoList().environment(\.synchronizer, synchronizer)
+        /// ```
+        public var synchronizer: Synchronizer {
+            get { self[SynchronizerKey.self] }
+            set { self[SynchronizerKey.self] = newValue }
+        }
+    }
+
+    private struct SynchronizerKey: EnvironmentKey {
+        static var defaultValue: Synchronizer { .shared }
+    }
+#endif

@@ -1,0 +1,42 @@
+import Foundation
+import HTTPCaching
+
+/// Some hundred rows of the database, read in one transaction, so that no writer has to wait for long.
+struct EntryPage: Sendable {
+    struct Row: Sendable {
+        let id: Int64
+        let response: StoredResponse
+        let bodySize: Int
+        /// When the response was stored or updated, and stored or used, in milliseconds since 1970.
+        let stored: Int64
+        let used: Int64
+    }
+
+    var rows: [Row] = []
+    /// How many rows failed their check.
+    var corrupt = 0
+    /// After which identifier the next page begins; nil if this page has no rows.
+    var last: Int64?
+}
+
+extension ReadConnection {
+    /// The entries after an identifier, in the order of their identifiers.
+    func page(after last: Int64?) throws(SQLiteFailure) -> EntryPage {
+        let selection = try database.prepare(Schema.allEntries)
+        defer { selection.reset() }
+        selection.bind(last ?? .min, at: 0)
+        var page = EntryPage()
+        while try selection.step() {
+            page.last = selection.integer(Schema.Entry.id)
+            guard case .row(let row, _) = try DecodedRow(selection), let record = row.record.decoded else {
+                page.corrupt += 1
+                continue
+            }
+            page.rows.append(
+                EntryPage.Row(
+                    id: row.id, response: record.response, bodySize: row.bodySize, stored: row.stored,
+                    used: selection.integer(Schema.Entry.used)))
+        }
+        return page
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import HTTPCaching
+
+/// Which loads wait for `Configuration.authenticate`, and which credentials it has replaced. A pure value.
+///
+/// One call runs for an origin at a time. Loads that were refused with the same credentials share its result. A load that is
+/// refused later, with credentials that were replaced in the meantime, gets the new ones without a call.
+struct Authentications<LoadID: Hashable & Sendable>: Sendable {
+    /// A request that the server answered with 401 or 407.
+    struct Refusal: Sendable {
+        let load: LoadID
+        let origin: String
+        let request: URLRequest
+        /// The server's response, as the error of the load.
+        let error: SynchronizerError
+        /// ``count`` when the request was sent.
+        let sentAt: Int
+    }
+
+    /// What a refused load does next.
+    enum Step: Sendable {
+        /// Call `authenticate` with this request; report the result to ``ended(_:with:isWaiting:)``.
+        case authenticate(Refusal)
+        case wait
+        case send(LoadID, URLRequest)
+        case fail(LoadID, SynchronizerError)
+    }
+
+    private typealias Fields = [String: String]
+
+    /// The fields that a call changed, with their old values and the new ones.
+    private struct Replacement: Sendable {
+        let number: Int
+        let refused: Fields
+        let old: [String: String?]
+        let new: [String: String?]
+    }
+
+    private static var mostOrigins: Int { 1_000 }
+    private static var mostReplacements: Int { 16 }
+    /// The number of calls that have ended.
+    private(set) var count = 0
+    /// The loads that wait, by origin; the first one's request was passed to the call that runs.
+    private var waiting: [String: [Refusal]] = [:]
+    private var replacements = LRUList<String, [Replacement]>()
+
+    /// A load was refused.
+    mutating func refused(_ refusal: Refusal) -> Step {
+        if let request = replaced(refusal) { return .send(refusal.load, request) }
+        waiting[refusal.origin, default: []].append(refusal)
+        return waiting[refusal.origin]?.count == 1 ? .authenticate(refusal) : .wait
+    }
+
+    /// The call for a refusal has ended. Returns what the loads that waited for it do next.
+    ///
+    /// - Parameter isWaiting: whether a load has not been cancelled.
+    mutating func ended(
+        _ call: Refusal, with result: Result<URLRequest?, any Error>, isWaiting: (LoadID) -> Bool
+    ) -> [Step] {
+        count += 1
+        let refused = Self.credentials(of: call.request)
+        if case .success(let request?) = result {
+            note(Self.credentials(of: request), insteadOf: refused, at: call.origin)
+        }
+        let all = waiting.removeValue(forKey: call.origin) ?? []
+        return all.filter { isWaiting($0.load) }.map { refusal in
+            guard Self.credentials(of: refusal.request) == refused else { return self.refused(refusal) }
+            switch result {
+            case .success(let request?) where refusal.load == call.load: return .send(refusal.load, request)
+            case .success(_?): return .send(refusal.load, replaced(refusal) ?? refusal.request)
+            case .success(nil): return .fail(refusal.load, refusal.error)
+            case .failure(let error): return .fail(refusal.load, .hookFailed(error, refusal.error.context))
+            }
+        }
+    }
+
+    /// Forgets all credentials, as after a log-out.
+    mutating func forgetReplacements() { replacements = LRUList() }
+
+    private mutating func note(_ credentials: Fields, insteadOf refused: Fields, at origin: String) {
+        let names = Set(credentials.keys).union(refused.keys).filter { credentials[$0] != refused[$0] }
+        let change = Replacement(
+            number: count, refused: refused,
+            old: Dictionary(uniqueKeysWithValues: names.map { ($0, refused[$0]) }),
+            new: Dictionary(uniqueKeysWithValues: names.map { ($0, credentials[$0]) }))
+        var list = replacements[origin] ?? []
+        // Credentials that are valid again are not replaced any more; otherwise replacements could form a cycle.
+        list.removeAll { $0.old == change.new || $0.old == change.old }
+        list.append(change)
+        replacements.insert(list.suffix(Self.mostReplacements), for: origin)
+        if replacements.count > Self.mostOrigins, let oldest = replacements.leastRecentlyUsed {
+            replacements.remove(oldest)
+        }
+    }
+
+    /// The request with the newest credentials; nil if its own were not replaced.
+    private func replaced(_ refusal: Refusal) -> URLRequest? {
+        guard let list = replacements[refusal.origin] else { return nil }
+        var request = refusal.request
+        var isReplaced = false
+        for change in list {
+            let credentials = Self.credentials(of: request)
+            guard change.old.allSatisfy({ credentials[$0.key] == $0.value }) else { continue }
+            // A call that changed no field, as one that logs in by a cookie, helps only requests that were sent before it.
+            if change.old.isEmpty, credentials != change.refused || change.number <= refusal.sentAt { continue }
+            for (name, value) in change.new { request.setValue(value, forHTTPHeaderField: name) }
+            isReplaced = true
+        }
+        return isReplaced ? request : nil
+    }
+
+    private static func credentials(of request: URLRequest) -> Fields {
+        var credentials: Fields = [:]
+        for (name, value) in request.allHTTPHeaderFields ?? [:] where CacheRules.isSecret(name) {
+            credentials[name.lowercased()] = value
+        }
+        return credentials
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+
+// Loads whose requests the hooks of the configuration change. The subscriber exists before the load: it waits for `prepare`,
+// subscribes, and subscribes again with another request after `authenticate`.
+extension Loader {
+    /// Adds a subscriber, which subscribes when its request is prepared.
+    func prepare(_ job: LoadJob, for load: HookedLoad, _ prepare: @escaping RequestHooks.Prepare) -> LoadReceiver.ID {
+        let id = state.withLock { $0.add(hooked(load)) }
+        startTimer(of: load, id)
+        let task = Task {
+            do {
+                enter(ResourceIdentity(try await prepared(job.request, prepare)), as: id)
+            } catch {
+                let error = SynchronizerError.hookFailed(error, .init(url: load.url, trace: LoadTrace()))
+                note(.failed(error), url: load.url)
+                end(id, with: error)
+            }
+        }
+        load.onStop { task.cancel() }
+        return id
+    }
+
+    /// Limits the time of a load: a download has a limit of its own, and a hook has none.
+    func startTimer(of load: HookedLoad, _ id: LoadReceiver.ID) {
+        guard timeLimit < .infinity else { return }
+        load.onStop(time.schedule(after: timeLimit) { [weak self] in self?.expire(id) })
+    }
+
+    /// Prepares a request; again if everything was removed meanwhile, because it may have the credentials of the old user.
+    func prepared(_ request: URLRequest, _ prepare: RequestHooks.Prepare) async throws -> URLRequest {
+        while true {
+            let removals = state.withLock { $0.removals }
+            let prepared = try await RequestHooks.$isRunning.withValue(true) { try await prepare(request) }
+            if state.withLock({ $0.removals }) == removals { return prepared }
+        }
+    }
+
+    /// The receiver that subscribes for the load.
+    func hooked(_ load: HookedLoad) -> LoadReceiver {
+        LoadReceiver(load.receiver.wants, isPrefetch: load.receiver.isPrefetch, hooked: load) { [self] step in
+            guard case .finished(let id, .failure(let error)) = step else { return load.receiver.report(step) }
+            guard hooks?.authenticate != nil, let refusal = load.refusal(error, of: id) else {
+                return load.receiver.report(.finished(id, .failure(error.asking(for: load.url))))
+            }
+            perform(state.withLock { $0.authentications.refused(refusal) })
+        }
+    }
+
+    /// Subscribes with this request, unless the load is over.
+    private func enter(_ identity: ResourceIdentity, as id: LoadReceiver.ID) {
+        let cookies = fetcher.sessionCookies(for: identity.request)
+        let entry = state.withLock { state -> (LoadJob, LoadReceiver)? in
+            guard let receiver = state.receivers[id], let load = receiver.hooked else { return nil }
+            let sentAt = state.authentications.count
+            return (load.job(for: identity, cookies: cookies, sentAt: sentAt), receiver)
+        }
+        guard let (job, receiver) = entry else { return }
+        receiver.report(.prepared(job))
+        let now = time.now
+        let (known, toReport) = update(on: .caller) { state -> (LoadedObject?, Machine.DownloadID?) in
+            guard state.receivers.contains(id) else { return (nil, nil) }
+            if let known = memory.known(job, now) { return (known, nil) }
+            return (nil, join(job, as: id, receiver, in: &state))
+        }
+        if let toReport { lookups.async { self.reportStored(of: toReport) } }
+        guard let known else { return }
+        note(.cached(.memory), url: job.request.url)
+        receiver.report(.finished(id, .success(known.fromMemory(at: now))))
+    }
+
+    // MARK: - Authentication
+
+    private func perform(_ step: Authentications<LoadReceiver.ID>.Step) {
+        switch step {
+        case .wait: break
+        case .send(let id, let request): enter(ResourceIdentity(request), as: id)
+        case .authenticate(let refusal): authenticate(refusal)
+        case .fail(let id, let error): end(id, with: error)
+        }
+    }
+
+    /// Calls `authenticate`. The call goes on if its loads are cancelled: a server may accept a refresh token only once.
+    private func authenticate(_ refusal: Authentications<LoadReceiver.ID>.Refusal) {
+        guard let authenticate = hooks?.authenticate, case .status(let response, _) = refusal.error else { return }
+        Task {
+            let result: Result<URLRequest?, any Error>
+            do {
+                let request = try await RequestHooks.$isRunning.withValue(true) {
+                    try await authenticate(refusal.request, response)
+                }
+                result = .success(request)
+            } catch {
+                result = .failure(error)
+            }
+            let steps = state.withLock { state in
+                let receivers = state.receivers
+                return state.authentications.ended(refusal, with: result) { receivers.contains($0) }
+            }
+            steps.forEach(perform)
+        }
+    }
+
+    // MARK: - Ends
+
+    private func end(_ id: LoadReceiver.ID, with error: SynchronizerError) {
+        let load = state.withLock { $0.receivers[id]?.hooked }
+        load?.receiver.report(.finished(id, .failure(error.asking(for: load?.url))))
+    }
+
+    /// The load has reached its time limit, in a hook or after it.
+    private func expire(_ id: LoadReceiver.ID) {
+        update { $0.machine.unsubscribe(id) }
+        var trace = LoadTrace()
+        trace.reason = "the load reached its time limit"
+        let url = state.withLock { $0.receivers[id]?.hooked?.url }
+        end(id, with: .transport(URLError(.timedOut), .init(url: url, trace: trace)))
+    }
+
+    /// Reports an event of no load to the observer.
+    private func note(_ kind: SynchronizerEvent.Kind, url: URL?) {
+        observer?.synchronizerDid(SynchronizerEvent(load: nil, url: url, kind: kind, date: time.now))
+    }
+}

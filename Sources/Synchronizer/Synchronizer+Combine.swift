@@ -1,0 +1,161 @@
+#if canImport(Combine)
+    public import Combine
+    import Foundation
+
+    extension Synchronizer {
+        /// A publisher of one load: of the object, or of the ``SynchronizerError``.
+        ///
+        /// ```swift
+        /// synchronizer.publisher(for: photo)
+        ///     .replaceError(with: placeholder)
+        ///     .receive(on: DispatchQueue.main)
+        ///     .assign(to: \.image, on: imageView)
+        /// ```
+        ///
+        /// Each subscription loads, once it requests a value, and identical loads are coalesced. Values arrive on a background
+        /// thread. Cancelling the subscription cancels the load.
+        public func publisher<R: Resource>(
+            for resource: R, priority: LoadPriority = .normal
+        ) -> LoadPublisher<R.ParsedObject> {
+            LoadPublisher { receive in
+                let task = Task {
+                    do {
+                        receive(.value(try await self.load(resource, priority: priority)))
+                        receive(.completion(.finished))
+                    } catch {
+                        receive(.completion(.failure(error)))
+                    }
+                }
+                return { task.cancel() }
+            }
+        }
+
+        /// A publisher of ``updates(of:priority:)``: of what is stored, if there is something, and then of what the server says.
+        ///
+        /// Each subscription loads, once it requests a value. A subscriber that is slow gets only the latest value. Cancelling
+        /// the subscription cancels the load.
+        public func updatesPublisher<R: Resource>(
+            of resource: R, priority: LoadPriority = .normal
+        ) -> LoadPublisher<ResourceUpdate<R.ParsedObject>> {
+            LoadPublisher { receive in
+                let task = Task {
+                    do {
+                        for try await update in self.updates(of: resource, priority: priority) {
+                            receive(.value(update))
+                        }
+                        receive(.completion(.finished))
+                    } catch {
+                        receive(.completion(.failure(error)))
+                    }
+                }
+                return { task.cancel() }
+            }
+        }
+    }
+
+    /// A publisher of a load: see ``Synchronizer/publisher(for:priority:)``. Its error is a ``SynchronizerError``.
+    public struct LoadPublisher<Output: Sendable>: Publisher, Sendable {
+        /// The error: a ``SynchronizerError``.
+        public typealias Failure = any Error
+
+        enum Event {
+            case value(Output)
+            case completion(Subscribers.Completion<any Error>)
+        }
+
+        typealias Start = @Sendable (_ receive: @escaping @Sendable (Event) -> Void) -> CancelLoading
+
+        let start: Start
+
+        /// Subscribes; the load begins when the subscriber requests a value.
+        public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == any Error {
+            subscriber.receive(subscription: LoadSubscription(subscriber, start: start))
+        }
+    }
+
+    /// Passes events to a subscriber as it requests them, one at a time.
+    // `@unchecked Sendable`: the subscriber, which Combine does not declare Sendable, is called by one thread at a time, as
+    // `isCalling` ensures.
+    private final class LoadSubscription<S: Subscriber>: Subscription, @unchecked Sendable
+    where S.Failure == any Error, S.Input: Sendable {
+        private struct State {
+            var subscriber: S?
+            var start: LoadPublisher<S.Input>.Start?
+            var cancel: CancelLoading?
+            var demand = Subscribers.Demand.none
+            var value: S.Input?
+            var completion: Subscribers.Completion<any Error>?
+            var isCalling = false
+        }
+
+        private let state: Locked<State>
+
+        init(_ subscriber: S, start: @escaping LoadPublisher<S.Input>.Start) {
+            state = Locked(State(subscriber: subscriber, start: start))
+        }
+
+        func request(_ demand: Subscribers.Demand) {
+            let start = state.withLock { state in
+                state.demand += demand
+                return state.start.take()
+            }
+            guard let start else { return deliver() }
+            let cancel = start { [weak self] in self?.receive($0) }
+            let isOver = state.withLock { state in
+                state.cancel = cancel
+                return state.subscriber == nil
+            }
+            if isOver { cancel() }
+        }
+
+        func cancel() {
+            let (cancel, dropped) = state.withLock { state in
+                (state.cancel.take(), (state.subscriber.take(), state.start.take()))
+            }
+            withExtendedLifetime(dropped) {}  // released after unlocking
+            cancel?()
+        }
+
+        private func receive(_ event: LoadPublisher<S.Input>.Event) {
+            state.withLock { state in
+                switch event {
+                case .value(let value): state.value = value
+                case .completion(let completion): state.completion = completion
+                }
+            }
+            deliver()
+        }
+
+        /// Delivers what is requested. A thread that finds another one delivering leaves it the work.
+        private func deliver() {
+            while let (subscriber, event) = state.withLock({ $0.next() }) {
+                switch event {
+                case .value(let value):
+                    let more = subscriber.receive(value)
+                    state.withLock { state in
+                        state.demand += more
+                        state.isCalling = false
+                    }
+                case .completion(let completion):
+                    return subscriber.receive(completion: completion)
+                }
+            }
+        }
+    }
+
+    extension LoadSubscription.State {
+        /// The next event to deliver; nil if there is none, or if another thread is delivering.
+        fileprivate mutating func next() -> (S, LoadPublisher<S.Input>.Event)? {
+            guard !isCalling, let subscriber else { return nil }
+            if let value, demand > 0 {
+                self.value = nil
+                demand -= 1
+                isCalling = true
+                return (subscriber, .value(value))
+            }
+            guard value == nil, let completion else { return nil }
+            self.subscriber = nil
+            return (subscriber, .completion(completion))
+        }
+    }
+#endif

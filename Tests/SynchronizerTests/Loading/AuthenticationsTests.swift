@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+
+@testable import Synchronizer
+
+@Suite("The decisions about refused credentials")
+struct AuthenticationsTests {
+    private typealias Machine = Authentications<Int>
+
+    private func request(_ token: String?, _ url: String = "http://a.example/x") -> URLRequest {
+        var request = URLRequest(url: URL(string: url) ?? URL(fileURLWithPath: "/"))
+        request.setValue(token, forHTTPHeaderField: "Authorization")
+        return request
+    }
+
+    private func refusal(
+        _ load: Int, _ token: String?, sentAt: Int = 0, origin: String = "http://a.example"
+    ) -> Machine.Refusal {
+        let error = SynchronizerError.notCached(.init(url: nil, trace: LoadTrace()))
+        return .init(load: load, origin: origin, request: request(token), error: error, sentAt: sentAt)
+    }
+
+    private func name(_ step: Machine.Step) -> String {
+        switch step {
+        case .authenticate(let refusal): "authenticate \(refusal.load)"
+        case .wait: "wait"
+        case .send(let load, let request): "send \(load) \(request.value(forHTTPHeaderField: "authorization") ?? "-")"
+        case .fail(let load, _): "fail \(load)"
+        }
+    }
+
+    /// Reports that the call for a load has ended with this token.
+    private func end(
+        _ machine: inout Machine, _ refusal: Machine.Refusal, _ token: String?, cancelled: Set<Int> = []
+    ) -> [String] {
+        let result = token.map { request($0) }
+        return machine.ended(refusal, with: .success(result)) { !cancelled.contains($0) }.map(name)
+    }
+
+    @Test("one call serves the loads with the same credentials; the next credentials get a call of their own")
+    func sharing() {
+        var machine = Machine()
+        let first = refusal(1, "a1")
+        #expect(name(machine.refused(first)) == "authenticate 1")
+        let other = refusal(3, "b1")
+        #expect(
+            [refusal(2, "a1"), other, refusal(4, "b1"), refusal(5, "a1")].map { name(machine.refused($0)) } == [
+                "wait", "wait", "wait", "wait",
+            ])
+        #expect(end(&machine, first, "a2", cancelled: [5]) == ["send 1 a2", "send 2 a2", "authenticate 3", "wait"])
+        #expect(end(&machine, other, nil) == ["fail 3", "fail 4"])
+        #expect(name(machine.refused(refusal(6, "b1"))) == "authenticate 6", "nil is not remembered")
+    }
+
+    @Test("credentials that were replaced more than once get the newest; those that are valid again replace none")
+    func chains() {
+        var machine = Machine()
+        for (old, new) in [("1", "2"), ("2", "3")] {
+            let call = refusal(0, old)
+            #expect(name(machine.refused(call)) == "authenticate 0")
+            #expect(end(&machine, call, new) == ["send 0 \(new)"])
+        }
+        #expect(name(machine.refused(refusal(1, "1"))) == "send 1 3")
+        let call = refusal(2, "3")
+        #expect(name(machine.refused(call)) == "authenticate 2")
+        #expect(end(&machine, call, "2") == ["send 2 2"])
+        #expect(name(machine.refused(refusal(3, "1"))) == "send 3 2")
+        #expect(name(machine.refused(refusal(4, "2"))) == "authenticate 4")
+    }
+
+    @Test("another origin has calls of its own, and a log-out forgets all credentials")
+    func origins() {
+        var machine = Machine()
+        let call = refusal(0, "1")
+        _ = machine.refused(call)
+        #expect(name(machine.refused(refusal(1, "1", origin: "http://b.example"))) == "authenticate 1")
+        _ = end(&machine, call, "2")
+        machine.forgetReplacements()
+        #expect(name(machine.refused(refusal(2, "1"))) == "authenticate 2")
+    }
+
+    @Test("a call that changes no header helps only requests that were sent before it ended")
+    func unchanged() {
+        var machine = Machine()
+        let call = refusal(0, nil)
+        _ = machine.refused(call)
+        #expect(end(&machine, call, nil) == ["fail 0"])
+        _ = machine.refused(call)
+        _ = machine.ended(call, with: .success(call.request)) { _ in true }
+        #expect(name(machine.refused(refusal(1, nil, sentAt: 1))) == "send 1 -")
+        #expect(name(machine.refused(refusal(2, nil, sentAt: 2))) == "authenticate 2")
+    }
+}
