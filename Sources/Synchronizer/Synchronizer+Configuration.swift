@@ -157,23 +157,23 @@ extension Synchronizer.Configuration {
         return RequestHooks(prepare: prepare, authenticate: authenticate)
     }
 
-    func makeFetcher() -> any Fetching {
+    func makeFetcher(_ network: NetworkSwitch) -> any Fetching {
         let session = sessionConfiguration.copy() as? URLSessionConfiguration ?? sessionConfiguration
         session.httpMaximumConnectionsPerHost = max(1, maximumLoadsPerHost)
         let credentials = session.removeCredentials()
-        let fetcher = makeFetcher(session)
+        let fetcher = makeFetcher(session, network)
         return credentials.isEmpty ? fetcher : CredentialedFetcher(fetcher, credentials: credentials)
     }
 
-    private func makeFetcher(_ session: URLSessionConfiguration) -> any Fetching {
-        if caching == .native, let fetcher = makeNativeFetcher(session) { return fetcher }
+    private func makeFetcher(_ session: URLSessionConfiguration, _ network: NetworkSwitch) -> any Fetching {
+        if caching == .native, let fetcher = makeNativeFetcher(session, network) { return fetcher }
         session.urlCache = nil
         session.requestCachePolicy = .reloadIgnoringLocalCacheData
         return ManagedFetcher(
             transport: URLSessionTransport(
                 configuration: session, delegate: sessionDelegate, tls: tls, storesResponses: urlCache != nil),
             store: urlCache.map { ($0 as? any ResponseStore) ?? URLCacheStore($0) },
-            time: time, rules: rules)
+            time: time, rules: rules, network: network)
     }
 
     private var rules: CacheRules {

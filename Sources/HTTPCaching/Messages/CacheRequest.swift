@@ -48,7 +48,7 @@ private func isOneWord(_ text: String) -> Bool {
 }
 
 /// Foundation's `URLRequest.CachePolicy`: seven names for six policies (`reloadIgnoringCacheData` is the same as
-/// `reloadIgnoringLocalCacheData`).
+/// `reloadIgnoringLocalCacheData`). And one for a cache that is offline.
 package enum CachePolicy: Hashable, Sendable, CaseIterable {
     /// Follow the protocol.
     case useProtocol
@@ -62,4 +62,12 @@ package enum CachePolicy: Hashable, Sendable, CaseIterable {
     case returnCacheDontLoad
     /// Use a stored response if the server confirms it.
     case reloadRevalidating
+    /// As `returnCacheDontLoad`, because there is no network.
+    case offline
+
+    /// Whether a stored response of any age is used.
+    var acceptsAnyAge: Bool { self == .returnCacheElseLoad || neverLoads }
+
+    /// Whether the network is never used.
+    var neverLoads: Bool { self == .returnCacheDontLoad || self == .offline }
 }
