@@ -17,12 +17,8 @@ extension ConnectionPool {
         if let transfer = easy.flatMap({ active[$0] }) {
             if events != 0 { transfer.socket = socket }
             if events & Epoll.input == 0, !engine.sockets[socket].isMultiplexed { transfer.readingEnded() }
-            watch(socket, wanted: events, lazily: true)
-            // libcurl may choose the connection for another transfer in the same call.
-            if events == 0, !transfer.isPaused { setIdle(socket) }
-        } else {
-            watch(socket, wanted: events, lazily: true)
         }
+        watch(socket, wanted: events, lazily: true)
     }
 
     /// - Parameter lazily: leave it to the next event to find that nothing is wanted of the socket. Mostly none comes before
@@ -32,7 +28,6 @@ extension ConnectionPool {
             var entry = table[socket]
             if entry.pool == nil { entry.pool = self }
             entry.wanted = wanted
-            if wanted != 0 { entry.isIdle = false }
             if wanted != 0 || !lazily || !entry.isOwn {
                 epoll.watch(socket, from: entry.watched, to: wanted)
                 entry.watched = wanted
@@ -41,16 +36,11 @@ extension ConnectionPool {
         }
     }
 
-    private func setIdle(_ socket: Int32) {
-        engine.withSockets { table, _ in table[socket].isIdle = table[socket].isOwn }
-    }
-
     /// The transfer that used the socket has ended, and the socket is still open: the server has nothing to say on it now.
     func becomeIdle(_ socket: Int32) {
         guard ownSockets.contains(socket) else { return }
         engine.withSockets { table, epoll in
             guard table[socket].wanted == 0 else { return }
-            table[socket].isIdle = true
             epoll.watch(socket, from: table[socket].watched, to: Epoll.input)
             table[socket].watched = Epoll.input
         }
@@ -72,22 +62,21 @@ extension ConnectionPool {
         return poll(&entry, 1, 0) > 0
     }
 
-    /// Whether a socket that counts as idle may be in use.
-    var hidesSocket: Bool { active.values.contains { $0.hidesSocket } }
-
-    /// The sockets of HTTP/1 that no transfer uses, and the one of a transfer that has not waited for it.
-    private var idleSockets: [Int32] {
-        ownSockets.filter { engine.sockets[$0].isIdle && !engine.sockets[$0].isMultiplexed }
+    /// Whether a quiet socket may be in use: by a transfer that has paused, and may not have named it.
+    func isHeld(_ socket: Int32) -> Bool {
+        active.values.contains { $0.isPaused && ($0.socket < 0 || $0.socket == socket) }
     }
 
-    /// Asks the kernel about the idle sockets when libcurl has chosen one of them and is about to send a request. libcurl
-    /// takes another connection if the chosen one has been shut down.
+    private var quietSockets: [Int32] { ownSockets.filter { engine.sockets[$0].isQuiet } }
+
+    /// Asks the kernel about the quiet sockets when libcurl has chosen a connection and is about to send a request: right
+    /// before, it may have read the end of another response on it. libcurl takes another connection if that has been shut down.
     /// - Returns: Whether libcurl may go on. If a readable socket may be in use, it stays open.
     func closeSpeakingConnections() -> Bool {
-        var idle = idleSockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        guard !idle.isEmpty, poll(&idle, nfds_t(idle.count), 0) > 0 else { return true }
-        guard !hidesSocket else { return false }
-        for socket in idle where socket.revents != 0 { shutDown(socket.fd) }
+        var quiet = quietSockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        guard !quiet.isEmpty, poll(&quiet, nfds_t(quiet.count), 0) > 0 else { return true }
+        guard !active.values.contains(where: \.hidesSocket) else { return false }
+        for socket in quiet where socket.revents != 0 && !isHeld(socket.fd) { shutDown(socket.fd) }
         return true
     }
 
@@ -95,8 +84,8 @@ extension ConnectionPool {
     func hasUnacknowledgedBytes(_ transfer: Transfer) -> Bool {
         let socket = transfer.socket
         if socket >= 0, engine.sockets[socket].isMultiplexed { return false }
-        // libcurl has not named the socket if the answer was there at once. Idle ones have nothing to acknowledge.
-        return (socket >= 0 ? [socket] : idleSockets).contains { synchronizer_unacknowledged($0) > 0 }
+        // libcurl has not named the socket if the answer was there at once. Other quiet ones have nothing to acknowledge.
+        return (socket >= 0 ? [socket] : quietSockets).contains { synchronizer_unacknowledged($0) > 0 }
     }
 }
 

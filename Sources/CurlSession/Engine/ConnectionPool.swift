@@ -193,12 +193,11 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
 
     func handle(_ events: UInt32, on socket: Int32) {
         let entry = engine.sockets[socket]
-        if entry.isIdle, !entry.isMultiplexed, !hidesSocket {
+        guard entry.wanted != 0 else {
+            guard entry.isQuiet, !isHeld(socket) else { return watch(socket, wanted: 0, lazily: false) }
             // The event may be older than the turn of another thread, which has read what it was about.
-            if isReadable(socket) { shutDown(socket) }
-            return
+            return isReadable(socket) ? shutDown(socket) : ()
         }
-        guard entry.wanted != 0 else { return watch(socket, wanted: 0, lazily: false) }
         var mask: Int32 = 0
         if events & (Epoll.input | Epoll.hangUp) != 0 { mask |= CURL_CSELECT_IN }
         if events & Epoll.output != 0 { mask |= CURL_CSELECT_OUT }

@@ -11,10 +11,11 @@ struct SocketTable {
         var wanted: UInt32 = 0
         /// What `epoll` reports. More than `wanted` after a transfer has ended: the next one mostly wants the same.
         var watched: UInt32 = 0
-        /// No transfer uses it.
-        var isIdle = false
         /// It carries HTTP/2, whose peer may speak at any time.
         var isMultiplexed = false
+
+        /// Whether it carries HTTP/1, and libcurl does not wait for it: it is idle, or in the hands of a transfer that has paused.
+        var isQuiet: Bool { isOwn && wanted == 0 && !isMultiplexed }
     }
 
     private var entries: [Entry] = []

@@ -10,7 +10,9 @@ extension Transfer {
 
     /// libcurl has a connection, and is about to send the request.
     func maySendRequest() -> Bool {
-        guard isReused, !pool.closeSpeakingConnections() else { return true }
+        guard isReused else { return true }
+        socket = -1  // it may be another one than before
+        guard !pool.closeSpeakingConnections() else { return true }
         needsNewConnection = true
         return false
     }
