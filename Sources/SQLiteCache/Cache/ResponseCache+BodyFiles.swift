@@ -21,7 +21,9 @@ extension ResponseCache {
 
     /// The kept beginnings of bodies of a URL.
     func kept(for url: String) -> [KeptPartial] {
-        guard !ForkedProcess.isCurrent, let newest = try? Generation.newest(in: directory) else { return [] }
+        guard !ForkedProcess.isCurrent else { return [] }
+        if state.withLock({ $0.log.hasRemovals }) { _ = writer.perform(for: self) { _, _ in } }
+        guard let newest = try? Generation.newest(in: directory) else { return [] }
         return newest.partials.kept(for: url)
     }
 
@@ -40,7 +42,7 @@ extension ResponseCache {
         guard writer.perform(for: self, { connection, _ in try connection.adopt(row, file) }) != nil else {
             return false
         }
-        file.drop()
+        file.partial?.wasAdopted()
         state.withLock { state in
             state.changes.count(row.urlKey)
             state.memory.apply(.store(row))

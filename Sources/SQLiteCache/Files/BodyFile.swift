@@ -61,6 +61,9 @@ package final class BodyFile: Sendable {
     /// Whether the file has nothing but the body, so that it may be cloned or linked.
     var isWholeFile: Bool { whole == nil }
 
+    /// The names of the file that are not those of callers.
+    var nameCount: Int { partial?.nameCount ?? 1 }
+
     /// The file has a name elsewhere, or is not needed: it is not kept for a later load.
     package func drop() { partial?.drop() }
 

@@ -43,7 +43,7 @@ package struct FileDelivery: Sendable {
     package func put(_ body: BodyFile, check: () throws -> Void) throws {
         try replace { temporary in
             if body.isWholeFile, FileSystem.clone(body.descriptor, to: temporary) { return }
-            if body.isWholeFile, FileSystem.linkOnlyOnce(body.descriptor, to: temporary) { return }
+            if body.isWholeFile, FileSystem.link(body.descriptor, to: temporary, besides: body.nameCount) { return }
             try write(to: temporary, count: body.count) { file in
                 var position = 0
                 try body.forEachPiece { piece in

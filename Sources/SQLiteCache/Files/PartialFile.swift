@@ -20,6 +20,8 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     private(set) var reserved: Int
     private var isKept: Bool
     private var isComplete = false
+    /// The names of the file that are not those of callers: 1 or 0.
+    private let names: Locked<Int>
 
     /// The bytes that may arrive between two checkpoints: the most that a killed process loses.
     package static let checkpointInterval = 1 << 20
@@ -42,6 +44,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
             nameless >= 0 ? nameless : Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .system(path) }
         self.name = nameless >= 0 ? nil : name
+        names = Locked(nameless >= 0 ? 0 : 1)
         flock(descriptor, LOCK_EX | LOCK_NB)
         (count, checkpointed, checksum, reserved) = (0, 0, RunningChecksum(), 0)
         record = response.map { Self.makeRecord($0, at: place.recordPath(name)) } ?? -1
@@ -62,7 +65,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
             close(file)
             return nil
         }
-        (place, name, descriptor) = (kept.place, kept.name, file)
+        (place, name, descriptor, names) = (kept.place, kept.name, file, Locked(1))
         (count, checkpointed, self.checksum) = (kept.count, kept.count, checksum)
         reserved = Int(status.st_size)
         record = Foundation.open(place.recordPath(kept.name), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
@@ -71,7 +74,6 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
 
     deinit {
         keep()
-        if !isKept { removeName() }
         if record >= 0 { close(record) }
         close(descriptor)
     }
@@ -118,8 +120,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     /// Keeps the bytes for a later load. Of a whole body the last checkpoint stays, so that there is a rest to request.
     package func keep() {
         if count > checkpointed, !isComplete { makeCheckpoint() }
-        isKept = isKept && checkpointed > 0
-        if isKept { ftruncate(descriptor, off_t(count)) }
+        if isKept, checkpointed > 0 { ftruncate(descriptor, off_t(count)) } else { drop() }
         flock(descriptor, LOCK_UN)
     }
 
@@ -139,13 +140,22 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         return BodyFile(self, checksum: checksum.value)
     }
 
-    /// The body was delivered, or must not be kept: nothing stays of it under the name that it had.
+    /// The body was delivered, or must not be kept: its name is removed. It stays readable.
     package func drop() {
+        isKept = false
+        names.withLock { names in
+            if names == 1, let name { place.remove(name) }
+            names = 0
+        }
+    }
+
+    /// The cache has taken the file, and given it another name.
+    func wasAdopted() {
         isKept = false
         if let name { unlink(place.recordPath(name)) }
     }
 
-    private func removeName() { if let name { place.remove(name) } }
+    var nameCount: Int { names.withLock { $0 } }
 
     /// The path, for errors.
     var path: String { name.map(place.path) ?? place.folder }
