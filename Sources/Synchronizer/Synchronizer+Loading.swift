@@ -8,12 +8,13 @@ extension Synchronizer {
     func job<R: Resource>(
         for resource: R, identity: ResourceIdentity, priority: LoadPriority, keepsObject: Bool = true
     ) -> LoadJob {
-        LoadJob(
+        let spooled = resource as? any SpooledResource
+        return LoadJob(
             resource, identity: identity, priority: priority,
             options: FetchOptions(
                 maximumBodySize: resource.maximumSize ?? configuration.maximumResponseSize,
-                sessionCookies: fetcher.sessionCookies(for: identity.request)),
-            keepsObject: keepsObject)
+                sessionCookies: fetcher.sessionCookies(for: identity.request), file: spooled?.target),
+            keepsObject: keepsObject && spooled?.target?.destination == nil)
     }
 
     /// Joins or begins a load. If the object is in memory after all, the receiver gets it at once.

@@ -62,19 +62,23 @@ extension Synchronizer {
 }
 
 /// A resource whose response is stored and not parsed.
-private struct StoringOnly: Resource {
+private struct StoringOnly: SpooledResource {
     let identity: ResourceIdentity
     let maximumSize: Int?
+    let target: FileTarget?
 
     /// Coalesces with loads of the resource itself.
     init(_ resource: some Resource, identity: ResourceIdentity) {
         self.identity = identity
         maximumSize = resource.maximumSize
+        target = (resource as? any SpooledResource)?.target
     }
 
     func request() -> URLRequest { identity.request }
 
     var parse: @Sendable (Data) throws -> Bool { { _ in true } }
+
+    func object(from body: StoredBytes) -> Bool { true }
 
     static var parsesQuickly: Bool { true }
 }

@@ -99,7 +99,7 @@ struct CaseRun {
         case .tooLarge: .tooLarge
         case .transport(let error as URLError, _): .error(error.code)
         case .invalidRequest: .error(.unsupportedURL)
-        case .transport, .undecodable, .notCached, .hookFailed: .error(.unknown)
+        case .transport, .undecodable, .file, .notCached, .hookFailed: .error(.unknown)
         }
     }
 }

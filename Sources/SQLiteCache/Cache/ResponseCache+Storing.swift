@@ -39,7 +39,8 @@ extension ResponseCache {
         guard !ForkedProcess.isCurrent else { return 0 }
         let pending = state.withLock { $0.log.bodyBytes }
         let files = readDisk { try $0.bodyFileBytes() } ?? 0
-        let database = (try? Generation.newest(in: directory))?.allocatedBytes ?? 0
+        let generation = try? Generation.newest(in: directory)
+        let database = (generation?.allocatedBytes ?? 0) + (generation?.partials.bytes ?? 0)
         return Int(clamping: files + database) + pending
     }
 }

@@ -55,7 +55,7 @@ final class ResponseCache: Sendable {
     let time: any TimeSource
     let state: Locked<State>
     private let reader: DiskReader
-    private let writer: DiskWriter
+    let writer: DiskWriter
 
     /// How many bytes of changes may be pending before a store waits for the disk.
     static let maximumBacklog = 32 << 20

@@ -14,6 +14,7 @@ struct Generation: Hashable, Sendable {
 
     var database: String { path + "/Database" }
     var journal: String { database + "-journal" }
+    var partials: PartialFiles { PartialFiles(generation: path) }
     var bodies: BodyFiles { BodyFiles(settled: path + "/Bodies", moving: path + "/Moving") }
 
     private static let prefix = "Cache-"

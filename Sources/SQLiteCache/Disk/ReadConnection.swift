@@ -6,7 +6,7 @@ final class ReadConnection {
     let generation: Generation
     let database: Database
     private let entriesOfURL: Statement
-    private let entry: Statement
+    let entry: Statement
     private let body: Statement
     private let dataVersion: Statement
     private var knownDataVersion: Int64?

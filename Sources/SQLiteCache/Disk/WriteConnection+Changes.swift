@@ -71,7 +71,7 @@ extension WriteConnection {
     }
 
     /// Returns false if an entry with that identifier exists.
-    private func insert(
+    func insert(
         _ row: StoredRow, id: Int64, data: Data, body: StoredBody
     ) throws(SQLiteFailure) -> Bool {
         let record = row.record.bytes
@@ -123,7 +123,7 @@ extension WriteConnection {
     // MARK: - Removals, in a transaction
 
     /// Removes the entries that a query for victims finds.
-    private func removeVictims(
+    func removeVictims(
         _ sql: String, _ parameters: Int64..., except kept: Int64? = nil
     ) throws(SQLiteFailure) {
         for victim in try victims(sql, parameters: parameters) where victim.id != kept {

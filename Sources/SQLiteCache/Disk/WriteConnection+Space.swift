@@ -6,7 +6,7 @@ extension WriteConnection {
         if try fileBytes() == nil { try countFiles() }
         return DiskUsage(
             pageSize: try number(Schema.pageSize), pages: try number(Schema.pageCount),
-            freePages: try number(Schema.freePageCount), files: try fileBytes() ?? 0)
+            freePages: try number(Schema.freePageCount), files: (try fileBytes() ?? 0) + partials.bytes)
     }
 
     /// Runs `change` in a transaction that has room for it. Transactions before it evict the least recently used entries.
@@ -40,7 +40,10 @@ extension WriteConnection {
     /// Evicts in one transaction, so that other processes get the lock and the journal stays short.
     private func evict(usage: DiskUsage, need: DiskNeed, budget: DiskBudget) throws -> Int {
         let content = usage.content + need.database + need.files
-        guard content > budget.content else { return 0 }
+        // The beginnings of bodies go first. If that is enough, the transaction needs no more room.
+        guard content > budget.content, partials.evict(content - budget.content) < content - budget.content else {
+            return 0
+        }
         return try transaction {
             var freed: Int64 = 0
             let oldest = try victims(Schema.leastRecentlyUsed, parameters: [Int64(budget.removalCount)])

@@ -109,6 +109,7 @@ final class WriteConnection {
     }
 
     func countFiles() throws(SQLiteFailure) {
+        partials.sweep()
         let bytes = try files.sweep(whoseEntryExists: hasFile)
         if try fileBytes() != bytes { try set(fileBytes: bytes) }
     }
@@ -123,6 +124,13 @@ final class WriteConnection {
         try files.write(data, id: id)
         made.append(id)
         try add(fileBytes: BodyFiles.allocatedBytes(length: Int64(data.count)))
+    }
+
+    /// Takes a file that has arrived as the body of an entry.
+    func adoptFile(_ path: String, id: Int64, length: Int) throws(SQLiteFailure) {
+        guard rename(path, files.movingPath(id)) == 0 else { throw .system("\(path) can't be moved") }
+        made.append(id)
+        try add(fileBytes: BodyFiles.allocatedBytes(length: Int64(length)))
     }
 
     func removeFile(_ id: Int64) throws(SQLiteFailure) {

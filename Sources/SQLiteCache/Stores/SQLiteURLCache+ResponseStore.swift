@@ -24,10 +24,14 @@ extension SQLiteURLCache: ResponseStore {
 
     package func store(_ response: StoredResponse, _ cached: CachedURLResponse) {
         guard cached.storagePolicy != .notAllowed else { return }
+        cache.store(storedRecord(of: response, cached), cached: cached, keepsObject: false)
+    }
+
+    func storedRecord(of response: StoredResponse, _ cached: CachedURLResponse) -> StoredRecord {
         var record = StoredRecord(response)
         record.userInfo = StoredRecord.propertyList(cached.userInfo)
         if let own = cached.response.url?.absoluteString, own != response.url { record.responseURL = own }
-        cache.store(record, cached: cached, keepsObject: false)
+        return record
     }
 
     package func update(_ entry: StoredEntry, to response: StoredResponse) {

@@ -15,6 +15,9 @@ public enum SynchronizerError: Error, Sendable {
     case tooLarge(limit: Int, Context)
     /// The body could not be parsed. The error is the one that ``Resource/parse`` threw; the stored response was removed.
     case undecodable(any Error, Context)
+    /// The body could not be written to its file (``FileResource``): the disk is full, the folder does not exist, … The file that
+    /// was there is unchanged. What has arrived is kept for the next load if the rest can be requested, or is in the cache.
+    case file(FileError, Context)
     /// No stored response may be used, and the network may not be used: because of the cache policy, `only-if-cached`, or
     /// ``Synchronizer/isOffline``.
     case notCached(Context)
@@ -72,8 +75,8 @@ extension SynchronizerError {
     public var context: Context {
         switch self {
         case .invalidRequest(let context), .transport(_, let context), .status(_, let context),
-            .emptyBody(let context), .tooLarge(_, let context), .undecodable(_, let context), .notCached(let context),
-            .hookFailed(_, let context):
+            .emptyBody(let context), .tooLarge(_, let context), .undecodable(_, let context), .file(_, let context),
+            .notCached(let context), .hookFailed(_, let context):
             return context
         }
     }
@@ -88,6 +91,7 @@ extension SynchronizerError {
         case .emptyBody: return .emptyBody(context)
         case .tooLarge(let limit, _): return .tooLarge(limit: limit, context)
         case .undecodable(let error, _): return .undecodable(error, context)
+        case .file(let error, _): return .file(error, context)
         case .notCached: return .notCached(context)
         case .hookFailed(let error, _): return .hookFailed(error, context)
         }
@@ -96,10 +100,11 @@ extension SynchronizerError {
     /// The requested URL.
     public var url: URL? { context.url }
 
-    /// The underlying error: a `URLError`, or the error that the parse or a hook threw.
+    /// The underlying error: a `URLError`, a `FileError`, or the error that the parse or a hook threw.
     public var underlyingError: (any Error)? {
         switch self {
         case .transport(let error, _), .undecodable(let error, _), .hookFailed(let error, _): return error
+        case .file(let error, _): return error
         default: return nil
         }
     }
@@ -119,6 +124,7 @@ extension SynchronizerError: CustomStringConvertible, LocalizedError {
         case .emptyBody: return "\(subject): the body is empty"
         case .tooLarge(let limit, _): return "\(subject): the body is larger than \(limit) bytes"
         case .undecodable(let error, _): return "\(subject): the body could not be parsed: \(error)"
+        case .file(let error, _): return "\(subject): \(error)"
         case .notCached: return "\(subject): nothing usable is stored, and the network may not be used"
         case .hookFailed(let error, _): return "\(subject): the request could not be made: \(error)"
         }

@@ -6,6 +6,7 @@ final class FileTransfer: Transfer {
     private static let chunk = 256 << 10
 
     /// Nil once it is over.
+    private let paused = DispatchGroup()
     private let receive: Locked<(@Sendable (TransferEvent) -> Void)?>
 
     init(_ url: URL, receive: @escaping @Sendable (TransferEvent) -> Void) {
@@ -15,6 +16,10 @@ final class FileTransfer: Transfer {
 
     func cancel() {
         receive.withLock { $0 = nil }
+    }
+
+    func setPaused(_ isPaused: Bool) {
+        if isPaused { paused.enter() } else { paused.leave() }
     }
 
     /// Files are not stored: there is nothing to decide.
@@ -33,7 +38,10 @@ final class FileTransfer: Transfer {
             let length = Int(clamping: size)
             let response = URLResponse(url: url, mimeType: nil, expectedContentLength: length, textEncodingName: nil)
             report(.response(ResponseHead(response)))
-            while isOpen, let data = try file.read(upToCount: Self.chunk), !data.isEmpty { report(.data(data)) }
+            while isOpen, let data = try file.read(upToCount: Self.chunk), !data.isEmpty {
+                report(.data(data))
+                paused.wait()
+            }
             report(.finished(nil))
         } catch {
             report(.finished(Self.meaning(of: error)))

@@ -29,12 +29,19 @@ extension SessionFields {
 package protocol Cancellable: AnyObject, Sendable {
     /// Cancels the transfer. After this returns, no event is reported, except one that is being reported at that moment.
     func cancel()
+
+    /// Stops receiving the body, or goes on. What has been received is still reported. By default without effect.
+    func setPaused(_ isPaused: Bool)
 }
 
 /// A request in flight.
 package protocol Transfer: Cancellable {
     /// Asks the session's delegate what to store of a response (`willCacheResponse`).
     func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (StorageDecision) -> Void)
+}
+
+extension Cancellable {
+    package func setPaused(_ isPaused: Bool) {}
 }
 
 package enum TransferEvent: Sendable {

@@ -74,6 +74,10 @@ final class URLSessionTransfer: Transfer {
         if takeReceiver() != nil { task.cancel() }
     }
 
+    func setPaused(_ isPaused: Bool) {
+        if isPaused { task.suspend() } else { task.resume() }
+    }
+
     private func takeReceiver() -> (@Sendable (TransferEvent) -> Void)? {
         state.withLock { $0.receive.take() }
     }

@@ -5,16 +5,20 @@ import HTTPCaching
 enum CacheEntry: Sendable {
     case stored(StoredEntry)
     case interrupted(InterruptedTransfers.Part)
+    /// The beginning of a body in a file.
+    case partial(KeptPartial)
 
     enum ID: Hashable, Sendable {
         case stored(Int64)
         case interrupted(Int64)
+        case partial(String)
     }
 
     var id: ID {
         switch self {
         case .stored(let entry): .stored(entry.id)
         case .interrupted(let part): .interrupted(part.id)
+        case .partial(let kept): .partial(kept.id)
         }
     }
 
@@ -22,6 +26,7 @@ enum CacheEntry: Sendable {
         switch self {
         case .stored(let entry): entry.response
         case .interrupted(let part): part.response
+        case .partial(let kept): kept.response
         }
     }
 
@@ -29,6 +34,7 @@ enum CacheEntry: Sendable {
         switch self {
         case .stored(let entry): entry.bodySize
         case .interrupted(let part): part.bodySize
+        case .partial(let kept): kept.count
         }
     }
 

@@ -12,6 +12,8 @@ struct Exchange: Sendable {
     var transfer: (any Transfer)?
     /// The network timings; nil if the session does not report them.
     var network: NetworkTrace?
+    /// The body if it goes to a file; known once the transfer has ended.
+    var file: PartialFile?
     /// How the transfer ended; nil while it is in flight.
     var end: Result<Void, any Error>?
 
@@ -48,7 +50,7 @@ struct Exchange: Sendable {
     }
 
     /// Where the rest of a body begins, and the length of the whole; nil if this is not the rest that was requested.
-    private var resumption: (start: Int, length: Int?)? {
+    var resumption: (start: Int, length: Int?)? {
         guard case .complete(let selection, _, let start) = step.decision, received.status == 206,
             !step.cacheRequest.fields.contains(FieldName.range), let part = CacheRules.part(of: received.fields),
             part.range.lowerBound == start,

@@ -35,6 +35,7 @@ extension Exchange {
     }
 
     private func failure(_ error: any Error, rules: CacheRules, at now: Date) -> ExchangeResult {
+        if error is BodySink.BeginningIsGone { return .mismatch }
         guard let code = (error as? URLError)?.code, disconnections.contains(code) else { return .failed(error) }
         return stale(after: .unreachable, rules: rules, at: now) ?? .failed(error)
     }
@@ -51,7 +52,7 @@ extension Exchange {
     private func completion(of selection: Selection, from start: Int) -> ExchangeResult {
         let combination = Combination(
             of: step.entries[selection.index].candidate, with: received.status, fields: received.fields,
-            bodySize: received.body.count)
+            bodySize: received.count)
         guard let combination, combination.part == nil, combination.before == 0..<start else { return .mismatch }
         return .completed(selection, combination)
     }

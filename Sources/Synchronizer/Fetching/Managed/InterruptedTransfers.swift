@@ -73,20 +73,26 @@ extension Exchange {
     /// strong validator or is coded, or the caller requested a range itself. `old` is the part that this exchange was to
     /// complete.
     func interrupted(after old: Data?) -> (StoredResponse, Data)? {
-        let fields = received.fields
-        guard step.cacheRequest.method == "GET", !step.cacheRequest.fields.contains(FieldName.range),
-            !received.body.isEmpty, mayBeKept(fields), !fields.contains(FieldName.contentEncoding),
-            let (body, length) = beginning(after: old), length.map({ body.count < $0 }) ?? true
+        guard !received.body.isEmpty, let (body, length) = beginning(after: old),
+            length.map({ body.count < $0 }) ?? true
         else { return nil }
-        let part = StoredResponse.Part(range: 0..<body.count, completeLength: length)
+        return resumable(count: body.count, of: length).map { ($0, body) }
+    }
+
+    /// The beginning of a representation as a stored part; nil if the rest could not be requested.
+    func resumable(count: Int, of length: Int?) -> StoredResponse? {
+        let fields = received.fields
+        guard step.cacheRequest.method == "GET", !step.cacheRequest.fields.contains(FieldName.range), mayBeKept(fields),
+            !fields.contains(FieldName.contentEncoding)
+        else { return nil }
+        let part = StoredResponse.Part(range: 0..<count, completeLength: length)
         var stored = CacheRules.storedFields(of: fields, receivedAt: received.time)
         stored[FieldName.contentRange] = part.contentRange
-        stored[FieldName.contentLength] = String(body.count)
-        let response = StoredResponse(
+        stored[FieldName.contentLength] = String(count)
+        return StoredResponse(
             url: step.cacheRequest.url, method: "GET",
             selectingFields: CacheRules.selectingFields(of: step.cacheRequest, for: stored), status: 206,
             fields: stored, requestTime: requestTime, responseTime: received.time, part: part)
-        return (response, body)
     }
 
     private func mayBeKept(_ fields: HTTPFields) -> Bool {

@@ -9,6 +9,7 @@ final class ManagedCache: Sendable {
     private let store: (any ResponseStore)?
     private let interrupted = InterruptedTransfers()
     private let removals = PendingRemovals()
+    private let abandoning = DispatchGroup()
     private let removing = DispatchQueue(label: "Synchronizer.removing", qos: .userInitiated)
 
     init(store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules) {
@@ -38,7 +39,55 @@ final class ManagedCache: Sendable {
         switch entry {
         case .stored(let entry): entry.body ?? store?.body(of: entry)
         case .interrupted(let part): interrupted.body(of: part)
+        case .partial: nil
         }
+    }
+
+    // MARK: - Bodies in files
+
+    /// The store if bodies may arrive in its files.
+    var files: (any BodyFileStore)? { store as? any BodyFileStore }
+
+    /// The entries that may answer a request whose body goes to a file. Kept beginnings in memory, and stored parts, do not:
+    /// their bytes are not in a file that could go on.
+    func lookUp(_ request: CacheRequest, in places: BodyPlaces) -> [CacheEntry] {
+        let wantsPart = request.fields.contains(FieldName.range)
+        let entries = lookUp(request).filter { entry in
+            if case .stored(let stored) = entry { wantsPart || stored.response.part == nil } else { false }
+        }
+        guard !wantsPart, request.method == "GET", request.policy.looksUp else { return entries }
+        abandoning.wait()
+        return entries + places.kept().map(CacheEntry.partial)
+    }
+
+    /// The body of an entry; nil if it is gone.
+    func bytes(of entry: CacheEntry) -> StoredBytes? {
+        if case .stored(let stored) = entry, let files { return files.bytes(of: stored) }
+        return body(of: entry).map(StoredBytes.data)
+    }
+
+    /// Stores a response whose body is in a file. A store that takes no files gets small bodies in memory. An older response
+    /// does not outlive one that is not stored.
+    func store(_ response: StoredResponse, content: CachedURLResponse, file: BodyFile) {
+        if files?.store(response, content, file: file) == true { return }
+        guard file.count <= Self.largestBodyInMemory, let data = file.data else {
+            store?.removeEntries(for: response.url)
+            return
+        }
+        store?.store(
+            response,
+            CachedURLResponse(
+                response: content.response, data: data, userInfo: content.userInfo, storagePolicy: content.storagePolicy
+            ))
+    }
+
+    /// The largest body of a file that is read into memory to be stored.
+    private static let largestBodyInMemory = 1 << 20
+
+    /// Keeps what has arrived of a cancelled load. A lookup that begins later finds it.
+    func abandon(_ sink: BodySink) {
+        abandoning.enter()
+        sink.abandon { [abandoning] in abandoning.leave() }
     }
 
     // MARK: - Changing
@@ -74,11 +123,13 @@ final class ManagedCache: Sendable {
         switch entry {
         case .stored(let entry): store?.remove(entry)
         case .interrupted(let part): interrupted.remove(part)
+        case .partial(let kept): kept.remove()
         }
     }
 
     func removeEntries(for key: String) {
         interrupted.remove(key)
+        files?.removePartials(for: key)
         store?.removeEntries(for: key)
     }
 

@@ -6,6 +6,8 @@ struct Answer: Sendable {
     var step: FetchStep
     let head: ResponseHead
     let body: Data
+    /// The body if it is in a file; then `body` is empty.
+    var file: BodyFile?
     var freshUntil = Date.distantPast
     /// Whether the trace gets the freshness of the response as it is stored.
     var describesStored = false
@@ -34,8 +36,9 @@ struct Answer: Sendable {
             }
             return .failure(.status(response, context))
         }
-        guard !body.isEmpty else { return .failure(.emptyBody(context)) }
+        guard !body.isEmpty || file?.count ?? 0 > 0 else { return .failure(.emptyBody(context)) }
         var fetched = Fetched(body: body, response: head, freshUntil: freshUntil, trace: step.trace)
+        fetched.file = file
         fetched.isForThisLoadOnly = step.cacheRequest.isBoundToSession(
             by: head, maySendCookies: step.request.httpShouldHandleCookies)
         return .success(fetched)
@@ -46,7 +49,7 @@ struct Answer: Sendable {
 extension ManagedFetch {
     /// The answer from a stored response; nil if its body is gone.
     func answer(from selection: Selection, of step: FetchStep) -> Answer? {
-        guard let body = body(for: selection, of: step) else { return nil }
+        guard let body = bytes(for: selection, of: step) else { return nil }
         var step = step
         step.trace.describe(selection, source: selection.isStaleAllowed ? .stale : .cache)
         return answer(
@@ -56,15 +59,23 @@ extension ManagedFetch {
 
     /// The answer from a stored response whose trace is complete.
     func answer(
-        _ step: FetchStep, with selection: Selection, of response: StoredResponse, body: Data,
+        _ step: FetchStep, with selection: Selection, of response: StoredResponse, body: StoredBytes,
         validated: Bool = false, freshUntil: Date = .distantPast
     ) -> Answer {
         var step = step
         step.trace.bytesSaved = body.count
         let head = selection.head(of: response, validated: validated)
         return Answer(
-            step: step, head: ResponseHead(url: step.url, status: head.status, fields: head.fields), body: body,
-            freshUntil: freshUntil)
+            step: step, head: ResponseHead(url: step.url, status: head.status, fields: head.fields), body: body.data,
+            file: body.file, freshUntil: freshUntil)
+    }
+
+    /// The same, not necessarily in memory.
+    func bytes(for selection: Selection, of step: FetchStep) -> StoredBytes? {
+        guard options.file != nil, step.cacheRequest.method != "HEAD", selection.answer != .notModified else {
+            return body(for: selection, of: step).map(StoredBytes.data)
+        }
+        return cache.bytes(of: step.entries[selection.index]).flatMap(selection.bytes)
     }
 
     /// The bytes of the answer: the whole stored body, a part of it, or none; nil if the body is gone.

@@ -13,7 +13,7 @@ enum CacheChange: Sendable {
     case none
     /// The server confirmed the entry, which gets new fields.
     case freshen(CacheEntry, to: StoredResponse, body: Data)
-    case store(StoredResponse, body: Data)
+    case store(StoredResponse, body: Data, file: BodyFile? = nil)
 }
 
 // Between sending and answering: what an exchange means.
@@ -33,7 +33,7 @@ extension ManagedFetch {
         case .answered: return accept(&exchange)
         case .failed(let error):
             keepInterrupted(exchange)
-            return .failure(.transport(error, exchange.step.context))
+            return .failure(.init(error, exchange.step.context))
         }
     }
 
@@ -47,9 +47,9 @@ extension ManagedFetch {
 
     private func useStale(_ selection: Selection, after exchange: inout Exchange) -> Conclusion {
         var step = exchange.step
-        guard let body = body(for: selection, of: step) else {
+        guard let body = bytes(for: selection, of: step) else {
             guard case .failure(let error) = exchange.end else { return accept(&exchange) }
-            return .failure(.transport(error, step.context))
+            return .failure(.init(error, step.context))
         }
         step.trace.describe(selection, source: selection.freshness.isFresh ? .cache : .stale)
         return .answer(answer(step, with: selection, of: step.entries[selection.index].response, body: body), .none)
@@ -59,9 +59,8 @@ extension ManagedFetch {
     private func confirm(_ exchange: Exchange, selection: Selection, updating indices: [Int]) -> Conclusion {
         var step = exchange.step
         let entry = step.entries[selection.index]
-        guard let whole = cache.body(of: entry), let body = selection.bytes(of: whole) else {
-            return sendUnconditionally(exchange)
-        }
+        let stored = options.file == nil ? cache.body(of: entry).map(StoredBytes.data) : cache.bytes(of: entry)
+        guard let whole = stored, let body = selection.bytes(of: whole) else { return sendUnconditionally(exchange) }
         for index in indices where index != selection.index { freshen(step.entries[index], by: exchange) }
         step.trace.describe(selection, source: .revalidated)
         step.trace.reason += "; the server confirmed it"
@@ -72,24 +71,34 @@ extension ManagedFetch {
         let freshened = exchange.freshened(entry.response)
         return .answer(
             answer(step, with: selection, of: freshened, body: body, validated: true),
-            .freshen(entry, to: freshened, body: whole))
+            .freshen(entry, to: freshened, body: whole.data))
     }
 
     /// The rest of a stored part has arrived: the two together are the answer.
     private func combine(_ exchange: Exchange, selection: Selection, with combination: Combination) -> Conclusion {
         let entry = exchange.step.entries[selection.index]
+        if options.file != nil { return complete(exchange, entry, with: combination) }
         guard let old = cache.body(of: entry), let body = combination.body(old: old, new: exchange.received.body),
             body.count <= options.maximumBodySize
         else { return sendUnconditionally(exchange) }
+        return combined(exchange, entry, with: combination, body: body, file: nil, saved: old.count)
+    }
+
+    /// The answer is a stored part together with the rest.
+    func combined(
+        _ exchange: Exchange, _ entry: CacheEntry, with combination: Combination, body: Data, file: BodyFile?,
+        saved: Int
+    ) -> Conclusion {
         let whole = combination.response(
-            from: entry.response, with: exchange.received.fields, bodySize: body.count,
+            from: entry.response, with: exchange.received.fields, bodySize: file?.count ?? body.count,
             requestTime: exchange.requestTime, responseTime: exchange.received.time)
         var step = exchange.step
         step.trace.source = .network
         step.trace.reason = "the missing part was requested"
-        step.trace.bytesSaved = old.count
+        step.trace.bytesSaved = saved
         let head = ResponseHead(url: step.url, status: 200, fields: whole.serverFields)
-        return .answer(Answer(step: step, head: head, body: body), .store(whole, body: body))
+        let answer = Answer(step: step, head: head, body: body, file: file)
+        return .answer(answer, .store(whole, body: body, file: file))
     }
 
     /// The server's response is the answer.
@@ -97,6 +106,7 @@ extension ManagedFetch {
         exchange.step.trace.describeAccepted(exchange.step.decision)
         if exchange.received.isTooLarge, (200..<300).contains(exchange.received.status) {
             let step = exchange.step
+            exchange.file?.drop()
             return .failure(
                 .tooLarge(
                     limit: options.maximumBodySize,
@@ -106,8 +116,15 @@ extension ManagedFetch {
             return .failure(.transport(URLError(.badServerResponse), exchange.step.context))
         }
         applySideEffects(of: &exchange)
-        let answer = Answer(step: exchange.step, head: head, body: exchange.received.body, describesStored: true)
-        return .answer(answer, change(storing: exchange))
+        do {
+            let file = try exchange.file?.finish()
+            removeOldBeginning(before: exchange)
+            let answer = Answer(
+                step: exchange.step, head: head, body: exchange.received.body, file: file, describesStored: true)
+            return .answer(answer, change(storing: exchange, file: file))
+        } catch {
+            return .failure(.file(error, exchange.step.context))
+        }
     }
 }
 
@@ -125,7 +142,7 @@ extension Combination {
 extension LoadTrace {
     /// Notes the timings and bytes of an exchange.
     fileprivate mutating func note(_ exchange: Exchange, at now: Date) {
-        bytesReceived += exchange.received.body.count
+        bytesReceived += exchange.received.count
         network = exchange.network ?? network
         guard let head = exchange.received.head else { return }
         status = head.status

@@ -21,7 +21,7 @@ extension ManagedFetch {
             let cacheRequest = CacheRequest(
                 request, url: url, sessionHeaders: headers, isOffline: context.network.isOffline)
             guard cacheRequest.isWellFormed else { return nil }
-            let found = entries ?? cache.lookUp(cacheRequest)
+            let found = entries ?? lookUp(cacheRequest)
             let isAcceptable = { (entry: CacheEntry) in entry.bodySize <= self.options.maximumBodySize }
             let acceptable = found.allSatisfy(isAcceptable) ? found : found.filter(isAcceptable)
             let decision = cache.rules.decision(
@@ -37,5 +37,9 @@ extension ManagedFetch {
                 decision: .forward(HTTPFields(), fallback: nil, .notHTTP), trace: trace)
         default: return nil
         }
+    }
+
+    private func lookUp(_ request: CacheRequest) -> [CacheEntry] {
+        places(for: request.url).map { cache.lookUp(request, in: $0) } ?? cache.lookUp(request)
     }
 }

@@ -27,7 +27,7 @@ extension ManagedFetch {
         step.trace.validators = step.validators
         let exchange = Exchange(
             step: step, requestTime: cache.time.now, mark: cache.invalidations.now,
-            received: ReceivedResponse(maximumBodySize: options.maximumBodySize))
+            received: ReceivedResponse(maximumBodySize: options.maximumBodySize, wantsFile: options.file != nil))
         let isOpen = state.withLock { state in
             guard state.receive != nil else { return false }
             state.phase = .sending(Running(exchange, completion: completion))
@@ -35,14 +35,15 @@ extension ManagedFetch {
         }
         guard isOpen else { return }
         let transfer = context.transport.send(step.outboundRequest) { [self] in receive($0) }
-        let (isNeeded, ended) = state.withLock { state -> (Bool, Running?) in
-            guard state.receive != nil else { return (false, nil) }
+        let (isNeeded, sink, ended) = state.withLock { state -> (Bool, BodySink?, Running?) in
+            guard state.receive != nil else { return (false, nil, nil) }
             state.running?.exchange.transfer = transfer
-            return (true, state.takeEnded())
+            return (true, state.running?.sink, state.takeEnded())
         }
+        sink?.transferIsKnown()
         // The body may have turned out too large before the transfer was known.
         if !isNeeded || ended?.exchange.received.isTooLarge == true { transfer.cancel() }
-        if let ended { return ended.completion(ended.exchange) }
+        if let ended { return complete(ended) }
         // The network may have been switched off before the transfer began.
         guard isNeeded, isOnlineNoMore(step) else { return }
         transfer.cancel()
@@ -58,13 +59,15 @@ extension ManagedFetch {
                 state.running?.exchange.received.receive(head, at: now)
                 return state.running?.exchange.headEvent
             }
+            if options.file != nil { openSink() }
             if let event { report(event) }
             endIfTooLarge()
         case .data(let data):
-            let isReported = state.withLock { state in
+            let (isReported, sink) = state.withLock { state in
                 state.running?.exchange.received.receive(data)
-                return state.running?.exchange.isReportedAsItArrives ?? false
+                return (state.running?.exchange.isReportedAsItArrives ?? false, state.running?.sink)
             }
+            sink?.append(data)
             if isReported { report(.received(data)) } else { endIfTooLarge() }
         case .sent(let count, let expected): report(.sent(count, of: expected))
         case .authorized(let credential):
@@ -87,13 +90,13 @@ extension ManagedFetch {
         end(.success(()))
     }
 
-    private func end(_ end: Result<Void, any Error>) {
+    func end(_ end: Result<Void, any Error>) {
         let ended = state.withLock { state -> Running? in
             guard let running = state.running, running.exchange.end == nil else { return nil }
             running.exchange.note(end)
             return state.takeEnded()
         }
-        if let ended { ended.completion(ended.exchange) }
+        if let ended { complete(ended) }
     }
 }
 
@@ -116,14 +119,14 @@ extension ManagedFetch {
     }
 
     private func refreshKey(_ selection: Selection, of step: FetchStep) -> BackgroundRefreshes.Key {
-        .init(entry: step.entries[selection.index].id, maximumBodySize: options.maximumBodySize)
+        .init(entry: step.entries[selection.index].id, maximumBodySize: options.maximumBodySize, file: options.file)
     }
 
     private func refresh(
         _ selection: Selection, of step: FetchStep, fields: HTTPFields, key: BackgroundRefreshes.Key
     ) -> @Sendable () -> Void {
         { [context, step = step.withoutBodies] in
-            let options = FetchOptions(maximumBodySize: key.maximumBodySize)
+            let options = FetchOptions(maximumBodySize: key.maximumBodySize, file: key.file)
             let fetch = ManagedFetch(context, options: options, hasSlot: true) { event in
                 if case .finished(let result) = event { context.refreshes.end(key, with: result) }
             }

@@ -9,14 +9,14 @@ extension ManagedFetch {
     func make(_ change: CacheChange, after exchange: Exchange, done: @escaping Kept) {
         switch change {
         case .none: done(nil)
-        case .store(let response, let body): store(response, body: body, of: exchange, done: done)
+        case .store(let response, let body, let file): store(response, body: body, file: file, of: exchange, done: done)
         case .freshen(let entry, let response, let body):
             freshen(entry, to: response, body: body, of: exchange, done: done)
         }
     }
 
     /// The change that stores the server's response, if a delegate could want it stored.
-    func change(storing exchange: Exchange) -> CacheChange {
+    func change(storing exchange: Exchange, file: BodyFile?) -> CacheChange {
         let received = exchange.received
         guard received.head?.isHTTP == true, !received.isTooLarge, exchange.step.cacheRequest.method != "HEAD"
         else { return .none }
@@ -24,25 +24,32 @@ extension ManagedFetch {
             toStoring: received.status, fields: received.fields, answering: exchange.step.cacheRequest)
         // A delegate may make a response cacheable.
         guard objection == nil || objection == .notCacheable else { return .none }
-        if let merged = merged(exchange) { return merged }
+        if file == nil, let merged = merged(exchange) { return merged }
         let part =
-            received.status == 206 ? CacheRules.part(of: received.fields, bodySize: received.body.count) : nil
+            received.status == 206 ? CacheRules.part(of: received.fields, bodySize: received.count) : nil
         guard received.status != 206 || part != nil else { return .none }
         let response = StoredResponse(
             url: exchange.step.cacheRequest.url, method: "GET", selectingFields: HTTPFields(),
             status: received.status, fields: received.fields, requestTime: exchange.requestTime,
             responseTime: received.time, part: part)
-        return .store(response, body: received.body)
+        return .store(response, body: received.body, file: file)
     }
 
-    private func store(_ response: StoredResponse, body: Data, of exchange: Exchange, done: @escaping Kept) {
+    private func store(
+        _ response: StoredResponse, body: Data, file: BodyFile?, of exchange: Exchange, done: @escaping Kept
+    ) {
         let head = ResponseHead(url: exchange.step.url, status: response.status, fields: response.serverFields)
         askDelegate(about: head, body: body, of: exchange) { [self] decision in
             guard isOpen, let stored = checked(decision, on: response, of: exchange) else { return done(nil) }
             let superseded = superseded(by: stored, of: exchange)
-            let isKept = change(after: exchange, bytes: decision.size(of: body)) {
+            let isKept = change(after: exchange, bytes: max(decision.size(of: body), file?.count ?? 0)) {
                 superseded.forEach(cache.remove)
-                cache.store(stored, content: decision.content(of: exchange.step.url, body: body))
+                let content = decision.content(of: exchange.step.url, body: body)
+                if let file, content.data.isEmpty {
+                    cache.store(stored, content: content, file: file)
+                } else {
+                    cache.store(stored, content: content)
+                }
             }
             done(isKept ? stored : nil)
         }
@@ -84,6 +91,7 @@ extension ManagedFetch {
 
     /// Keeps the beginning of a body that was cut short, for the next attempt.
     func keepInterrupted(_ exchange: Exchange) {
+        if options.file != nil { return keepFile(of: exchange) }
         var old: Data?
         if case .complete(let selection, _, _) = exchange.step.decision {
             old = cache.body(of: exchange.step.entries[selection.index])

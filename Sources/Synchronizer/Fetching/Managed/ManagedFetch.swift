@@ -99,11 +99,12 @@ final class ManagedFetch: Fetch {
     }
 
     func cancel() {
-        let transfer = state.withLock { state in
+        let running = state.withLock { state in
             defer { state = State(receive: nil, phase: .lookingUp) }
-            return state.running?.exchange.transfer
+            return state.running.map { ($0.exchange.transfer, $0.sink) }
         }
-        transfer?.cancel()
+        running?.0?.cancel()
+        if let sink = running?.1 { cache.abandon(sink) }
     }
 
     func storedMeanwhile() -> Fetched? {
@@ -127,6 +128,8 @@ extension ManagedFetch {
     final class Running {
         var exchange: Exchange
         let completion: @Sendable (Exchange) -> Void
+        /// Where the body goes if it goes to a file.
+        var sink: BodySink?
 
         init(_ exchange: Exchange, completion: @escaping @Sendable (Exchange) -> Void) {
             self.exchange = exchange

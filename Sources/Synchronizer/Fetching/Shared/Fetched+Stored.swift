@@ -36,6 +36,25 @@ extension Selection {
     }
 }
 
+extension Selection {
+    /// The same for a body that is not necessarily in memory.
+    func bytes(of body: StoredBytes) -> StoredBytes? {
+        switch (body, answer) {
+        case (.data(let data), _): bytes(of: data).map(StoredBytes.data)
+        case (.file, .notModified): .data(Data())
+        case (.file, .stored): body
+        case (.file(let file), .part(_, let bytes)): file.part(bytes).map(StoredBytes.file)
+        }
+    }
+}
+
+extension StoredBytes {
+    /// The body in memory; empty if it is in a file.
+    var data: Data { if case .data(let data) = self { data } else { Data() } }
+    /// The file of the body; nil if it is in memory.
+    var file: BodyFile? { if case .file(let file) = self { file } else { nil } }
+}
+
 extension CacheRequest {
     /// Whether the response is bound to what the session adds: a header that selects it, or a cookie that the session may
     /// send with the next request (RFC 9111 §4.1).

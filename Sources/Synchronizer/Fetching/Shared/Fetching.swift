@@ -53,8 +53,13 @@ package struct FetchOptions: Hashable, Sendable {
     package var awaitsRefresh: Bool
     /// Whether an earlier lookup missed, so the request may be sent at once, without the disk and without `.needsNetwork`.
     package var skipsLookup = false
+    /// Set if the body goes to a file instead of memory.
+    package var file: FileTarget?
 
-    package init(maximumBodySize: Int, awaitsRefresh: Bool = false, sessionCookies: String? = nil) {
+    package init(
+        maximumBodySize: Int, awaitsRefresh: Bool = false, sessionCookies: String? = nil, file: FileTarget? = nil
+    ) {
+        self.file = file
         self.sessionCookies = sessionCookies
         self.maximumBodySize = maximumBodySize
         self.awaitsRefresh = awaitsRefresh
@@ -86,6 +91,8 @@ package enum FetchEvent: Sendable {
 /// A successful response (status 200–299) and its body, which is not empty.
 package struct Fetched: Sendable {
     package var body: Data
+    /// The body if it is in a file; then ``body`` is empty.
+    package var file: BodyFile?
     package var response: ResponseHead
     /// The time until which an object made from the response may be used; `.distantPast` if each use needs a decision.
     package var freshUntil: Date

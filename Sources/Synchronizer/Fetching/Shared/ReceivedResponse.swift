@@ -6,7 +6,14 @@ struct ReceivedResponse: Sendable {
     /// The body of a followed redirect is not shown to a caller, so no more of it than this is received.
     static let largestRedirectBody = 64 << 10
 
+    /// In file mode, the body of a response that is no success is for an error: no more of it than this is received.
+    static let largestErrorBody = 1 << 20
+
     let maximumBodySize: Int
+    /// Whether the body of a success goes to a file.
+    private let wantsFile: Bool
+    /// The bytes that went to a file.
+    private var spooled = 0
     private(set) var head: ResponseHead?
     /// When the head arrived.
     private(set) var time = Date.distantPast
@@ -14,17 +21,23 @@ struct ReceivedResponse: Sendable {
     /// Whether the body is larger than accepted; its bytes are dropped then.
     private(set) var isTooLarge = false
 
-    init(maximumBodySize: Int) {
+    init(maximumBodySize: Int, wantsFile: Bool = false) {
+        self.wantsFile = wantsFile
         self.maximumBodySize = maximumBodySize
     }
 
     var status: Int { head?.status ?? 0 }
     var fields: HTTPFields { head?.fields ?? HTTPFields() }
+    /// The body; empty if it goes to a file.
     var body: Data { received.data }
+    /// The bytes of the body so far.
+    var count: Int { isSpooled ? spooled : received.count }
+    /// Whether the body goes to a file.
+    var isSpooled: Bool { wantsFile && (200..<300).contains(status) }
 
     mutating func receive(_ head: ResponseHead, at now: Date) {
         // A second head replaces the first, as after a challenge.
-        if self.head != nil { received = ReceivedBody() }
+        if self.head != nil { (received, spooled) = (ReceivedBody(), 0) }
         self.head = head
         time = now
         isTooLarge = bodyLength.map { $0 > limit } ?? false
@@ -32,8 +45,8 @@ struct ReceivedResponse: Sendable {
 
     mutating func receive(_ data: Data) {
         guard !isTooLarge else { return }
-        guard data.count <= limit - received.count else { return dropBody() }
-        received.append(data, of: bodyLength)
+        guard data.count <= limit - count else { return dropBody() }
+        if isSpooled { spooled += data.count } else { received.append(data, of: bodyLength) }
     }
 
     mutating func dropBody() {
@@ -44,7 +57,8 @@ struct ReceivedResponse: Sendable {
     var isRedirect: Bool { CacheRules.isRedirect(status: status, location: fields.reference(FieldName.location)) }
 
     private var limit: Int {
-        isRedirect ? min(maximumBodySize, Self.largestRedirectBody) : maximumBodySize
+        if isRedirect { return min(maximumBodySize, Self.largestRedirectBody) }
+        return wantsFile && !isSpooled ? min(maximumBodySize, Self.largestErrorBody) : maximumBodySize
     }
 
     /// The length of the whole body, if the response states it and it counts the decoded bytes.
@@ -60,6 +74,6 @@ struct ReceivedResponse: Sendable {
     /// Whether the body is shorter than the response states.
     func isCutShort(method: String) -> Bool {
         guard method != "HEAD", status != 204, status != 304, !isTooLarge, let length = bodyLength else { return false }
-        return body.count != length
+        return count != length
     }
 }

@@ -66,7 +66,19 @@ final class LoadJob: Sendable {
     }
 
     /// The object, and its size in memory in bytes.
-    func parse(_ data: Data) throws -> (object: any Sendable, cost: Int) { try Self.parse(data, as: resource) }
+    func parse(_ fetched: Fetched) throws -> (object: any Sendable, cost: Int) {
+        if options.file != nil, let spooled = resource as? any SpooledResource {
+            return try Self.parse(fetched.file.map(StoredBytes.file) ?? .data(fetched.body), as: spooled)
+        }
+        return try Self.parse(fetched.body, as: resource)
+    }
+
+    private static func parse<R: SpooledResource>(
+        _ body: StoredBytes, as resource: R
+    ) throws -> (object: any Sendable, cost: Int) {
+        let object = try resource.object(from: body)
+        return (object, resource.cost(of: object, size: body.count))
+    }
 
     private static func parse<R: Resource>(_ data: Data, as resource: R) throws -> (object: any Sendable, cost: Int) {
         let object = try resource.parse(data)

@@ -12,6 +12,11 @@ extension Loader {
             let loaded = try reusedObject(for: parse, from: fetched) ?? parsed(parse, of: fetched)
             if mayBeKept, let key { memory.remember(key, loaded) }
             result = .success(loaded)
+        } catch let error as FileError {
+            // The response is as good as before.
+            let context = SynchronizerError.Context(
+                url: request.url, trace: fetched.trace, head: fetched.response, body: nil)
+            result = .failure(.file(error, context))
         } catch {
             if parse.cancellation?.isCancelled != true {
                 removeStored(for: request, redirectedTo: fetched.trace.redirects.last)
@@ -19,7 +24,9 @@ extension Loader {
             result = .failure(
                 .undecodable(
                     error,
-                    .init(url: request.url, trace: fetched.trace, head: fetched.response, body: fetched.body)))
+                    .init(
+                        url: request.url, trace: fetched.trace, head: fetched.response,
+                        body: fetched.file == nil ? fetched.body : nil)))
         }
         let isInvalidated = update { state in
             state.note(result, of: id)
@@ -56,7 +63,7 @@ extension Loader {
     func parsed(_ parse: ParseRecord, of fetched: Fetched) throws -> LoadedObject {
         let begin = time.now
         let flag = parse.cancellation
-        let parsed = try ParseCancellation.with({ flag?.isCancelled ?? false }) { try parse.job.parse(fetched.body) }
+        let parsed = try ParseCancellation.with({ flag?.isCancelled ?? false }) { try parse.job.parse(fetched) }
         var trace = fetched.trace
         trace.parse = max(0, time.now.timeIntervalSince(begin))
         return LoadedObject(

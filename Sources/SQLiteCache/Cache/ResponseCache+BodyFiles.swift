@@ -1,0 +1,68 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+
+// Bodies in files: while they arrive, and when they are stored. These calls wait for the disk.
+extension ResponseCache {
+    /// A file for a body that arrives; nil if the cache does not take it. If its length is not known, it grows.
+    func makePartial(for url: String, resumable: StoredResponse?, length: Int?) -> PartialFile? {
+        guard !ForkedProcess.isCurrent, state.withLock({ $0.diskCapacity > 0 }) else { return nil }
+        return writer.perform(for: self) { connection, budget in
+            try connection.makePartial(
+                urlKey: Checksum64.of(url), resumable: resumable, length: length ?? PartialFile.firstReservation,
+                budget: budget, marking: { try connection.markUsed(from: self, budget: budget) })
+        } ?? nil
+    }
+
+    /// Makes room for more of a body; returns whether the cache takes a body of that length.
+    func grow(_ partial: PartialFile, to length: Int) -> Bool {
+        writer.perform(for: self) { try $0.grow(partial, to: length, budget: $1) } ?? false
+    }
+
+    /// The kept beginnings of bodies of a URL.
+    func kept(for url: String) -> [KeptPartial] {
+        guard !ForkedProcess.isCurrent else { return [] }
+        if state.withLock({ $0.log.hasRemovals }) { _ = writer.perform(for: self) { _, _ in } }
+        guard let newest = try? Generation.newest(in: directory) else { return [] }
+        return newest.partials.kept(for: url)
+    }
+
+    func removePartials(for url: String) {
+        guard !ForkedProcess.isCurrent, let newest = try? Generation.newest(in: directory) else { return }
+        newest.partials.remove(for: url)
+    }
+
+    /// Stores a response whose body has arrived in a file of the cache; returns whether that worked.
+    func store(_ record: StoredRecord, file: BodyFile) -> Bool {
+        guard !ForkedProcess.isCurrent, file.partial != nil else { return false }
+        let (url, id) = (record.response.url, MonotonicID.next())
+        let row = StoredRow(
+            id: id, url: url, urlKey: Checksum64.of(url), revision: id, stored: time.now.milliseconds,
+            record: EncodedRecord(record), variant: record.response.variantKey, bodySize: file.count)
+        guard writer.perform(for: self, { connection, _ in try connection.adopt(row, file) }) != nil else {
+            return false
+        }
+        file.partial?.wasAdopted()
+        state.withLock { state in
+            state.changes.count(row.urlKey)
+            state.memory.apply(.store(row))
+        }
+        return true
+    }
+
+    /// The verified file of a stored body; nil if it has none, or was corrupt and has been dropped.
+    func bodyFile(of id: Int64, url: String) -> BodyFile? {
+        guard !ForkedProcess.isCurrent else { return nil }
+        let urlKey = Checksum64.of(url)
+        for isLastTry in [false, true] {
+            switch readDisk({ try $0.bodyFile(of: id, urlKey: urlKey) }) {
+            case .complete(let file): return file
+            case .missing where !isLastTry: continue
+            case .corrupt, .missing: dropCorrupt([id], urlKey: urlKey)
+            case .unreadable, nil, .some(nil): break
+            }
+            return nil
+        }
+        return nil
+    }
+}

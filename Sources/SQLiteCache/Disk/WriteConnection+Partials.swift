@@ -1,0 +1,54 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+
+// Bodies that arrive in files of the cache.
+extension WriteConnection {
+    var partials: PartialFiles { generation.partials }
+
+    /// Makes a file for a body that arrives, after making room for it; nil if the cache does not take a body of that length.
+    func makePartial(
+        urlKey: UInt64, resumable: StoredResponse?, length: Int, budget: DiskBudget, marking mark: () throws -> Void
+    ) throws -> PartialFile? {
+        guard isAcceptable(length, budget: budget) else { return nil }
+        var partial: PartialFile?
+        _ = try change(needing: Self.need(length), budget: budget, marking: mark) {
+            _ = try FileSystem.makeDirectory(partials.folder)
+            partial = try PartialFile(in: partials, urlKey: urlKey, resumable: resumable, length: length)
+        }
+        return partial
+    }
+
+    /// Makes room for more of a body that arrives; returns whether the cache takes a body of that length.
+    func grow(_ partial: PartialFile, to length: Int, budget: DiskBudget) throws -> Bool {
+        let more = length - partial.reserved
+        guard partial.place == partials, isAcceptable(length, besides: partial.reserved, budget: budget) else {
+            return false
+        }
+        _ = try change(needing: Self.need(more), budget: budget, marking: {}) { try partial.reserve(length) }
+        return true
+    }
+
+    /// All bodies that arrive at the moment may take half of the capacity: they can't be evicted.
+    private func isAcceptable(_ length: Int, besides reserved: Int = 0, budget: DiskBudget) -> Bool {
+        length <= budget.largestBody - Int(clamping: partials.arrivingBytes) + reserved
+    }
+
+    private static func need(_ length: Int) -> DiskNeed {
+        DiskNeed(database: 0, files: BodyFiles.allocatedBytes(length: Int64(length)) + 4096)
+    }
+
+    /// Stores a response whose body has arrived in a file of this generation.
+    func adopt(_ row: StoredRow, _ file: BodyFile) throws {
+        guard let partial = file.partial, partial.place == partials else { throw Superseded() }
+        let body = StoredBody(length: file.count, checksum: file.checksum)
+        try transaction {
+            try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
+            try removeVictims(Schema.victimsBeyond, Int64(bitPattern: row.urlKey))
+            guard try insert(row, id: row.id, data: Data(), body: body) else {
+                throw SQLiteFailure.corruption("it accepts no entries")
+            }
+            try adoptFile(partial.path, id: row.id, length: body.length)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import SynchronizerSupport
+
+/// The bytes of a body in an open file, which stays readable if its name is removed.
+package final class BodyFile: Sendable {
+    let descriptor: Int32
+    /// The bytes of the file that are the body.
+    let range: Range<Int>
+    /// The checksum of these bytes.
+    package let checksum: UInt64
+    /// What wrote it; nil for a file of the cache.
+    let partial: PartialFile?
+    private let whole: BodyFile?
+
+    package var count: Int { range.count }
+
+    /// A body that has arrived.
+    init(_ partial: PartialFile, checksum: UInt64) {
+        self.partial = partial
+        descriptor = partial.descriptor
+        range = 0..<partial.count
+        self.checksum = checksum
+        whole = nil
+    }
+
+    /// A body file of the cache. The descriptor is closed with this object.
+    init(descriptor: Int32, count: Int, checksum: UInt64) {
+        (self.descriptor, range, self.checksum) = (descriptor, 0..<count, checksum)
+        (partial, whole) = (nil, nil)
+    }
+
+    private init(_ range: Range<Int>, of whole: BodyFile, checksum: UInt64) {
+        (descriptor, self.range, self.checksum) = (whole.descriptor, range, checksum)
+        (partial, self.whole) = (nil, whole)
+    }
+
+    deinit {
+        if partial == nil, whole == nil { close(descriptor) }
+    }
+
+    /// A part of the body; nil if the body is shorter, or can't be read.
+    package func part(_ bytes: Range<Int>) -> BodyFile? {
+        guard bytes.upperBound <= count else { return nil }
+        let inFile = (range.lowerBound + bytes.lowerBound)..<(range.lowerBound + bytes.upperBound)
+        let checksum = Descriptor.checksum(of: inFile, in: descriptor)
+        return checksum.map { BodyFile(inFile, of: self, checksum: $0.value) }
+    }
+
+    /// Passes the body to `body` in pieces.
+    package func forEachPiece(from start: Int = 0, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let bytes = min(range.lowerBound + start, range.upperBound)..<range.upperBound
+        guard try Descriptor.read(bytes, of: descriptor, body) else { throw FileError(.other, "a body", code: EIO) }
+    }
+
+    /// The whole body in memory; nil if it can't be read.
+    package var data: Data? {
+        var data = Data(capacity: count)
+        return Descriptor.read(range, of: descriptor) { data.append(contentsOf: $0) } ? data : nil
+    }
+
+    /// Whether the file has nothing but the body, so that it may be cloned or linked.
+    var isWholeFile: Bool { whole == nil }
+
+    /// The names of the file that are not those of callers.
+    var nameCount: Int { partial?.nameCount ?? 1 }
+
+    /// The file has a name elsewhere, or is not needed: it is not kept for a later load.
+    package func drop() { partial?.drop() }
+
+    /// The file could not be delivered: a later load need not request all of it again.
+    package func keep() { partial?.keep() }
+}

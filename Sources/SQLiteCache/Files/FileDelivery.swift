@@ -1,0 +1,94 @@
+import Foundation
+import SynchronizerSupport
+
+/// Puts a body at the path that a caller has chosen. What is there is replaced by `rename`, so it is the old file or the
+/// new one at any moment, or stays as it was.
+package struct FileDelivery: Sendable {
+    private let destination: String
+    private let folder: String
+
+    package init(to destination: URL) {
+        self.destination = destination.standardizedFileURL.path
+        folder = destination.standardizedFileURL.deletingLastPathComponent().path
+    }
+
+    /// Why nothing can be put there; nil if nothing is known to prevent it.
+    package var objection: FileError? {
+        var status = stat()
+        guard lstat(destination, &status) == 0 else {
+            return errno == ENOENT ? folderObjection : .system(destination)
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: return FileError(.isDirectory, destination)
+        case S_IFLNK: return FileError(.isLink, destination)
+        case S_IFREG: break
+        default: return FileError(.isSpecial, destination)
+        }
+        return access(destination, W_OK) == 0 ? folderObjection : .system(destination)
+    }
+
+    private var folderObjection: FileError? {
+        var status = stat()
+        guard stat(folder, &status) == 0 else { return .system(destination) }
+        guard status.isDirectory else { return FileError(.noFolder, destination, code: ENOTDIR) }
+        return access(folder, W_OK | X_OK) == 0 ? nil : .system(destination)
+    }
+
+    /// Puts the body there: a clone of its file where the file system can, otherwise a hard link, otherwise a copy.
+    ///
+    /// A hard link shares its bytes with one file, that of the cache, which verifies them with each use. So two files of
+    /// callers never share bytes that can be changed.
+    ///
+    /// - Parameter check: called between pieces of a copy; what it throws ends it.
+    package func put(_ body: BodyFile, check: () throws -> Void) throws {
+        try replace { temporary in
+            if body.isWholeFile, FileSystem.clone(body.descriptor, to: temporary) { return }
+            if body.isWholeFile, FileSystem.link(body.descriptor, to: temporary, besides: body.nameCount) { return }
+            try write(to: temporary, count: body.count) { file in
+                var position = 0
+                try body.forEachPiece { piece in
+                    try check()
+                    guard Descriptor.write(piece, to: file, at: position) else { throw FileError.system(destination) }
+                    position += piece.count
+                }
+            }
+        } check: {
+            try check()
+        }
+        body.drop()
+    }
+
+    /// Puts bytes there.
+    package func put(_ data: Data, check: () throws -> Void) throws {
+        try replace { temporary in
+            try write(to: temporary, count: data.count) { file in
+                guard data.withUnsafeBytes({ Descriptor.write($0, to: file, at: 0) }) else {
+                    throw FileError.system(destination)
+                }
+            }
+        } check: {
+            try check()
+        }
+    }
+
+    private func replace(_ make: (String) throws -> Void, check: () throws -> Void) throws {
+        if let objection { throw objection }
+        let temporary = folder + "/.download-" + PartialFiles.hex(UInt64.random(in: 0 ... .max))
+        do {
+            try make(temporary)
+            try check()
+            guard rename(temporary, destination) == 0 else { throw FileError.system(destination) }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    private func write(to temporary: String, count: Int, _ fill: (Int32) throws -> Void) throws {
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw FileError.system(destination) }
+        defer { close(file) }
+        if let free = Descriptor.freeBytes(file), free < count { throw FileError(.noSpace, destination) }
+        try fill(file)
+    }
+}

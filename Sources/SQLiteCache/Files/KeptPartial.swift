@@ -1,0 +1,97 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+
+/// The kept beginning of a body, as its record describes it. Its bytes are verified when it is opened.
+package struct KeptPartial: Sendable {
+    let place: PartialFiles
+    let name: String
+    /// Status 206, with the part that is there.
+    package let response: StoredResponse
+    /// The bytes up to the last checkpoint, and their checksum.
+    package let count: Int
+    let checksum: UInt64
+
+    /// Reads a record; nil if it is malformed, or if nothing of the body was verified.
+    init?(in place: PartialFiles, name: String) {
+        guard let bytes = FileSystem.contents(of: place.recordPath(name), limit: PartialRecord.largest),
+            let (stored, checkpoint) = PartialRecord.decode(bytes), checkpoint.count > 0
+        else { return nil }
+        let part = StoredResponse.Part(range: 0..<checkpoint.count, completeLength: stored.part?.completeLength)
+        var response = stored
+        response.part = part
+        response.fields[FieldName.contentRange] = part.contentRange
+        response.fields[FieldName.contentLength] = String(checkpoint.count)
+        (self.place, self.name, self.response) = (place, name, response)
+        (count, checksum) = (checkpoint.count, checkpoint.checksum)
+    }
+
+    /// Opens it to go on writing; nil if its bytes are not those of the checkpoint, or if another load goes on with it.
+    package func open() -> PartialFile? { PartialFile(going: self) }
+
+    /// Identifies it among all.
+    package var id: String { place.path(name) }
+
+    package func remove() {
+        if !place.isArriving(name) { place.remove(name) }
+    }
+}
+
+/// The record of a body that arrives: an encoded response, and checkpoints at the end of the file.
+enum PartialRecord {
+    struct Checkpoint {
+        var count: Int
+        var checksum: UInt64
+    }
+
+    /// A head has at most some hundred kilobytes; each checkpoint stands for some megabytes.
+    static let largest = 4 << 20
+    private static let checkpointSize = 24
+
+    static func encode(_ response: StoredResponse) -> Data {
+        let record = EncodedRecord(StoredRecord(response)).bytes
+        var bytes = withUnsafeBytes(of: UInt64(record.count).littleEndian) { Data($0) }
+        bytes.append(contentsOf: record)
+        append(record.withUnsafeBytes { Checksum64.of($0) }, to: &bytes)
+        return bytes
+    }
+
+    static func encode(_ checkpoint: Checkpoint) -> Data {
+        var bytes = withUnsafeBytes(of: UInt64(checkpoint.count).littleEndian) { Data($0) }
+        append(checkpoint.checksum, to: &bytes)
+        append(bytes.withUnsafeBytes { Checksum64.of($0) }, to: &bytes)
+        return bytes
+    }
+
+    private static func append(_ number: UInt64, to bytes: inout Data) {
+        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    /// The response and the last checkpoint that is whole; nil if the bytes are no record.
+    static func decode(_ data: Data) -> (StoredResponse, Checkpoint)? {
+        data.withUnsafeBytes { bytes in
+            guard let length = number(in: bytes, at: 0).flatMap({ Int(exactly: $0) }), length <= largest,
+                length + 16 <= bytes.count, number(in: bytes, at: 8 + length) == checksum(bytes, 8..<(8 + length)),
+                let record = EncodedRecord(UnsafeRawBufferPointer(rebasing: bytes[8..<(8 + length)]))?.decoded
+            else { return nil }
+            var last = Checkpoint(count: 0, checksum: 0)
+            for start in stride(from: 16 + length, through: bytes.count - checkpointSize, by: checkpointSize) {
+                guard let count = number(in: bytes, at: start).flatMap({ Int(exactly: $0) }),
+                    let checksum = number(in: bytes, at: start + 8),
+                    number(in: bytes, at: start + 16) == self.checksum(bytes, start..<(start + 16))
+                else { break }
+                last = Checkpoint(count: count, checksum: checksum)
+            }
+            return (record.response, last)
+        }
+    }
+
+    private static func number(in bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64? {
+        guard offset + 8 <= bytes.count else { return nil }
+        return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    private static func checksum(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> UInt64 {
+        Checksum64.of(UnsafeRawBufferPointer(rebasing: bytes[range]))
+    }
+}

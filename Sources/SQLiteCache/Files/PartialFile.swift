@@ -1,0 +1,174 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+
+/// A body that is written to a file as it arrives, and checksummed on the way. One thread at a time uses it.
+///
+/// When it is released, the file stays if its rest can be requested later, and the body was neither delivered nor dropped.
+package final class PartialFile: @unchecked Sendable {  // only the queue that writes it uses its variables
+    let place: PartialFiles
+    /// Nil if the file has no name, so that nothing is left of it if the process ends.
+    let name: String?
+    let descriptor: Int32
+    /// The file of its record; negative if the rest can't be requested later.
+    private let record: Int32
+    /// The bytes so far.
+    package private(set) var count: Int
+    private var checksum: RunningChecksum
+    private var checkpointed: Int
+    /// The length for which there is room in the cache.
+    private(set) var reserved: Int
+    private var isKept: Bool
+    private var isComplete = false
+    /// The names of the file that are not those of callers: 1 or 0.
+    private let names: Locked<Int>
+
+    /// The bytes that may arrive between two checkpoints: the most that a killed process loses.
+    package static let checkpointInterval = 1 << 20
+    /// The room that a body of unknown length gets first.
+    static let firstReservation = 1 << 20
+
+    /// Makes a file.
+    ///
+    /// - Parameters:
+    ///   - resumable: the response if its rest can be requested later.
+    ///   - length: the length of the body; nil if it is not known.
+    init(
+        in place: PartialFiles, urlKey: UInt64, resumable response: StoredResponse?, length: Int?
+    ) throws(FileError) {
+        self.place = place
+        let name = place.newName(for: urlKey)
+        let path = place.path(name)
+        let nameless = response == nil && !place.isCounted ? FileSystem.openNameless(in: place.folder) : -1
+        descriptor =
+            nameless >= 0 ? nameless : Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .system(path) }
+        self.name = nameless >= 0 ? nil : name
+        names = Locked(nameless >= 0 ? 0 : 1)
+        flock(descriptor, LOCK_EX | LOCK_NB)
+        (count, checkpointed, checksum, reserved) = (0, 0, RunningChecksum(), 0)
+        record = response.map { Self.makeRecord($0, at: place.recordPath(name)) } ?? -1
+        isKept = record >= 0
+        if let length { try reserve(length) }
+    }
+
+    /// Opens a kept beginning; nil if its bytes are others, or if it is in use.
+    init?(going kept: KeptPartial) {
+        let path = kept.place.path(kept.name)
+        let file = Foundation.open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        var status = stat()
+        guard flock(file, LOCK_EX | LOCK_NB) == 0, fstat(file, &status) == 0, status.isRegularFile,
+            status.st_uid == geteuid(), status.st_nlink == 1,
+            let checksum = Descriptor.checksum(of: 0..<kept.count, in: file), checksum.value == kept.checksum
+        else {
+            close(file)
+            return nil
+        }
+        (place, name, descriptor, names) = (kept.place, kept.name, file, Locked(1))
+        (count, checkpointed, self.checksum) = (kept.count, kept.count, checksum)
+        reserved = Int(status.st_size)
+        record = Foundation.open(place.recordPath(kept.name), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
+        isKept = record >= 0
+    }
+
+    deinit {
+        keep()
+        if record >= 0 { close(record) }
+        close(descriptor)
+    }
+
+    private static func makeRecord(_ response: StoredResponse, at path: String) -> Int32 {
+        let flags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let file = Foundation.open(path, flags, 0o600)
+        guard file >= 0 else { return -1 }
+        let bytes = PartialRecord.encode(response)
+        if bytes.withUnsafeBytes({ Descriptor.write($0, to: file, at: 0) }) { return file }
+        close(file)
+        unlink(path)
+        return -1
+    }
+
+    // MARK: - Writing
+
+    package func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        // Before, and not after: a checkpoint is never that of a whole body, so that there is a rest to request.
+        if count - checkpointed >= Self.checkpointInterval { makeCheckpoint() }
+        guard Descriptor.write(bytes, to: descriptor, at: count) else { throw .system(path) }
+        checksum.add(bytes)
+        count += bytes.count
+    }
+
+    /// Whether the cache has room for so many more bytes. It always has in a folder outside of it.
+    package func hasRoom(for more: Int) -> Bool { !place.isCounted || count + more <= reserved }
+
+    /// Gives the file the length that its body will have, so that it counts, and checks that the disk has room for it.
+    func reserve(_ length: Int) throws(FileError) {
+        if let free = Descriptor.freeBytes(descriptor), length - count > free { throw FileError(.noSpace, path) }
+        guard place.isCounted, length > reserved else { return }
+        guard ftruncate(descriptor, off_t(length)) == 0 else { throw .system(path) }
+        reserved = length
+    }
+
+    private func makeCheckpoint() {
+        guard record >= 0 else { return }
+        let bytes = PartialRecord.encode(.init(count: count, checksum: checksum.value))
+        // What is cut short is not read, and what follows it is not either: then an earlier checkpoint counts.
+        if Foundation.write(record, Array(bytes), bytes.count) == bytes.count { checkpointed = count }
+    }
+
+    /// Keeps the bytes for a later load. Of a whole body the last checkpoint stays, so that there is a rest to request.
+    package func keep() {
+        if count > checkpointed, !isComplete { makeCheckpoint() }
+        if isKept, checkpointed > 0 { ftruncate(descriptor, off_t(count)) } else { drop() }
+        flock(descriptor, LOCK_UN)
+    }
+
+    /// Adds all bytes of another file.
+    package func append(contentsOf other: PartialFile) throws {
+        let isRead = try Descriptor.read(0..<other.count, of: other.descriptor) { try append($0) }
+        if !isRead { throw FileError(.other, other.path, code: EIO) }
+    }
+
+    // MARK: - The end
+
+    /// The body is complete.
+    package func finish() throws(FileError) -> BodyFile {
+        guard ftruncate(descriptor, off_t(count)) == 0 else { throw .system(path) }
+        reserved = count
+        isComplete = true
+        return BodyFile(self, checksum: checksum.value)
+    }
+
+    /// The body was delivered, or must not be kept: its name is removed. It stays readable.
+    package func drop() {
+        isKept = false
+        names.withLock { names in
+            if names == 1, let name { place.remove(name) }
+            names = 0
+        }
+    }
+
+    /// The cache has taken the file, and given it another name.
+    func wasAdopted() {
+        isKept = false
+        if let name { unlink(place.recordPath(name)) }
+    }
+
+    var nameCount: Int { names.withLock { $0 } }
+
+    /// The path, for errors.
+    var path: String { name.map(place.path) ?? place.folder }
+}
+
+extension FileSystem {
+    /// Opens a file without a name, which ends with the process unless it is linked; negative if that is not possible.
+    fileprivate static func openNameless(in folder: String) -> Int32 {
+        #if canImport(Glibc)
+            let nameless: Int32 = 0o20_000_000 | O_DIRECTORY  // O_TMPFILE, a macro that Swift does not import
+            return open(folder, O_RDWR | nameless | O_CLOEXEC, 0o600)
+        #else
+            return -1
+        #endif
+    }
+}

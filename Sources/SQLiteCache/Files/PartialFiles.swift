@@ -1,0 +1,144 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+
+/// Where the beginnings of bodies are kept: a directory of the cache, or the folder of the file that a body is for.
+///
+/// A body that arrives is a file, locked (`flock`) while it is written. Beside it is a record if the rest can be requested
+/// later: the response, and checkpoints, each the length and the checksum of a beginning. So the process may be killed at
+/// any moment: the next one verifies the bytes up to the last checkpoint, and goes on from there.
+package struct PartialFiles: Hashable, Sendable {
+    let folder: String
+    let prefix: String
+    /// Whether the files count towards the capacity of a cache. Then a file has the length of its body from the start.
+    let isCounted: Bool
+
+    private static let recordSuffix = ".record"
+
+    /// The place in a generation of the cache.
+    init(generation path: String) {
+        (folder, prefix, isCounted) = (path + "/Partial", "", true)
+    }
+
+    /// The place beside a file. Its names are hidden, and tell which file they are for.
+    package init(besides destination: String) {
+        let url = URL(fileURLWithPath: destination).standardizedFileURL
+        folder = url.deletingLastPathComponent().path
+        prefix = ".download-\(Self.hex(Checksum64.of(url.lastPathComponent)))-"
+        isCounted = false
+    }
+
+    static func hex(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// The place of files that have no name where the system can do without one, and of which nothing is kept.
+    package static let temporary = PartialFiles(
+        folder: FileManager.default.temporaryDirectory.path, prefix: ".download-", isCounted: false)
+
+    private init(folder: String, prefix: String, isCounted: Bool) {
+        (self.folder, self.prefix, self.isCounted) = (folder, prefix, isCounted)
+    }
+
+    /// Makes a file for a body that arrives; `resumable` is the response if the rest of it can be requested later.
+    package func make(
+        for url: String, resumable: StoredResponse?, length: Int?
+    ) throws(FileError) -> PartialFile {
+        try PartialFile(in: self, urlKey: Checksum64.of(url), resumable: resumable, length: length)
+    }
+
+    func path(_ name: String) -> String { folder + "/" + name }
+    func recordPath(_ name: String) -> String { path(name) + Self.recordSuffix }
+
+    func newName(for urlKey: UInt64) -> String {
+        prefix + Self.hex(urlKey) + "-" + Self.hex(UInt64(bitPattern: MonotonicID.next()))
+    }
+
+    /// The beginnings of bodies of a URL that were kept, the longest first.
+    package func kept(for url: String) -> [KeptPartial] {
+        if !isCounted { sweep() }
+        let start = prefix + Self.hex(Checksum64.of(url)) + "-"
+        let names = (try? FileSystem.names(in: folder)) ?? []
+        let found = names.compactMap { name -> KeptPartial? in
+            guard name.hasPrefix(start), name.hasSuffix(Self.recordSuffix) else { return nil }
+            let kept = KeptPartial(in: self, name: String(name.dropLast(Self.recordSuffix.count)))
+            return kept?.response.url == url && !isArriving(kept?.name ?? "") ? kept : nil
+        }
+        return found.sorted { $0.count > $1.count }
+    }
+
+    /// Removes the beginnings of bodies of a URL. A body that is arriving goes on, and is not kept.
+    package func remove(for url: String) {
+        let start = prefix + Self.hex(Checksum64.of(url)) + "-"
+        for name in (try? FileSystem.names(in: folder)) ?? [] where name.hasPrefix(start) { unlink(path(name)) }
+    }
+
+    func remove(_ name: String) {
+        unlink(recordPath(name))
+        unlink(path(name))
+    }
+}
+
+// MARK: - Counting and evicting, in a directory of the cache
+
+extension PartialFiles {
+    /// The names of the bodies, without their records.
+    private var names: [String] {
+        ((try? FileSystem.names(in: folder)) ?? []).filter { !$0.hasSuffix(Self.recordSuffix) }
+    }
+
+    /// The bytes that all of them take, or will have taken.
+    var bytes: Int64 { names.reduce(0) { $0 + bytes(of: $1) } }
+
+    /// The bytes of those that arrive at the moment.
+    var arrivingBytes: Int64 { names.filter(isArriving).reduce(0) { $0 + bytes(of: $1) } }
+
+    private func bytes(of name: String) -> Int64 {
+        BodyFiles.allocatedBytes(length: Int64(FileSystem.status(path(name))?.st_size ?? 0))
+            + BodyFiles.allocatedBytes(length: Int64(FileSystem.status(recordPath(name))?.st_size ?? 0))
+    }
+
+    /// Whether a process has the file locked.
+    func isArriving(_ name: String) -> Bool {
+        let file = open(path(name), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        return flock(file, LOCK_SH | LOCK_NB) != 0
+    }
+
+    /// Removes the oldest that do not arrive until so many bytes are free; returns the bytes that were freed.
+    func evict(_ bytes: Int64) -> Int64 {
+        let idle = names.filter { !isArriving($0) }
+        let oldest = idle.map { ($0, FileSystem.status(path($0))?.modified ?? 0) }.sorted { $0.1 < $1.1 }
+        var freed: Int64 = 0
+        for (name, _) in oldest where freed < bytes {
+            freed += self.bytes(of: name)
+            remove(name)
+        }
+        return freed
+    }
+
+    /// Removes what a killed process has left and nothing can use: what has no record, no body, or no verified bytes.
+    func sweep() {
+        for name in (try? FileSystem.names(in: folder)) ?? [] where name.hasPrefix(prefix) {
+            if name.hasSuffix(Self.recordSuffix) {
+                if FileSystem.status(path(String(name.dropLast(Self.recordSuffix.count)))) == nil { unlink(path(name)) }
+            } else if KeptPartial(in: self, name: name) == nil, !isArriving(name) {
+                FileSystem.remove(path(name))
+                unlink(recordPath(name))
+            }
+        }
+    }
+}
+
+extension stat {
+    /// When the content was last changed, in seconds since 1970.
+    fileprivate var modified: Int {
+        #if canImport(Darwin)
+            st_mtimespec.tv_sec
+        #else
+            st_mtim.tv_sec
+        #endif
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import HTTPCaching
+
+/// A body that is not necessarily in memory.
+package enum StoredBytes: Sendable {
+    case data(Data)
+    case file(BodyFile)
+
+    package var count: Int {
+        switch self {
+        case .data(let data): data.count
+        case .file(let file): file.count
+        }
+    }
+}
+
+/// A store whose bodies may arrive in files, as Fetching sees it. All calls may wait for the disk.
+package protocol BodyFileStore: ResponseStore {
+    /// Makes a file for a body that arrives; nil if the store does not take it.
+    ///
+    /// - Parameters:
+    ///   - resumable: the response if the rest of it can be requested later.
+    ///   - length: the length of the body; nil if it is not known.
+    func makePartial(for url: String, resumable: StoredResponse?, length: Int?) -> PartialFile?
+
+    /// Makes room for more of a body that arrives; returns whether the store takes a body of that length.
+    func grow(_ partial: PartialFile, to length: Int) -> Bool
+
+    /// The kept beginnings of bodies of a URL.
+    func keptPartials(for url: String) -> [KeptPartial]
+
+    /// Removes them, also those that arrive at the moment.
+    func removePartials(for url: String)
+
+    /// Stores a response whose body has arrived; returns whether it took the file. It does not take a small one.
+    func store(_ response: StoredResponse, _ cached: CachedURLResponse, file: BodyFile) -> Bool
+
+    /// The body of an entry, in memory only if it is small or has not been written yet; nil if it is gone.
+    func bytes(of entry: StoredEntry) -> StoredBytes?
+}
+
+extension SQLiteURLCache: BodyFileStore {
+    package func makePartial(for url: String, resumable: StoredResponse?, length: Int?) -> PartialFile? {
+        cache.makePartial(for: url, resumable: resumable, length: length)
+    }
+
+    package func grow(_ partial: PartialFile, to length: Int) -> Bool { cache.grow(partial, to: length) }
+
+    package func keptPartials(for url: String) -> [KeptPartial] { cache.kept(for: url) }
+
+    package func removePartials(for url: String) { cache.removePartials(for: url) }
+
+    package func store(_ response: StoredResponse, _ cached: CachedURLResponse, file: BodyFile) -> Bool {
+        guard cached.storagePolicy == .allowed, file.count > StoredBody.largestInDatabase else { return false }
+        return cache.store(storedRecord(of: response, cached), file: file)
+    }
+
+    package func bytes(of entry: StoredEntry) -> StoredBytes? {
+        if let body = entry.body { return .data(body) }
+        if entry.bodySize > StoredBody.largestInDatabase,
+            let file = cache.bodyFile(of: entry.id, url: entry.response.url)
+        {
+            return .file(file)
+        }
+        return body(of: entry).map(StoredBytes.data)
+    }
+}

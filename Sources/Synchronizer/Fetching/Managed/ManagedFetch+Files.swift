@@ -1,0 +1,113 @@
+import Foundation
+import HTTPCaching
+
+// Bodies that go to files.
+extension ManagedFetch {
+    /// Where the bodies of a URL go; nil if they go to memory.
+    func places(for key: String) -> BodyPlaces? {
+        options.file.map { BodyPlaces(store: cache.files, target: $0, url: key) }
+    }
+
+    /// Opens the file for the body of the response whose head has arrived, if it is a success.
+    func openSink() {
+        let (exchange, replaced) = state.withLock { state in
+            defer { state.running?.sink = nil }
+            return (state.running?.exchange, state.running?.sink)
+        }
+        if let replaced { cache.abandon(replaced) }
+        guard let exchange, exchange.received.isSpooled, exchange.isReportedAsItArrives,
+            let sink = sink(for: exchange)
+        else { return }
+        let isOpen = state.withLock { state in
+            state.running?.sink = sink
+            return state.running != nil
+        }
+        if !isOpen { cache.abandon(sink) }
+    }
+
+    private func sink(for exchange: Exchange) -> BodySink? {
+        var places = places(for: exchange.step.cacheRequest.url)
+        if exchange.received.head?.isHTTP != true { places = places?.withoutStore }
+        var kept: KeptPartial?
+        if case .complete(let selection, _, _) = exchange.step.decision, let resumption = exchange.resumption,
+            case .partial(let partial) = exchange.step.entries[selection.index]
+        {
+            kept = partial
+            return places.map { sink(in: $0, going: kept, resumable: partial.response, length: resumption.length) }
+        }
+        let length = exchange.received.bodyLength
+        let resumable = exchange.received.status == 200 ? exchange.resumable(count: 0, of: length) : nil
+        return places.map { sink(in: $0, going: kept, resumable: resumable, length: length) }
+    }
+
+    private func sink(
+        in places: BodyPlaces, going kept: KeptPartial?, resumable: StoredResponse?, length: Int?
+    ) -> BodySink {
+        BodySink(places, going: kept, resumable: resumable, length: length) { [weak self] isPaused in
+            self?.transfer?.setPaused(isPaused)
+        } failed: { [weak self] error in
+            self?.transfer?.cancel()
+            self?.end(.failure(error))
+        }
+    }
+
+    private var transfer: (any Transfer)? { state.withLock { $0.running?.exchange.transfer } }
+
+    /// Passes an exchange that has ended on, once its body is in the file.
+    func complete(_ ended: Running) {
+        let (exchange, completion) = (ended.exchange, ended.completion)
+        guard let sink = ended.sink else { return completion(exchange) }
+        sink.end { result in
+            var exchange = exchange
+            switch result {
+            case .success(let file): exchange.file = file
+            case .failure(let error): exchange.end = .failure(error)
+            }
+            completion(exchange)
+        }
+    }
+
+    /// The rest of a kept beginning has arrived, in the same file.
+    func complete(_ exchange: Exchange, _ entry: CacheEntry, with combination: Combination) -> Conclusion {
+        let step = exchange.step
+        guard let partial = exchange.file, partial.count == combination.before.count + exchange.received.count else {
+            return .failure(.transport(URLError(.cannotWriteToFile), step.context))
+        }
+        guard partial.count <= options.maximumBodySize else {
+            partial.drop()
+            return .failure(.tooLarge(limit: options.maximumBodySize, step.context))
+        }
+        do {
+            let file = try partial.finish()
+            return combined(
+                exchange, entry, with: combination, body: Data(), file: file, saved: combination.before.count)
+        } catch {
+            return .failure(.file(error, step.context))
+        }
+    }
+
+    /// The beginning of another representation is not needed any more.
+    func removeOldBeginning(before exchange: Exchange) {
+        guard exchange.file != nil, case .complete(let selection, _, _) = exchange.step.decision else { return }
+        cache.remove(exchange.step.entries[selection.index])
+    }
+
+    /// Keeps the beginning of a body that was cut short, unless it was invalidated.
+    func keepFile(of exchange: Exchange) {
+        guard let file = exchange.file else { return }
+        if cache.invalidations.isInvalid(exchange.step.cacheRequest.url, since: exchange.mark) { file.drop() }
+        file.keep()
+    }
+}
+
+extension BodyPlaces {
+    /// Outside of the cache.
+    fileprivate var withoutStore: BodyPlaces { BodyPlaces(store: nil, target: target, url: url) }
+}
+
+extension SynchronizerError {
+    /// Why a transfer failed: on the network, or because its body could not be written.
+    init(_ error: any Error, _ context: Context) {
+        if let error = error as? FileError { self = .file(error, context) } else { self = .transport(error, context) }
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import HTTPCaching
+
+/// Writes a body to a file as it arrives, on a queue of its own: a slow disk holds up neither other bodies nor the session.
+///
+/// When the disk is slower than the network, the transfer is paused. So only about a megabyte waits in memory.
+final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on `queue` only, `isApplied` on `control`
+    typealias Failed = @Sendable (any Error) -> Void
+
+    /// The kept beginning was used, evicted or corrupt when its rest arrived.
+    struct BeginningIsGone: Error {}
+
+    private struct State {
+        var waiting = 0
+        var isPaused = false
+        var isOver = false
+    }
+
+    /// The bytes that may wait for the disk, and those with which a paused transfer goes on.
+    private static let (most, few) = (1 << 20, 256 << 10)
+    /// Pauses and resumes transfers in order.
+    private static let control = DispatchQueue(label: "Synchronizer.backpressure", qos: .userInitiated)
+
+    private let queue = DispatchQueue(label: "Synchronizer.body", qos: .userInitiated)
+    private let state = Locked(State())
+    private let places: BodyPlaces
+    private let resumable: StoredResponse?
+    private let pause: @Sendable (Bool) -> Void
+    private let failed: Failed
+    private var file: PartialFile?
+    private var failure: (any Error)?
+    private var isApplied = false
+
+    /// - Parameters:
+    ///   - kept: the beginning to go on with; nil for a new file.
+    ///   - resumable: the response if the rest of its body can be requested later.
+    ///   - length: the length of the whole body; nil if it is not known.
+    ///   - pause: pauses the transfer, or lets it go on.
+    ///   - failed: called once if the file can't be written.
+    init(
+        _ places: BodyPlaces, going kept: KeptPartial?, resumable: StoredResponse?, length: Int?,
+        pause: @escaping @Sendable (Bool) -> Void, failed: @escaping Failed
+    ) {
+        self.places = places
+        self.resumable = resumable
+        self.pause = pause
+        self.failed = failed
+        queue.async { [self] in
+            attempt {
+                if let kept {
+                    guard let opened = kept.open() else { throw BeginningIsGone() }
+                    file = opened
+                    if let length, !opened.hasRoom(for: length - opened.count) {
+                        file = try places.grow(opened, toOneOf: length, resumable: resumable)
+                    }
+                } else {
+                    file = try places.begin(resumable: resumable, length: length)
+                }
+            }
+        }
+    }
+
+    func append(_ data: Data) {
+        let pauses = state.withLock { state in
+            state.waiting += data.count
+            guard state.waiting > Self.most, !state.isPaused, !state.isOver else { return false }
+            state.isPaused = true
+            return true
+        }
+        if pauses { applyPause() }
+        queue.async { [self] in
+            attempt { try write(data) }
+            let resumes = state.withLock { state in
+                state.waiting -= data.count
+                guard state.isPaused, state.waiting <= Self.few else { return false }
+                state.isPaused = false
+                return true
+            }
+            if resumes { applyPause() }
+        }
+    }
+
+    /// The transfer may have been paused before it was known.
+    func transferIsKnown() {
+        Self.control.async { [self] in
+            if isApplied { pause(true) }
+        }
+    }
+
+    /// Passes the file with all bytes that have arrived, or why there is none, on the sink's queue.
+    func end(_ done: @escaping @Sendable (Result<PartialFile, any Error>) -> Void) {
+        finish()
+        queue.async { [self] in
+            let result: Result<PartialFile, any Error> =
+                if let file, failure == nil { .success(file) } else { .failure(failure ?? BeginningIsGone()) }
+            file = nil
+            done(result)
+        }
+    }
+
+    /// Nobody waits for the body any more: keeps what has arrived for a later load.
+    func abandon(then done: @escaping @Sendable () -> Void) {
+        finish()
+        queue.async { [self] in
+            file?.keep()
+            file = nil
+            done()
+        }
+    }
+
+    private func finish() {
+        let resumes = state.withLock { state in
+            defer { (state.isPaused, state.isOver) = (false, true) }
+            return state.isPaused
+        }
+        if resumes { applyPause() }
+    }
+
+    private func write(_ data: Data) throws {
+        guard var file else { return }
+        if !file.hasRoom(for: data.count) {
+            let needed = file.count + data.count
+            file = try places.grow(file, toOneOf: 2 * needed, needed, resumable: resumable)
+            self.file = file
+        }
+        try data.withUnsafeBytes { try file.append($0) }
+    }
+
+    private func attempt(_ body: () throws -> Void) {
+        guard failure == nil else { return }
+        do {
+            try body()
+        } catch {
+            failure = error
+            file?.keep()
+            failed(error)
+        }
+    }
+
+    private func applyPause() {
+        Self.control.async { [self] in
+            let isPaused = state.withLock { $0.isPaused }
+            guard isPaused != isApplied else { return }
+            isApplied = isPaused
+            pause(isPaused)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import HTTPCaching
+
+/// A file: a body of any size, written to the disk while it arrives.
+///
+/// ```swift
+/// let file = try await synchronizer.load(FileResource(url: url, to: destination))
+/// ```
+///
+/// A load needs about a megabyte of memory, however large the body. The file at the destination is replaced when the body is
+/// complete, and stays as it was if anything fails. A download that failed, was cancelled, or whose process was killed goes on
+/// where it stopped, in this process or the next one, if the server gave it a strong validator (a strong `ETag`, RFC 9110
+/// §8.8.1). Otherwise it starts over.
+///
+/// The response is cached like every other. If `SQLiteURLCache` takes the body, it arrives in a file of the cache, and the
+/// destination gets a clone of that file where the file system can (APFS, btrfs, XFS). Otherwise it gets a hard link, if it is the
+/// first, or a copy. Bodies that the cache does not take (of more than half its capacity) arrive in a hidden file beside the
+/// destination. That file stays if the rest can be requested later: load the same URL to the same destination to go on.
+///
+/// The file has mode 0600. You may change it: the cache verifies its bytes with each use, so it loses them if your file was a link.
+public struct FileResource: Resource {
+    /// Where the file goes.
+    public let destination: URL
+    /// The largest accepted body, in bytes; `Int.max` by default.
+    public let maximumSize: Int?
+    private let content: Boxed<ResourceIdentity>
+
+    /// Creates a resource for the file at a URL.
+    ///
+    /// - Parameters:
+    ///   - url: the URL of the file.
+    ///   - destination: a file URL: where the file goes. Its folder must exist. An ordinary file there is replaced. A directory, a
+    ///     symbolic link or anything else is an error (``SynchronizerError/file(_:_:)``).
+    ///   - maximumSize: the largest accepted body, in bytes; nil for no limit.
+    public init(url: URL, to destination: URL, maximumSize: Int? = nil) {
+        self.init(request: URLRequest(url: url), to: destination, maximumSize: maximumSize)
+    }
+
+    /// Creates a resource for the body of the response to a request.
+    ///
+    /// - Parameters:
+    ///   - request: the request to send, with `Accept-Encoding: identity` unless it has an `Accept-Encoding`: a body that the server
+    ///     compresses for the transfer can't be resumed.
+    ///   - destination: see ``init(url:to:maximumSize:)``.
+    ///   - maximumSize: see ``init(url:to:maximumSize:)``.
+    public init(request: URLRequest, to destination: URL, maximumSize: Int? = nil) {
+        var request = request
+        if request.value(forHTTPHeaderField: FieldName.acceptEncoding) == nil {
+            request.setValue("identity", forHTTPHeaderField: FieldName.acceptEncoding)
+        }
+        content = Boxed(ResourceIdentity(request))
+        self.destination = destination
+        self.maximumSize = maximumSize ?? .max
+    }
+
+    /// The request with which it was created, with an `Accept-Encoding`.
+    public func request() -> URLRequest { content.value.request }
+
+    /// Loads with equal method, URL and headers share a transfer, also if they go to several destinations.
+    public var identity: ResourceIdentity { content.value }
+
+    /// Writes a body that is in memory to the destination, and returns that.
+    public var parse: @Sendable (Data) throws -> URL {
+        let delivery = FileDelivery(to: destination)
+        return { [destination] data in
+            try delivery.put(data, check: ParseCancellation.check)
+            return destination
+        }
+    }
+
+    /// The destination.
+    public var variant: ResourceVariant { ResourceVariant(destination.standardizedFileURL.path) }
+}
+
+extension FileResource: SpooledResource {
+    package var target: FileTarget? { FileTarget(destination) }
+
+    package func object(from body: StoredBytes) throws -> URL {
+        switch body {
+        case .data(let data): return try parse(data)
+        case .file(let file):
+            do {
+                try FileDelivery(to: destination).put(file, check: ParseCancellation.check)
+            } catch {
+                file.keep()
+                throw error
+            }
+            return destination
+        }
+    }
+}
