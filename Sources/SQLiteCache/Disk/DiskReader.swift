@@ -23,9 +23,11 @@ final class DiskReader: Sendable {
         /// When to look for a newer generation, in nanoseconds of the system's clock.
         var looksAt: UInt64 = 0
 
-        mutating func takeIdle(by thread: pthread_t) -> Idle? {
-            guard let index = idle.lastIndex(where: { $0.thread == thread }) ?? idle.indices.last else { return nil }
-            return idle.remove(at: index)
+        mutating func takeIdle(by thread: pthread_t, locks: Bool) -> Idle? {
+            let index =
+                idle.lastIndex { $0.thread == thread && $0.connection.locks == locks }
+                ?? idle.lastIndex { $0.connection.locks == locks }
+            return index.map { idle.remove(at: $0) }
         }
     }
 
@@ -42,38 +44,50 @@ final class DiskReader: Sendable {
         self.busyTimeout = busyTimeout
     }
 
+    /// Reads without a lock if no writer is at work, and otherwise with one.
     func read<Answer>(_ body: (ReadConnection) throws -> Answer) -> ReadResult<Answer> {
-        if let idle = takeIdle() {
-            do {
-                let answer = try body(idle.connection)
-                putBack(idle.connection)
-                return .answer(answer)
-            } catch let failure as SQLiteFailure where failure.isBusy {
-                putBack(idle.connection)
-                return .unavailable
-            } catch {
-                close()  // a new connection finds a corruption again
+        if let connection = takeIdle(locks: false) {
+            if let answer = try? use(connection, body) { return .answer(answer) }
+            if let connection = takeIdle(locks: true) {
+                do {
+                    return .answer(try use(connection, body))
+                } catch let failure as SQLiteFailure where failure.isBusy {
+                    return .unavailable
+                } catch {
+                    close()  // a new connection finds a corruption again
+                }
             }
+            return readWithNewConnection(body, locks: true, attemptsLeft: 3)
         }
-        return readWithNewConnection(body, attemptsLeft: 3)
+        return readWithNewConnection(body, locks: false, attemptsLeft: 3)
+    }
+
+    private func use<Answer>(_ connection: ReadConnection, _ body: (ReadConnection) throws -> Answer) throws -> Answer {
+        do {
+            let answer = try body(connection)
+            putBack(connection)
+            return answer
+        } catch let failure as SQLiteFailure where failure.isBusy {
+            putBack(connection)
+            throw failure
+        }
     }
 
     private func readWithNewConnection<Answer>(
-        _ body: (ReadConnection) throws -> Answer, attemptsLeft: Int
+        _ body: (ReadConnection) throws -> Answer, locks: Bool, attemptsLeft: Int
     ) -> ReadResult<Answer> {
         guard (try? directory.check()) != nil, let generation = try? Generation.newest(in: directory) else {
             return .unavailable
         }
         do {
-            let connection = try ReadConnection(generation: generation, busyTimeout: busyTimeout)
-            let answer = try body(connection)
-            putBack(connection)
-            return .answer(answer)
+            let connection = try ReadConnection(generation: generation, busyTimeout: busyTimeout, locks: locks)
+            return .answer(try use(connection, body))
         } catch {
+            if !locks { return readWithNewConnection(body, locks: true, attemptsLeft: attemptsLeft) }
             // The generation may have been replaced at that moment.
             let isCurrent = try? Generation.newest(in: directory) == generation
             if isCurrent == false, attemptsLeft > 1 {
-                return readWithNewConnection(body, attemptsLeft: attemptsLeft - 1)
+                return readWithNewConnection(body, locks: true, attemptsLeft: attemptsLeft - 1)
             }
             guard let failure = error as? SQLiteFailure, failure.isCorruption || generation.isIncomplete else {
                 return .unavailable
@@ -83,17 +97,19 @@ final class DiskReader: Sendable {
     }
 
     /// An idle connection to the database in use.
-    private func takeIdle() -> Idle? {
+    private func takeIdle(locks: Bool) -> ReadConnection? {
         let now = DispatchTime.now().uptimeNanoseconds
         let (idle, looks) = pool.withLock { pool in
             let looks = now >= pool.looksAt
             if looks { pool.looksAt = now + lookInterval }
-            return (pool.takeIdle(by: pthread_self()), looks)
+            return (pool.takeIdle(by: pthread_self(), locks: locks), looks)
         }
-        guard let idle else { return nil }
-        if !idle.connection.database.hasMoved {
-            if !looks { return idle }
-            if let newest = try? Generation.newest(in: directory), newest == idle.connection.generation { return idle }
+        guard let connection = idle?.connection else { return nil }
+        // Without locks a connection notices by itself that its database was removed from its directory.
+        if !locks, !looks { return connection }
+        if !connection.hasMoved {
+            if !looks { return connection }
+            if let newest = try? Generation.newest(in: directory), newest == connection.generation { return connection }
         }
         close()
         return nil

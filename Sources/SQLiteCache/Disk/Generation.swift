@@ -95,7 +95,10 @@ struct Generation: Hashable, Sendable {
     /// Takes the generation out of use for all processes at once; returns whether that worked.
     @discardableResult
     func retire(from directory: CacheDirectory) -> Bool {
-        rename(path, "\(directory.path)/\(Self.removedPrefix)\(MonotonicID.next())") == 0 || errno == ENOENT
+        let removed = "\(directory.path)/\(Self.removedPrefix)\(MonotonicID.next())"
+        guard rename(path, removed) == 0 else { return errno == ENOENT }
+        FileSystem.remove(removed + "/Database")  // lookups that are in the directory already notice that
+        return true
     }
 
     /// Removes what is left of all other generations, and the files of former versions. If another process is making a

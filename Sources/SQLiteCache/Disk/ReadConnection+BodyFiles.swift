@@ -12,13 +12,18 @@ enum BodyFileResult {
 extension ReadConnection {
     /// The file of the body with that identifier; nil if there is no such entry, or its body is in the database.
     func bodyFile(of id: Int64, urlKey: UInt64) throws(SQLiteFailure) -> BodyFileResult? {
-        defer { entry.reset() }
-        entry.bind(id, at: 0)
-        guard try entry.step() else { return nil }
-        guard case .row(let row, let body) = try DecodedRow(entry) else { return .corrupt }
-        guard row.urlKey == urlKey, body.isInFile else { return nil }
-        entry.reset()
-        return generation.bodies.open(id, expecting: body)
+        let decoded = try inOneState { () throws(SQLiteFailure) -> DecodedRow? in
+            let entry = try statement(.entry)
+            defer { entry.reset() }
+            entry.bind(id, at: 0)
+            return try entry.step() ? DecodedRow(entry) : nil
+        }
+        guard let decoded else { return nil }
+        guard case .row(let row, let body) = decoded else {
+            if locks { return .corrupt }
+            throw .changedMeanwhile  // a connection with locks finds out
+        }
+        return row.urlKey == urlKey && body.isInFile ? generation.bodies.open(id, expecting: body) : nil
     }
 }
 

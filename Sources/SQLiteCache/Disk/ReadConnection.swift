@@ -2,29 +2,76 @@ import Foundation
 import SynchronizerSupport
 
 /// One connection for lookups, which one thread at a time may use.
+///
+/// Locking takes longer than looking something up. A connection without locks reads one state of the database all the
+/// same: a writer has a journal while it changes pages, and changes the header before any other page. If there is no
+/// journal after the header was read, and the header is the same in the end, no page has changed in between.
 final class ReadConnection {
     let generation: Generation
+    let locks: Bool
     let database: Database
-    private let entriesOfURL: Statement
-    let entry: Statement
-    private let body: Statement
-    private let dataVersion: Statement
+    private let directory: OpenDirectory
+    /// The status of the database's file when it was opened.
+    private let file: stat
+    private var statements = [Statement?](repeating: nil, count: Query.allCases.count)
     private var knownDataVersion: Int64?
 
-    /// - Throws: `SQLiteFailure`, which is a corruption if the database is not one of ours.
-    init(generation: Generation, busyTimeout: BusyTimeout) throws(SQLiteFailure) {
-        self.generation = generation
-        database = try Database.open(generation, busyTimeout: busyTimeout, settings: Schema.reading)
-        entriesOfURL = try database.prepare(Schema.entriesOfURL)
-        entry = try database.prepare(Schema.entry)
-        body = try database.prepare(Schema.body)
-        dataVersion = try database.prepare(Schema.dataVersion)
+    /// Each is prepared when it is first used.
+    enum Query: Int, CaseIterable {
+        case entriesOfURL, entry, body, dataVersion
+
+        var sql: String {
+            switch self {
+            case .entriesOfURL: Schema.entriesOfURL
+            case .entry: Schema.entry
+            case .body: Schema.body
+            case .dataVersion: Schema.dataVersion
+            }
+        }
     }
+
+    /// - Throws: `SQLiteFailure`, which is a corruption if the database is not one of ours.
+    init(generation: Generation, busyTimeout: BusyTimeout, locks: Bool = true) throws(SQLiteFailure) {
+        self.generation = generation
+        self.locks = locks
+        directory = try OpenDirectory(generation.path)
+        guard let file = directory.status("Database") else { throw .system(generation.database) }
+        self.file = file
+        database = try Database.open(generation, busyTimeout: busyTimeout, settings: Schema.reading, locks: locks)
+        try inOneState { () throws(SQLiteFailure) in try database.checkSchema(of: generation) }
+    }
+
+    func statement(_ query: Query) throws(SQLiteFailure) -> Statement {
+        if let known = statements[query.rawValue] { return known }
+        let prepared = try database.prepare(query.sql)
+        statements[query.rawValue] = prepared
+        return prepared
+    }
+
+    /// Reads one state of the database.
+    ///
+    /// - Throws: `.busy` if it read nothing, because a writer may be at work. After any other failure a connection without
+    ///   locks must not be used again, because it may keep pages of several states.
+    func inOneState<Result>(_ read: () throws(SQLiteFailure) -> Result) throws(SQLiteFailure) -> Result {
+        if locks { return try read() }
+        let version = try database.version()
+        if directory.status("Database-journal") != nil || errno != ENOENT { throw .busy }
+        guard let file = directory.status("Database"), file.isSameFile(as: self.file) else { throw .changedMeanwhile }
+        let result = try read()
+        if try database.version() != version { throw .changedMeanwhile }
+        return result
+    }
+
+    /// Whether the path no longer leads to the open database.
+    var hasMoved: Bool { !(FileSystem.status(generation.database)?.isSameFile(as: file) ?? false) }
 
     /// Whether another connection may have changed the database since the last call.
     func hasChanged() throws(SQLiteFailure) -> Bool {
-        defer { dataVersion.reset() }
-        let version = try dataVersion.step() ? dataVersion.integer(.only) : nil
+        let version = try inOneState { () throws(SQLiteFailure) in
+            let dataVersion = try statement(.dataVersion)
+            defer { dataVersion.reset() }
+            return try dataVersion.step() ? dataVersion.integer(.only) : nil
+        }
         defer { knownDataVersion = version }
         return version == nil || version != knownDataVersion
     }
@@ -37,59 +84,64 @@ final class ReadConnection {
     func rows(
         of url: String, urlKey: UInt64, wanting: ((StoredRow) -> Bool)?, hasBody: (Int64) -> Bool, endsThere: Bool
     ) throws(SQLiteFailure) -> LookupResult {
-        defer { entriesOfURL.reset() }  // until then the body is looked up in the same state of the database
         var result = LookupResult()
-        var wanted: (index: Int, body: StoredBody)?
-        var wanting = wanting
-        var isFound = false
-        entriesOfURL.bind(Int64(bitPattern: urlKey), at: 0)
-        while try entriesOfURL.step() {
-            guard case .row(var row, let place) = try DecodedRow(entriesOfURL, url: url) else {
-                result.corrupt.append(entriesOfURL.integer(Schema.Entry.id))
-                continue
-            }
-            guard row.record.isFor(url) else { continue }
-            if let wants = wanting, wants(row) {
-                wanting = nil
-                isFound = true
-                if hasBody(row.id) || place.isInFile {
-                    wanted = hasBody(row.id) ? nil : (result.rows.count, place)
-                } else {
-                    row.body = result.take(try storedBody(of: row.id, place: place, row: entriesOfURL), of: row.id)
+        var inFile: (index: Int, body: StoredBody)?
+        try inOneState { () throws(SQLiteFailure) in
+            let entries = try statement(.entriesOfURL)
+            defer { entries.reset() }  // until then the body is looked up in the same state of the database
+            var wanting = wanting
+            entries.bind(Int64(bitPattern: urlKey), at: 0)
+            while try entries.step() {
+                guard case .row(var row, let place) = try DecodedRow(entries, url: url) else {
+                    try result.add(corrupt: entries.integer(Schema.Entry.id), isCertain: locks)
+                    continue
                 }
+                guard row.record.isFor(url) else { continue }
+                let isWanted = wanting?(row) ?? false
+                if isWanted {
+                    wanting = nil
+                    if !hasBody(row.id), place.isInFile { inFile = (result.rows.count, place) }
+                    if !hasBody(row.id), !place.isInFile {
+                        row.body = try result.take(storedBody(of: row.id, place: place, row: entries), of: row.id, isCertain: locks)
+                    }
+                }
+                result.rows.append(row)
+                if endsThere, isWanted { break }
             }
-            result.rows.append(row)
-            if endsThere, isFound { break }
         }
-        // Reading a file must not hold a lock.
-        entriesOfURL.reset()
-        if let (index, place) = wanted {
+        if let (index, place) = inFile {
             let id = result.rows[index].id
-            result.rows[index].body = result.take(generation.bodies.read(id, expecting: place), of: id)
+            result.rows[index].body = try result.take(BodyFiles.read(id, expecting: place, in: directory), of: id)
         }
-        result.rows.removeAll { result.corrupt.contains($0.id) }
+        if !result.corrupt.isEmpty { result.rows.removeAll { result.corrupt.contains($0.id) } }
         return result
     }
 
     /// The body of the response with that identifier; nil if there is none, or it belongs to another URL.
     func body(of id: Int64, urlKey: UInt64? = nil) throws(SQLiteFailure) -> BodyReadResult? {
-        defer { entry.reset() }
-        entry.bind(id, at: 0)
-        guard try entry.step() else { return nil }
-        guard case .row(let row, let place) = try DecodedRow(entry) else { return .corrupt }
-        guard urlKey == nil || row.urlKey == urlKey else { return nil }
-        if !place.isInFile { return try storedBody(of: id, place: place, row: entry) }
-        entry.reset()
-        return generation.bodies.read(id, expecting: place)
+        var inFile: StoredBody?
+        let result: BodyReadResult? = try inOneState { () throws(SQLiteFailure) in
+            let entry = try statement(.entry)
+            defer { entry.reset() }
+            entry.bind(id, at: 0)
+            guard try entry.step() else { return nil }
+            guard case .row(let row, let place) = try DecodedRow(entry) else { return .corrupt }
+            guard urlKey == nil || row.urlKey == urlKey else { return nil }
+            if place.isInFile { inFile = place }
+            return place.isInFile ? nil : try storedBody(of: id, place: place, row: entry)
+        }
+        if let inFile { return BodyFiles.read(id, expecting: inFile, in: directory) }
+        if case .corrupt = result, !locks { throw .changedMeanwhile }
+        return result
     }
 
     func entryCount() throws(SQLiteFailure) -> Int {
-        Int(clamping: try database.integer(Schema.countEntries))
+        Int(clamping: try inOneState { () throws(SQLiteFailure) in try database.integer(Schema.countEntries) })
     }
 
     /// The bytes of all body files.
     func bodyFileBytes() throws(SQLiteFailure) -> Int64 {
-        max(0, min(try database.integer(Schema.fileBytes), 1 << 48))
+        max(0, min(try inOneState { () throws(SQLiteFailure) in try database.integer(Schema.fileBytes) }, 1 << 48))
     }
 
     /// The body of an entry that is in the database.
@@ -101,6 +153,7 @@ final class ReadConnection {
         if place.length <= StoredBody.largestInRow {
             return Self.verified(try row.bytes(Schema.Entry.body), expecting: place)
         }
+        let body = try statement(.body)
         defer { body.reset() }
         body.bind(id, at: 0)
         guard try body.step() else { return .corrupt }
@@ -153,10 +206,18 @@ struct LookupResult {
     /// The entries whose body file does not exist: evicted a moment ago, or deleted by another program.
     var missing: [Int64] = []
 
-    fileprivate mutating func take(_ body: BodyReadResult, of id: Int64) -> Data? {
+    /// - Parameter isCertain: false if it was read without a lock. Then a connection with locks finds out.
+    fileprivate mutating func add(corrupt id: Int64, isCertain: Bool) throws(SQLiteFailure) {
+        if !isCertain { throw .changedMeanwhile }
+        corrupt.append(id)
+    }
+
+    fileprivate mutating func take(
+        _ body: BodyReadResult, of id: Int64, isCertain: Bool = true
+    ) throws(SQLiteFailure) -> Data? {
         switch body {
         case .complete(let data): return data
-        case .corrupt: corrupt.append(id)
+        case .corrupt: try add(corrupt: id, isCertain: isCertain)
         case .missing: missing.append(id)
         case .unreadable: break
         }
@@ -165,23 +226,31 @@ struct LookupResult {
 }
 
 extension Database {
-    /// Opens the database of a generation, and checks that its version and tables are ours.
+    /// Opens the database of a generation.
     static func open(
-        _ generation: Generation, busyTimeout: BusyTimeout, settings: String
+        _ generation: Generation, busyTimeout: BusyTimeout, settings: String, locks: Bool = true
     ) throws(SQLiteFailure) -> Database {
         do throws(SQLiteFailure) {
-            let database = try Database(path: generation.database, busyTimeout: busyTimeout)
+            let database = try Database(path: generation.database, busyTimeout: busyTimeout, locks: locks)
             try database.execute(Schema.connection + settings)
-            try database.execute(Schema.beginReading)
-            let version = try database.integer(Schema.readVersion)
-            let application = try database.integer(Schema.readApplicationID)
-            let objects = try database.texts(Schema.readObjects)
-            try database.execute(Schema.commit)
+            return database
+        } catch {
+            throw error.whenOpening(generation)
+        }
+    }
+
+    /// Checks that version and tables are ours.
+    func checkSchema(of generation: Generation) throws(SQLiteFailure) {
+        do throws(SQLiteFailure) {
+            try execute(Schema.beginReading)
+            let version = try integer(Schema.readVersion)
+            let application = try integer(Schema.readApplicationID)
+            let objects = try texts(Schema.readObjects)
+            try execute(Schema.commit)
             guard version == Schema.version, application == Schema.applicationID, objects == Schema.objects else {
                 throw SQLiteFailure.corruption(
                     "it has version \(version) and application \(application), or other tables")
             }
-            return database
         } catch {
             throw error.whenOpening(generation)
         }

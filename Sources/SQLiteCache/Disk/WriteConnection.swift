@@ -6,6 +6,7 @@ final class WriteConnection {
     let directory: CacheDirectory
     let generation: Generation
     let database: Database
+    private let hasJournal: Bool
     private var statements: [String: Statement] = [:]
     /// The files that the current transaction has made, and those of the entries that it has removed.
     private var made: [Int64] = []
@@ -28,9 +29,11 @@ final class WriteConnection {
     ) throws {
         self.directory = directory
         self.generation = generation
+        self.hasJournal = hasJournal
         try generation.prepare()
         let settings = hasJournal ? Schema.writing : Schema.writing + Schema.noJournal
         database = try Database.open(generation, busyTimeout: busyTimeout, settings: settings)
+        try database.checkSchema(of: generation)
         try checkHeader(journalMode: hasJournal ? "delete" : "memory")
         try transaction { try countFiles() }
     }
@@ -57,7 +60,9 @@ final class WriteConnection {
         (made, movedAway) = ([], [])
         try statement(Schema.beginWriting).run()
         let result: Result
+        defer { if !hasJournal { unlink(generation.journal) } }
         do {
+            if !hasJournal { try announceChanges() }
             guard !database.hasMoved, try Generation.newest(in: directory) == generation else { throw Superseded() }
             try files.settleAll(whoseEntryExists: hasFile)
             result = try body()
@@ -71,6 +76,13 @@ final class WriteConnection {
         made.forEach(files.settle)
         movedAway.forEach(files.discard)
         return result
+    }
+
+    /// Lookups read without a lock only while there is no journal. An empty one has nothing to roll back.
+    private func announceChanges() throws(SQLiteFailure) {
+        let journal = open(generation.journal, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard journal >= 0 else { throw .system("\(generation.journal) can't be made") }
+        close(journal)
     }
 
     private func hasFile(_ id: Int64) throws(SQLiteFailure) -> Bool {

@@ -17,18 +17,22 @@ extension BodyFiles {
 
     /// Reads the body of an entry, and verifies each byte. It is read and never mapped: touching a mapped page beyond the
     /// end of a truncated file would end the process.
-    func read(_ id: Int64, expecting body: StoredBody) -> BodyReadResult {
+    ///
+    /// - Parameter generation: the directory of the generation.
+    static func read(_ id: Int64, expecting body: StoredBody, in generation: OpenDirectory) -> BodyReadResult {
         // Between two attempts another process may settle the file, or move it away.
-        for path in [settledPath(id), movingPath(id), settledPath(id)] {
-            let result = Self.read(path, expecting: body)
+        for name in ["Bodies/\(id)", "Moving/\(id)", "Bodies/\(id)"] {
+            let result = read(name, expecting: body, in: generation)
             if case .missing = result { continue }
             return result
         }
         return .missing
     }
 
-    private static func read(_ path: String, expecting body: StoredBody) -> BodyReadResult {
-        let file = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+    private static func read(
+        _ name: String, expecting body: StoredBody, in generation: OpenDirectory
+    ) -> BodyReadResult {
+        let file = openat(generation.descriptor, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else {
             switch errno {
             case ENOENT, ENOTDIR: return .missing

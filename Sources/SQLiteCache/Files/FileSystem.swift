@@ -50,7 +50,30 @@ enum FileSystem {
     }
 }
 
+/// An open directory, whose files are found without its path.
+final class OpenDirectory: Sendable {
+    let descriptor: Int32
+
+    init(_ path: String) throws(SQLiteFailure) {
+        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        if descriptor < 0 { throw .system("\(path) can't be opened") }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Returns nil and sets `errno` if nothing has that name, or its status can't be read.
+    func status(_ name: StaticString) -> stat? {
+        var status = stat()
+        let name = UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
+        return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
+    }
+}
+
 extension stat {
     var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
     var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
+
+    func isSameFile(as other: stat) -> Bool { st_dev == other.st_dev && st_ino == other.st_ino }
 }

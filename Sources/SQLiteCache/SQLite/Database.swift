@@ -14,13 +14,17 @@ final class Database {
     private var waitsSince: UInt64?
 
     /// Opens an existing file.
-    init(path: String, busyTimeout: BusyTimeout) throws(SQLiteFailure) {
+    ///
+    /// - Parameter locks: false to read it without a lock. Then the caller makes sure that nothing was written meanwhile.
+    init(path: String, busyTimeout: BusyTimeout, locks: Bool = true) throws(SQLiteFailure) {
         guard UnmappedFiles.areRegistered else {
             throw SQLiteFailure(code: SQLITE_NOMEM, message: "SQLite accepts no file methods")
         }
         var opened: OpaquePointer?
         errno = 0
-        let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, UnmappedFiles.name)
+        let access = locks ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY
+        let code = sqlite3_open_v2(
+            path, &opened, access | SQLITE_OPEN_NOMUTEX, locks ? UnmappedFiles.name : UnmappedFiles.lockFreeName)
         guard let opened else { throw SQLiteFailure(code: code, message: "out of memory") }
         guard code == SQLITE_OK else {
             let failure = Self.failure(code: code, handle: opened)
@@ -50,6 +54,20 @@ final class Database {
     var hasMoved: Bool {
         var answer: Int32 = 0
         return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer) != SQLITE_OK || answer != 0
+    }
+
+    /// The part of the file's header that each commit changes, before any other page of the file (sqlite.org/fileformat.html
+    /// §1.3).
+    func version() throws(SQLiteFailure) -> SIMD16<UInt8> {
+        var version = SIMD16<UInt8>()
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let found = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
+        guard found == SQLITE_OK, let file, let read = file.pointee.pMethods?.pointee.xRead else {
+            throw failure(code: found)
+        }
+        let code = read(file, &version, 16, 24)
+        if code != SQLITE_OK { throw SQLiteFailure(code: code & 0xFF, message: "its header can't be read") }
+        return version
     }
 
     /// Runs statements whose rows are not needed.

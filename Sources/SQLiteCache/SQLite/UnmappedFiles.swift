@@ -15,42 +15,48 @@ import SynchronizerSupport
 /// - **Nothing is synced.** `PRAGMA synchronous` would come too late: it takes effect after SQLite has rolled back the
 ///   journal of a killed writer, and after `PRAGMA auto_vacuum` has made a new database. On a busy disk each of those syncs
 ///   takes seconds, while the lock is held.
+/// - **No write is atomic**, whatever the file system promises. So each writer has a journal while it changes pages.
 /// - **Only regular files of this user are opened.** Opening a FIFO would wait for another process, and a link leads
 ///   elsewhere.
+///
+/// With the second set SQLite also takes no lock, and sees no journal. `ReadConnection` makes sure by itself that no
+/// writer changed the database meanwhile.
 enum UnmappedFiles {
-    /// The name that `sqlite3_open_v2` takes.
+    /// The names that `sqlite3_open_v2` takes.
     static let name = "Synchronizer-unmapped"
-    /// Whether SQLite knows that name. They are registered once.
-    static let areRegistered: Bool = register()
+    static let lockFreeName = "Synchronizer-lock-free"
+    /// Whether SQLite knows these names. They are registered once.
+    static let areRegistered = register(name, isLockFree: false) && register(lockFreeName, isLockFree: true)
 
     // Set once in `register`, and read only after `areRegistered`.
     nonisolated(unsafe) private static var system: UnsafeMutablePointer<sqlite3_vfs>?
-    /// Copies of SQLite's methods by the address of the original, one for each kind of file system. They are never freed.
-    private static let copies = Locked<[UInt: UInt]>([:])
+    /// Copies of SQLite's methods by the address of the original, for each kind of file system. They are never freed.
+    private static let copies = Locked<[[UInt]: UInt]>([:])
 
-    private static func register() -> Bool {
+    private static func register(_ name: String, isLockFree: Bool) -> Bool {
         guard let found = sqlite3_vfs_find("unix") ?? sqlite3_vfs_find(nil) else { return false }
         system = found
         let own = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)  // SQLite keeps it forever
         own.initialize(to: found.pointee)
         own.pointee.zName = UnsafePointer(strdup(name))
         own.pointee.pNext = nil
-        own.pointee.xOpen = { _, path, file, flags, outFlags in
-            UnmappedFiles.open(path: path, file: file, flags: flags, outFlags: outFlags)
-        }
         own.pointee.xDelete = { _, path, _ in
             guard let system = UnmappedFiles.system, let delete = system.pointee.xDelete else { return SQLITE_IOERR }
             return delete(system, path, 0)
         }
-        own.pointee.xAccess = { _, path, flags, answer in
-            UnmappedFiles.access(path: path, flags: flags, answer: answer)
+        if isLockFree {
+            own.pointee.xOpen = { UnmappedFiles.open(path: $1, file: $2, flags: $3, outFlags: $4, isLockFree: true) }
+            own.pointee.xAccess = { UnmappedFiles.denyAccess(answer: $3) }
+        } else {
+            own.pointee.xOpen = { UnmappedFiles.open(path: $1, file: $2, flags: $3, outFlags: $4, isLockFree: false) }
+            own.pointee.xAccess = { UnmappedFiles.access(path: $1, flags: $2, answer: $3) }
         }
         return sqlite3_vfs_register(own, 0) == SQLITE_OK
     }
 
     private static func open(
         path: UnsafePointer<CChar>?, file: UnsafeMutablePointer<sqlite3_file>?, flags: Int32,
-        outFlags: UnsafeMutablePointer<Int32>?
+        outFlags: UnsafeMutablePointer<Int32>?, isLockFree: Bool
     ) -> Int32 {
         guard let system, let open = system.pointee.xOpen, let file else { return SQLITE_CANTOPEN }
         if let path, !isOwnFileOrMissing(path) {
@@ -58,7 +64,9 @@ enum UnmappedFiles {
             return SQLITE_NOTADB
         }
         let code = open(system, path, file, flags, outFlags)
-        if code == SQLITE_OK, let methods = file.pointee.pMethods { file.pointee.pMethods = unmapped(methods) }
+        if code == SQLITE_OK, let methods = file.pointee.pMethods {
+            file.pointee.pMethods = unmapped(methods, isLockFree: isLockFree)
+        }
         return code
     }
 
@@ -67,11 +75,15 @@ enum UnmappedFiles {
         path: UnsafePointer<CChar>?, flags: Int32, answer: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
         if let path, strlen(path) > 4, strcmp(path + strlen(path) - 4, "-wal") == 0 {
-            answer?.pointee = 0
-            return SQLITE_OK
+            return denyAccess(answer: answer)
         }
         guard let system, let access = system.pointee.xAccess else { return SQLITE_IOERR }
         return access(system, path, flags, answer)
+    }
+
+    private static func denyAccess(answer: UnsafeMutablePointer<Int32>?) -> Int32 {
+        answer?.pointee = 0
+        return SQLITE_OK
     }
 
     private static func isOwnFileOrMissing(_ path: UnsafePointer<CChar>) -> Bool {
@@ -80,14 +92,22 @@ enum UnmappedFiles {
         return status.isRegularFile && status.st_uid == geteuid() && status.st_nlink <= 1
     }
 
-    private static func unmapped(_ methods: UnsafePointer<sqlite3_io_methods>) -> UnsafePointer<sqlite3_io_methods>? {
+    private static func unmapped(
+        _ methods: UnsafePointer<sqlite3_io_methods>, isLockFree: Bool
+    ) -> UnsafePointer<sqlite3_io_methods>? {
+        let key = [UInt(bitPattern: methods), isLockFree ? 1 : 0]
         let address = copies.withLock { copies in
-            if let known = copies[UInt(bitPattern: methods)] { return known }
+            if let known = copies[key] { return known }
             let copy = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
             copy.initialize(to: methods.pointee)
             copy.pointee.iVersion = 1
             copy.pointee.xSync = { _, _ in SQLITE_OK }
-            copies[UInt(bitPattern: methods)] = UInt(bitPattern: copy)
+            copy.pointee.xDeviceCharacteristics = { _ in SQLITE_IOCAP_POWERSAFE_OVERWRITE }
+            if isLockFree {
+                copy.pointee.xLock = { _, _ in SQLITE_OK }
+                copy.pointee.xUnlock = { _, _ in SQLITE_OK }
+            }
+            copies[key] = UInt(bitPattern: copy)
             return UInt(bitPattern: copy)
         }
         return UnsafePointer(bitPattern: address)
