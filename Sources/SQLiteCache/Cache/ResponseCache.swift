@@ -74,7 +74,7 @@ final class ResponseCache: Sendable {
         state = Locked(
             State(memory: MemoryLayer(capacity: max(0, memoryCapacity)), diskCapacity: max(0, diskCapacity)))
         reader = DiskReader(directory: self.directory, busyTimeout: busyTimeout)
-        writer = DiskWriter(directory: self.directory, report: report)
+        writer = DiskWriter(directory: self.directory, report: report, didOpen: reader.close)
     }
 
     deinit {

@@ -34,6 +34,7 @@ final class DiskReader: Sendable {
     private let directory: CacheDirectory
     private let busyTimeout: BusyTimeout
     private let pool = Locked(Pool())
+    private let verified = VerifiedFiles()
     /// The number of idle connections that are kept open.
     private let poolSize = 8
     /// For how long a superseded generation may still be read, in nanoseconds.
@@ -80,7 +81,8 @@ final class DiskReader: Sendable {
             return .unavailable
         }
         do {
-            let connection = try ReadConnection(generation: generation, busyTimeout: busyTimeout, locks: locks)
+            let connection = try ReadConnection(
+                generation: generation, busyTimeout: busyTimeout, locks: locks, verified: verified)
             return .answer(try use(connection, body))
         } catch {
             if !locks { return readWithNewConnection(body, locks: true, attemptsLeft: attemptsLeft) }

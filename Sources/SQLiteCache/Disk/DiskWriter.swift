@@ -19,6 +19,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
 
     private let directory: CacheDirectory
     private let report: @Sendable (String) -> Void
+    private let didOpen: @Sendable () -> Void
     private let queue = DispatchQueue(label: "SQLiteURLCache.writer", qos: .utility)
     private let busyTimeout: BusyTimeout
     private var connection: WriteConnection?
@@ -29,13 +30,15 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
 
     /// - Parameters:
     ///   - report: receives what users should know, in one line.
+    ///   - didOpen: is called when a database was opened, which may be a new one.
     ///   - busyTimeout: how long to wait while another process writes.
     init(
         directory: CacheDirectory, report: @escaping @Sendable (String) -> Void,
-        busyTimeout: BusyTimeout = BusyTimeout(seconds: 4)
+        didOpen: @escaping @Sendable () -> Void = {}, busyTimeout: BusyTimeout = BusyTimeout(seconds: 4)
     ) {
         self.directory = directory
         self.report = report
+        self.didOpen = didOpen
         self.busyTimeout = busyTimeout
     }
 
@@ -243,6 +246,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
                     let opened = try WriteConnection(
                         directory: directory, generation: newest, busyTimeout: busyTimeout)
                     newest.removeOthers(in: directory)
+                    didOpen()
                     return opened
                 } catch let failure as SQLiteFailure where failure.isCorruption {
                     unusable = (newest, failure.message)

@@ -11,6 +11,7 @@ final class ReadConnection {
     let locks: Bool
     let database: Database
     private let directory: OpenDirectory
+    private let verified: VerifiedFiles
     /// The status of the database's file when it was opened.
     private let file: stat
     private var statements = [Statement?](repeating: nil, count: Query.allCases.count)
@@ -31,8 +32,11 @@ final class ReadConnection {
     }
 
     /// - Throws: `SQLiteFailure`, which is a corruption if the database is not one of ours.
-    init(generation: Generation, busyTimeout: BusyTimeout, locks: Bool = true) throws(SQLiteFailure) {
+    init(
+        generation: Generation, busyTimeout: BusyTimeout, locks: Bool = true, verified: VerifiedFiles = VerifiedFiles()
+    ) throws(SQLiteFailure) {
         self.generation = generation
+        self.verified = verified
         self.locks = locks
         directory = try OpenDirectory(generation.path)
         guard let file = directory.status("Database") else { throw .system(generation.database) }
@@ -102,7 +106,8 @@ final class ReadConnection {
                     wanting = nil
                     if !hasBody(row.id), place.isInFile { inFile = (result.rows.count, place) }
                     if !hasBody(row.id), !place.isInFile {
-                        row.body = try result.take(storedBody(of: row.id, place: place, row: entries), of: row.id, isCertain: locks)
+                        let body = try storedBody(of: row.id, place: place, row: entries)
+                        row.body = try result.take(body, of: row.id, isCertain: locks)
                     }
                 }
                 result.rows.append(row)
@@ -111,7 +116,8 @@ final class ReadConnection {
         }
         if let (index, place) = inFile {
             let id = result.rows[index].id
-            result.rows[index].body = try result.take(BodyFiles.read(id, expecting: place, in: directory), of: id)
+            let body = BodyFiles.read(id, expecting: place, in: directory, verified: verified)
+            result.rows[index].body = try result.take(body, of: id)
         }
         if !result.corrupt.isEmpty { result.rows.removeAll { result.corrupt.contains($0.id) } }
         return result
@@ -130,7 +136,7 @@ final class ReadConnection {
             if place.isInFile { inFile = place }
             return place.isInFile ? nil : try storedBody(of: id, place: place, row: entry)
         }
-        if let inFile { return BodyFiles.read(id, expecting: inFile, in: directory) }
+        if let inFile { return BodyFiles.read(id, expecting: inFile, in: directory, verified: verified) }
         if case .corrupt = result, !locks { throw .changedMeanwhile }
         return result
     }

@@ -18,56 +18,121 @@ extension BodyFiles {
     /// Reads the body of an entry, and verifies each byte. It is read and never mapped: touching a mapped page beyond the
     /// end of a truncated file would end the process.
     ///
-    /// - Parameter generation: the directory of the generation.
-    static func read(_ id: Int64, expecting body: StoredBody, in generation: OpenDirectory) -> BodyReadResult {
+    /// - Parameters:
+    ///   - generation: the directory of the generation.
+    ///   - verified: large files that need not be verified again.
+    static func read(
+        _ id: Int64, expecting body: StoredBody, in generation: OpenDirectory, verified: VerifiedFiles
+    ) -> BodyReadResult {
         // Between two attempts another process may settle the file, or move it away.
-        for name in ["Bodies/\(id)", "Moving/\(id)", "Bodies/\(id)"] {
-            let result = read(name, expecting: body, in: generation)
-            if case .missing = result { continue }
-            return result
+        for directory in ["Bodies/", "Moving/", "Bodies/"] {
+            let file = openat(
+                generation.descriptor, directory + String(id), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+            if file < 0, errno == ENOENT || errno == ENOTDIR { continue }
+            guard file >= 0 else { return errno == ELOOP || errno == ENXIO ? .corrupt : .unreadable }  // a link, a socket
+            defer { close(file) }
+            if body.length <= pieceSize { return read(file, expecting: body, checksum: Checksum64()) }
+            return readLarge(file, id: id, expecting: body, verified: verified)
         }
         return .missing
     }
 
-    private static func read(
-        _ name: String, expecting body: StoredBody, in generation: OpenDirectory
+    /// Verifying a large file takes longer than reading it.
+    private static func readLarge(
+        _ file: Int32, id: Int64, expecting body: StoredBody, verified: VerifiedFiles
     ) -> BodyReadResult {
-        let file = openat(generation.descriptor, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
-        guard file >= 0 else {
-            switch errno {
-            case ENOENT, ENOTDIR: return .missing
-            case ELOOP, ENXIO: return .corrupt  // a link, a socket
-            default: return .unreadable
-            }
+        guard let stamp = FileStamp(file) else { return .unreadable }
+        guard stamp.length == body.length else { return .corrupt }
+        let isVerified = verified.contains(id, stamp)
+        let result = read(file, expecting: body, checksum: isVerified ? nil : Checksum64())
+        guard case .complete = result else { return result }
+        if FileStamp(file) == stamp {
+            if !isVerified { verified.insert(id, stamp) }
+            return result
         }
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0 else { return .unreadable }
-        guard status.isRegularFile, Int(status.st_size) == body.length, body.length > 0 else { return .corrupt }
-        guard let memory = malloc(body.length) else { return .unreadable }
-        let data = Data(bytesNoCopy: memory, count: body.length, deallocator: .free)
-        var checksum = Checksum64()
-        for position in stride(from: 0, to: body.length, by: pieceSize) {
-            let piece = UnsafeMutableRawBufferPointer(
-                start: memory + position, count: min(pieceSize, body.length - position))
-            guard let isComplete = fill(piece, from: file, at: position) else { return .unreadable }
-            guard isComplete else { return .corrupt }
-            checksum.combine(UnsafeRawBufferPointer(piece))
-        }
-        return checksum.value == body.checksum ? .complete(data) : .corrupt
+        return isVerified ? read(file, expecting: body, checksum: Checksum64()) : result
     }
 
-    /// Returns false if the file is too short, and nil if it can't be read.
-    private static func fill(_ buffer: UnsafeMutableRawBufferPointer, from file: Int32, at position: Int) -> Bool? {
-        var done = 0
-        while done < buffer.count {
-            guard let start = buffer.baseAddress else { return nil }
-            let count = pread(file, start + done, buffer.count - done, off_t(position + done))
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else { return nil }
-            if count == 0 { return false }
-            done += count
+    /// - Parameter checksum: nil if the file need not be verified.
+    private static func read(_ file: Int32, expecting body: StoredBody, checksum: Checksum64?) -> BodyReadResult {
+        guard let memory = malloc(body.length + 1) else { return .unreadable }
+        let data = Data(bytesNoCopy: memory, count: body.length, deallocator: .free)
+        var checksum = checksum
+        for position in stride(from: 0, to: body.length, by: pieceSize) {
+            let count = min(pieceSize, body.length - position)
+            guard let read = fill(memory + position, count, from: file, at: position) else {
+                return errno == ESPIPE || errno == EISDIR ? .corrupt : .unreadable
+            }
+            guard read == count || (read > count && position + count < body.length) else { return .corrupt }
+            checksum?.combine(UnsafeRawBufferPointer(start: memory + position, count: count))
         }
-        return true
+        return checksum == nil || checksum?.value == body.checksum ? .complete(data) : .corrupt
+    }
+
+    /// Reads `count` bytes, or one more if there is one, by which a file that is too long is recognized.
+    ///
+    /// - Returns: how many bytes were read; nil, and sets `errno`, if the file can't be read.
+    private static func fill(_ start: UnsafeMutableRawPointer, _ count: Int, from file: Int32, at position: Int) -> Int? {
+        var done = 0
+        while done < count {
+            let read = pread(file, start + done, count + 1 - done, off_t(position + done))
+            if read < 0 && errno == EINTR { continue }
+            guard read >= 0 else { return nil }
+            if read == 0 { break }
+            done += read
+        }
+        return done
+    }
+}
+
+/// What changes with each change of a file.
+struct FileStamp: Hashable, Sendable {
+    let length: Int
+    private let device: UInt64
+    private let number: UInt64
+    /// In nanoseconds since 1970, of the content or the status.
+    fileprivate let changed: Int64
+
+    /// - Returns: nil if the status of the file can't be read.
+    init?(_ file: Int32) {
+        var status = stat()
+        guard fstat(file, &status) == 0, status.isRegularFile else { return nil }
+        length = Int(status.st_size)
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        number = UInt64(truncatingIfNeeded: status.st_ino)
+        #if canImport(Darwin)
+            let time = status.st_ctimespec
+        #else
+            let time = status.st_ctim
+        #endif
+        changed = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+}
+
+/// The large body files that this process has verified within the last minute, and that no one has changed since.
+///
+/// After a minute the system may have dropped their bytes from memory, and read them from the disk again.
+final class VerifiedFiles: Sendable {
+    private let known = Locked<[Int64: (stamp: FileStamp, time: UInt64)]>([:])
+    private let largestCount = 1024
+    private let lifetime: UInt64 = 60_000_000_000
+
+    func contains(_ id: Int64, _ stamp: FileStamp) -> Bool {
+        let now = DispatchTime.now().uptimeNanoseconds
+        return known.withLock { known in
+            known[id].map { $0.stamp == stamp && now < $0.time + lifetime } ?? false
+        }
+    }
+
+    /// Remembers a file, unless it was changed a moment ago: another change might leave the same stamp. Most file systems
+    /// stamp changes with the system's tick of at most 10 ms, some with full seconds.
+    func insert(_ id: Int64, _ stamp: FileStamp) {
+        let age = Date().timeIntervalSince1970 - Double(stamp.changed) / 1e9
+        guard age > (stamp.changed % 1_000_000_000 == 0 ? 2 : 0.1) else { return }
+        let now = DispatchTime.now().uptimeNanoseconds
+        known.withLock { known in
+            if known.count >= largestCount { known = [:] }
+            known[id] = (stamp, now)
+        }
     }
 }
