@@ -70,6 +70,7 @@ import Testing
         Case(CURLE_RECV_ERROR, says: "Too large response headers: 307201 > 307200", .dataLengthExceedsMaximum),
         Case(CURLE_UNSUPPORTED_PROTOCOL, says: "Unsupported response code in HTTP response", .badServerResponse),
         Case(CURLE_UNSUPPORTED_PROTOCOL, says: "Received HTTP/0.9 when not allowed", .badServerResponse),
+        Case(CURLE_UNSUPPORTED_PROTOCOL, says: "Send failure: Broken pipe", .badServerResponse),
         Case(
             CURLE_UNSUPPORTED_PROTOCOL, says: "Protocol \"ftp\" not supported or disabled in libcurl", .unsupportedURL),
         Case(CURLE_COULDNT_RESOLVE_HOST, .cannotFindHost), Case(CURLE_COULDNT_RESOLVE_PROXY, .cannotConnectToHost),

@@ -63,21 +63,23 @@ extension ConnectionPool {
     }
 
     /// Whether a quiet socket may be in use: by a transfer that has paused, and may not have named it.
-    func isHeld(_ socket: Int32) -> Bool {
-        active.values.contains { $0.isPaused && ($0.socket < 0 || $0.socket == socket) }
-    }
+    func isHeld(_ socket: Int32) -> Bool { hidesSocket || isPaused(socket) }
+
+    private var hidesSocket: Bool { active.values.contains { $0.isPaused && $0.socket < 0 } }
+
+    private func isPaused(_ socket: Int32) -> Bool { active.values.contains { $0.isPaused && $0.socket == socket } }
 
     private var quietSockets: [Int32] { ownSockets.filter { engine.sockets[$0].isQuiet } }
 
-    /// Asks the kernel about the quiet sockets when libcurl has chosen a connection and is about to send a request: right
-    /// before, it may have read the end of another response on it. libcurl takes another connection if that has been shut down.
-    /// - Returns: Whether libcurl may go on. If a readable socket may be in use, it stays open.
+    /// Asks the kernel about the quiet sockets when libcurl has chosen a connection and is about to send a request: it may
+    /// have read the end of another response on it in the same call.
+    /// - Returns: Whether none of them is readable. If a readable one may be in use, it stays open.
     func closeSpeakingConnections() -> Bool {
         var quiet = quietSockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard !quiet.isEmpty, poll(&quiet, nfds_t(quiet.count), 0) > 0 else { return true }
-        guard !active.values.contains(where: \.hidesSocket) else { return false }
-        for socket in quiet where socket.revents != 0 && !isHeld(socket.fd) { shutDown(socket.fd) }
-        return true
+        let speaking = quiet.filter { $0.revents != 0 && !isPaused($0.fd) }
+        if !hidesSocket { for socket in speaking { shutDown(socket.fd) } }
+        return speaking.isEmpty
     }
 
     /// Whether the server has not acknowledged all bytes of a transfer's request.

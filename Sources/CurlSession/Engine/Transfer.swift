@@ -38,7 +38,8 @@ final class Transfer {
     private var lines: UnsafeMutablePointer<curl_slist>?
     /// Where libcurl writes why it failed.
     let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-    /// The socket that libcurl last waited for on its behalf.
+    /// The socket that libcurl last waited for on its behalf. It may have sent the request and read a part of the response
+    /// without having to wait.
     var socket: Int32 = -1
     /// Whether the pool has it flush at the end of the turn.
     var isToFlush = false
@@ -137,10 +138,6 @@ final class Transfer {
         else { return }
         _ = synchronizer_setopt_long(easy, CURLOPT_FORBID_REUSE, 1)
     }
-
-    /// libcurl stopped reading before it said from which socket: it had sent the request and read a part of the response without
-    /// having to wait.
-    var hidesSocket: Bool { isPaused && socket < 0 }
 
     /// The answer to libcurl about bytes that it has delivered.
     enum Reception {

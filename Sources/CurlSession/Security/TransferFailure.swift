@@ -33,8 +33,9 @@ struct TransferFailure: Sendable, Hashable {
             .userAuthenticationRequired
         case CURLE_URL_MALFORMAT: .badURL
         case CURLE_UNSUPPORTED_PROTOCOL:
-            // Also what libcurl says of a status or a version that it does not know.
-            message.contains("response") || message.contains("HTTP/0.9") ? .badServerResponse : .unsupportedURL
+            // Also what libcurl says of a status or a version that it does not know. If it has sent the request twice, the
+            // words are about the first time.
+            message.contains("Protocol \"") ? .unsupportedURL : .badServerResponse
         case CURLE_COULDNT_RESOLVE_HOST: .cannotFindHost
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY:
             .cannotConnectToHost
