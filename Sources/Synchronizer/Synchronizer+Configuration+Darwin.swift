@@ -6,11 +6,11 @@
     }
 
     extension Synchronizer.Configuration {
-        func makeNativeFetcher(_ session: URLSessionConfiguration) -> (any Fetching)? {
+        func makeNativeFetcher(_ session: URLSessionConfiguration, _ network: NetworkSwitch) -> (any Fetching)? {
             session.urlCache = urlCache
             return NativeFetcher(
                 transport: URLSessionTransport(configuration: session, delegate: sessionDelegate, tls: tls),
-                cache: urlCache, time: time, injection: sessionDelegate.injection)
+                cache: urlCache, time: time, injection: sessionDelegate.injection, network: network)
         }
 
         /// The system's own cache in a directory of its own, of at most 200 MB; all synchronizers share it by default.

@@ -7,7 +7,7 @@
 
     extension Synchronizer.Configuration {
         /// Nil: no session on Linux stores responses.
-        func makeNativeFetcher(_ session: URLSessionConfiguration) -> (any Fetching)? { nil }
+        func makeNativeFetcher(_ session: URLSessionConfiguration, _ network: NetworkSwitch) -> (any Fetching)? { nil }
 
         /// One SQLite file for the program and its user, of at most 200 MB; all synchronizers share it by default.
         public static let defaultURLCache: URLCache = SQLiteURLCache(

@@ -158,18 +158,23 @@ extension Synchronizer.Configuration {
     }
 
     /// - Parameter makeTransport: makes a replacement for the session, which tests use; then the mode is managed.
-    func makeFetcher(over makeTransport: ((URLSessionConfiguration) -> any Transport)? = nil) -> any Fetching {
+    func makeFetcher(
+        _ network: NetworkSwitch, over makeTransport: ((URLSessionConfiguration) -> any Transport)? = nil
+    ) -> any Fetching {
         let session = sessionConfiguration.copy() as? URLSessionConfiguration ?? sessionConfiguration
         session.httpMaximumConnectionsPerHost = max(1, maximumLoadsPerHost)
         let credentials = session.removeCredentials()
-        let fetcher = makeFetcher(session, over: makeTransport)
+        let fetcher = makeFetcher(session, network, over: makeTransport)
         return credentials.isEmpty ? fetcher : CredentialedFetcher(fetcher, credentials: credentials)
     }
 
     private func makeFetcher(
-        _ session: URLSessionConfiguration, over makeTransport: ((URLSessionConfiguration) -> any Transport)?
+        _ session: URLSessionConfiguration, _ network: NetworkSwitch,
+        over makeTransport: ((URLSessionConfiguration) -> any Transport)?
     ) -> any Fetching {
-        if makeTransport == nil, caching == .native, let fetcher = makeNativeFetcher(session) { return fetcher }
+        if makeTransport == nil, caching == .native, let fetcher = makeNativeFetcher(session, network) {
+            return fetcher
+        }
         session.urlCache = nil
         session.requestCachePolicy = .reloadIgnoringLocalCacheData
         return ManagedFetcher(
@@ -177,7 +182,7 @@ extension Synchronizer.Configuration {
                 ?? URLSessionTransport(
                     configuration: session, delegate: sessionDelegate, tls: tls, storesResponses: urlCache != nil),
             store: urlCache.map { ($0 as? any ResponseStore) ?? URLCacheStore($0) },
-            time: time, rules: rules)
+            time: time, rules: rules, network: network)
     }
 
     private var rules: CacheRules {

@@ -23,7 +23,7 @@ extension Synchronizer {
         let now = time.now
         let ticket = loader.load(
             job,
-            unless: { key in use.flatMap { memory.value(for: key, now: now, anyAge: $0 == .ofAnyAge) } },
+            unless: { key in use.flatMap { memory.answer(for: key, $0, at: now, network) } },
             mayBlock: mayBlock, receiver: receiver)
         switch ticket {
         case .known(let loaded):

@@ -73,7 +73,7 @@ extension Synchronizer {
         guard !preparesRequests, let use = identity.memoryCachePolicy, let key = resource.objectKey(identity) else {
             return nil
         }
-        return memory.value(for: key, now: freshnessClock.now, anyAge: use == .ofAnyAge)
+        return memory.answer(for: key, use, at: freshnessClock.now, network)
     }
 
     /// Notes that an object in memory answers a load.

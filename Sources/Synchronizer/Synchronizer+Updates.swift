@@ -81,7 +81,7 @@ extension Synchronizer {
         guard let use = job.identity?.memoryCachePolicy, let key = job.objectKey,
             let known = memory.value(for: key, now: now, anyAge: true)
         else { return false }
-        let isLast = now < known.freshUntil || use == .ofAnyAge
+        let isLast = now < known.freshUntil || use == .ofAnyAge || network.isOffline
         if isLast, ifStale { return false }
         if isLast || known.mayBeShownStale {
             noteUse(of: known, identity: job.identity) { job.request.url }

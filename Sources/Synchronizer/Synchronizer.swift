@@ -18,6 +18,7 @@ public final class Synchronizer: Sendable {
     let prefetcher: Prefetcher
     let memory: MemoryCache<ObjectKey, LoadedObject>
     let fetcher: any Fetching
+    let network: NetworkSwitch
     let time: any TimeSource
     let freshnessClock: FreshnessClock
     /// The cache policy of requests that do not set one.
@@ -44,21 +45,23 @@ public final class Synchronizer: Sendable {
 
     /// Creates a synchronizer with the given configuration.
     public convenience init(configuration: Configuration) {
-        self.init(configuration: configuration, fetcher: configuration.makeFetcher())
+        let network = NetworkSwitch()
+        self.init(configuration: configuration, fetcher: configuration.makeFetcher(network), network: network)
     }
 
     /// Creates a synchronizer in managed mode that sends its requests through a transport of its own instead of a session.
     package convenience init(
         configuration: Configuration, over makeTransport: (URLSessionConfiguration) -> any Transport
     ) {
-        self.init(
-            configuration: configuration,
-            fetcher: withoutActuallyEscaping(makeTransport) { configuration.makeFetcher(over: $0) })
+        let network = NetworkSwitch()
+        let fetcher = withoutActuallyEscaping(makeTransport) { configuration.makeFetcher(network, over: $0) }
+        self.init(configuration: configuration, fetcher: fetcher, network: network)
     }
 
-    /// Creates a synchronizer with the given fetcher.
-    init(configuration: Configuration, fetcher: any Fetching) {
+    /// Creates a synchronizer with the given fetcher, which must look at the switch.
+    init(configuration: Configuration, fetcher: any Fetching, network: NetworkSwitch = NetworkSwitch()) {
         self.configuration = configuration
+        self.network = network
         defaultPolicy = configuration.sessionConfiguration.requestCachePolicy
         let memory = MemoryCache<ObjectKey, LoadedObject>(
             limits: .init(
@@ -74,7 +77,7 @@ public final class Synchronizer: Sendable {
         preparesRequests = configuration.prepare != nil
         let known: @Sendable (LoadJob, Date) -> LoadedObject? = { job, now in
             guard let key = job.objectKey, let use = job.identity?.memoryCachePolicy else { return nil }
-            return memory.value(for: key, now: now, anyAge: use == .ofAnyAge)
+            return memory.answer(for: key, use, at: now, network)
         }
         self.fetcher = fetcher
         loader = Loader(
@@ -97,6 +100,7 @@ public final class Synchronizer: Sendable {
                 forgetObject: { memory.remove($0) },
                 forget: { keys in memory.remove { keys.contains($0.identity.cacheKey) } }, known: known),
             hooks: configuration.hooks, observer: observer)
+        network.whenOffline { [weak loader] in loader?.endBackOffs() }
         prefetcher = Prefetcher(loader: loader) { known($0, time.now) }
         stopListening = MemoryPressure.system.listen { [weak memory] in memory?.purge() }
     }

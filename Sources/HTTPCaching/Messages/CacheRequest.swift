@@ -62,8 +62,8 @@ private func isOneWord(_ text: String) -> Bool {
     text.withBytes { !$0.isEmpty && $0.allSatisfy { $0 > UInt8(ascii: " ") && $0 != 0x7f } }
 }
 
-/// What a caller wants of the cache: Foundation's `URLRequest.CachePolicy`, which has seven names for these six
-/// (`reloadIgnoringCacheData` is the same as `reloadIgnoringLocalCacheData`).
+/// What a caller wants of the cache: Foundation's `URLRequest.CachePolicy`, which has seven names for six policies
+/// (`reloadIgnoringCacheData` is the same as `reloadIgnoringLocalCacheData`), and one policy for a cache that is offline.
 public enum CachePolicy: Hashable, Sendable, CaseIterable {
     /// Follow the protocol.
     case useProtocol
@@ -77,4 +77,12 @@ public enum CachePolicy: Hashable, Sendable, CaseIterable {
     case returnCacheDontLoad
     /// Use a stored response if the server confirms it.
     case reloadRevalidating
+    /// As `returnCacheDontLoad`, because there is no network.
+    case offline
+
+    /// Whether a stored response of any age is used.
+    var acceptsAnyAge: Bool { self == .returnCacheElseLoad || neverLoads }
+
+    /// Whether the network is never used.
+    var neverLoads: Bool { self == .returnCacheDontLoad || self == .offline }
 }

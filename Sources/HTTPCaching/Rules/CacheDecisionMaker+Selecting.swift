@@ -67,7 +67,7 @@ extension CacheDecisionMaker {
     /// (§3.4). The rest of a fresh part without a validator is requested too: a server without ranges sends the whole
     /// representation, which is the answer; if it sends a part instead, the whole is requested again.
     func completion(of candidates: [Candidate]) -> CacheDecision? {
-        guard request.method == "GET", request.policy != .returnCacheDontLoad, directives.range == nil,
+        guard request.method == "GET", !request.policy.neverLoads, directives.range == nil,
             !directives.isConditional, !directives.control.contains(.onlyIfCached)
         else { return nil }
         let siblingVary = siblingVary(candidates)

@@ -27,7 +27,7 @@ struct CacheDecisionMaker {
 
     /// Whether the request allows the network.
     var mayUseNetwork: Bool {
-        request.policy != .returnCacheDontLoad && !directives.control.contains(.onlyIfCached)
+        !request.policy.neverLoads && !directives.control.contains(.onlyIfCached)
     }
 
     /// Why the stored responses are ignored; nil if they are considered.
@@ -35,7 +35,7 @@ struct CacheDecisionMaker {
         guard request.method == "GET" || request.method == "HEAD" else { return .method }
         switch request.policy {
         case .reloadIgnoringLocal, .reloadIgnoringLocalAndRemote: return .policy(request.policy)
-        case .returnCacheElseLoad, .returnCacheDontLoad: return directives.asksTheOrigin ? .requestForbidsStored : nil
+        case .returnCacheElseLoad, .returnCacheDontLoad, .offline: return directives.asksTheOrigin ? .requestForbidsStored : nil
         case .useProtocol, .reloadRevalidating:
             let forbids = directives.asksTheOrigin || directives.control.contains(.noStore)
             return forbids ? .requestForbidsStored : nil
@@ -61,7 +61,7 @@ struct CacheDecisionMaker {
         on selection: Selection, of response: StoredResponse, facts: ResponseFacts
     ) -> CacheDecision {
         var selection = selection
-        if request.policy == .returnCacheElseLoad || request.policy == .returnCacheDontLoad {
+        if request.policy.acceptsAnyAge {
             selection.explanation = .policy(request.policy)
             return reuse(selection, of: response, facts: facts)
         }

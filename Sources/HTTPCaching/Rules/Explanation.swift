@@ -71,6 +71,7 @@ extension CachePolicy {
         case .returnCacheElseLoad, .returnCacheDontLoad:
             return "the cache policy accepts a stored response of any age"
         case .reloadRevalidating: return "the cache policy requires validation"
+        case .offline: return "offline, a stored response of any age is accepted"
         }
     }
 }

@@ -15,7 +15,8 @@ public enum SynchronizerError: Error, Sendable {
     case tooLarge(limit: Int, Context)
     /// The body could not be parsed. The error is the one that ``Resource/parse`` threw; the stored response was removed.
     case undecodable(any Error, Context)
-    /// The cache policy or `only-if-cached` forbids the network, and no stored response may be used.
+    /// No stored response may be used, and the network may not be used: because of the cache policy, `only-if-cached`, or
+    /// ``Synchronizer/isOffline``.
     case notCached(Context)
     /// ``Synchronizer/Configuration/prepare`` or ``Synchronizer/Configuration/authenticate`` threw this error. Where a result may
     /// be any error, as in ``Synchronizer/load(_:priority:)``, the caller gets the error itself.
@@ -118,7 +119,7 @@ extension SynchronizerError: CustomStringConvertible, LocalizedError {
         case .emptyBody: return "\(subject): the body is empty"
         case .tooLarge(let limit, _): return "\(subject): the body is larger than \(limit) bytes"
         case .undecodable(let error, _): return "\(subject): the body could not be parsed: \(error)"
-        case .notCached: return "\(subject): nothing usable is stored, and the request allows no network"
+        case .notCached: return "\(subject): nothing usable is stored, and the network may not be used"
         case .hookFailed(let error, _): return "\(subject): the request could not be made: \(error)"
         }
     }

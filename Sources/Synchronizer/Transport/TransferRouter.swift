@@ -30,6 +30,14 @@ final class TransferRouter: PolicyHolder, URLSessionDataDelegate, SessionEventRo
         transfers.withLock { $0[ObjectIdentifier(task)] }
     }
 
+    /// Ends the transfers that may use the network.
+    func interrupt() {
+        let all = transfers.withLock { Array($0.values) }
+        for transfer in all where transfer.task.originalRequest?.cachePolicy != .returnCacheDataDontLoad {
+            transfer.interrupt(on: completions)
+        }
+    }
+
     // MARK: - SessionEventRouter
 
     func received(_ response: URLResponse, of task: URLSessionTask) {

@@ -10,6 +10,9 @@ package protocol Transport: SessionFields {
 
 /// What a session adds to requests.
 package protocol SessionFields: Sendable {
+    /// Ends all transfers that use the network with `URLError.notConnectedToInternet`.
+    func interrupt()
+
     /// The fields that are sent with a request besides its own (cookies, languages, …), as far as they are known.
     /// May wait for the disk.
     func sessionHeaders(for request: URLRequest) -> [String: String]

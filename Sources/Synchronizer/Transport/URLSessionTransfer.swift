@@ -52,6 +52,12 @@ final class URLSessionTransfer: Transfer {
         queue.async { [self] in end(error) }
     }
 
+    /// Ends the transfer because the network was switched off.
+    func interrupt(on queue: DispatchQueue?) {
+        end(URLError(.notConnectedToInternet), on: queue)
+        task.cancel()
+    }
+
     private func end(_ error: (any Error)?) {
         if let measured = NetworkTrace(of: task) { report(.measured(measured)) }
         let refusal = state.withLock { $0.refusal }

@@ -40,6 +40,8 @@ package final class URLSessionTransport: Transport {
         transfer.task.resume()
     }
 
+    package func interrupt() { router.interrupt() }
+
     package func sessionCookies(for request: URLRequest) -> String? {
         cookies.header(for: request) ?? additionalFields[FieldName.cookie]
     }

@@ -54,6 +54,14 @@ final class FakeTransport: Transport {
     func hold(_ holds: Bool = true) { state.withLock { $0.holds = holds } }
     func imply(_ fields: [String: String]) { state.withLock { $0.implied = fields } }
 
+    func interrupt() {
+        let transfers = state.withLock { state in
+            defer { state.held = [] }
+            return state.held
+        }
+        transfers.forEach { $0.deliver(.failure(.notConnectedToInternet)) }
+    }
+
     /// Answers the oldest request that is held.
     func release(_ reply: FakeReply) {
         let transfer = state.withLock { $0.held.isEmpty ? nil : $0.held.removeFirst() }

@@ -58,6 +58,8 @@ final class PlayedSession: NativeTransport {
     /// What the server was asked.
     var asked: [URLRequest] { network.requests }
 
+    func interrupt() { network.interrupt() }
+
     func sessionHeaders(for request: URLRequest) -> [String: String] { network.sessionHeaders(for: request) }
 
     func perform(_ request: URLRequest, receive: @escaping @Sendable (NativeEvent) -> Void) -> any Cancellable {

@@ -15,6 +15,9 @@ struct Exchange: Sendable {
     /// How the transfer ended; nil while it is in flight.
     var end: Result<Void, any Error>?
 
+    /// Whether the transfer ended with an error.
+    var hasFailed: Bool { if case .failure? = end { true } else { false } }
+
     /// Notes the end of the transfer. A redirect is followed even if its body was cut short, but not stored then.
     mutating func note(_ end: Result<Void, any Error>) {
         var isCutShort = received.isCutShort(method: step.cacheRequest.method)

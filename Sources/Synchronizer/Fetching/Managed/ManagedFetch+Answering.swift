@@ -103,5 +103,11 @@ extension ManagedFetch {
 }
 
 extension Selection {
-    fileprivate var isStaleAllowed: Bool { if case .staleAllowed = explanation { true } else { false } }
+    fileprivate var isStaleAllowed: Bool {
+        switch explanation {
+        case .staleAllowed: true
+        case .policy(.offline): !freshness.isFresh
+        default: false
+        }
+    }
 }

@@ -18,7 +18,8 @@ extension ManagedFetch {
         switch url.isPlainHTTP ? "http" : url.scheme?.lowercased() {
         case "http", "https":
             let headers = context.transport.sessionHeaders(for: request)
-            let cacheRequest = CacheRequest(request, url: url, sessionHeaders: headers)
+            let cacheRequest = CacheRequest(
+                request, url: url, sessionHeaders: headers, isOffline: context.network.isOffline)
             guard cacheRequest.isWellFormed else { return nil }
             let found = entries ?? cache.lookUp(cacheRequest)
             let isAcceptable = { (entry: CacheEntry) in entry.bodySize <= self.options.maximumBodySize }
@@ -32,7 +33,7 @@ extension ManagedFetch {
             let headers = HTTPFields(context.transport.sessionHeaders(for: request))
             return FetchStep(
                 request: request, url: url,
-                cacheRequest: CacheRequest(url: url.absoluteString, sessionHeaders: headers), entries: [],
+                cacheRequest: CacheRequest(url: url.absoluteString, sessionHeaders: headers, policy: .offline), entries: [],
                 decision: .forward(HTTPFields(), fallback: nil, .notHTTP), trace: trace)
         default: return nil
         }

@@ -42,7 +42,11 @@ extension ManagedFetch {
         }
         // The body may have turned out too large before the transfer was known.
         if !isNeeded || ended?.exchange.received.isTooLarge == true { transfer.cancel() }
-        if let ended { ended.completion(ended.exchange) }
+        if let ended { return ended.completion(ended.exchange) }
+        // The network may have been switched off before the transfer began.
+        guard isNeeded, isOnlineNoMore(step) else { return }
+        transfer.cancel()
+        end(.failure(URLError(.notConnectedToInternet)))
     }
 
     private func receive(_ event: TransferEvent) {

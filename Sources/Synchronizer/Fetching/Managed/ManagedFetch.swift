@@ -8,6 +8,7 @@ final class ManagedFetch: Fetch {
     struct Context: Sendable {
         let transport: any Transport
         let cache: ManagedCache
+        let network: NetworkSwitch
         let refreshes = BackgroundRefreshes()
     }
 
@@ -58,8 +59,13 @@ final class ManagedFetch: Fetch {
 
         // Send the request; if the load has no network slot yet, `proceed` runs the step again when it has one.
         guard hasSlot(for: step) else { return }
+        if isOnlineNoMore(step) { return run(.request(step.request, step.trace)) }
         send(step) { [self] finished in
             var exchange = finished
+            if finished.hasFailed, isOnlineNoMore(finished.step) {
+                keepInterrupted(finished)
+                return run(.request(step.request, step.trace))
+            }
             switch conclusion(of: &exchange) {
             case .answer(let answer, let change):
                 // Freshen the entry that a 304 confirms, or store the new response, if delegate and rules allow it.
@@ -148,6 +154,11 @@ extension ManagedFetch {
             phase = .hasSlot
             return running
         }
+    }
+
+    /// Whether the network was switched off since the step was decided.
+    func isOnlineNoMore(_ step: FetchStep) -> Bool {
+        step.cacheRequest.policy != .offline && context.network.isOffline
     }
 
     /// Whether the fetch has been neither answered nor cancelled.

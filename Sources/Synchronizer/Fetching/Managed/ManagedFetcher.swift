@@ -6,9 +6,12 @@ package final class ManagedFetcher: Fetching {
     private let context: ManagedFetch.Context
 
     package init(
-        transport: any Transport, store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules = CacheRules()
+        transport: any Transport, store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules = CacheRules(),
+        network: NetworkSwitch = NetworkSwitch()
     ) {
-        context = .init(transport: transport, cache: ManagedCache(store: store, time: time, rules: rules))
+        context = .init(
+            transport: transport, cache: ManagedCache(store: store, time: time, rules: rules), network: network)
+        network.whenOffline { transport.interrupt() }
     }
 
     package func fetch(

@@ -12,6 +12,7 @@ final class NativeFetch: Fetch {
         let cache: NativeCache
         /// The lifetime that the session's delegate injects.
         let injection: LifetimeInjection
+        let network: NetworkSwitch
     }
 
     let context: Context
@@ -82,6 +83,7 @@ final class NativeFetch: Fetch {
             trace.explain(reason)
             finish(.failure(.notCached(.init(url: url, trace: trace))))
         case .cacheOnly: send(request.with(.returnCacheDataDontLoad))
+        case .send where context.network.isOffline, .ignoreCache where context.network.isOffline: finishMissed()
         case .send: wait(request)
         case .ignoreCache: wait(request.with(.reloadIgnoringLocalCacheData))
         }
@@ -92,8 +94,18 @@ final class NativeFetch: Fetch {
     }
 
     func cacheRequest(_ request: URLRequest, url: URL) -> CacheRequest {
-        CacheRequest(request, url: url, sessionHeaders: context.transport.sessionHeaders(for: request))
+        CacheRequest(
+            request, url: url, sessionHeaders: context.transport.sessionHeaders(for: request),
+            isOffline: context.network.isOffline)
     }
+
+    /// Whether a request must not be sent, because the network was switched off.
+    private func isForbidden(_ request: URLRequest) -> Bool {
+        context.network.isOffline && request.cachePolicy != .returnCacheDataDontLoad
+            && request.url?.scheme?.lowercased().hasPrefix("http") ?? false
+    }
+
+    private func finishMissed() { finish(.failure(.notCached(.init(url: request.url, trace: LoadTrace())))) }
 
     private func cacheRequest(of request: URLRequest) -> CacheRequest? {
         request.url.map { cacheRequest(request, url: $0) }
@@ -105,6 +117,7 @@ final class NativeFetch: Fetch {
     }
 
     private func send(_ request: URLRequest) {
+        if isForbidden(request) { return lookUp() }
         let cacheRequest = cacheRequest(of: request)
         let number = state.withLock { state -> Int? in
             guard state.receive != nil else { return nil }
@@ -121,7 +134,9 @@ final class NativeFetch: Fetch {
             state.task?.transfer = transfer
             return true
         }
-        if !isNeeded { transfer.cancel() }
+        // The network may have been switched off before the task began.
+        if !isNeeded || isForbidden(request) { transfer.cancel() }
+        if isNeeded, isForbidden(request) { lookUp() }
     }
 
     /// Asks the session again, with this policy, because it has missed or has answered with a response for other requests.
@@ -132,9 +147,7 @@ final class NativeFetch: Fetch {
         }
         task?.transfer?.cancel()
         guard let task else { return }
-        guard request.cachePolicy != .returnCacheDataDontLoad else {
-            return finish(.failure(.notCached(.init(url: request.url, trace: LoadTrace()))))
-        }
+        guard request.cachePolicy != .returnCacheDataDontLoad, !context.network.isOffline else { return finishMissed() }
         let again = request.with(policy)
         if task.isCacheOnly { wait(again) } else { send(again) }
     }
@@ -170,6 +183,7 @@ final class NativeFetch: Fetch {
         case .measured(let network): update { $0.network = network }
         case .finished(let error):
             if task.isCacheOnly, task.isHTTP, error != nil { return sendAgain(request.cachePolicy) }
+            if error != nil, isForbidden(task.request) { return lookUp() }
             complete(task, with: error)
         }
     }

@@ -11,23 +11,26 @@ package final class NativeFetcher: Fetching {
     private let transport: any NativeTransport
     let cache: NativeCache
     private let injection: LifetimeInjection
+    private let network: NetworkSwitch
 
     /// - Parameters:
     ///   - transport: its session must use this cache.
     ///   - injection: the lifetime that the session's delegate injects.
     package init(
         transport: any NativeTransport, cache: URLCache?, time: any TimeSource,
-        injection: LifetimeInjection = LifetimeInjection(cacheTime: nil)
+        injection: LifetimeInjection = LifetimeInjection(cacheTime: nil), network: NetworkSwitch = NetworkSwitch()
     ) {
         self.transport = transport
         self.cache = NativeCache(cache, time: time)
         self.injection = injection
+        self.network = network
+        network.whenOffline { transport.interrupt() }
     }
 
     package func fetch(
         _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
     ) -> any Fetch {
-        let context = NativeFetch.Context(transport: transport, cache: cache, injection: injection)
+        let context = NativeFetch.Context(transport: transport, cache: cache, injection: injection, network: network)
         let fetch = NativeFetch(request, context: context, options: options, receive: receive)
         fetch.start()
         return fetch

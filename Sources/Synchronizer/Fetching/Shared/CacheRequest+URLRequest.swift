@@ -3,11 +3,11 @@ import HTTPCaching
 
 extension CacheRequest {
     /// - Parameter sessionHeaders: the headers that the session adds to the request.
-    init(_ request: URLRequest, url: URL, sessionHeaders: [String: String]) {
+    init(_ request: URLRequest, url: URL, sessionHeaders: [String: String], isOffline: Bool) {
         self.init(
             url: CacheRules.cacheKey(of: url.absoluteString), method: request.httpMethod ?? "GET",
             fields: HTTPFields(of: request), sessionHeaders: HTTPFields(sessionHeaders),
-            policy: CachePolicy(request.cachePolicy))
+            policy: isOffline ? .offline : CachePolicy(request.cachePolicy))
     }
 }
 

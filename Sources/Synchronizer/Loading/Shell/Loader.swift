@@ -139,6 +139,11 @@ final class Loader: Sendable {
         }
     }
 
+    /// Starts the loads that wait for a retry, because the network was switched off: the cache alone decides about them.
+    func endBackOffs() {
+        update { state in state.downloads.ids.forEach { state.machine.backOffEnded($0) } }
+    }
+
     /// The kind of the current thread.
     enum Thread {
         case own
