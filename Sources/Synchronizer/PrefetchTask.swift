@@ -96,6 +96,10 @@ public final class PrefetchTask: Sendable {
         control.cancel()
     }
 
+    /// Replaced by ``cancel()``: `prefetch` used to return a closure.
+    @available(*, deprecated, renamed: "cancel()")
+    public func callAsFunction() { cancel() }
+
     /// A resource has finished. Only the first outcome counts.
     func note(_ outcome: PrefetchResult.Outcome, at index: Int) {
         let (result, watchers, waiting) = state.withLock { state in

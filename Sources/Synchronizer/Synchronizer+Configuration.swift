@@ -172,7 +172,9 @@ extension Synchronizer.Configuration {
         _ session: URLSessionConfiguration, _ network: NetworkSwitch,
         over makeTransport: ((URLSessionConfiguration) -> any Transport)?
     ) -> any Fetching {
-        if makeTransport == nil, caching == .native, let fetcher = makeNativeFetcher(session, network) { return fetcher }
+        if makeTransport == nil, caching == .native, let fetcher = makeNativeFetcher(session, network) {
+            return fetcher
+        }
         session.urlCache = nil
         session.requestCachePolicy = .reloadIgnoringLocalCacheData
         return ManagedFetcher(

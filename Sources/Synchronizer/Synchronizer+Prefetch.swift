@@ -43,7 +43,14 @@ extension Synchronizer {
                     (index, prefetchJob(for: resource, identity: identity, priority: priority, to: destination)))
             }
         }
-        return prefetcher.prefetch(jobs, outcomes: outcomes, priority: priority)
+        let group = prefetcher.makeGroup()
+        let task = PrefetchTask(
+            outcomes: outcomes, priority: priority,
+            control: .init(
+                cancel: { [weak prefetcher] in prefetcher?.cancel(group) },
+                setPriority: { [weak prefetcher] in prefetcher?.setPriority($0, of: group) }))
+        prefetcher.prefetch(jobs, in: group, priority: priority) { task.note($1, at: $0) }
+        return task
     }
 
     private func prefetchJob<R: Resource>(

@@ -54,10 +54,8 @@ public final class Synchronizer: Sendable {
         configuration: Configuration, over makeTransport: (URLSessionConfiguration) -> any Transport
     ) {
         let network = NetworkSwitch()
-        self.init(
-            configuration: configuration,
-            fetcher: withoutActuallyEscaping(makeTransport) { configuration.makeFetcher(network, over: $0) },
-            network: network)
+        let fetcher = withoutActuallyEscaping(makeTransport) { configuration.makeFetcher(network, over: $0) }
+        self.init(configuration: configuration, fetcher: fetcher, network: network)
     }
 
     /// Creates a synchronizer with the given fetcher, which must look at the switch.

@@ -8,6 +8,7 @@ final class StubTransport: Transport {
     private let headers: [String: String]
     private let delegate: SessionDelegate
     private let time: any TimeSource
+    private let transfers = Locked<[ObjectIdentifier: StubTransfer]>([:])
 
     init(_ server: StubServer, headers: [AnyHashable: Any], _ configuration: Synchronizer.Configuration) {
         self.server = server
@@ -21,11 +22,18 @@ final class StubTransport: Transport {
     func send(_ request: URLRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
         let recorded = server.record { RecordedRequest(request, number: $0, headers: headers) }
         let transfer = StubTransfer(request, delegate: delegate, receive: receive)
-        transfer.begin { [server, time] in
+        transfers.withLock { $0[ObjectIdentifier(transfer)] = transfer }
+        transfer.begin { [self] in
+            defer { transfers.withLock { $0[ObjectIdentifier(transfer)] = nil } }
             let reply = try await server.reply(to: recorded)
             try await StubReply(reply, to: recorded, time: time).perform { await transfer.report($0) }
         }
         return transfer
+    }
+
+    /// Ends all transfers with `URLError.notConnectedToInternet`.
+    func interrupt() {
+        transfers.withLock { Array($0.values) }.forEach { $0.interrupt() }
     }
 }
 
@@ -69,14 +77,24 @@ final class StubTransfer: Transfer {
     func report(_ event: TransferEvent) async {
         await withCheckedContinuation { continuation in
             queue.async {
-                let receive = self.state.withLock { state in
-                    defer { if case .finished = event { state.receive = nil } }
-                    return state.receive
-                }
-                receive?(event)
+                self.deliver(event)
                 continuation.resume()
             }
         }
+    }
+
+    private func deliver(_ event: TransferEvent) {
+        let receive = state.withLock { state in
+            defer { if case .finished = event { state.receive = nil } }
+            return state.receive
+        }
+        receive?(event)
+    }
+
+    /// The network is gone.
+    func interrupt() {
+        queue.async { self.deliver(.finished(URLError(.notConnectedToInternet))) }
+        state.withLock { $0.task }?.cancel()
     }
 
     func cancel() {

@@ -196,6 +196,28 @@ struct StubServerTests {
         }
     }
 
+    @Test("switching the network off ends a request in flight, and cancels its handler")
+    func offline() async throws {
+        let (arrived, left) = (Gate(), Gate())
+        let server = StubServer { _ in
+            defer { left.open() }
+            try await arrived.wait()
+            return Reply("late")
+        }
+        let synchronizer = server.synchronizer()
+        let resource = try resource("/a")
+        let load = Task { try await synchronizer.load(resource) }
+        try await arrived.waitForArrivals()
+        synchronizer.isOffline = true
+        await #expect {
+            try await load.value
+        } throws: {
+            if case .notCached? = $0 as? SynchronizerError { true } else { false }
+        }
+        try await left.wait()
+        #expect(server.requests.count == 1)
+    }
+
     @Test("fixed objects are in memory from the start, and everything else is offline")
     func fixed() async throws {
         let (known, unknown) = (try resource("/a"), try resource("/b"))

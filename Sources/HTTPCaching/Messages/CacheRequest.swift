@@ -63,7 +63,7 @@ private func isOneWord(_ text: String) -> Bool {
 }
 
 /// What a caller wants of the cache: Foundation's `URLRequest.CachePolicy`, which has seven names for six policies
-/// (`reloadIgnoringCacheData` is the same as `reloadIgnoringLocalCacheData`), and one for a cache that is offline.
+/// (`reloadIgnoringCacheData` is the same as `reloadIgnoringLocalCacheData`), and one policy for a cache that is offline.
 public enum CachePolicy: Hashable, Sendable, CaseIterable {
     /// Follow the protocol.
     case useProtocol

@@ -48,28 +48,25 @@ final class Prefetcher: Sendable {
     /// The loads that have not begun, the next one first.
     var waiting: [LoadJob] { state.withLock { $0.waiting.reversed().map(\.job) } }
 
-    /// Queues the jobs.
+    /// A group of prefetches, which are cancelled together.
+    func makeGroup() -> Int { state.withLock { $0.nextID() } }
+
+    /// Queues the jobs of a group.
     ///
     /// - Parameters:
-    ///   - jobs: the loads, and the positions of their outcomes.
-    ///   - outcomes: those of the resources that need no load; nil for the others.
+    ///   - jobs: the loads, and their positions among the resources of the group.
+    ///   - note: called once for each job, with its position.
     func prefetch(
-        _ jobs: [(index: Int, job: LoadJob)], outcomes: [PrefetchResult.Outcome?], priority: LoadPriority
-    ) -> PrefetchTask {
-        let group = state.withLock { $0.nextID() }
-        let task = PrefetchTask(
-            outcomes: outcomes, priority: priority,
-            control: .init(
-                cancel: { [weak self] in self?.cancel(group) },
-                setPriority: { [weak self] in self?.setPriority($0, of: group) }))
+        _ jobs: [(index: Int, job: LoadJob)], in group: Int, priority: LoadPriority,
+        note: @escaping @Sendable (_ index: Int, PrefetchResult.Outcome) -> Void
+    ) {
         let entries = jobs.compactMap { index, job in
             job.identity.map { identity in
-                Entry(job: job, identity: identity, group: group, priority: priority) { task.note($0, at: index) }
+                Entry(job: job, identity: identity, group: group, priority: priority) { note(index, $0) }
             }
         }
         state.withLock { $0.add(entries) }
         startNext()
-        return task
     }
 
     /// A caller loads the resource.
@@ -77,7 +74,8 @@ final class Prefetcher: Sendable {
         state.withLock { $0.asked(for: identity) }
     }
 
-    private func cancel(_ group: Int) {
+    /// Cancels the loads of a group that have not finished.
+    func cancel(_ group: Int) {
         let (running, waiting) = state.withLock { $0.cancel(group) }
         // After unlocking, because entries hold the caller's resources.
         running.compactMap(\.subscriber).forEach { loader.leave($0) }
@@ -85,7 +83,7 @@ final class Prefetcher: Sendable {
         startNext()
     }
 
-    private func setPriority(_ priority: LoadPriority, of group: Int) {
+    func setPriority(_ priority: LoadPriority, of group: Int) {
         let subscribers = state.withLock { $0.setPriority(priority, of: group) }
         subscribers.forEach { loader.setPriority(priority, of: $0) }
     }
