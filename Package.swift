@@ -55,7 +55,8 @@ let package = Package(
         .target(name: "HTTPCaching", swiftSettings: settings),
         // What Synchronizer and CurlSession say of TLS.
         .target(name: "TransportSecurity", swiftSettings: settings),
-        .target(name: "SynchronizerSupport", dependencies: ["HTTPCaching"], swiftSettings: settings),
+        // Without dependencies, so that CurlSession and HTTPCaching compile side by side.
+        .target(name: "SynchronizerSupport", swiftSettings: settings),
         .target(
             name: "SQLiteCache",
             dependencies: ["HTTPCaching", "SynchronizerSupport", .target(name: "CSQLite", condition: linuxOnly)],
