@@ -123,8 +123,9 @@
         func gone() async throws {
             let gate = Gate()
             bench.server["/slow"] = Reply(try Samples.data("jpeg-444.jpg"), status: 200).waiting(for: gate, .beforeHead)
+            weak var weakView: Picture?
             var view: Picture? = Picture()
-            weak let weakView = view
+            weakView = view
             view?.loadImage(url("/slow"), synchronizer: synchronizer)
             try await gate.waitForArrivals(1)
             view = nil
