@@ -51,7 +51,7 @@ struct AuthenticationTests {
         #expect(bench.server.requests.count == 1)
     }
 
-    @Test("what a credential of the delegate brought is for those who waited, and nobody later")
+    @Test("a response to a credential of the delegate is delivered to its subscribers, and not kept")
     func notShared() async throws {
         gate.open()
         let delegate = Knowing()

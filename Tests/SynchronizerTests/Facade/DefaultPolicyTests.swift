@@ -60,7 +60,7 @@ struct DefaultPolicyTests {
         #expect(bench.server.counts.requests == 3)
     }
 
-    @Test("takes part in what is shared: a load that sets the same policy joins, another does not")
+    @Test("is part of the coalescing key: a load with the same policy coalesces, another does not")
     func sharing() async throws {
         let gate = Gate()
         bench.server["/a"] = Reply("hello").waiting(for: gate)
@@ -92,7 +92,7 @@ struct DefaultPolicyTests {
         #expect(policy == .returnCacheDataDontLoad)
     }
 
-    @Test("where URLSession drives the cache, decides what the synchronizer looks up, too")
+    @Test("decides the synchronizer's lookup in native mode, too")
     func native() async throws {
         let harness = NativeHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
         var configuration = Synchronizer.Configuration(urlCache: harness.session.cache)

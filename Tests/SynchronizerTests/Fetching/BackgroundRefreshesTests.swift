@@ -47,7 +47,7 @@ struct BackgroundRefreshesTests {
         #expect(told.withLock { $0 } == 2)
     }
 
-    @Test("who accepts larger bodies does not share")
+    @Test("a caller that accepts larger bodies starts its own refresh")
     func sizes() {
         add(1)
         add(1, size: 200)

@@ -30,7 +30,7 @@ struct LoadMachineHarness {
         var hasPreviewDue = false
     }
 
-    /// How far the parse of what is stored is, which comes before that of the answer.
+    /// The state of the parse of the stored response, which comes before the parse of the server's response.
     enum StoredPhase { case none, beingRead, waiting, running }
 
     struct Subscriber {
