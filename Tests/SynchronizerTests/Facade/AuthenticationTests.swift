@@ -63,7 +63,7 @@ struct AuthenticationTests {
         #expect(try await bench.synchronizer(delegate: Knowing()).load(resource) == Data("ann".utf8))
     }
 
-    @Test("a load that begins after the challenge does not join the one that answered it")
+    @Test("a load that begins after the challenge does not coalesce with the one that answered it")
     func notJoined() async throws {
         let delegate = Knowing()
         let synchronizer = bench.synchronizer(delegate: delegate)

@@ -143,7 +143,7 @@ struct BlockingStoreTests {
         let cancelled = synchronizer.loadResource(resource("/fresh?cancelled")) { _ in answers.append("cancelled") }
         synchronizer.loadResource(resource("/fresh?1")) { _ in answers.append("loaded") }
         try await store.blocked.wait(for: 1)
-        // From here on somebody is inside of the store for certain.
+        // From here on a thread is certainly inside the store.
         #expect(synchronizer.cachedObject(for: known) != nil)
         #expect(synchronizer.cachedObject(for: resource("/fresh?1")) == nil)
         synchronizer.loadResource(known) { _ in answers.append("known") }

@@ -29,7 +29,7 @@ struct DefaultPolicyTests {
         return DataResource(request: request)
     }
 
-    @Test("is that of requests that set none: offline, nothing is asked")
+    @Test("applies to requests without one: offline, no request is sent")
     func offline() async throws {
         let synchronizer = synchronizer(.returnCacheDataDontLoad)
         let error = await #expect(throws: SynchronizerError.self) { try await synchronizer.load(resource()) }
@@ -51,7 +51,7 @@ struct DefaultPolicyTests {
         #expect(try await synchronizer.loaded(resource(.reloadIgnoringLocalCacheData)).source == .network)
     }
 
-    @Test("keeps objects in memory from answering where it asks for the server each time")
+    @Test("bypasses objects in memory if it requires the server each time")
     func reloading() async throws {
         let synchronizer = synchronizer(.reloadIgnoringLocalCacheData)
         for _ in 0..<2 { #expect(try await synchronizer.loaded(resource()).source == .network) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("An answer to an unsafe method", .bounded)
+@Suite("A response to an unsafe method", .bounded)
 struct InvalidatingTests {
     let bench: Workbench
     let synchronizer: Synchronizer
@@ -90,7 +90,7 @@ struct InvalidatingTests {
         }
     }
 
-    @Test("removeAll() leaves nothing in memory that the store has answered while it was being emptied")
+    @Test("removeAll() leaves nothing in memory that was read while the cache was being emptied")
     func removeAllMeanwhile() async throws {
         bench.server["/a"] = Reply("old", fields: ["Cache-Control": "max-age=100"])
         let fetcher = Interrupted(synchronizer.fetcher)
@@ -113,7 +113,7 @@ struct InvalidatingTests {
         #expect(bench.server.counts.requests == 1)
     }
 
-    /// Parses that go on until they are let, whether anybody waits for them or not.
+    /// Parses that run until the test ends them, with or without subscribers.
     private struct Gated: Resource {
         let url: URL
         let begun = Collector<Bool>()

@@ -203,7 +203,7 @@ struct LoadingTests {
         #expect(parses.withLock { $0 } == 2)
     }
 
-    @Test("two tokens get two answers, in flight and from memory")
+    @Test("two tokens get two responses, in flight and from memory")
     func tokens() async throws {
         bench.server.handle("/me") { request in
             Reply(request["Authorization"] ?? "nobody", fields: ["Cache-Control": "max-age=100"])
@@ -237,7 +237,7 @@ struct LoadingTests {
         #expect(bench.server.requests.map(\.method) == ["POST", "POST", "POST"])
     }
 
-    @Test("500 loads at once from 8 threads, half of them cancelled: each answered at most once, none lost")
+    @Test("500 loads at once from 8 threads, half of them cancelled: each is delivered at most once, none is lost")
     func many() async throws {
         bench.server.handle("/many") { request in Reply(request.target, fields: ["Cache-Control": "max-age=100"]) }
         let calls = Locked([Int](repeating: 0, count: 500))

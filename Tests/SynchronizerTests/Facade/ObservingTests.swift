@@ -45,7 +45,7 @@ struct ObservingTests {
         #expect(trace.bytesReceived == 3)
     }
 
-    @Test("answers from the disk and from memory")
+    @Test("hits on the disk and in memory")
     func cached() async throws {
         let resource = DataResource(url: bench.server.url("/a"))
         _ = try await synchronizer.load(resource)
@@ -143,7 +143,7 @@ struct ObservingTests {
         }
     }
 
-    @Test("loads of many threads are heard one event at a time, and each of them in order")
+    @Test("events of loads on many threads arrive one at a time, and those of each load in order")
     func manyThreads() async throws {
         let overlaps = Overlaps()
         let synchronizer = bench.synchronizer { $0.observer = overlaps }

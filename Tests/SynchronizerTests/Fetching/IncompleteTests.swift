@@ -91,7 +91,7 @@ struct IncompleteTests {
         }
     }
 
-    @Test("is not kept for the next try if everything was removed meanwhile")
+    @Test("is not kept for a retry if everything was removed in the meantime")
     func removed() {
         let harness = FetchHarness()
         let fields = ["Cache-Control": "max-age=60", "Content-Length": "10", "ETag": "\"1\""]

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A managed fetch", .bounded)
 struct ManagedFetchTests {
-    @Test("asks the network once, and answers from the store until the lifetime has passed")
+    @Test("uses the network once, and answers from the cache until the lifetime has passed")
     func hit() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "hello"))
         #expect(harness.load().names == ["needsNetwork", "response", "received", "finished"])
@@ -135,7 +135,7 @@ struct ManagedFetchTests {
         #expect(second.body == "hello" && second.source == .network)
     }
 
-    @Test("gives an error for a status outside 200–299, with the answer's body, stored or not")
+    @Test("fails for a status outside 200–299, with the response's body, stored or not")
     func statusError() {
         let harness = FetchHarness(FakeReply(404, ["Cache-Control": "max-age=60"], "no such thing"))
         for source in [LoadSource.network, .cache] {

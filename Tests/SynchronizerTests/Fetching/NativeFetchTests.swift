@@ -101,7 +101,7 @@ struct NativeFetchTests {
         #expect(second.fetched?.trace.lifetimeRule == LifetimeRule.injected.rawValue)
     }
 
-    @Test("a hit needs no turn on the network")
+    @Test("a hit needs no network slot")
     func hit() {
         let harness = NativeHarness(FakeReply(200, Self.lifetime, "hello"))
         #expect(harness.load().names == ["needsNetwork", "response", "received", "finished"])
@@ -187,7 +187,7 @@ struct NativeFetchTests {
     // MARK: - Whose answer
 
     @Test(
-        "an answer to one token is not given to another, nor to nobody; to the same it is",
+        "a response to one token answers neither another token nor none; it answers the same token",
         arguments: ["Authorization", "X-Api-Key", "Cookie"],
         [URLRequest.CachePolicy.useProtocolCachePolicy, .returnCacheDataElseLoad])
     func tokens(field: String, policy: URLRequest.CachePolicy) {
@@ -204,7 +204,7 @@ struct NativeFetchTests {
         }
     }
 
-    @Test("an answer to another that is stored between look-up and answer is not used")
+    @Test("a response to another request that is stored after the lookup is not used")
     func race() {
         let harness = NativeHarness(Self.whoAsks())
         let slow = harness.start { $0.setValue("one", forHTTPHeaderField: "Authorization") }

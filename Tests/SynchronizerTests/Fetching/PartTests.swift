@@ -15,7 +15,7 @@ struct PartTests {
         { $0.setValue("bytes=\(range)", forHTTPHeaderField: "Range") }
     }
 
-    @Test("is answered out of a complete stored response")
+    @Test("is answered by a complete entry")
     func sliced() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "0123456789"))
         harness.load()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Other methods and conditions", .bounded)
 struct SideEffectTests {
-    @Test("a non-error response to an unsafe method removes the stored response", arguments: ["POST", "PUT", "DELETE", "FOO"])
+    @Test("a non-error response to an unsafe method removes the entry", arguments: ["POST", "PUT", "DELETE", "FOO"])
     func invalidation(method: String) {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
         for path in ["x", "y", "z"] { harness.load("http://a.example/\(path)") }
@@ -38,7 +38,7 @@ struct SideEffectTests {
         #expect(harness.load().source == .cache)
     }
 
-    @Test("a HEAD is answered out of a fresh GET, and freshens a stale one")
+    @Test("a fresh GET entry answers a HEAD, and a HEAD response freshens a stale one")
     func head() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\"", "A": "1"], "hello"))
         harness.load()

@@ -149,7 +149,7 @@ struct StaleTests {
         #expect(harness.load().source == .cache)
     }
 
-    @Test("is shown meanwhile, unless the server must confirm it first")
+    @Test("is shown during its validation, unless the server must confirm it first")
     func meanwhile() {
         for (control, isShown) in [
             ("max-age=60", true), ("max-age=60, must-revalidate", false), ("no-cache", false),

@@ -33,7 +33,7 @@ struct VaryingTests {
         return harness
     }
 
-    /// Nobody but alice may get what is stored, online or not.
+    /// Only alice may get the stored response, online or not.
     func expectHers(_ harness: FetchHarness, isKept: Bool) {
         harness.transport.serve { _ in .failure(.notConnectedToInternet) }
         for age in [1.0, 100] {
@@ -149,7 +149,7 @@ struct VaryingTests {
         expectHers(harness, isKept: true)
     }
 
-    @Test("with a new answer drops the old one")
+    @Test("in a new response removes the old one")
     func replaced() {
         let harness = Self.harness()
         harness.transport.serve { _ in FakeReply(200, Self.varying, "alice") }

@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("What the delegate returns from willCacheResponse", .bounded)
+@Suite("The delegate's result of willCacheResponse", .bounded)
 struct WillCacheTests {
     static func changed(
         _ proposed: CachedURLResponse, fields: [String: String] = [:], data: Data? = nil, injected: String? = nil,

@@ -211,7 +211,7 @@ struct LoadMachineTests {
         #expect(harness.violations.isEmpty)
     }
 
-    @Test("previews take turns that no parse needs, the most urgent first, and make way for parses")
+    @Test("previews take parse slots that no parse needs, the most urgent first, and give way to parses")
     func previews() {
         var harness = LoadMachineHarness(
             limits: .init(lookups: 4, network: .init(total: 4, perHost: 4), parses: 1))
