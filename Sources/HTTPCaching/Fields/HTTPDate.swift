@@ -3,6 +3,7 @@
 package enum HTTPDate {
     /// The date that a field value says; nil if it says none.
     /// - Parameter moment: tells the century of a two-digit year: it is at most 50 years after that moment.
+    @inline(never)
     package static func parse(_ text: String, at moment: Date) -> Date? {
         text.scan { scanner in
             scanner.skipWhitespace()

@@ -85,6 +85,7 @@ final class WriteConnection {
         close(journal)
     }
 
+    @inline(never)
     private func hasFile(_ id: Int64) throws(SQLiteFailure) -> Bool {
         let selection = try statement(Schema.lengthOfEntry)
         defer { selection.reset() }

@@ -28,9 +28,8 @@ enum UnmappedFiles {
     /// Whether SQLite knows these names. They are registered once.
     static let areRegistered = register(name, isLockFree: false) && register(lockFreeName, isLockFree: true)
 
-    // Set once in `register`, and read only after `areRegistered`.
-    nonisolated(unsafe) private static var system: UnsafeMutablePointer<sqlite3_vfs>?
-    /// Copies of SQLite's methods by the address of the original, for each kind of file system. They are never freed.
+    nonisolated(unsafe) private static var system: UnsafeMutablePointer<sqlite3_vfs>?  // set by `areRegistered`
+    /// Copies of SQLite's methods by the address of the original, one for each kind of file system. They are never freed.
     private static let copies = Locked<[[UInt]: UInt]>([:])
 
     private static func register(_ name: String, isLockFree: Bool) -> Bool {
