@@ -101,6 +101,11 @@
             #expect(try ImageProcessing.apply([.blur(radius: 1e9)], to: image) == widest)
         }
 
+        @Test("a very wide picture is blurred, in little memory")
+        func wide() throws {
+            #expect(try error(BitmapImageTests.sample(33_000, 2), sigma: 0.8) <= 1)
+        }
+
         @Test("no colour exceeds its alpha", arguments: [0.7, 5, 40])
         func premultiplied(_ radius: CGFloat) throws {
             let image = try BitmapImageTests.sample(80, 70, isOpaque: false)
