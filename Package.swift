@@ -161,6 +161,7 @@ let package = Package(
             exclude: ["Samples/make_samples.py"], resources: [.copy("Samples")], swiftSettings: settings),
 
         page("LoadingImages", "Loading Images"),
+        page("ProcessingImages", "Processing Images"),
         page("LoadingJSON", "Loading JSON"),
         page("CancellingOffScreen", "Cancelling Off Screen"),
         page("PrefetchingAndRetrying", "Prefetching and Retrying"),

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // A small Gaussian is applied as it is, across and then down. For a larger one, rows and columns are reduced by a whole
 // number, the step: a slightly smaller Gaussian is evaluated at each `step`th pixel only. Then a cubic B-spline interpolates
@@ -140,9 +141,29 @@ static int convolve(blur *b, uint8_t *pixels, size_t stride, int (*stops)(void))
     return PIXELS_DONE;
 }
 
+// A blur takes up to 500 bytes for each column. So a picture with very many columns is turned.
+enum { MANY_COLUMNS = 1 << 15 };
+
+static void transpose(const uint8_t *pixels, size_t width, size_t height, size_t stride, uint8_t *result, size_t below) {
+    for (size_t y = 0; y < height; y++)
+        for (size_t x = 0; x < width; x++) memcpy(result + x * below + y * 4, pixels + y * stride + x * 4, 4);
+}
+
+static int blur_turned(
+    uint8_t *pixels, size_t width, size_t height, size_t stride, double sigma, int (*stops)(void)) {
+    uint8_t *turned = malloc(width * height * 4);
+    if (!turned) return PIXELS_OUT_OF_MEMORY;
+    transpose(pixels, width, height, stride, turned, height * 4);
+    int result = pixels_blur(turned, height, width, height * 4, sigma, stops);
+    if (result == PIXELS_DONE) transpose(turned, height, width, height * 4, pixels, stride);
+    free(turned);
+    return result;
+}
+
 int pixels_blur(uint8_t *pixels, size_t width, size_t height, size_t stride, double sigma, int (*stops)(void)) {
     blur b = {.width = width, .height = height};
     if (width == 0 || height == 0) return PIXELS_DONE;
+    if (width > MANY_COLUMNS && width > height) return blur_turned(pixels, width, height, stride, sigma, stops);
     plan(&b, sigma);
     int result = PIXELS_OUT_OF_MEMORY;
     if (allocate(&b)) {

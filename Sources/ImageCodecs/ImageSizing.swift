@@ -85,7 +85,8 @@ public struct ImageSizing: Hashable, Sendable {
         case .stored: size.map { .space($0, scale: scale, filter: filter) } ?? self
         case .longerSide: self
         case .space(let width, let height, _):
-            size == nil ? ImageSizing(.space(width: width, height: height, .aspectFill), scale: scale, filter: filter) : self
+            size == nil
+                ? ImageSizing(.space(width: width, height: height, .aspectFill), scale: scale, filter: filter) : self
         }
     }
 

@@ -18,6 +18,12 @@
         var image: PlatformImage? {
             didSet { shown.append(image) }
         }
+        private(set) var fades: [TimeInterval] = []
+
+        func fade(to image: PlatformImage, duration: TimeInterval) {
+            fades.append(duration)
+            self.image = image
+        }
     }
 
     @Suite("Views that load images", .bounded)
@@ -62,6 +68,33 @@
             second.loadImage(url("/0"), placeholder: grey, synchronizer: synchronizer)
             #expect(second.shown.elements == [try image("png-rgb-8.png")])
             #expect(second.image === first.image)
+        }
+
+        @Test("an image fades in, unless it was in memory", arguments: [false, true])
+        func fades(_ showsPreviews: Bool) async throws {
+            let (first, second) = (Picture(), Picture())
+            for view in [first, second] {
+                view.loadImage(
+                    url("/0"), placeholder: grey, transition: .fade(0.25), showsPreviews: showsPreviews,
+                    synchronizer: synchronizer)
+                try await waitUntil("the image is shown") { view.image != nil && view.image != grey }
+            }
+            #expect(first.fades == [0.25] && second.fades == [])
+            for transition in [ImageTransition.none, .fade(0), .fade(-1), .fade(.nan)] {
+                let view = Picture()
+                view.loadImage(url("/1"), transition: transition, synchronizer: synchronizer)
+                try await waitUntil("the image is shown") { view.image != nil }
+                #expect(view.fades == [])
+            }
+        }
+
+        @Test("a view shows the processed image, for its own size")
+        func processed() async throws {
+            let view = Picture()
+            view.imageSizing = .space(CGSize(width: 10, height: 10), contentMode: .aspectFit, scale: 1)
+            view.loadImage(url("/0"), processing: [.cropToFill, .circle], synchronizer: synchronizer)
+            try await waitUntil("the image is shown") { view.image != nil }
+            #expect(view.image?.width == 10 && view.image?.height == 10 && view.image?.isOpaque == false)
         }
 
         @Test("a reused cell never shows the image that it loaded before")

@@ -5,6 +5,7 @@ import Measuring
 /// This program as a contestant: `bench-images --decode OPERATION FILE`.
 enum DecodingProcess {
     static func run(_ operation: String, _ path: String) throws {
+        if operation.hasPrefix("process-") { return try process(operation, URL(fileURLWithPath: path)) }
         print("ready")
         fflush(nil)
         while let target = readLine() {
@@ -15,6 +16,27 @@ enum DecodingProcess {
             if !target.isEmpty { try image.pngData()?.write(to: URL(fileURLWithPath: target)) }
         }
     }
+
+    /// Processes a picture of 400 pixels, twenty times for each line.
+    private static func process(_ operation: String, _ url: URL) throws {
+        let image = try ImageDecoding.image(from: Data(contentsOf: url), sizing: .maxPixelSize(400))
+        guard let processing = processing[operation] else { throw BenchmarkError("no operation \(operation)") }
+        print("ready")
+        fflush(nil)
+        while readLine() != nil {
+            let start = processorTime()
+            for _ in 0..<20 { _ = try ImageProcessing.apply([processing], to: image) }
+            print((processorTime() - start) / 20)
+            fflush(nil)
+        }
+    }
+
+    private static let processing: [String: ImageProcessing] = [
+        "process-crop": .cropToFill(CGSize(width: 300, height: 300)),
+        "process-fill": .cropToFill(CGSize(width: 200, height: 200)),
+        "process-corners": .roundedCorners(24),
+        "process-blur-2": .blur(radius: 2), "process-blur-4": .blur(radius: 4), "process-blur-12": .blur(radius: 12),
+    ]
 
     private static func decode(_ operation: String, _ url: URL) throws -> PlatformImage {
         let data = try Data(contentsOf: url, options: .alwaysMapped)

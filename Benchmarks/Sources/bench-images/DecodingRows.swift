@@ -8,6 +8,7 @@ struct DecodingRows {
     let file: String
     let peers: [Pictures.Peer]
     let time: Double
+    var unit = Row.Unit.milliseconds
     var memory: Double?
     /// The photographs whose thumbnails are compared with a full decode scaled with Lanczos.
     var judged: [String] = []
@@ -29,7 +30,7 @@ struct DecodingRows {
     private func timeRow(_ all: [Contestant]) -> Row {
         let best = all.dropFirst().min { median($0.times) < median($1.times) } ?? all[0]
         return Row(
-            name, Comparison(all[0].times, best.times), unit: .milliseconds, against: best.name, .atMost(time))
+            name, Comparison(all[0].times, best.times), unit: unit, against: best.name, .atMost(time))
     }
 
     /// Against the most frugal of the peers.

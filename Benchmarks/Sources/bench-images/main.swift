@@ -46,6 +46,20 @@ let decoding = [
 for entry in decoding where report.isWanted(entry.name) {
     for row in try entry.rows() { report.add(row) }
 }
+let processing: [(name: String, operation: String, peers: [Pictures.Peer])] = [
+    ("crop of a 400 px image to 300 × 300", "crop", all),
+    ("a 400 px image scaled and cropped to 200 × 200", "fill", all),
+    ("round corners of a 400 px image", "corners", [.vips, .pillow]),
+    ("blur of a 400 px image, σ = 2", "blur-2", [.vips, .pillow]),
+    ("blur of a 400 px image, σ = 4", "blur-4", [.vips, .pillow]),
+    ("blur of a 400 px image, σ = 12", "blur-12", [.vips, .pillow]),
+]
+for entry in processing where report.isWanted(entry.name) {
+    let rows = DecodingRows(
+        name: entry.name, operation: "process-" + entry.operation, file: photograph, peers: entry.peers, time: 1,
+        unit: .microseconds)
+    for row in try rows.rows() { report.add(row) }
+}
 if report.isWanted("JPEGs of 1 to 4 MP, default filter") {
     for side in [128, 256, 400, 640] { report.add(try DefaultFilterRow.row(side)) }
 }

@@ -50,7 +50,8 @@ extension Session {
             switch result {
             case .success(let data):
                 do {
-                    step(.image(try ImageDecoding.image(from: data).resized(resource.sizing)))
+                    let image = try ImageDecoding.image(from: data).resized(resource.sizing)
+                    step(.image(try ImageProcessing.apply(resource.processing, to: image)))
                 } catch {
                     step(.failure(error))
                 }

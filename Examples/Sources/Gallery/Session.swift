@@ -42,11 +42,12 @@ final class Session {
         return JSONResource(request: request)
     }
 
-    /// A picture with the pixels that cover a space given in points.
+    /// A picture that fills a space given in points: what reaches beyond it is cropped where the picture is decoded.
     func thumbnail(of photograph: Photograph, covering size: CGSize, scale: Int) -> ImageResource {
-        let sizing = ImageSizing.space(size, contentMode: .aspectFill, scale: CGFloat(scale))
+        let request = request(for: photograph.url)
+        if baseline == .fullSize { return ImageResource(request: request) }
         return ImageResource(
-            request: request(for: photograph.url), sizing: baseline == .fullSize ? .stored : sizing)
+            request: request, sizing: .space(size, scale: CGFloat(scale)), processing: [.cropToFill(size)])
     }
 
     /// A picture that fits into a space; at full size without one.

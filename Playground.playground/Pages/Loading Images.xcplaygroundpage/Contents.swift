@@ -55,4 +55,4 @@ print("… and after.")
  */
 cancelLoading()
 print("The server received \(site.server.counts.requests) request(s).")
-//: [Next: Loading JSON](@next)
+//: [Next: Processing Images](@next)

@@ -55,14 +55,14 @@ package final class DecodeBudget: Sendable {
     }
 
     private func enter(_ bytes: Int) throws {
-        let admission = DispatchSemaphore(value: 0)
         let capacity = capacity()
-        let answer = state.withLock { state in
-            let answer = state.queue.ask(bytes, of: capacity)
-            if case .waits(let ticket) = answer { state.waiting[ticket] = admission }
-            return answer
+        let place = state.withLock { state -> (ticket: AdmissionQueue.Ticket, admission: DispatchSemaphore)? in
+            guard case .waits(let ticket) = state.queue.ask(bytes, of: capacity) else { return nil }
+            let admission = DispatchSemaphore(value: 0)
+            state.waiting[ticket] = admission
+            return (ticket, admission)
         }
-        guard case .waits(let ticket) = answer else { return }
+        guard let (ticket, admission) = place else { return }
         // No callback reports a cancelled load, so this thread polls.
         while admission.wait(timeout: .now() + .milliseconds(4)) == .timedOut {
             if ParseCancellation.isCancelled, leave(ticket, bytes: bytes) { throw CancellationError() }

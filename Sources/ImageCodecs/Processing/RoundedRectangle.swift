@@ -22,13 +22,17 @@ struct RoundedRectangle {
         Double(min(index, count - 1 - index)) + 0.5 - inset
     }
 
-    /// The part of a pixel that is inside, from 0 to 1. It depends on the distance of its centre from the edge alone, which
-    /// differs little from the true area.
+    /// The part of a row or column that lies between two opposite edges.
+    private func share(_ index: Int, of count: Int) -> Double {
+        max(0, min(Double(index + 1), Double(count) - inset) - max(Double(index), inset))
+    }
+
+    /// The part of a pixel that is inside, from 0 to 1. In corners it depends on the distance of its centre from the edge
+    /// alone, which differs little from the true area.
     func coverage(column: Int, row: Int) -> Double {
         let (x, y) = (depth(column, of: size.width), depth(row, of: size.height))
-        let isCorner = x < radius && y < radius
-        let distance =
-            isCorner ? radius - ((radius - x) * (radius - x) + (radius - y) * (radius - y)).squareRoot() : min(x, y)
+        guard x < radius, y < radius else { return share(column, of: size.width) * share(row, of: size.height) }
+        let distance = radius - ((radius - x) * (radius - x) + (radius - y) * (radius - y)).squareRoot()
         return min(max(distance + 0.5, 0), 1)
     }
 

@@ -25,12 +25,14 @@
 
         private static func context(like picture: CGImage, _ size: PixelSize) -> CGContext? {
             let own = picture.colorSpace.flatMap { $0.model == .rgb && $0.supportsOutput ? $0 : nil }
-            guard let space = own ?? CGColorSpace(name: CGColorSpace.sRGB) else { return nil }
             // BGRA in memory.
             let layout = CGImageAlphaInfo.premultipliedFirst.rawValue | CGBitmapInfo.byteOrder32Little.rawValue
-            return CGContext(
-                data: nil, width: size.width, height: size.height, bitsPerComponent: 8, bytesPerRow: 0, space: space,
-                bitmapInfo: layout)
+            // Some colour spaces, such as extended ones, may have no bitmaps of 8 bits.
+            return [own, CGColorSpace(name: CGColorSpace.sRGB)].lazy.compactMap { $0 }.compactMap { space in
+                CGContext(
+                    data: nil, width: size.width, height: size.height, bitsPerComponent: 8, bytesPerRow: 0,
+                    space: space, bitmapInfo: layout)
+            }.first
         }
 
         private static func draw(_ picture: CGImage, into context: CGContext, _ area: CGRect) {

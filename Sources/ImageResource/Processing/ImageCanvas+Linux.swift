@@ -8,7 +8,8 @@
         /// A colour in the colour space of the pixels.
         func color(_ color: ImageColor) -> PixelColor {
             PixelColor(
-                red: Double(color.red), green: Double(color.green), blue: Double(color.blue), alpha: Double(color.alpha))
+                red: Double(color.red), green: Double(color.green), blue: Double(color.blue), alpha: Double(color.alpha)
+            )
         }
     }
 #endif

@@ -58,8 +58,8 @@ public struct ImageProcessing: Sendable {
         isBuiltIn = true
         self.sizing = sizing
         self.step = { image in
-            // At most a copy of the pixels is made.
-            try DecodeBudget.shared.with(image.canvas.size.bytes) { try step(&image) }
+            // At most two copies of the pixels are made.
+            try DecodeBudget.shared.with(2 * image.canvas.size.bytes) { try step(&image) }
         }
     }
 

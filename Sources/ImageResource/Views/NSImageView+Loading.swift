@@ -1,6 +1,10 @@
 #if canImport(AppKit) && !canImport(UIKit)
     public import AppKit
 
+    #if canImport(QuartzCore)
+        import QuartzCore
+    #endif
+
     extension NSImageView: ImageDisplay {
         /// The size depends on the view's bounds, scaling and screen. An empty view, as before its first layout, requests
         /// no more than its window or a screen can show.

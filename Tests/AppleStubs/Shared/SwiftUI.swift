@@ -82,6 +82,7 @@ public struct ViewBuilder {
 
 public struct Animation: Equatable, Sendable {
     public static let `default` = Animation()
+    public static func easeInOut(duration: TimeInterval) -> Animation { Animation() }
 }
 
 public struct Transaction {

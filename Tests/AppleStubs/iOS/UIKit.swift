@@ -17,10 +17,15 @@ open class UIImage: @unchecked Sendable {  // as in the SDK: immutable
         imageOrientation = orientation
     }
 
+    public func draw(in rect: CGRect) {}
+
     public var size: CGSize {
         CGSize(width: CGFloat(cgImage?.width ?? 0) / scale, height: CGFloat(cgImage?.height ?? 0) / scale)
     }
 }
+
+public func UIGraphicsPushContext(_ context: CGContext) {}
+public func UIGraphicsPopContext() {}
 
 @MainActor
 open class UITraitCollection {
@@ -39,6 +44,25 @@ open class UIView {
         case scaleToFill, scaleAspectFit, scaleAspectFill, redraw, center, top, bottom, left, right, topLeft, topRight,
             bottomLeft, bottomRight
     }
+
+    public struct AnimationOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let allowUserInteraction = AnimationOptions(rawValue: 1 << 1)
+        public static let transitionCrossDissolve = AnimationOptions(rawValue: 5 << 20)
+    }
+
+    public class func transition(
+        with view: UIView, duration: TimeInterval, options: AnimationOptions = [], animations: (() -> Void)?,
+        completion: ((Bool) -> Void)? = nil
+    ) {
+        view.stubFades.append(duration)
+        animations?()
+        completion?(true)
+    }
+
+    /// The durations of the transitions so far.
+    public private(set) var stubFades: [TimeInterval] = []
 
     open var bounds: CGRect
     public var window: UIWindow? { nil }

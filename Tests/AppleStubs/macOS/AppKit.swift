@@ -20,9 +20,11 @@ open class NSImageRep {
 open class NSImage {
     public var size: NSSize
     public private(set) var representations: [NSImageRep]
+    private let picture: CGImage
 
     public init(cgImage: CGImage, size: NSSize) {
         self.size = size
+        picture = cgImage
         representations = [NSImageRep(cgImage)]
     }
 
@@ -30,7 +32,7 @@ open class NSImage {
         forProposedRect proposedDestRect: UnsafeMutablePointer<CGRect>?, context referenceContext: NSGraphicsContext?,
         hints: [NSImageRep.HintKey: Any]?
     ) -> CGImage? {
-        nil
+        picture
     }
 }
 
@@ -54,9 +56,35 @@ open class NSWindow {
     public var backingScaleFactor: CGFloat { 2 }
 }
 
+// QuartzCore, which AppKit exports.
+
+public struct CATransitionType: Hashable, Sendable {
+    public static let fade = CATransitionType()
+}
+
+open class CATransition {
+    public var type = CATransitionType.fade
+    public var duration: TimeInterval = 0
+    public init() {}
+}
+
+open class CALayer {
+    fileprivate var fades: [TimeInterval] = []
+
+    open func add(_ animation: CATransition, forKey key: String?) {
+        fades.append(animation.duration)
+    }
+}
+
 @MainActor
 open class NSView {
     open var bounds: CGRect
+    open var layer: CALayer?
+    open var wantsLayer = false {
+        didSet { if wantsLayer, layer == nil { layer = CALayer() } }
+    }
+    /// The durations of the transitions so far.
+    public var stubFades: [TimeInterval] { layer?.fades ?? [] }
     public var window: NSWindow? { nil }
     nonisolated(unsafe) package var associatedObjects: [UnsafeRawPointer: Any] = [:]  // touched on the main actor only
 

@@ -128,9 +128,12 @@ final class DetailPage {
         let thumbnail = session.thumbnail(of: photograph, covering: PhotographCell.pictureSize, scale: root.scale)
         picture.show(nil)
         guard let image = session.synchronizer.cachedObject(for: thumbnail), space.width > 1 else { return }
-        let factor = min(space.width / CGFloat(image.width), space.height / CGFloat(image.height))
-        picture.resize(to: CGSize(width: CGFloat(image.width) * factor, height: CGFloat(image.height) * factor))
-        picture.show(Texture(image))
+        // The thumbnail is cropped. It covers the space that the whole picture will take.
+        let (width, height) = (photograph.item.width ?? image.width, photograph.item.height ?? image.height)
+        guard width > 0, height > 0 else { return }
+        let factor = min(space.width / CGFloat(width), space.height / CGFloat(height))
+        picture.resize(to: CGSize(width: CGFloat(width) * factor, height: CGFloat(height) * factor))
+        picture.show(Texture(image), fills: false)
     }
 
     private func load() {

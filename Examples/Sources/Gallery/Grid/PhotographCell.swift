@@ -176,11 +176,7 @@ final class PhotographCell {
     }
 
     private func show(_ image: BitmapImage, as state: State) {
-        let (width, height) = (Int(Self.pictureSize.width) * root.scale, Int(Self.pictureSize.height) * root.scale)
-        let isExact = session.baseline != .fullSize
-        let texture =
-            isExact ? Texture(image, width: width, height: height) : Texture(image)
-        picture.show(texture, fills: isExact && image.width >= width && image.height >= height)
+        picture.show(Texture(image), fills: session.baseline != .fullSize)
         change(to: state)
     }
 

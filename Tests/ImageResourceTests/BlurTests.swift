@@ -1,0 +1,143 @@
+#if !canImport(ImageIO)
+    import Foundation
+    import ScriptedServer
+    import Synchronizer
+    import TestSupport
+    import TestTraits
+    import Testing
+
+    @testable import ImageCodecs
+    @testable import ImageResource
+
+    @Suite("Gaussian blur", .bounded)
+    struct BlurTests {
+        /// The 8-bit values of a true Gaussian: separable, in double precision, with the edges continued.
+        private static func reference(_ image: BitmapImage, sigma: Double) -> [Double] {
+            let reach = Int((sigma * 6).rounded(.up)) + 1
+            let weights = (-reach...reach).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
+            let sum = weights.reduce(0, +)
+            let pixels = image.withUnsafeBytes { $0.map(Double.init) }
+            let (width, height) = (image.width, image.height)
+            let across = convolved(
+                pixels, weights.map { $0 / sum }, count: width, step: 4, lines: (0..<height).map { $0 * width * 4 })
+            return convolved(
+                across, weights.map { $0 / sum }, count: height, step: width * 4, lines: (0..<width).map { $0 * 4 })
+        }
+
+        /// Convolves lines that begin at given offsets, and whose `count` pixels are `step` values apart.
+        private static func convolved(
+            _ values: [Double], _ weights: [Double], count: Int, step: Int, lines: [Int]
+        ) -> [Double] {
+            let reach = weights.count / 2
+            var result = values
+            values.withUnsafeBufferPointer { values in
+                weights.withUnsafeBufferPointer { weights in
+                    for start in lines.flatMap({ line in (0..<4).map { line + $0 } }) {
+                        for index in 0..<count {
+                            var sum = 0.0
+                            for tap in -reach...reach {
+                                let place = min(max(index + tap, 0), count - 1)
+                                sum += values[start + place * step] * weights[tap + reach]
+                            }
+                            result[start + index * step] = sum
+                        }
+                    }
+                }
+            }
+            return result
+        }
+
+        /// The largest difference between the blurred image and the rounded values of a true Gaussian.
+        private func error(_ image: BitmapImage, sigma: Double) throws -> Int {
+            let blurred = try ImageProcessing.apply([.blur(radius: sigma)], to: image)
+            #expect(blurred.width == image.width && blurred.height == image.height)
+            #expect(blurred.isOpaque == image.isOpaque)
+            let expected = Self.reference(image, sigma: sigma)
+            return blurred.withUnsafeBytes { bytes in
+                zip(bytes, expected).reduce(0) { max($0, abs(Int($1.0) - Int($1.1.rounded()))) }
+            }
+        }
+
+        @Test(
+            "photographs are within 1 of a true Gaussian's values",
+            arguments: [0.4, 1, 2.5, 3.99, 4, 5.3, 6, 9.7, 20])
+        func photographs(_ sigma: Double) throws {
+            for photograph in try SamplePhotograph.all() {
+                let image = try BitmapImage.decode(photograph.data, sizing: .maxPixelSize(64))
+                #expect(try error(image, sigma: sigma) <= 1, "\(photograph.file)")
+            }
+        }
+
+        @Test("so are hard edges, noise and transparency", arguments: [0.8, 3.5, 4, 7, 13])
+        func hardEdges(_ sigma: Double) throws {
+            var random = SeededGenerator(seed: 7)
+            for kind in 0..<3 {
+                let image = BitmapImage(width: 61, height: 47) { pixels in
+                    for index in 0..<61 * 47 {
+                        let isInside = (index % 61 > 20) != (index / 61 > 30)
+                        let alpha =
+                            kind == 0 || isInside ? 255 : kind == 1 ? 0 : UInt8.random(in: 0...255, using: &random)
+                        for channel in 0..<3 {
+                            let value = kind == 0 ? (isInside ? 255 : 0) : UInt8.random(in: 0...alpha, using: &random)
+                            pixels[index * 4 + channel] = value
+                        }
+                        pixels[index * 4 + 3] = alpha
+                    }
+                }
+                #expect(try error(try #require(image), sigma: sigma) <= 1)
+            }
+        }
+
+        @Test(
+            "pictures of any size can be blurred by any radius", arguments: [(1, 1), (2, 3), (1, 50), (50, 1), (33, 5)])
+        func sizes(_ width: Int, _ height: Int) throws {
+            let image = try BitmapImageTests.sample(width, height, isOpaque: false)
+            for sigma in [0.1, 1, 4, 30] { #expect(try error(image, sigma: sigma) <= 1) }
+            for sigma in [-1, 0, 0.01, .nan] as [CGFloat] {
+                #expect(try ImageProcessing.apply([.blur(radius: sigma)], to: image) == image)
+            }
+            // The radius is limited to 1,000 pixels.
+            let widest = try ImageProcessing.apply([.blur(radius: 1000)], to: image)
+            #expect(try ImageProcessing.apply([.blur(radius: 1e9)], to: image) == widest)
+        }
+
+        @Test("a very wide picture is blurred, in little memory")
+        func wide() throws {
+            #expect(try error(BitmapImageTests.sample(33_000, 2), sigma: 0.8) <= 1)
+        }
+
+        @Test("no colour exceeds its alpha", arguments: [0.7, 5, 40])
+        func premultiplied(_ radius: CGFloat) throws {
+            let image = try BitmapImageTests.sample(80, 70, isOpaque: false)
+            let blurred = try ImageProcessing.apply([.blur(radius: radius)], to: image)
+            let isRight = blurred.withUnsafeBytes { bytes in
+                stride(from: 0, to: bytes.count, by: 4).allSatisfy { bytes[$0..<$0 + 3].max() ?? 0 <= bytes[$0 + 3] }
+            }
+            #expect(isRight)
+        }
+
+        @Test("the radius is in points")
+        func points() throws {
+            let image = try BitmapImageTests.sample(40, 30)
+            let scaled = try ImageProcessing.apply([.blur(radius: 2)], to: image.withScale(3))
+            #expect(try ImageProcessing.apply([.blur(radius: 6)], to: image) == scaled)
+            #expect(scaled.scale == 3)
+        }
+
+        @Test("a blur ends when its load is cancelled", arguments: [2.0, 50])
+        func cancelled(_ radius: CGFloat) throws {
+            let image = try BitmapImageTests.sample(20, 200)
+            let asked = Locked(0)
+            let probe: @Sendable () -> Bool = {
+                asked.withLock { asked in
+                    asked += 1
+                    return asked > 50
+                }
+            }
+            #expect(throws: CancellationError.self) {
+                try ParseCancellation.with(probe) { try ImageProcessing.apply([.blur(radius: radius)], to: image) }
+            }
+            #expect(asked.withLock { $0 } == 51)
+        }
+    }
+#endif
