@@ -123,12 +123,13 @@ let package = Package(
             name: "ScriptedServerTests", dependencies: ["ScriptedServer", "TestTraits"], swiftSettings: settings),
         // What the storage tests kill, and share directories with.
         .executableTarget(
-            name: "StorageChild", dependencies: ["SQLiteCache", "TestSupport"], path: "Tests/StorageChild",
+            name: "StorageChild", dependencies: ["SQLiteCache", "Synchronizer", "TestSupport"],
+            path: "Tests/StorageChild",
             swiftSettings: settings),
         .testTarget(
             name: "SQLiteCacheTests",
             dependencies: [
-                "SQLiteCache", "SynchronizerSupport", "HTTPCaching", "TestSupport", "TestTraits",
+                "SQLiteCache", "SynchronizerSupport", "HTTPCaching", "ScriptedServer", "TestSupport", "TestTraits",
                 .target(name: "CSQLite", condition: linuxOnly),
                 .target(name: "StorageChild", condition: whereProcessesAre),
                 .target(name: "CacheTool", condition: whereProcessesAre),

@@ -22,7 +22,9 @@ extension ManagedFetch {
             state.running?.sink = sink
             return state.running != nil
         }
-        if !isOpen { cache.abandon(sink) }
+        guard isOpen else { return cache.abandon(sink) }
+        report(.spooling(sink.tap))
+        sink.start()
     }
 
     private func sink(for exchange: Exchange) -> BodySink? {
@@ -103,11 +105,4 @@ extension ManagedFetch {
 extension BodyPlaces {
     /// Outside of the cache.
     fileprivate var withoutStore: BodyPlaces { BodyPlaces(store: nil, target: target, url: url) }
-}
-
-extension SynchronizerError {
-    /// Why a transfer failed: on the network, or because its body could not be written.
-    init(_ error: any Error, _ context: Context) {
-        if let error = error as? FileError { self = .file(error, context) } else { self = .transport(error, context) }
-    }
 }

@@ -17,9 +17,9 @@ final class NativeFetch: Fetch {
     let context: Context
     let request: URLRequest
     let options: FetchOptions
-    private let state: Locked<State>
+    let state: Locked<State>
 
-    private struct State {
+    struct State {
         /// Nil once the fetch is over.
         var receive: (@Sendable (FetchEvent) -> Void)?
         /// The request to send once the load has a network slot.
@@ -63,7 +63,9 @@ final class NativeFetch: Fetch {
     }
 
     func storedMeanwhile() -> Fetched? {
-        guard let url = request.url, let (selection, entry) = lookUp(url).usable else { return nil }
+        guard options.file == nil, let url = request.url, let (selection, entry) = lookUp(url).usable else {
+            return nil
+        }
         return Fetched.provisional(
             selection, of: entry.response, url: url, trace: LoadTrace(), addsAge: false
         ) { _ in entry.body }
@@ -111,7 +113,8 @@ final class NativeFetch: Fetch {
             state.tasks += 1
             state.task = NativeTask(
                 number: state.tasks, request: request, cacheRequest: cacheRequest, sent: cache.time.now,
-                mark: cache.invalidations.now, limit: options.maximumBodySize)
+                mark: cache.invalidations.now, limit: options.maximumBodySize,
+                wantsFile: options.file != nil)
             return state.tasks
         }
         guard let number else { return }
@@ -121,7 +124,7 @@ final class NativeFetch: Fetch {
             state.task?.transfer = transfer
             return true
         }
-        if !isNeeded { transfer.cancel() }
+        if isNeeded { sink?.transferIsKnown() } else { transfer.cancel() }
     }
 
     /// Asks the session again, with this policy, because it has missed or has answered with a response for other requests.
@@ -131,6 +134,7 @@ final class NativeFetch: Fetch {
             return state.task
         }
         task?.transfer?.cancel()
+        task?.sink?.abandon {}
         guard let task else { return }
         guard request.cachePolicy != .returnCacheDataDontLoad else {
             return finish(.failure(.notCached(.init(url: request.url, trace: LoadTrace()))))
@@ -161,6 +165,7 @@ final class NativeFetch: Fetch {
         case .response(let head) where head.isInterim: break
         case .response(let head): receive(head, of: task)
         case .data(let data):
+            task.sink?.append(data)
             update { $0.received.receive(data) }
             if !endIfTooLarge(), !task.isCacheOnly { report(.received(data)) }
         case .sent(let count, let expected): report(.sent(count, of: expected))
@@ -170,7 +175,7 @@ final class NativeFetch: Fetch {
         case .measured(let network): update { $0.network = network }
         case .finished(let error):
             if task.isCacheOnly, task.isHTTP, error != nil { return sendAgain(request.cachePolicy) }
-            complete(task, with: error)
+            completeFile(of: task, with: error)
         }
     }
 
@@ -188,11 +193,12 @@ final class NativeFetch: Fetch {
         }
         let now = cache.time.now
         update { $0.received.receive(head, at: now) }
+        openSink()
         guard !endIfTooLarge(), !task.isCacheOnly else { return }
         report(.response(head, expectedBytes: state.withLock { $0.task?.received.bodyLength }))
     }
 
-    private func update(_ change: (inout NativeTask) -> Void) {
+    func update(_ change: (inout NativeTask) -> Void) {
         state.withLock { state in
             guard var task = state.task.take() else { return }
             change(&task)
@@ -219,11 +225,17 @@ final class NativeFetch: Fetch {
     }
 
     private func takeReceiver() -> (receive: (@Sendable (FetchEvent) -> Void)?, transfer: (any Cancellable)?) {
-        state.withLock { state in
+        let (receiver, sink) = state.withLock { state in
             defer { state = State() }
-            return (state.receive, state.task?.transfer)
+            return ((state.receive, state.task?.transfer), state.task?.sink)
         }
+        sink?.abandon {}
+        return receiver
     }
+
+    var sink: BodySink? { state.withLock { $0.task?.sink } }
+
+    var transfer: (any Cancellable)? { state.withLock { $0.task?.transfer } }
 }
 
 extension URLRequest {

@@ -3,7 +3,7 @@ import HTTPCaching
 
 /// Writes a body to a file as it arrives, on a queue of its own: a slow disk holds up neither other bodies nor the session.
 ///
-/// When the disk is slower than the network, the transfer is paused. So only about a megabyte waits in memory.
+/// When the disk is slower than the network, the transfer is paused. So only about half a megabyte waits in memory.
 final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on `queue` only, `isApplied` on `control`
     typealias Failed = @Sendable (any Error) -> Void
 
@@ -17,10 +17,13 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     }
 
     /// The bytes that may wait for the disk, and those with which a paused transfer goes on.
-    private static let (most, few) = (1 << 20, 256 << 10)
+    private static let (most, few) = (512 << 10, 128 << 10)
     /// Pauses and resumes transfers in order.
     private static let control = DispatchQueue(label: "Synchronizer.backpressure", qos: .userInitiated)
 
+    let tap = BodyTap()
+    private let kept: KeptPartial?
+    private let length: Int?
     private let queue = DispatchQueue(label: "Synchronizer.body", qos: .userInitiated)
     private let state = Locked(State())
     private let places: BodyPlaces
@@ -42,22 +45,24 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
         pause: @escaping @Sendable (Bool) -> Void, failed: @escaping Failed
     ) {
         self.places = places
+        self.kept = kept
+        self.length = length
         self.resumable = resumable
         self.pause = pause
         self.failed = failed
-        queue.async { [self] in
-            attempt {
-                if let kept {
-                    guard let opened = kept.open() else { throw BeginningIsGone() }
-                    file = opened
-                    if let length, !opened.hasRoom(for: length - opened.count) {
-                        file = try places.grow(opened, toOneOf: length, resumable: resumable)
-                    }
-                } else {
-                    file = try places.begin(resumable: resumable, length: length)
-                }
-            }
-        }
+    }
+
+    /// Opens the file. The bytes that it has already come first to those who parse them.
+    func start() {
+        queue.async { [self] in attempt { file = try open() } }
+    }
+
+    private func open() throws -> PartialFile {
+        guard let kept else { return try places.begin(resumable: resumable, length: length) }
+        guard let file = kept.open() else { throw BeginningIsGone() }
+        if tap.isUsed { try file.forEachPiece { tap.pass(Data($0)) } }
+        guard let length, !file.hasRoom(for: length - file.count) else { return file }
+        return try places.grow(file, toOneOf: length, resumable: resumable)
     }
 
     func append(_ data: Data) {
@@ -124,6 +129,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
             self.file = file
         }
         try data.withUnsafeBytes { try file.append($0) }
+        tap.pass(data)
     }
 
     private func attempt(_ body: () throws -> Void) {
