@@ -46,7 +46,9 @@ extension ManagedFetch {
         in places: BodyPlaces, going kept: KeptPartial?, resumable: StoredResponse?, length: Int?
     ) -> BodySink {
         BodySink(places, going: kept, resumable: resumable, length: length) { [weak self] isPaused in
-            self?.transfer?.setPaused(isPaused)
+            guard let transfer = self?.transfer else { return false }
+            transfer.setPaused(isPaused)
+            return true
         } failed: { [weak self] error in
             self?.transfer?.cancel()
             self?.end(.failure(error))

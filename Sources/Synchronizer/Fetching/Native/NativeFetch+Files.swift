@@ -16,7 +16,9 @@ extension NativeFetch {
             BodyPlaces(store: nil, target: target, url: CacheRules.cacheKey(of: url.absoluteString)), going: nil,
             resumable: nil, length: received.bodyLength
         ) { [weak self] isPaused in
-            self?.transfer?.setPaused(isPaused)
+            guard let transfer = self?.transfer else { return false }
+            transfer.setPaused(isPaused)
+            return true
         } failed: { [weak self] error in
             guard let self, let task = state.withLock({ $0.task }) else { return }
             task.transfer?.cancel()

@@ -28,7 +28,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     private let state = Locked(State())
     private let places: BodyPlaces
     private let resumable: StoredResponse?
-    private let pause: @Sendable (Bool) -> Void
+    private let pause: @Sendable (Bool) -> Bool
     private let failed: Failed
     private var file: PartialFile?
     private var failure: (any Error)?
@@ -38,11 +38,11 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     ///   - kept: the beginning to go on with; nil for a new file.
     ///   - resumable: the response if the rest of its body can be requested later.
     ///   - length: the length of the whole body; nil if it is not known.
-    ///   - pause: pauses the transfer, or lets it go on.
+    ///   - pause: pauses the transfer, or lets it go on; returns false if the transfer is not known yet.
     ///   - failed: called once if the file can't be written.
     init(
         _ places: BodyPlaces, going kept: KeptPartial?, resumable: StoredResponse?, length: Int?,
-        pause: @escaping @Sendable (Bool) -> Void, failed: @escaping Failed
+        pause: @escaping @Sendable (Bool) -> Bool, failed: @escaping Failed
     ) {
         self.places = places
         self.kept = kept
@@ -85,12 +85,8 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
         }
     }
 
-    /// The transfer may have been paused before it was known.
-    func transferIsKnown() {
-        Self.control.async { [self] in
-            if isApplied { pause(true) }
-        }
-    }
+    /// The transfer was to be paused, perhaps, before it was known.
+    func transferIsKnown() { applyPause() }
 
     /// Passes the file with all bytes that have arrived, or why there is none, on the sink's queue.
     func end(_ done: @escaping @Sendable (Result<PartialFile, any Error>) -> Void) {
@@ -146,9 +142,8 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     private func applyPause() {
         Self.control.async { [self] in
             let isPaused = state.withLock { $0.isPaused }
-            guard isPaused != isApplied else { return }
-            isApplied = isPaused
-            pause(isPaused)
+            // Sessions count how often a task was suspended.
+            if isPaused != isApplied, pause(isPaused) { isApplied = isPaused }
         }
     }
 }
