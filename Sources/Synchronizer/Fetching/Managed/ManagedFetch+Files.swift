@@ -104,6 +104,14 @@ extension ManagedFetch {
     }
 }
 
+extension Exchange {
+    /// Whether this side has ended the transfer, because nothing can be done with its body.
+    var isGivenUp: Bool {
+        if case .failure(let error)? = end, error is FileError || error is BodySink.BeginningIsGone { return true }
+        return received.isTooLarge
+    }
+}
+
 extension BodyPlaces {
     /// Outside of the cache.
     fileprivate var withoutStore: BodyPlaces { BodyPlaces(store: nil, target: target, url: url) }
