@@ -138,12 +138,13 @@ let package = Package(
             swiftSettings: settings),
         // The processes that the storage tests kill, and that share directories with them.
         .executableTarget(
-            name: "StorageChild", dependencies: ["SQLiteCache", "TestSupport"], path: "Tests/StorageChild",
+            name: "StorageChild", dependencies: ["SQLiteCache", "Synchronizer", "TestSupport"],
+            path: "Tests/StorageChild",
             swiftSettings: settings),
         .testTarget(
             name: "SQLiteCacheTests",
             dependencies: [
-                "SQLiteCache", "SynchronizerSupport", "HTTPCaching", "TestSupport", "TestTraits",
+                "SQLiteCache", "SynchronizerSupport", "HTTPCaching", "ScriptedServer", "TestSupport", "TestTraits",
                 .target(name: "CSQLite", condition: linuxOnly),
                 .target(name: "StorageChild", condition: whereProcessesAre),
                 .target(name: "CacheTool", condition: whereProcessesAre),

@@ -8,13 +8,13 @@ extension Synchronizer {
     func job<R: Resource>(
         for resource: R, identity: ResourceIdentity, priority: LoadPriority, keepsObject: Bool = true
     ) -> LoadJob {
-        let spooled = resource as? any SpooledResource
+        let file = FileTarget(of: resource)
         return LoadJob(
             resource, identity: identity, priority: priority,
             options: FetchOptions(
                 maximumBodySize: resource.maximumSize ?? configuration.maximumResponseSize,
-                sessionCookies: fetcher.sessionCookies(for: identity.request), file: spooled?.target),
-            keepsObject: keepsObject && spooled?.target?.destination == nil)
+                sessionCookies: fetcher.sessionCookies(for: identity.request), file: file),
+            keepsObject: keepsObject && file?.destination == nil)
     }
 
     /// Joins or begins a load. If the object is in memory after all, the receiver gets it at once.

@@ -78,7 +78,7 @@ private struct StoringOnly: SpooledResource {
     init(_ resource: some Resource, identity: ResourceIdentity) {
         self.identity = identity
         maximumSize = resource.maximumSize
-        target = (resource as? any SpooledResource)?.target
+        target = FileTarget(of: resource)
     }
 
     func request() -> URLRequest { identity.request }

@@ -12,6 +12,7 @@ let imageURL = url
 let feedURL = url
 let thumbnailURL = url
 let urls = [url]
+let destination = url
 let token = "token"
 let synchronizer = Synchronizer(urlCache: nil)
 

@@ -38,6 +38,18 @@ case "churn":  // SEED CAPACITY: until killed
     guard numbers.count == 2 else { fail("SEED CAPACITY") }
     StorageChurn(seed: UInt64(numbers[0])).run(on: cache(memory: 0, disk: numbers[1])) { say("\($0)") }
 
+case "download":  // SEED CAPACITY PORT STEPS FOLDER: until killed, or to the end
+    guard numbers.count == 4, arguments.count == 8 else { fail("SEED CAPACITY PORT STEPS FOLDER") }
+    let downloads = Downloads(
+        cache: cache(memory: 0, disk: numbers[1]), folder: URL(fileURLWithPath: arguments[7], isDirectory: true),
+        port: numbers[2], seed: numbers[0])
+    await downloads.run(steps: numbers[3])
+
+case "download-faults":  // PORT: in a directory of its own
+    guard numbers.count == 1 else { fail("PORT") }
+    becomeNobody()
+    DownloadFaults(in: directory, port: numbers[0]).run()
+
 case "share":  // SEED STEPS MEMORY: among others
     guard numbers.count == 3 else { fail("SEED STEPS MEMORY") }
     SharingProcess(seed: numbers[0], cache: cache(memory: numbers[2], disk: 256 << 20)).run(steps: numbers[1])

@@ -15,6 +15,10 @@ signal(SIGPIPE, SIG_IGN)
         try await PeerRows.slow(arguments[2])
         exit(0)
     }
+    if arguments.count > 4, arguments[1] == "--file" {
+        try await FileRows.download(arguments[2], warmingUpWith: arguments[3], to: arguments[4])
+        exit(0)
+    }
     if arguments.count > 2, arguments[1] == "--profile" {
         try await PeerRows(server: try NginxServer()).profile(rounds: Int(arguments[2]) ?? 1)
         exit(0)
@@ -30,9 +34,10 @@ if report.isWanted("memory") {
     report.add(Row("allocations on a memory hit", allocations, unit: "", atMost: 3))
 }
 #if os(Linux)
-    let names = ["cold", "stored", "revalidated", "multiplexed", "large", "slow"]
+    let names = ["cold", "stored", "revalidated", "multiplexed", "large", "slow", "file"]
     if names.contains(where: report.isWanted) {
         let rows = PeerRows(server: try NginxServer())
+        if report.isWanted("file") { for row in try FileRows(server: rows.server).rows() { report.add(row) } }
         if report.isWanted("cold") { for finding in try await rows.cold() { report.add(finding) } }
         if report.isWanted("stored") { report.add(try await rows.stored()) }
         if report.isWanted("revalidated") { report.add(try await rows.revalidated()) }

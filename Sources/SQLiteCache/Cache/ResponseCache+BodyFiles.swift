@@ -39,9 +39,8 @@ extension ResponseCache {
         let row = StoredRow(
             id: id, url: url, urlKey: Checksum64.of(url), revision: id, stored: time.now.milliseconds,
             record: EncodedRecord(record), variant: record.response.variantKey, bodySize: file.count)
-        guard writer.perform(for: self, { connection, _ in try connection.adopt(row, file) }) != nil else {
-            return false
-        }
+        let isAdopted = writer.perform(for: self) { connection, _ in try connection.adopt(row, file) } ?? false
+        guard isAdopted else { return false }
         file.partial?.wasAdopted()
         state.withLock { state in
             state.changes.count(row.urlKey)

@@ -20,9 +20,9 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     private let directory: CacheDirectory
     private let report: @Sendable (String) -> Void
     private let didOpen: @Sendable () -> Void
-    private let queue = DispatchQueue(label: "SQLiteURLCache.writer", qos: .utility)
+    let queue = DispatchQueue(label: "SQLiteURLCache.writer", qos: .utility)
     private let busyTimeout: BusyTimeout
-    private var connection: WriteConnection?
+    var connection: WriteConnection?
     private var hasReportedFailure = false
     private var willRetry = false
     /// Since when removals have failed.
@@ -76,28 +76,8 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         }
     }
 
-    /// Runs `body` once the pending changes are written, and waits for it; nil if the disk takes nothing.
-    func perform<T>(for source: some WriteSource, _ body: (WriteConnection, DiskBudget) throws -> T) -> T? {
-        queue.sync {
-            guard drain(source) else { return nil }
-            for _ in 0..<4 {
-                if connection == nil, reopen() != nil { return nil }
-                guard let connection else { return nil }
-                do {
-                    return try body(connection, DiskBudget(capacity: source.diskCapacity))
-                } catch let failure as SQLiteFailure where failure.isCorruption {
-                    reopen(replacing: (connection.generation, failure.message))
-                } catch {
-                    self.connection = nil
-                    guard error is WriteConnection.Superseded else { return nil }
-                }
-            }
-            return nil
-        }
-    }
-
     /// Returns false if a change could not be written.
-    private func drain(_ source: some WriteSource, isLast: Bool = false) -> Bool {
+    func drain(_ source: some WriteSource, isLast: Bool = false) -> Bool {
         var hasAbandonedStores = false
         while true {
             let budget = DiskBudget(capacity: source.diskCapacity)
@@ -222,7 +202,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     /// - Parameter unusable: a generation to replace, and why.
     /// - Returns: nil if there is a connection now.
     @discardableResult
-    private func reopen(
+    func reopen(
         replacing unusable: (generation: Generation, reason: String)? = nil, reporting reports: Bool = true
     ) -> WriteResult? {
         connection = nil

@@ -38,9 +38,9 @@ extension WriteConnection {
         DiskNeed(database: 0, files: BodyFiles.allocatedBytes(length: Int64(length)) + 4096)
     }
 
-    /// Stores a response whose body has arrived in a file of this generation.
-    func adopt(_ row: StoredRow, _ file: BodyFile) throws {
-        guard let partial = file.partial, partial.place == partials else { throw Superseded() }
+    /// Stores a response whose body has arrived in a file of this generation; returns false if it is another file.
+    func adopt(_ row: StoredRow, _ file: BodyFile) throws -> Bool {
+        guard let partial = file.partial, partial.place == partials else { return false }
         let body = StoredBody(length: file.count, checksum: file.checksum)
         try transaction {
             try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
@@ -50,5 +50,6 @@ extension WriteConnection {
             }
             try adoptFile(partial.path, id: row.id, length: body.length)
         }
+        return true
     }
 }

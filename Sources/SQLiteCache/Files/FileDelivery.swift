@@ -85,10 +85,11 @@ package struct FileDelivery: Sendable {
     }
 
     private func write(to temporary: String, count: Int, _ fill: (Int32) throws -> Void) throws {
-        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw FileError.system(destination) }
-        defer { close(file) }
-        if let free = Descriptor.freeBytes(file), free < count { throw FileError(.noSpace, destination) }
-        try fill(file)
+        let isMade = try FileSystem.make(temporary) { file in
+            if let free = Descriptor.freeBytes(file), free < count { throw FileError(.noSpace, destination) }
+            try fill(file)
+            return true
+        }
+        if !isMade { throw FileError.system(destination) }
     }
 }

@@ -2,16 +2,17 @@
     import Foundation
 
     extension FileSystem {
+        /// Opens a file without a name, which ends with the process unless it is linked; negative if that is not possible.
+        static func openNameless(in folder: String) -> Int32 {
+            let nameless: Int32 = 0o20_000_000 | O_DIRECTORY  // O_TMPFILE, a macro that Swift does not import
+            return open(folder, O_RDWR | nameless | O_CLOEXEC, 0o600)
+        }
+
         /// Makes a new file that shares the blocks of an open one until either is changed (btrfs, XFS, bcachefs); returns
         /// whether the file system can.
         static func clone(_ file: Int32, to path: String) -> Bool {
-            let copy = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            guard copy >= 0 else { return false }
-            defer { close(copy) }
             let clone: UInt = 0x4004_9409  // FICLONE, a macro that Swift does not import
-            if ioctl(copy, clone, file) == 0 { return true }
-            unlink(path)
-            return false
+            return (try? make(path) { ioctl($0, clone, file) == 0 }) ?? false
         }
 
         /// Gives an open file another name if it has this many, so that no caller has it; returns whether it did.
@@ -25,5 +26,10 @@
             unlink(path)
             return false
         }
+    }
+
+    extension stat {
+        /// When the content was last changed, in seconds since 1970.
+        var modified: Int { st_mtim.tv_sec }
     }
 #endif

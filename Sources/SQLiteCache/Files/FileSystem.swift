@@ -39,6 +39,21 @@ enum FileSystem {
         if unlink(path) != 0, errno != ENOENT { try? FileManager.default.removeItem(atPath: path) }
     }
 
+    /// Makes a file with the content that `fill` writes. Where the system can, it has a name only once it has its content, so
+    /// that a kill leaves nothing behind. Returns false, with `errno`, if it can't be made, or if `fill` returns false.
+    static func make(_ path: String, _ fill: (Int32) throws -> Bool) throws -> Bool {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        let nameless = openNameless(in: folder)
+        let file = nameless >= 0 ? nameless : open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        guard try fill(file) else {
+            if nameless < 0 { unlink(path) }
+            return false
+        }
+        return nameless < 0 || link(file, to: path, besides: 0)
+    }
+
     /// Makes a directory that only its owner can use; returns false if something has that name.
     static func makeDirectory(_ path: String) throws(SQLiteFailure) -> Bool {
         if mkdir(path, 0o700) == 0 { return true }

@@ -18,10 +18,16 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     private var checkpointed: Int
     /// The length for which there is room in the cache.
     private(set) var reserved: Int
-    private var isKept: Bool
     private var isComplete = false
-    /// The names of the file that are not those of callers: 1 or 0.
-    private let names: Locked<Int>
+    private let state: Locked<State>
+
+    /// What the threads that deliver a body change, too.
+    private struct State {
+        /// Whether the file stays for a later load.
+        var isKept: Bool
+        /// The names of the file that are not those of callers: 1 or 0.
+        var names: Int
+    }
 
     /// The bytes that may arrive between two checkpoints: the most that a killed process loses.
     package static let checkpointInterval = 1 << 20
@@ -44,11 +50,10 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
             nameless >= 0 ? nameless : Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .system(path) }
         self.name = nameless >= 0 ? nil : name
-        names = Locked(nameless >= 0 ? 0 : 1)
         flock(descriptor, LOCK_EX | LOCK_NB)
         (count, checkpointed, checksum, reserved) = (0, 0, RunningChecksum(), 0)
         record = response.map { Self.makeRecord($0, at: place.recordPath(name)) } ?? -1
-        isKept = record >= 0
+        state = Locked(State(isKept: record >= 0, names: nameless >= 0 ? 0 : 1))
         if let length { try reserve(length) }
     }
 
@@ -65,11 +70,11 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
             close(file)
             return nil
         }
-        (place, name, descriptor, names) = (kept.place, kept.name, file, Locked(1))
+        (place, name, descriptor) = (kept.place, kept.name, file)
         (count, checkpointed, self.checksum) = (kept.count, kept.count, checksum)
         reserved = Int(status.st_size)
         record = Foundation.open(place.recordPath(kept.name), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
-        isKept = record >= 0
+        state = Locked(State(isKept: record >= 0, names: 1))
     }
 
     deinit {
@@ -120,14 +125,18 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     /// Keeps the bytes for a later load. Of a whole body the last checkpoint stays, so that there is a rest to request.
     package func keep() {
         if count > checkpointed, !isComplete { makeCheckpoint() }
-        if isKept, checkpointed > 0 { ftruncate(descriptor, off_t(count)) } else { drop() }
+        if state.withLock({ $0.isKept }), checkpointed > 0 { ftruncate(descriptor, off_t(count)) } else { drop() }
         flock(descriptor, LOCK_UN)
     }
 
     /// Adds all bytes of another file.
     package func append(contentsOf other: PartialFile) throws {
-        let isRead = try Descriptor.read(0..<other.count, of: other.descriptor) { try append($0) }
-        if !isRead { throw FileError(.other, other.path, code: EIO) }
+        try other.forEachPiece { try append($0) }
+    }
+
+    /// Passes the bytes so far to `body` in pieces.
+    package func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        guard try Descriptor.read(0..<count, of: descriptor, body) else { throw FileError(.other, path, code: EIO) }
     }
 
     // MARK: - The end
@@ -142,33 +151,21 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
 
     /// The body was delivered, or must not be kept: its name is removed. It stays readable.
     package func drop() {
-        isKept = false
-        names.withLock { names in
-            if names == 1, let name { place.remove(name) }
-            names = 0
+        let hadName = state.withLock { state in
+            defer { state = State(isKept: false, names: 0) }
+            return state.names == 1
         }
+        if hadName, let name { place.remove(name) }
     }
 
     /// The cache has taken the file, and given it another name.
     func wasAdopted() {
-        isKept = false
+        state.withLock { $0.isKept = false }
         if let name { unlink(place.recordPath(name)) }
     }
 
-    var nameCount: Int { names.withLock { $0 } }
+    var nameCount: Int { state.withLock { $0.names } }
 
     /// The path, for errors.
     var path: String { name.map(place.path) ?? place.folder }
-}
-
-extension FileSystem {
-    /// Opens a file without a name, which ends with the process unless it is linked; negative if that is not possible.
-    fileprivate static func openNameless(in folder: String) -> Int32 {
-        #if canImport(Glibc)
-            let nameless: Int32 = 0o20_000_000 | O_DIRECTORY  // O_TMPFILE, a macro that Swift does not import
-            return open(folder, O_RDWR | nameless | O_CLOEXEC, 0o600)
-        #else
-            return -1
-        #endif
-    }
 }

@@ -45,7 +45,8 @@ package struct PartialFiles: Hashable, Sendable {
     package func make(
         for url: String, resumable: StoredResponse?, length: Int?
     ) throws(FileError) -> PartialFile {
-        try PartialFile(in: self, urlKey: Checksum64.of(url), resumable: resumable, length: length)
+        sweep()
+        return try PartialFile(in: self, urlKey: Checksum64.of(url), resumable: resumable, length: length)
     }
 
     func path(_ name: String) -> String { folder + "/" + name }
@@ -129,16 +130,5 @@ extension PartialFiles {
                 unlink(recordPath(name))
             }
         }
-    }
-}
-
-extension stat {
-    /// When the content was last changed, in seconds since 1970.
-    fileprivate var modified: Int {
-        #if canImport(Darwin)
-            st_mtimespec.tv_sec
-        #else
-            st_mtim.tv_sec
-        #endif
     }
 }

@@ -6,3 +6,16 @@ package protocol SpooledResource: Resource {
     /// Makes the object from the whole body, on a background thread, as ``Resource/parse`` does.
     func object(from body: StoredBytes) throws -> ParsedObject
 }
+
+extension FileTarget {
+    /// Where the body of a resource goes; nil if it goes to memory.
+    init?(of resource: some Resource) {
+        if let spooled = resource as? any SpooledResource {
+            guard let target = spooled.target else { return nil }
+            self = target
+        } else {
+            guard resource is any StreamingResource else { return nil }
+            self.init(nil)
+        }
+    }
+}

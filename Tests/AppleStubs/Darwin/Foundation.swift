@@ -31,3 +31,5 @@ extension URLRequest {
         set { _ = newValue }
     }
 }
+
+func fclonefileat(_ source: Int32, _ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: UInt32) -> Int32 { -1 }

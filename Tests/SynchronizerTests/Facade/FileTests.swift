@@ -68,18 +68,17 @@ struct FileTests {
     func coalesces(takesLarge: Bool) async throws {
         let body = FileBench.body(2_000_000)
         let gate = Gate()
-        bench.server["/a"] = Reply(body, fields: ["Cache-Control": "max-age=60"]).waiting(for: gate, .afterBody(500_000))
+        bench.server["/a"] = Reply(body, fields: ["Cache-Control": "max-age=60"])
+            .waiting(for: gate, .afterBody(500_000))
         let synchronizer = files.synchronizer(takesLarge: takesLarge)
-        try await withThrowingTaskGroup(of: URL.self) { group in
-            let box = Collector<Void>()
-            for number in 0..<10 {
-                let resource = files.resource("file\(number)")
-                synchronizer.loadResource(resource, on: .global()) { _ in box.append(()) }
-            }
-            try await gate.waitForArrivals()
-            gate.open()
-            try await box.wait(for: 10)
+        let done = Collector<Void>()
+        for number in 0..<10 {
+            let resource = files.resource("file\(number)")
+            synchronizer.loadResource(resource, on: .global()) { _ in done.append(()) }
         }
+        try await gate.waitForArrivals()
+        gate.open()
+        try await done.wait(for: 10)
         #expect(bench.server.requests.count == 1)
         var inodes: Set<UInt64> = []
         for number in 0..<10 {

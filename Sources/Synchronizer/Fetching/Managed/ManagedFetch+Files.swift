@@ -22,7 +22,9 @@ extension ManagedFetch {
             state.running?.sink = sink
             return state.running != nil
         }
-        if !isOpen { cache.abandon(sink) }
+        guard isOpen else { return cache.abandon(sink) }
+        report(.spooling(sink.tap))
+        sink.start()
     }
 
     private func sink(for exchange: Exchange) -> BodySink? {
@@ -44,7 +46,9 @@ extension ManagedFetch {
         in places: BodyPlaces, going kept: KeptPartial?, resumable: StoredResponse?, length: Int?
     ) -> BodySink {
         BodySink(places, going: kept, resumable: resumable, length: length) { [weak self] isPaused in
-            self?.transfer?.setPaused(isPaused)
+            guard let transfer = self?.transfer else { return false }
+            transfer.setPaused(isPaused)
+            return true
         } failed: { [weak self] error in
             self?.transfer?.cancel()
             self?.end(.failure(error))
@@ -100,14 +104,15 @@ extension ManagedFetch {
     }
 }
 
+extension Exchange {
+    /// Whether this side has ended the transfer, because nothing can be done with its body.
+    var isGivenUp: Bool {
+        if case .failure(let error)? = end, error is FileError || error is BodySink.BeginningIsGone { return true }
+        return received.isTooLarge
+    }
+}
+
 extension BodyPlaces {
     /// Outside of the cache.
     fileprivate var withoutStore: BodyPlaces { BodyPlaces(store: nil, target: target, url: url) }
-}
-
-extension SynchronizerError {
-    /// Why a transfer failed: on the network, or because its body could not be written.
-    init(_ error: any Error, _ context: Context) {
-        if let error = error as? FileError { self = .file(error, context) } else { self = .transport(error, context) }
-    }
 }

@@ -41,8 +41,8 @@ extension ManagedFetch {
             return (true, state.running?.sink, state.takeEnded())
         }
         sink?.transferIsKnown()
-        // The body may have turned out too large before the transfer was known.
-        if !isNeeded || ended?.exchange.received.isTooLarge == true { transfer.cancel() }
+        // The body may have turned out too large, or impossible to write, before the transfer was known.
+        if !isNeeded || ended?.exchange.isGivenUp == true { transfer.cancel() }
         if let ended { return complete(ended) }
         // The network may have been switched off before the transfer began.
         guard isNeeded, isOnlineNoMore(step) else { return }

@@ -115,7 +115,7 @@ final class ManagedFetch: Fetch {
             case .lookingUp, .hasSlot: return nil
             }
         }
-        guard let step, let selection = step.fallback else { return nil }
+        guard options.file == nil, let step, let selection = step.fallback else { return nil }
         let response = step.entries[selection.index].response
         return Fetched.provisional(selection, of: response, url: step.url, trace: step.trace) { shown in
             body(for: shown, of: step)

@@ -18,7 +18,7 @@ extension NativeFetch {
         let context = SynchronizerError.Context(url: task.current.url ?? request.url, trace: trace)
         switch (error as? URLError)?.code {
         case .resourceUnavailable?, .cannotLoadFromNetwork?: return .notCached(context)
-        default: return .transport(error, context)
+        default: return .init(error, context)
         }
     }
 
@@ -43,7 +43,7 @@ extension NativeFetch {
         if !(200..<300).contains(received.status), let response = head.httpResponse {
             return .failure(.status(response, context))
         }
-        guard !received.body.isEmpty else { return .failure(.emptyBody(context)) }
+        guard received.count > 0 else { return .failure(.emptyBody(context)) }
         var trace = trace
         var freshUntil = Date.distantPast
         if let stored = storedResponse(of: task) {
@@ -51,6 +51,7 @@ extension NativeFetch {
             trace.describe(cache.rules.freshness(of: stored, at: cache.time.now))
         }
         var fetched = Fetched(body: received.body, response: head, freshUntil: freshUntil, trace: trace)
+        fetched.file = task.file
         let isBound = task.cacheRequest?.isBoundToSession(
             by: head, maySendCookies: task.current.httpShouldHandleCookies)
         fetched.isForThisLoadOnly = isBound ?? false || task.isAuthorized

@@ -18,9 +18,9 @@ final class NativeFetch: Fetch {
     let context: Context
     let request: URLRequest
     let options: FetchOptions
-    private let state: Locked<State>
+    let state: Locked<State>
 
-    private struct State {
+    struct State {
         /// Nil once the fetch is over.
         var receive: (@Sendable (FetchEvent) -> Void)?
         /// The request to send once the load has a network slot.
@@ -64,7 +64,9 @@ final class NativeFetch: Fetch {
     }
 
     func storedMeanwhile() -> Fetched? {
-        guard let url = request.url, let (selection, entry) = lookUp(url).usable else { return nil }
+        guard options.file == nil, let url = request.url, let (selection, entry) = lookUp(url).usable else {
+            return nil
+        }
         return Fetched.provisional(
             selection, of: entry.response, url: url, trace: LoadTrace(), addsAge: false
         ) { _ in entry.body }
@@ -124,7 +126,8 @@ final class NativeFetch: Fetch {
             state.tasks += 1
             state.task = NativeTask(
                 number: state.tasks, request: request, cacheRequest: cacheRequest, sent: cache.time.now,
-                mark: cache.invalidations.now, limit: options.maximumBodySize)
+                mark: cache.invalidations.now, limit: options.maximumBodySize,
+                wantsFile: options.file != nil)
             return state.tasks
         }
         guard let number else { return }
@@ -134,6 +137,7 @@ final class NativeFetch: Fetch {
             state.task?.transfer = transfer
             return true
         }
+        if isNeeded { sink?.transferIsKnown() }
         // The network may have been switched off before the task began.
         if !isNeeded || isForbidden(request) { transfer.cancel() }
         if isNeeded, isForbidden(request) { lookUp() }
@@ -146,6 +150,7 @@ final class NativeFetch: Fetch {
             return state.task
         }
         task?.transfer?.cancel()
+        task?.sink?.abandon {}
         guard let task else { return }
         guard request.cachePolicy != .returnCacheDataDontLoad, !context.network.isOffline else { return finishMissed() }
         let again = request.with(policy)
@@ -174,6 +179,7 @@ final class NativeFetch: Fetch {
         case .response(let head) where head.isInterim: break
         case .response(let head): receive(head, of: task)
         case .data(let data):
+            task.sink?.append(data)
             update { $0.received.receive(data) }
             if !endIfTooLarge(), !task.isCacheOnly { report(.received(data)) }
         case .sent(let count, let expected): report(.sent(count, of: expected))
@@ -183,8 +189,11 @@ final class NativeFetch: Fetch {
         case .measured(let network): update { $0.network = network }
         case .finished(let error):
             if task.isCacheOnly, task.isHTTP, error != nil { return sendAgain(request.cachePolicy) }
-            if error != nil, isForbidden(task.request) { return lookUp() }
-            complete(task, with: error)
+            if error != nil, isForbidden(task.request) {
+                task.sink?.abandon {}
+                return lookUp()
+            }
+            completeFile(of: task, with: error)
         }
     }
 
@@ -202,11 +211,12 @@ final class NativeFetch: Fetch {
         }
         let now = cache.time.now
         update { $0.received.receive(head, at: now) }
+        openSink()
         guard !endIfTooLarge(), !task.isCacheOnly else { return }
         report(.response(head, expectedBytes: state.withLock { $0.task?.received.bodyLength }))
     }
 
-    private func update(_ change: (inout NativeTask) -> Void) {
+    func update(_ change: (inout NativeTask) -> Void) {
         state.withLock { state in
             guard var task = state.task.take() else { return }
             change(&task)
@@ -233,11 +243,17 @@ final class NativeFetch: Fetch {
     }
 
     private func takeReceiver() -> (receive: (@Sendable (FetchEvent) -> Void)?, transfer: (any Cancellable)?) {
-        state.withLock { state in
+        let (receiver, sink) = state.withLock { state in
             defer { state = State() }
-            return (state.receive, state.task?.transfer)
+            return ((state.receive, state.task?.transfer), state.task?.sink)
         }
+        sink?.abandon {}
+        return receiver
     }
+
+    var sink: BodySink? { state.withLock { $0.task?.sink } }
+
+    var transfer: (any Cancellable)? { state.withLock { $0.task?.transfer } }
 }
 
 extension URLRequest {

@@ -18,6 +18,9 @@ struct NativeTask {
     /// The binding header of a stored response; nil if the response comes from the server.
     var header: CacheBindingHeader?
     var received: ReceivedResponse
+    /// Where the body goes if it goes to a file, and the file once the task has ended.
+    var sink: BodySink?
+    var file: BodyFile?
     /// The network timings; nil if the session does not report them.
     var network: NetworkTrace?
     /// Whether the session sent a credential that the request does not show.
@@ -27,7 +30,7 @@ struct NativeTask {
 
     init(
         number: Int, request: URLRequest, cacheRequest: CacheRequest?, sent: Date, mark: InvalidationLog.Mark,
-        limit: Int
+        limit: Int, wantsFile: Bool = false
     ) {
         self.number = number
         self.request = request
@@ -35,7 +38,7 @@ struct NativeTask {
         self.mark = mark
         current = request
         self.cacheRequest = cacheRequest
-        received = ReceivedResponse(maximumBodySize: limit)
+        received = ReceivedResponse(maximumBodySize: limit, wantsFile: wantsFile)
         isFromCache = request.cachePolicy == .returnCacheDataDontLoad
     }
 
@@ -59,9 +62,9 @@ struct NativeTask {
         var trace = LoadTrace()
         trace.redirects = redirects
         if isFromCache || header != nil {
-            trace.bytesSaved = received.body.count
+            trace.bytesSaved = received.count
         } else {
-            trace.bytesReceived = received.body.count
+            trace.bytesReceived = received.count
         }
         trace.network = network
         guard received.head != nil else { return trace }

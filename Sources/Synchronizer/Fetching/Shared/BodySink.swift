@@ -3,7 +3,7 @@ import HTTPCaching
 
 /// Writes a body to a file as it arrives, on a queue of its own: a slow disk holds up neither other bodies nor the session.
 ///
-/// When the disk is slower than the network, the transfer is paused. So only about a megabyte waits in memory.
+/// When the disk is slower than the network, the transfer is paused. So only about half a megabyte waits in memory.
 final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on `queue` only, `isApplied` on `control`
     typealias Failed = @Sendable (any Error) -> Void
 
@@ -17,15 +17,18 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     }
 
     /// The bytes that may wait for the disk, and those with which a paused transfer goes on.
-    private static let (most, few) = (1 << 20, 256 << 10)
+    private static let (most, few) = (512 << 10, 128 << 10)
     /// Pauses and resumes transfers in order.
     private static let control = DispatchQueue(label: "Synchronizer.backpressure", qos: .userInitiated)
 
+    let tap = BodyTap()
+    private let kept: KeptPartial?
+    private let length: Int?
     private let queue = DispatchQueue(label: "Synchronizer.body", qos: .userInitiated)
     private let state = Locked(State())
     private let places: BodyPlaces
     private let resumable: StoredResponse?
-    private let pause: @Sendable (Bool) -> Void
+    private let pause: @Sendable (Bool) -> Bool
     private let failed: Failed
     private var file: PartialFile?
     private var failure: (any Error)?
@@ -35,29 +38,31 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     ///   - kept: the beginning to go on with; nil for a new file.
     ///   - resumable: the response if the rest of its body can be requested later.
     ///   - length: the length of the whole body; nil if it is not known.
-    ///   - pause: pauses the transfer, or lets it go on.
+    ///   - pause: pauses the transfer, or lets it go on; returns false if the transfer is not known yet.
     ///   - failed: called once if the file can't be written.
     init(
         _ places: BodyPlaces, going kept: KeptPartial?, resumable: StoredResponse?, length: Int?,
-        pause: @escaping @Sendable (Bool) -> Void, failed: @escaping Failed
+        pause: @escaping @Sendable (Bool) -> Bool, failed: @escaping Failed
     ) {
         self.places = places
+        self.kept = kept
+        self.length = length
         self.resumable = resumable
         self.pause = pause
         self.failed = failed
-        queue.async { [self] in
-            attempt {
-                if let kept {
-                    guard let opened = kept.open() else { throw BeginningIsGone() }
-                    file = opened
-                    if let length, !opened.hasRoom(for: length - opened.count) {
-                        file = try places.grow(opened, toOneOf: length, resumable: resumable)
-                    }
-                } else {
-                    file = try places.begin(resumable: resumable, length: length)
-                }
-            }
-        }
+    }
+
+    /// Opens the file. The bytes that it has already come first to those who parse them.
+    func start() {
+        queue.async { [self] in attempt { file = try open() } }
+    }
+
+    private func open() throws -> PartialFile {
+        guard let kept else { return try places.begin(resumable: resumable, length: length) }
+        guard let file = kept.open() else { throw BeginningIsGone() }
+        if tap.isUsed { try file.forEachPiece { tap.pass(Data($0)) } }
+        guard let length, !file.hasRoom(for: length - file.count) else { return file }
+        return try places.grow(file, toOneOf: length, resumable: resumable)
     }
 
     func append(_ data: Data) {
@@ -80,12 +85,8 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
         }
     }
 
-    /// The transfer may have been paused before it was known.
-    func transferIsKnown() {
-        Self.control.async { [self] in
-            if isApplied { pause(true) }
-        }
-    }
+    /// The transfer was to be paused, perhaps, before it was known.
+    func transferIsKnown() { applyPause() }
 
     /// Passes the file with all bytes that have arrived, or why there is none, on the sink's queue.
     func end(_ done: @escaping @Sendable (Result<PartialFile, any Error>) -> Void) {
@@ -124,6 +125,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
             self.file = file
         }
         try data.withUnsafeBytes { try file.append($0) }
+        tap.pass(data)
     }
 
     private func attempt(_ body: () throws -> Void) {
@@ -140,9 +142,8 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     private func applyPause() {
         Self.control.async { [self] in
             let isPaused = state.withLock { $0.isPaused }
-            guard isPaused != isApplied else { return }
-            isApplied = isPaused
-            pause(isPaused)
+            // Sessions count how often a task was suspended.
+            if isPaused != isApplied, pause(isPaused) { isApplied = isPaused }
         }
     }
 }

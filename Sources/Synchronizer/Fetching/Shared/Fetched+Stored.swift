@@ -48,6 +48,11 @@ extension Selection {
     }
 }
 
+extension Fetched {
+    /// The body, wherever it is.
+    var storedBytes: StoredBytes { file.map(StoredBytes.file) ?? .data(body) }
+}
+
 extension StoredBytes {
     /// The body in memory; empty if it is in a file.
     var data: Data { if case .data(let data) = self { data } else { Data() } }

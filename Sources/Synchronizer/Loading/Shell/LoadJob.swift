@@ -66,12 +66,32 @@ final class LoadJob: Sendable {
     }
 
     /// The object, and its size in memory in bytes.
-    func parse(_ fetched: Fetched) throws -> (object: any Sendable, cost: Int) {
+    ///
+    /// - Parameter stream: a parse of the body while it arrived.
+    func parse(_ fetched: Fetched, _ stream: StreamRun?) throws -> (object: any Sendable, cost: Int) {
+        if options.file != nil, let streaming = resource as? any StreamingResource {
+            return try Self.parse(fetched, stream, as: streaming)
+        }
         if options.file != nil, let spooled = resource as? any SpooledResource {
-            return try Self.parse(fetched.file.map(StoredBytes.file) ?? .data(fetched.body), as: spooled)
+            return try Self.parse(fetched.storedBytes, as: spooled)
         }
         return try Self.parse(fetched.body, as: resource)
     }
+
+    private static func parse<R: StreamingResource>(
+        _ fetched: Fetched, _ stream: StreamRun?, as resource: R
+    ) throws -> (object: any Sendable, cost: Int) {
+        let body = fetched.storedBytes
+        let streamed = fetched.trace.source == .network ? try stream?.object(of: body.count) : nil
+        let object = try streamed as? R.ParsedObject ?? resource.object(from: body)
+        return (object, resource.cost(of: object, size: body.count))
+    }
+
+    /// A parse of the body while it arrives; nil if the resource has none.
+    func makeStream() -> StreamRun? { (resource as? any StreamingResource)?.makeStream() }
+
+    /// Why the file can't be where it goes; nil if nothing is known to prevent it.
+    var objection: FileError? { options.file?.destination.flatMap { FileDelivery(to: $0).objection } }
 
     private static func parse<R: SpooledResource>(
         _ body: StoredBytes, as resource: R

@@ -73,6 +73,7 @@ extension Loader.State {
             guard let parse = parses.remove(id) else { return nil }
             drop(parse)
             parse.previews?.stop()
+            parse.stream?.stop()
             parse.cancellation?.cancel()
             return nil
         case .deliver(let id, let subscribers):

@@ -3,7 +3,7 @@ import Foundation
 // Starts fetches, and receives their events.
 extension Loader {
     func lookUp(_ id: Machine.DownloadID, job: LoadJob, handle: FetchHandle) {
-        if handle.isCancelled { return }
+        if handle.isCancelled || failsBeforehand(id, job: job, handle: handle) { return }
         start(id, job: job, options: job.options, handle: handle)
         if state.withLock({ $0.downloads[id]?.wantsStored == true }) { reportStored(of: id) }
     }
@@ -40,6 +40,7 @@ extension Loader {
         case .received(let data):
             informWatchers(of: id, handle, { $0.received(data) }) { $0.received += data.count }
             if isObserved { updateDownload(id, of: handle) { $0.note(id, .data(data.count)) } }
+        case .spooling(let tap): attachStreams(to: tap, of: id, handle: handle)
         case .sent(let count, let expected):
             informWatchers(of: id, handle, { _ in }) { ($0.sent, $0.expectedToSend) = (count, expected) }
         case .authorized:
@@ -52,6 +53,31 @@ extension Loader {
             updateDownload(id, of: handle) { state in
                 state.fetchEnded(id, with: result, at: time.now, jitter: .random(in: 0...1))
             }
+        }
+    }
+
+    /// Fails a load whose file can't be where it goes before anything is transferred, unless others share the transfer.
+    private func failsBeforehand(_ id: Machine.DownloadID, job: LoadJob, handle: FetchHandle) -> Bool {
+        guard let error = job.objection, state.withLock({ $0.machine.parses(of: id).count }) == 1 else { return false }
+        receive(
+            .finished(.failure(.file(error, .init(url: job.request.url, trace: LoadTrace())))), of: id, handle: handle)
+        return true
+    }
+
+    /// Begins to parse the body for those parses that can do it while it arrives.
+    private func attachStreams(to tap: BodyTap, of id: Machine.DownloadID, handle: FetchHandle) {
+        let parses = state.withLock { state in
+            state.isCurrent(handle, of: id)
+                ? state.machine.parses(of: id).compactMap { id in state.parses[id].map { (id, $0.job) } } : []
+        }
+        for (parse, job) in parses {
+            guard let stream = job.makeStream() else { continue }
+            tap.attach(stream.feed)
+            let replaced = state.withLock { state in
+                defer { if state.parses[parse] != nil { state.parses[parse]?.stream = stream } }
+                return state.parses[parse]?.stream
+            }
+            replaced?.stop()
         }
     }
 

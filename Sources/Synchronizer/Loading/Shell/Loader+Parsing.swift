@@ -63,7 +63,9 @@ extension Loader {
     func parsed(_ parse: ParseRecord, of fetched: Fetched) throws -> LoadedObject {
         let begin = time.now
         let flag = parse.cancellation
-        let parsed = try ParseCancellation.with({ flag?.isCancelled ?? false }) { try parse.job.parse(fetched) }
+        let parsed = try ParseCancellation.with({ flag?.isCancelled ?? false }) {
+            try parse.job.parse(fetched, parse.stream)
+        }
         var trace = fetched.trace
         trace.parse = max(0, time.now.timeIntervalSince(begin))
         return LoadedObject(

@@ -37,6 +37,8 @@ extension Loader {
         /// Asks the parse to stop; created when a parse begins that may take long.
         var cancellation: ParseFlag?
         var previews: PreviewRun?
+        /// The parse of the body while it arrives.
+        var stream: StreamRun?
         var stored = StoredCopy.unwanted
         var isPrefetched = false
     }
@@ -113,6 +115,7 @@ extension Loader.State {
     mutating func drop(_ parse: Loader.ParseRecord) {
         drop(parse.job)
         if let previews = parse.previews { dropped.append(previews) }
+        if let stream = parse.stream { dropped.append(stream) }
         switch parse.stored {
         case .read(let fetched): dropped.append(fetched)
         case .reported(let shown): dropped.append(shown)

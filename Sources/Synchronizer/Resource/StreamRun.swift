@@ -1,0 +1,36 @@
+import Foundation
+
+/// The parse of a body while it arrives. The queue that writes the body feeds it, and the thread of the parse finishes it.
+final class StreamRun: @unchecked Sendable {  // these two come one after the other; `isStopped` is Locked
+    private let parse: (Data) throws -> Void
+    private let end: () throws -> any Sendable
+    private var failure: (any Error)?
+    /// The bytes that have been parsed.
+    private(set) var count = 0
+    private let isStopped = Locked(false)
+
+    init<Parser: StreamParser>(_ parser: Parser) {
+        var parser = parser
+        parse = { try parser.parse($0) }
+        end = { try parser.finish() }
+    }
+
+    func feed(_ data: Data) {
+        guard failure == nil, !isStopped.withLock({ $0 }) else { return }
+        do {
+            try ParseCancellation.with({ [isStopped] in isStopped.withLock { $0 } }) { try parse(data) }
+            count += data.count
+        } catch {
+            failure = error
+        }
+    }
+
+    /// The object; nil if these were not all bytes of the body.
+    func object(of bodySize: Int) throws -> (any Sendable)? {
+        if let failure { throw failure }
+        return count == bodySize ? try end() : nil
+    }
+
+    /// No subscriber wants the object any more.
+    func stop() { isStopped.withLock { $0 = true } }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import Synchronizer
+
+/// Counts lines, and notes how many bytes came at a time.
+private struct Lines: StreamingResource {
+    let url: URL
+    let pieces: Collector<Int>
+    var maximumSize: Int? { 100 << 20 }
+    func request() -> URLRequest { URLRequest(url: url) }
+    func makeParser() -> LineParser { LineParser(pieces: pieces) }
+}
+
+private struct LineParser: StreamParser {
+    struct Malformed: Error {}
+    let pieces: Collector<Int>
+    private var count = 0
+
+    init(pieces: Collector<Int>) { self.pieces = pieces }
+
+    mutating func parse(_ bytes: Data) throws {
+        if bytes.contains(UInt8(ascii: "!")) { throw Malformed() }
+        count += bytes.count { $0 == UInt8(ascii: "\n") }
+        pieces.append(bytes.count)
+    }
+
+    func finish() -> Int { count }
+}
+
+@Suite("Resources that are parsed while their bytes arrive", .bounded)
+struct StreamingTests {
+    let files: FileBench
+    let pieces = Collector<Int>()
+    let body = Data(String(repeating: "a line of some bytes\n", count: 50_000).utf8)
+    var bench: Workbench { files.bench }
+    private var lines: Lines { Lines(url: bench.server.url("/a"), pieces: pieces) }
+
+    init() throws {
+        files = try FileBench()
+    }
+
+    @Test("parse before the body is complete, and get the same from the cache")
+    func parses() async throws {
+        let gate = Gate()
+        bench.server["/a"] = Reply(body, fields: ["Cache-Control": "max-age=60"]).waiting(
+            for: gate, .afterBody(500_000))
+        let synchronizer = files.synchronizer()
+        async let loaded = synchronizer.loaded(lines)
+        try await waitUntil("half of it is parsed") { pieces.elements.reduce(0, +) == 500_000 }
+        gate.open()
+        #expect(try await loaded.object == 50_000)
+        #expect(pieces.elements.reduce(0, +) == body.count)
+        synchronizer.removeAllObjects()
+        #expect(try await synchronizer.loaded(lines).source == .cache)
+        #expect(pieces.elements.reduce(0, +) == 2 * body.count)
+        // And from memory, as every object.
+        #expect(try await synchronizer.loaded(lines).source == .memory)
+        #expect(bench.server.requests.count == 1)
+        #expect(files.partials.isEmpty)
+    }
+
+    @Test("parse all bytes once more when the transfer goes on", arguments: [true, false])
+    func resumed(takesLarge: Bool) async throws {
+        let reply = Reply(body, fields: ["ETag": "\"1\""]).ranged()
+        bench.server.enqueue(reply.failing(.close(.afterBody(700_000))), reply, for: "/a")
+        let synchronizer = files.synchronizer(takesLarge: takesLarge, attempts: 2)
+        async let loaded = synchronizer.load(lines)
+        try await bench.clock.runTimer(after: 0...0.5)
+        #expect(try await loaded == 50_000)
+        // A temporary file is not kept.
+        #expect(bench.server.requests.map { $0["Range"] } == [nil, takesLarge ? "bytes=700000-" : nil])
+        #expect(pieces.elements.reduce(0, +) == 700_000 + body.count)
+    }
+
+    @Test("share the transfer with those that come while it runs")
+    func coalesced() async throws {
+        let gate = Gate()
+        bench.server["/a"] = Reply(body).waiting(for: gate, .afterBody(500_000))
+        let synchronizer = files.synchronizer()
+        let file = FileResource(request: lines.request(), to: files.file())
+        var request = lines.request()
+        request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        let (results, sizes) = (Collector<Bool>(), pieces)
+        synchronizer.loadResource(file, on: .global()) { _ in results.append(true) }
+        try await gate.waitForArrivals()
+        struct Late: StreamingResource {
+            let sent: URLRequest
+            let pieces: Collector<Int>
+            var maximumSize: Int? { .max }
+            func request() -> URLRequest { sent }
+            func makeParser() -> LineParser { LineParser(pieces: pieces) }
+        }
+        synchronizer.loadResource(Late(sent: request, pieces: sizes), on: .global()) { result in
+            if case .success(50_000) = result { results.append(true) }
+        }
+        gate.open()
+        try await results.wait(for: 2)
+        #expect(bench.server.requests.count == 1)
+        #expect(files.content() == body)
+    }
+
+    @Test("fail with the error of their parser, and the response is removed")
+    func malformed() async throws {
+        bench.server["/a"] = Reply(body + Data("!".utf8), fields: ["Cache-Control": "max-age=60"])
+        let synchronizer = files.synchronizer()
+        for _ in 0..<2 {
+            await #expect {
+                try await synchronizer.load(lines)
+            } throws: { error in
+                guard case .undecodable(let error, _)? = error as? SynchronizerError else { return false }
+                return error is LineParser.Malformed
+            }
+        }
+        #expect(bench.server.requests.count == 2)
+    }
+
+    @Test("parse bodies that are in memory")
+    func small() throws {
+        #expect(try lines.parse(Data("a\nb\n".utf8)) == 2)
+    }
+}
