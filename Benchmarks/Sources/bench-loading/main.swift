@@ -10,6 +10,10 @@ if arguments.count > 2, arguments[1] == "--serve" {
 
 // A peer that has ended is an error in its row, not the end of this program.
 signal(SIGPIPE, SIG_IGN)
+if arguments.count > 2, arguments[1] == "--disk" {
+    try await DiskProfile().run(rounds: Int(arguments[2]) ?? 1)
+    exit(0)
+}
 #if os(Linux)
     if arguments.count > 2, arguments[1] == "--slow" {
         try await PeerRows.slow(arguments[2])
