@@ -72,7 +72,8 @@ extension BodyFiles {
     /// Reads `count` bytes, or one more if there is one, by which a file that is too long is recognized.
     ///
     /// - Returns: how many bytes were read; nil, and sets `errno`, if the file can't be read.
-    private static func fill(_ start: UnsafeMutableRawPointer, _ count: Int, from file: Int32, at position: Int) -> Int? {
+    private static func fill(_ start: UnsafeMutableRawPointer, _ count: Int, from file: Int32, at position: Int) -> Int?
+    {
         var done = 0
         while done < count {
             let read = pread(file, start + done, count + 1 - done, off_t(position + done))
@@ -92,6 +93,9 @@ struct FileStamp: Hashable, Sendable {
     private let number: UInt64
     /// In nanoseconds since 1970, of the content or the status.
     fileprivate let changed: Int64
+
+    /// In seconds since 1970.
+    var changedAt: TimeInterval { Double(changed) / 1e9 }
 
     /// - Returns: nil if the status of the file can't be read.
     init?(_ file: Int32) {
@@ -116,6 +120,12 @@ final class VerifiedFiles: Sendable {
     private let known = Locked<[Int64: (stamp: FileStamp, time: UInt64)]>([:])
     private let largestCount = 1024
     private let lifetime: UInt64 = 60_000_000_000
+    private let now: @Sendable () -> Date
+
+    /// - Parameter now: the clock that stamps files.
+    init(now: @escaping @Sendable () -> Date = { Date() }) {
+        self.now = now
+    }
 
     func contains(_ id: Int64, _ stamp: FileStamp) -> Bool {
         let now = DispatchTime.now().uptimeNanoseconds
@@ -127,7 +137,7 @@ final class VerifiedFiles: Sendable {
     /// Remembers a file, unless it was changed a moment ago: another change might leave the same stamp. Most file systems
     /// stamp changes with the system's tick of at most 10 ms, some with full seconds.
     func insert(_ id: Int64, _ stamp: FileStamp) {
-        let age = Date().timeIntervalSince1970 - Double(stamp.changed) / 1e9
+        let age = now().timeIntervalSince1970 - stamp.changedAt
         guard age > (stamp.changed % 1_000_000_000 == 0 ? 2 : 0.1) else { return }
         let now = DispatchTime.now().uptimeNanoseconds
         known.withLock { known in
