@@ -54,6 +54,12 @@ struct DiskProfile {
         }
     }
 
+    /// Allocations of one load, when the database is open.
+    func allocations() async throws -> Double {
+        _ = try await load()
+        return try await load().1
+    }
+
     private func load() async throws -> (Double, Double) {
         let (start, before) = (DispatchTime.now().uptimeNanoseconds, counting_allocations())
         for resource in resources {

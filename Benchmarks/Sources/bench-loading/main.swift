@@ -55,11 +55,12 @@ if report.isWanted("disk") {
     report.add(
         Row(
             name, Comparison(rounds.ours, rounds.cache), unit: .microseconds, against: "SQLiteURLCache alone",
-            .atMost(2.5)))
+            .atMost(1.6)))
+    report.add(Row("allocations of a load from disk", try await DiskProfile().allocations(), unit: "", atMost: 25))
     switch okHttp {
     case .success:
         let comparison = Comparison(rounds.ours, rounds.peer)
-        report.add(Row(name, comparison, unit: .microseconds, against: "OkHttp's whole cached GET, warm", .atMost(1)))
+        report.add(Row(name, comparison, unit: .microseconds, against: "OkHttp's whole cached GET, warm", .atMost(0.6)))
     case .failure(let error): report.skip("\(name), against OkHttp", because: "\(error)")
     }
 }

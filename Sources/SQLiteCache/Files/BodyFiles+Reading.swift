@@ -26,8 +26,9 @@ extension BodyFiles {
     ) -> BodyReadResult {
         // Between two attempts another process may settle the file, or move it away.
         for directory in ["Bodies/", "Moving/", "Bodies/"] {
-            let file = openat(
-                generation.descriptor, directory + String(id), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+            let file = (directory + String(id)).withCString {
+                openat(generation.descriptor, $0, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+            }
             if file < 0, errno == ENOENT || errno == ENOTDIR { continue }
             guard file >= 0 else { return errno == ELOOP || errno == ENXIO ? .corrupt : .unreadable }  // a link, a socket
             defer { close(file) }
