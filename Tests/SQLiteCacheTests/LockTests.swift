@@ -72,7 +72,7 @@ struct LockTests {
     private func whileLocked(changes: Bool = true, _ body: () throws -> Void) throws {
         let other = try Database(path: directory.generation.database, busyTimeout: .none)
         try other.execute("BEGIN EXCLUSIVE")
-        if changes { try other.execute("UPDATE usage SET files = files") }
+        if changes { try other.execute("UPDATE entries SET used = used + 1") }
         try body()
         try other.execute(Schema.commit)
     }

@@ -10,6 +10,10 @@ if arguments.count > 2, arguments[1] == "--serve" {
 
 // A peer that has ended is an error in its row, not the end of this program.
 signal(SIGPIPE, SIG_IGN)
+if arguments.count > 2, arguments[1] == "--disk" {
+    try await DiskProfile().run(rounds: Int(arguments[2]) ?? 1)
+    exit(0)
+}
 #if os(Linux)
     if arguments.count > 2, arguments[1] == "--slow" {
         try await PeerRows.slow(arguments[2])
@@ -56,11 +60,12 @@ if report.isWanted("disk") {
     report.add(
         Row(
             name, Comparison(rounds.ours, rounds.cache), unit: .microseconds, against: "SQLiteURLCache alone",
-            .atMost(2.5)))
+            .atMost(1.6)))
+    report.add(Row("allocations of a load from disk", try await DiskProfile().allocations(), unit: "", atMost: 25))
     switch okHttp {
     case .success:
         let comparison = Comparison(rounds.ours, rounds.peer)
-        report.add(Row(name, comparison, unit: .microseconds, against: "OkHttp's whole cached GET, warm", .atMost(1)))
+        report.add(Row(name, comparison, unit: .microseconds, against: "OkHttp's whole cached GET, warm", .atMost(0.6)))
     case .failure(let error): report.skip("\(name), against OkHttp", because: "\(error)")
     }
 }

@@ -70,8 +70,10 @@ extension ResponseCache {
 
     /// The body of a response; nil if it is gone, or was corrupt and has been dropped.
     ///
-    /// - Parameter variant: the variant of the response, which is needed only while changes are pending.
-    func body(of id: Int64, url: String, variant: () -> UInt64) -> Data? {
+    /// - Parameters:
+    ///   - place: what the database says of the body, if that is known.
+    ///   - variant: the variant of the response, which is needed only while changes are pending.
+    func body(of id: Int64, url: String, known place: StoredBody? = nil, variant: () -> UInt64) -> Data? {
         guard !ForkedProcess.isCurrent else { return nil }
         let urlKey = Checksum64.of(url)
         let (known, pending, usesDisk) = state.withLock { state in
@@ -88,8 +90,15 @@ extension ResponseCache {
             guard let row = rows.first(where: { $0.id == id }) else { return nil }
             if let body = row.body { return body }
         }
-        guard usesDisk, let body = readBody(of: id, urlKey: urlKey) else { return nil }
+        guard usesDisk, let body = readFile(of: id, place) ?? readBody(of: id, urlKey: urlKey) else { return nil }
         if let known { keep(body: body, cached: nil, for: known) }
+        return body
+    }
+
+    /// Reads a body file without another look at the database; nil if the body is not in a file, or not as it should be.
+    private func readFile(of id: Int64, _ place: StoredBody?) -> Data? {
+        guard let place, place.isInFile, case .complete(let body) = readDisk({ $0.file(of: id, expecting: place) })
+        else { return nil }
         return body
     }
 

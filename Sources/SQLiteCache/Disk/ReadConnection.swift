@@ -116,8 +116,7 @@ final class ReadConnection {
         }
         if let (index, place) = inFile {
             let id = result.rows[index].id
-            let body = BodyFiles.read(id, expecting: place, in: directory, verified: verified)
-            result.rows[index].body = try result.take(body, of: id)
+            result.rows[index].body = try result.take(file(of: id, expecting: place), of: id)
         }
         if !result.corrupt.isEmpty { result.rows.removeAll { result.corrupt.contains($0.id) } }
         return result
@@ -136,9 +135,14 @@ final class ReadConnection {
             if place.isInFile { inFile = place }
             return place.isInFile ? nil : try storedBody(of: id, place: place, row: entry)
         }
-        if let inFile { return BodyFiles.read(id, expecting: inFile, in: directory, verified: verified) }
+        if let inFile { return file(of: id, expecting: inFile) }
         if case .corrupt = result, !locks { throw .changedMeanwhile }
         return result
+    }
+
+    /// A body that is in a file, of which the database says this.
+    func file(of id: Int64, expecting body: StoredBody) -> BodyReadResult {
+        BodyFiles.read(id, expecting: body, in: directory, verified: verified)
     }
 
     func entryCount() throws(SQLiteFailure) -> Int {
@@ -199,7 +203,7 @@ enum DecodedRow {
         }
         let row = StoredRow(
             id: id, url: url, urlKey: urlKey, revision: revision, stored: stored, record: record, variant: variant,
-            bodySize: body.length)
+            bodySize: body.length, bodyChecksum: body.checksum)
         self = .row(row, body)
     }
 }

@@ -26,8 +26,9 @@ extension BodyFiles {
     ) -> BodyReadResult {
         // Between two attempts another process may settle the file, or move it away.
         for directory in ["Bodies/", "Moving/", "Bodies/"] {
-            let file = openat(
-                generation.descriptor, directory + String(id), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+            let file = (directory + String(id)).withCString {
+                openat(generation.descriptor, $0, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+            }
             if file < 0, errno == ENOENT || errno == ENOTDIR { continue }
             guard file >= 0 else { return errno == ELOOP || errno == ENXIO ? .corrupt : .unreadable }  // a link, a socket
             defer { close(file) }
@@ -72,7 +73,8 @@ extension BodyFiles {
     /// Reads `count` bytes, or one more if there is one, by which a file that is too long is recognized.
     ///
     /// - Returns: how many bytes were read; nil, and sets `errno`, if the file can't be read.
-    private static func fill(_ start: UnsafeMutableRawPointer, _ count: Int, from file: Int32, at position: Int) -> Int? {
+    private static func fill(_ start: UnsafeMutableRawPointer, _ count: Int, from file: Int32, at position: Int) -> Int?
+    {
         var done = 0
         while done < count {
             let read = pread(file, start + done, count + 1 - done, off_t(position + done))
@@ -92,6 +94,9 @@ struct FileStamp: Hashable, Sendable {
     private let number: UInt64
     /// In nanoseconds since 1970, of the content or the status.
     fileprivate let changed: Int64
+
+    /// In seconds since 1970.
+    var changedAt: TimeInterval { Double(changed) / 1e9 }
 
     /// - Returns: nil if the status of the file can't be read.
     init?(_ file: Int32) {
@@ -116,6 +121,12 @@ final class VerifiedFiles: Sendable {
     private let known = Locked<[Int64: (stamp: FileStamp, time: UInt64)]>([:])
     private let largestCount = 1024
     private let lifetime: UInt64 = 60_000_000_000
+    private let now: @Sendable () -> Date
+
+    /// - Parameter now: the clock that stamps files.
+    init(now: @escaping @Sendable () -> Date = { Date() }) {
+        self.now = now
+    }
 
     func contains(_ id: Int64, _ stamp: FileStamp) -> Bool {
         let now = DispatchTime.now().uptimeNanoseconds
@@ -127,7 +138,7 @@ final class VerifiedFiles: Sendable {
     /// Remembers a file, unless it was changed a moment ago: another change might leave the same stamp. Most file systems
     /// stamp changes with the system's tick of at most 10 ms, some with full seconds.
     func insert(_ id: Int64, _ stamp: FileStamp) {
-        let age = Date().timeIntervalSince1970 - Double(stamp.changed) / 1e9
+        let age = now().timeIntervalSince1970 - stamp.changedAt
         guard age > (stamp.changed % 1_000_000_000 == 0 ? 2 : 0.1) else { return }
         let now = DispatchTime.now().uptimeNanoseconds
         known.withLock { known in

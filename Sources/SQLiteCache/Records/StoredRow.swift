@@ -13,6 +13,8 @@ struct StoredRow: Sendable {
     var record: EncodedRecord
     var variant: UInt64
     let bodySize: Int
+    /// What the database says of the body; nil for a row that does not come from there.
+    var bodyChecksum: UInt64?
     /// nil while only the disk has the body.
     var body: Data?
     /// The object that a caller stored or was given, if memory has it.

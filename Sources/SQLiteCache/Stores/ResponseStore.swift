@@ -33,15 +33,22 @@ package struct StoredEntry: Sendable {
     package let id: Int64
     /// The length of the body, in bytes.
     package let bodySize: Int
+    /// The checksum of the body, if the store knows it. With it, the body is found without another lookup.
+    package let bodyChecksum: UInt64?
     /// The body, if it is small and the store had read it. Otherwise ask the store for it.
     package var body: Data?
 
-    package init(response: StoredResponse, id: Int64, bodySize: Int, body: Data? = nil) {
+    package init(
+        response: StoredResponse, id: Int64, bodySize: Int, bodyChecksum: UInt64? = nil, body: Data? = nil
+    ) {
         self.response = response
         self.id = id
         self.bodySize = bodySize
+        self.bodyChecksum = bodyChecksum
         self.body = body
     }
 
-    package var withoutBody: StoredEntry { StoredEntry(response: response, id: id, bodySize: bodySize) }
+    package var withoutBody: StoredEntry {
+        StoredEntry(response: response, id: id, bodySize: bodySize, bodyChecksum: bodyChecksum)
+    }
 }

@@ -12,14 +12,17 @@ extension SQLiteURLCache: ResponseStore {
             newest = newest ?? row.id
             guard let response = row.record.decoded?.response else { continue }
             let body = isSmall(row) ? row.body : nil
-            entries.append(StoredEntry(response: response, id: row.id, bodySize: row.bodySize, body: body))
+            entries.append(
+                StoredEntry(
+                    response: response, id: row.id, bodySize: row.bodySize, bodyChecksum: row.bodyChecksum, body: body))
         }
         if let newest { cache.markUsed(newest) } else { cache.countMiss() }
         return entries
     }
 
     package func body(of entry: StoredEntry) -> Data? {
-        cache.body(of: entry.id, url: entry.response.url) { entry.response.variantKey }
+        let known = entry.bodyChecksum.map { StoredBody(length: entry.bodySize, checksum: $0) }
+        return cache.body(of: entry.id, url: entry.response.url, known: known) { entry.response.variantKey }
     }
 
     package func store(_ response: StoredResponse, _ cached: CachedURLResponse) {

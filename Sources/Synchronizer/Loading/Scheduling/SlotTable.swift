@@ -19,7 +19,8 @@ struct SlotTable<Value> {
         get {
             contains(id) ? values[Int(id.slot)] : nil
         }
-        _modify {
+        // Inlined, because otherwise each access allocates memory for the coroutine and its optional value.
+        @inline(__always) _modify {
             if contains(id) {
                 yield &values[Int(id.slot)]
                 if values[Int(id.slot)] == nil { noteRemoval(of: id) }

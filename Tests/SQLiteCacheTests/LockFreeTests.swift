@@ -1,0 +1,137 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import SQLiteCache
+
+@Suite("Lookups without a lock", .bounded)
+struct LockFreeTests {
+    private let directory = TemporaryDirectory()
+    private let url = "https://example.com/x"
+
+    private func store(_ cache: ResponseCache, _ body: Data) throws {
+        cache.store(StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, body), keepsObject: false)
+        cache.flush()
+    }
+
+    private func rows(_ connection: ReadConnection, wanting: @escaping (StoredRow) -> Bool = { _ in true }) throws
+        -> [Data?]
+    {
+        try connection.rows(
+            of: url, urlKey: Checksum64.of(url), wanting: wanting, hasBody: { _ in false }, endsThere: false
+        ).rows.map(\.body)
+    }
+
+    private func lockFreeConnection() throws -> ReadConnection {
+        try ReadConnection(generation: directory.generation, busyTimeout: .none, locks: false)
+    }
+
+    private func execute(_ sql: String) throws {
+        try Database(path: directory.generation.database, busyTimeout: .none).execute(sql)
+    }
+
+    @Test(
+        "a lookup holds up no writer, and what a writer changes meanwhile is looked up again", arguments: [500, 5000])
+    func changeDuringLookup(_ size: Int) throws {
+        let cache = directory.cache()
+        try store(cache, Data(count: size))
+        var lookups = 0
+        let found = try cache.rows(of: url) { _ in
+            lookups += 1
+            if lookups == 1 { #expect(throws: Never.self) { try execute("DELETE FROM entries; DELETE FROM bodies") } }
+            return true
+        }
+        #expect(found.isEmpty)
+        let connection = try lockFreeConnection()
+        try store(cache, Data(count: size))
+        #expect(throws: SQLiteFailure.self) {
+            _ = try rows(connection) { _ in
+                try? execute("UPDATE entries SET used = used + 1")
+                return true
+            }
+        }
+        #expect(cache.state.withLock { $0.corrupt.count } == 0)
+    }
+
+    @Test("while a writer has a journal, a lookup takes a lock, and finds what was committed")
+    func journal() throws {
+        let cache = directory.cache()
+        try store(cache, Data([1]))
+        let connection = try lockFreeConnection()
+        #expect(try rows(connection) == [Data([1])])
+        let writer = try Database(path: directory.generation.database, busyTimeout: .none)
+        try writer.execute("BEGIN IMMEDIATE; DELETE FROM entries")
+        let failure = #expect(throws: SQLiteFailure.self) { _ = try rows(connection) }
+        #expect(failure?.isBusy == true)
+        #expect(cache.rows(of: url) { _ in true }.first?.body == Data([1]))
+        try writer.execute("COMMIT")
+        #expect(try rows(connection).isEmpty)
+        #expect(cache.rows(of: url).isEmpty)
+    }
+
+    @Test("a connection without locks sees at once that its database was removed, replaced, or cut off")
+    func replacedFiles() throws {
+        try store(directory.cache(), Data([1]))
+        let changes: [(String) throws -> Void] = [
+            { #expect(truncate($0, 30) == 0) }, { #expect(rename($0, $0 + "-away") == 0) },
+            { try Data(count: 8192).write(to: URL(fileURLWithPath: $0)) },
+        ]
+        for change in changes {
+            let connection = try lockFreeConnection()
+            let path = try directory.generation.database
+            let kept = try Data(contentsOf: URL(fileURLWithPath: path))
+            try change(path)
+            #expect(throws: SQLiteFailure.self) { _ = try rows(connection) }
+            try kept.write(to: URL(fileURLWithPath: path))
+            #expect(chmod(path, 0o600) == 0)
+        }
+        let connection = try lockFreeConnection()
+        #expect(try directory.generation.retire(from: directory.files))
+        #expect(throws: SQLiteFailure.self) { _ = try rows(connection) }
+    }
+
+    @Test("a writer without a journal of its own shows one while it changes anything")
+    func announcedChanges() throws {
+        try store(directory.cache(), Data([1]))
+        let generation = try directory.generation
+        let writer = try WriteConnection(
+            directory: directory.files, generation: generation, busyTimeout: .none, hasJournal: false)
+        let connection = try lockFreeConnection()
+        try writer.transaction {
+            let failure = #expect(throws: SQLiteFailure.self) { _ = try rows(connection) }
+            #expect(failure?.isBusy == true)
+        }
+        #expect(FileSystem.status(generation.journal) == nil)
+        #expect(try rows(connection) == [Data([1])])
+    }
+
+    @Test("a large body that was verified a moment ago is verified again once its file was touched")
+    func verifiedFiles() throws {
+        let body = Sample.body(600_000, seed: 3)
+        try store(directory.cache(), body)
+        let generation = try directory.generation
+        let folder = try OpenDirectory(generation.path)
+        let name = try #require(try FileManager.default.contentsOfDirectory(atPath: generation.bodies.settled).first)
+        let id = try #require(Int64(name))
+        let expected = StoredBody(length: body.count, checksum: body.withUnsafeBytes { Checksum64.of($0) })
+        let file = open(generation.bodies.settledPath(id), O_RDWR)
+        defer { close(file) }
+        let stamp = try #require(FileStamp(file))
+        for (delay, isRemembered) in [(0.0, false), (10, true)] {
+            let verified = VerifiedFiles { Date(timeIntervalSince1970: stamp.changedAt + delay) }
+            for _ in 0..<2 {
+                guard case .complete(body) = BodyFiles.read(id, expecting: expected, in: folder, verified: verified)
+                else { return #expect(Bool(false), "it is intact") }
+                #expect(verified.contains(id, stamp) == isRemembered)
+            }
+            // The next stamp comes with the system's next tick.
+            guard isRemembered else { continue }
+            while FileStamp(file) == stamp { #expect(pwrite(file, [body[500_000] ^ 1], 1, 500_000) == 1) }
+            guard case .corrupt = BodyFiles.read(id, expecting: expected, in: folder, verified: verified)
+            else { return #expect(Bool(false), "a bit has changed") }
+        }
+    }
+}
