@@ -54,17 +54,14 @@ struct Exchange: Sendable {
     static func origin(of url: String) -> String? {
         let bytes = url.utf8
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        // Mostly the result is the only text that is created.
-        let isLowercase = bytes.starts(with: "http:".utf8) || bytes.starts(with: "https:".utf8)
-        let scheme = isLowercase ? url[..<colon] : url[..<colon].lowercased()[...]
-        guard isLowercase || scheme == "http" || scheme == "https" else { return nil }
+        let scheme = url[..<colon].lowercased()
+        guard scheme == "http" || scheme == "https" else { return nil }
         let rest = bytes[colon...].dropFirst()
         guard rest.starts(with: "//".utf8) else { return "" }
         let authority = rest.dropFirst(2)
         let end = authority.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
         guard authority.startIndex < end ?? authority.endIndex else { return "" }
-        let last = end ?? authority.endIndex
-        return isLowercase ? String(url[..<last]) : scheme + String(url[colon..<last])
+        return scheme + String(url[colon..<(end ?? authority.endIndex)])
     }
 
     /// Whether a method can be sent: libcurl would send line breaks in it as they are.

@@ -140,9 +140,8 @@ extension LoadMachine {
 
     /// Frees a network slot for a visible load; returns whether it did.
     private mutating func preempt() -> Bool {
-        // Without the second condition, the closure would copy the machine for most loads.
-        guard visibleCount > 0, network.hasSpeculative,
-            let id = network.toPreempt(for: { mayStart($0.id, rank: $0.rank) }), let download = downloads[id]
+        guard visibleCount > 0, let id = network.toPreempt(for: { mayStart($0.id, rank: $0.rank) }),
+            let download = downloads[id]
         else { return false }
         leaveStage(of: download, id: id)
         actions.append(.restart(id))

@@ -38,9 +38,6 @@ struct NetworkQueue: Sendable {
     /// How many of them are speculative: usually none.
     private var speculative = 0
 
-    /// Whether a running download is speculative.
-    var hasSpeculative: Bool { speculative > 0 }
-
     var isIdle: Bool { hosts.isEmpty && ready.isEmpty && running.isEmpty && hostIDs.isIdle && names.isEmpty }
 
     /// Whether there is a free slot, for some host.
@@ -137,7 +134,7 @@ struct NetworkQueue: Sendable {
     /// The speculative download that must give its slot to a waiting visible one: the least urgent, and of those the one that
     /// started last, because it has the least progress to lose.
     func toPreempt(for isAllowed: (Waiting) -> Bool) -> SlotID? {
-        guard hasSpeculative else { return nil }
+        guard speculative > 0 else { return nil }
         if !mayStart, let next, next.rank.priority.isVisible, isAllowed(next), let victim = leastUrgent(on: nil) {
             return victim
         }

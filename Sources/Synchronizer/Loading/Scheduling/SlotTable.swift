@@ -16,9 +16,8 @@ struct SlotTable<Value> {
 
     /// The value with that ID. A new value replaces an older one in the same slot.
     subscript(id: SlotID) -> Value? {
-        // A getter would copy the value, and count its references, for each look at one of its properties.
-        _read {
-            if contains(id) { yield values[Int(id.slot)] } else { yield nil }
+        get {
+            contains(id) ? values[Int(id.slot)] : nil
         }
         _modify {
             if contains(id) {
