@@ -45,7 +45,14 @@ final class NginxServer {
         throw BenchmarkError("nginx does not start")
     }
 
+    /// A server that runs already, for a profiler that cannot start one.
+    init(at origin: String) throws {
+        scratch = try Scratch()
+        (plain, secure, authority) = (origin, origin, "")
+    }
+
     deinit {
+        guard process.isRunning else { return }
         try? lifeline.fileHandleForWriting.close()
         process.waitUntilExit()
     }

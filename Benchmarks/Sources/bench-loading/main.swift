@@ -24,7 +24,9 @@ if arguments.count > 2, arguments[1] == "--disk" {
         exit(0)
     }
     if arguments.count > 2, arguments[1] == "--profile" {
-        try await PeerRows(server: try NginxServer()).profile(rounds: Int(arguments[2]) ?? 1)
+        // bench-loading --profile ROUNDS [ORIGIN]
+        let server = try arguments.count > 3 ? NginxServer(at: arguments[3]) : NginxServer()
+        try await PeerRows(server: server).profile(rounds: Int(arguments[2]) ?? 1)
         exit(0)
     }
 #endif
