@@ -84,4 +84,6 @@ private struct StoringOnly: Resource {
     var parse: @Sendable (Data) throws -> Bool { { _ in true } }
 
     static var parsesQuickly: Bool { true }
+
+    static var acceptsEmptyBody: Bool { true }
 }

@@ -4,23 +4,11 @@ import HTTPCaching
 // Makes objects from bodies.
 extension Loader {
     func parse(_ id: Machine.ParseID, parse: ParseRecord, of fetched: Fetched) {
-        let (request, key) = (parse.job.request, parse.job.memoryKey)
+        let key = parse.job.memoryKey
         parse.previews?.stop()
         let mayBeKept = state.withLock { $0.downloads[parse.download]?.isInvalidated == false }
-        let result: LoadResult
-        do {
-            let loaded = try reusedObject(for: parse, from: fetched) ?? parsed(parse, of: fetched)
-            if mayBeKept, let key { memory.remember(key, loaded) }
-            result = .success(loaded)
-        } catch {
-            if parse.cancellation?.isCancelled != true {
-                removeStored(for: request, redirectedTo: fetched.trace.redirects.last)
-            }
-            result = .failure(
-                .undecodable(
-                    error,
-                    .init(url: request.url, trace: fetched.trace, head: fetched.response, body: fetched.body)))
-        }
+        let result = result(of: parse, from: fetched)
+        if mayBeKept, let key, case .success(let loaded) = result { memory.remember(key, loaded) }
         let isInvalidated = update { state in
             state.note(result, of: id)
             state.ended = (id, result)
@@ -29,6 +17,23 @@ extension Loader {
             return state.downloads[parse.download]?.isInvalidated ?? true
         }
         if isInvalidated, mayBeKept, let key { memory.forgetObject(key) }
+    }
+
+    private func result(of parse: ParseRecord, from fetched: Fetched) -> LoadResult {
+        let request = parse.job.request
+        let context = {
+            SynchronizerError.Context(
+                url: request.url, trace: fetched.trace, head: fetched.response, body: fetched.body)
+        }
+        guard !fetched.body.isEmpty || parse.job.acceptsEmptyBody else { return .failure(.noData(context())) }
+        do {
+            return .success(try reusedObject(for: parse, from: fetched) ?? parsed(parse, of: fetched))
+        } catch {
+            if parse.cancellation?.isCancelled != true {
+                removeStored(for: request, redirectedTo: fetched.trace.redirects.last)
+            }
+            return .failure(.undecodable(error, context()))
+        }
     }
 
     /// Invalidates cache keys (RFC 9111 §4.4): objects in memory, and loads in flight other than this one.
@@ -56,7 +61,7 @@ extension Loader {
     func parsed(_ parse: ParseRecord, of fetched: Fetched) throws -> LoadedObject {
         let begin = time.now
         let flag = parse.cancellation
-        let parsed = try ParseCancellation.with({ flag?.isCancelled ?? false }) { try parse.job.parse(fetched.body) }
+        let parsed = try ParseCancellation.with({ flag?.isCancelled ?? false }) { try parse.job.parse(fetched) }
         var trace = fetched.trace
         trace.parse = max(0, time.now.timeIntervalSince(begin))
         return LoadedObject(
@@ -68,6 +73,7 @@ extension Loader {
 
     /// An object made from the same bytes: shown meanwhile, or kept in memory.
     private func reusedObject(for parse: ParseRecord, from fetched: Fetched) -> LoadedObject? {
+        if parse.job.isOfHead { return nil }
         if case .reported(let shown) = parse.stored, shown.value.body == fetched.body {
             return shown.value.object.reused(for: fetched)
         }
