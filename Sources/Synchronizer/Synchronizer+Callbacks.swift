@@ -104,7 +104,7 @@ extension SynchronizerResult where Object: Sendable {
         switch outcome {
         case .success(let loaded):
             self = loaded.result(of: type)
-        case .failure(.emptyBody):
+        case .failure(.noData):
             self = .noData
         case .failure(let error):
             self = .error(error.unwrapped)

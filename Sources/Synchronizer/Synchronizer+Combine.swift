@@ -69,29 +69,50 @@
 
         /// Subscribes; the load begins when the subscriber requests a value.
         public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == any Error {
-            subscriber.receive(subscription: LoadSubscription(subscriber, start: start))
+            let subscription = LoadSubscription(
+                to: .init(receive: { subscriber.receive($0) }, complete: { subscriber.receive(completion: $0) }),
+                start: start)
+            subscriber.receive(subscription: subscription)
         }
     }
 
     /// Passes events to a subscriber as it requests them, one at a time.
-    // `@unchecked Sendable`: the subscriber, which Combine does not declare Sendable, is called by one thread at a time, as
-    // `isCalling` ensures.
-    private final class LoadSubscription<S: Subscriber>: Subscription, @unchecked Sendable
-    where S.Failure == any Error, S.Input: Sendable {
+    private final class LoadSubscription<Value: Sendable>: Subscription, Sendable {
+        // `@unchecked Sendable`: Combine declares no subscriber Sendable, and calls it from any thread, one at a time, as
+        // `isCalling` ensures here.
+        struct Downstream: @unchecked Sendable {
+            let receive: (Value) -> Subscribers.Demand
+            let complete: (Subscribers.Completion<any Error>) -> Void
+        }
+
         private struct State {
-            var subscriber: S?
-            var start: LoadPublisher<S.Input>.Start?
+            var downstream: Downstream?
+            var start: LoadPublisher<Value>.Start?
             var cancel: CancelLoading?
             var demand = Subscribers.Demand.none
-            var value: S.Input?
+            var value: Value?
             var completion: Subscribers.Completion<any Error>?
             var isCalling = false
+
+            /// The next event to deliver; nil if there is none, or if another thread is delivering.
+            mutating func next() -> (Downstream, LoadPublisher<Value>.Event)? {
+                guard !isCalling, let downstream else { return nil }
+                if let value, demand > 0 {
+                    self.value = nil
+                    demand -= 1
+                    isCalling = true
+                    return (downstream, .value(value))
+                }
+                guard value == nil, let completion else { return nil }
+                self.downstream = nil
+                return (downstream, .completion(completion))
+            }
         }
 
         private let state: Locked<State>
 
-        init(_ subscriber: S, start: @escaping LoadPublisher<S.Input>.Start) {
-            state = Locked(State(subscriber: subscriber, start: start))
+        init(to downstream: Downstream, start: @escaping LoadPublisher<Value>.Start) {
+            state = Locked(State(downstream: downstream, start: start))
         }
 
         func request(_ demand: Subscribers.Demand) {
@@ -103,20 +124,20 @@
             let cancel = start { [weak self] in self?.receive($0) }
             let isOver = state.withLock { state in
                 state.cancel = cancel
-                return state.subscriber == nil
+                return state.downstream == nil
             }
             if isOver { cancel() }
         }
 
         func cancel() {
             let (cancel, dropped) = state.withLock { state in
-                (state.cancel.take(), (state.subscriber.take(), state.start.take()))
+                (state.cancel.take(), (state.downstream.take(), state.start.take()))
             }
             withExtendedLifetime(dropped) {}  // released after unlocking
             cancel?()
         }
 
-        private func receive(_ event: LoadPublisher<S.Input>.Event) {
+        private func receive(_ event: LoadPublisher<Value>.Event) {
             state.withLock { state in
                 switch event {
                 case .value(let value): state.value = value
@@ -128,34 +149,18 @@
 
         /// Delivers what is requested. A thread that finds another one delivering leaves it the work.
         private func deliver() {
-            while let (subscriber, event) = state.withLock({ $0.next() }) {
+            while let (downstream, event) = state.withLock({ $0.next() }) {
                 switch event {
                 case .value(let value):
-                    let more = subscriber.receive(value)
+                    let more = downstream.receive(value)
                     state.withLock { state in
                         state.demand += more
                         state.isCalling = false
                     }
                 case .completion(let completion):
-                    return subscriber.receive(completion: completion)
+                    return downstream.complete(completion)
                 }
             }
-        }
-    }
-
-    extension LoadSubscription.State {
-        /// The next event to deliver; nil if there is none, or if another thread is delivering.
-        fileprivate mutating func next() -> (S, LoadPublisher<S.Input>.Event)? {
-            guard !isCalling, let subscriber else { return nil }
-            if let value, demand > 0 {
-                self.value = nil
-                demand -= 1
-                isCalling = true
-                return (subscriber, .value(value))
-            }
-            guard value == nil, let completion else { return nil }
-            self.subscriber = nil
-            return (subscriber, .completion(completion))
         }
     }
 #endif

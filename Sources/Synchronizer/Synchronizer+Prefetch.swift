@@ -88,4 +88,6 @@ private struct StoringOnly: SpooledResource {
     func object(from body: StoredBytes) -> Bool { true }
 
     static var parsesQuickly: Bool { true }
+
+    static var acceptsEmptyBody: Bool { true }
 }

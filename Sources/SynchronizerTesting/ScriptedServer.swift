@@ -22,9 +22,12 @@ public final class ScriptedServer: Sendable {
     private let journal = Observed(Journal())
     private let engine: ServerEngine
 
-    /// Starts a server. `handler` answers requests without a queued reply or a route; without a handler, a 404 does.
+    /// Starts a server.
     ///
-    /// - Parameter port: 0 lets the system choose. Another number restarts a server at the port of an earlier one.
+    /// - Parameters:
+    ///   - port: 0 lets the system choose. Another number restarts a server at the port of an earlier one.
+    ///   - handler: answers requests without a queued reply or a route; by default with a 404.
+    /// - Throws: an error that names the system call that failed, such as `bind` if the port is taken.
     public init(
         port: UInt16 = 0, handler: @escaping @Sendable (RecordedRequest) -> Reply = { Reply("no \($0)", status: 404) }
     ) throws {

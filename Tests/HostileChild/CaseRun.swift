@@ -83,7 +83,8 @@ struct CaseRun {
 
     private func outcome(_ resource: DataResource) async -> HostileCase.Outcome {
         do {
-            return .response(status: 200, body: try await synchronizer.load(resource))
+            let loaded = try await synchronizer.loaded(resource)
+            return .response(status: (loaded.response as? HTTPURLResponse)?.statusCode ?? 0, body: loaded.object)
         } catch let error as SynchronizerError {
             return Self.outcome(error)
         } catch {
@@ -94,7 +95,7 @@ struct CaseRun {
     private static func outcome(_ error: SynchronizerError) -> HostileCase.Outcome {
         switch error {
         case .status(let response, let context): .response(status: response.statusCode, body: context.body ?? Data())
-        case .emptyBody(let context):
+        case .noData(let context):
             .response(status: (context.response as? HTTPURLResponse)?.statusCode ?? 0, body: Data())
         case .tooLarge: .tooLarge
         case .transport(let error as URLError, _): .error(error.code)

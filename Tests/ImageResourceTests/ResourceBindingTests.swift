@@ -259,11 +259,14 @@
         @Test("no data is no object", arguments: [false, true])
         func noData(showsPreviews: Bool) async throws {
             bench.server["/a"] = Reply("")
-            let shown = Shown<DataResource>(synchronizer)
-            shown.load(bytes("/a"), showsPreviews: showsPreviews)
+            let shown = Shown<JSONResource<Int>>(synchronizer)
+            shown.load(JSONResource(url: bench.server.url("/a")), showsPreviews: showsPreviews)
             #expect(try await shown.end() == ["loading", "failure"])
-            guard case .failure(let error)? = shown.binding?.phase else { return }
-            #expect(error as? ResourceBindingError == .noData)
+            guard case .failure(SynchronizerError.noData(let context))? = shown.binding?.phase else {
+                Issue.record("\(String(describing: shown.binding?.phase))")
+                return
+            }
+            #expect(context.url == bench.server.url("/a"))
         }
 
         @Test("after a cancel the preview stays, and the load ends")

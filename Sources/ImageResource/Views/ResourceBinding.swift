@@ -116,7 +116,9 @@ public final class ResourceBinding<R: Resource> {
             switch result {
             case .success(let object): self?.finish(token, result: .success(object))
             case .error(let error): self?.finish(token, result: .failure(error))
-            case .noData: self?.finish(token, result: .failure(ResourceBindingError.noData))
+            case .noData:
+                let context = SynchronizerError.Context(url: identity.request.url, trace: LoadTrace())
+                self?.finish(token, result: .failure(SynchronizerError.noData(context)))
             }
         }
     }
@@ -130,8 +132,7 @@ public final class ResourceBinding<R: Resource> {
                 case .preview: self?.preview(token, object: update.object, isPart: true)
                 case .fresh, .unchanged: self?.finish(token, result: .success(update.object))
                 }
-            case .failure(.emptyBody): self?.finish(token, result: .failure(ResourceBindingError.noData))
-            case .failure(let error): self?.finish(token, result: .failure(error))
+            case .failure(let error): self?.finish(token, result: .failure(error.unwrapped))
             }
         }
     }
@@ -165,12 +166,6 @@ public final class ResourceBinding<R: Resource> {
         self.phase = phase
         show(phase)
     }
-}
-
-/// Why a binding shows nothing although no load has failed.
-public enum ResourceBindingError: Error, Sendable {
-    /// The server answered successfully with an empty body.
-    case noData
 }
 
 /// Cancels the load that it holds when it gets another one, and when it is released.

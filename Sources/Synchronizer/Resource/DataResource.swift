@@ -26,4 +26,7 @@ public struct DataResource: Resource {
 
     /// True: there is nothing to parse.
     public static var parsesQuickly: Bool { true }
+
+    /// True: an empty body gives empty data.
+    public static var acceptsEmptyBody: Bool { true }
 }

@@ -17,7 +17,7 @@ public protocol Resource<ParsedObject>: Sendable {
     /// retried. Loads with equal method, URL, headers and cache policy are coalesced.
     func request() -> URLRequest
 
-    /// Parses the whole body, which is not empty, on a background thread. Its error reaches the caller as
+    /// Parses the whole body, which is not empty unless ``acceptsEmptyBody`` is true, on a background thread. Its error reaches the caller as
     /// ``SynchronizerError/undecodable(_:_:)``. Long work should check ``ParseCancellation`` regularly.
     var parse: @Sendable (Data) throws -> ParsedObject { get }
 
@@ -33,6 +33,9 @@ public protocol Resource<ParsedObject>: Sendable {
     /// Whether the parse takes only a few microseconds for a body of any size. Then it runs on the thread that received the
     /// bytes, because switching threads would take longer.
     static var parsesQuickly: Bool { get }
+
+    /// Whether a success without a body is parsed, as that of a `HEAD`, or a `DELETE` with 204. Otherwise it is `.noData`.
+    static var acceptsEmptyBody: Bool { get }
 
     /// The largest accepted body in bytes; nil for the limit of the configuration.
     var maximumSize: Int? { get }
@@ -53,6 +56,9 @@ extension Resource {
 
     /// By default false: the parse has a thread of its own.
     public static var parsesQuickly: Bool { false }
+
+    /// By default false: an empty body is `.noData`.
+    public static var acceptsEmptyBody: Bool { false }
 
     /// By default nil: the limit of the configuration applies.
     public var maximumSize: Int? { nil }

@@ -9,8 +9,9 @@ public enum SynchronizerError: Error, Sendable {
     case transport(any Error, Context)
     /// The final response has a status outside 200–299.
     case status(HTTPURLResponse, Context)
-    /// The response is a success with an empty body: `SynchronizerResult` has `.noData` for it.
-    case emptyBody(Context)
+    /// The response is a success with an empty body, which the resource does not accept (``Resource/acceptsEmptyBody``).
+    /// `SynchronizerResult` has `.noData` for it.
+    case noData(Context)
     /// The body exceeds the limit, in bytes; the rest was not read.
     case tooLarge(limit: Int, Context)
     /// The body could not be parsed. The error is the one that ``Resource/parse`` threw; the stored response was removed.
@@ -75,7 +76,7 @@ extension SynchronizerError {
     public var context: Context {
         switch self {
         case .invalidRequest(let context), .transport(_, let context), .status(_, let context),
-            .emptyBody(let context), .tooLarge(_, let context), .undecodable(_, let context), .file(_, let context),
+            .noData(let context), .tooLarge(_, let context), .undecodable(_, let context), .file(_, let context),
             .notCached(let context), .hookFailed(_, let context):
             return context
         }
@@ -88,7 +89,7 @@ extension SynchronizerError {
         case .invalidRequest: return .invalidRequest(context)
         case .transport(let error, _): return .transport(error, context)
         case .status(let response, _): return .status(response, context)
-        case .emptyBody: return .emptyBody(context)
+        case .noData: return .noData(context)
         case .tooLarge(let limit, _): return .tooLarge(limit: limit, context)
         case .undecodable(let error, _): return .undecodable(error, context)
         case .file(let error, _): return .file(error, context)
@@ -121,7 +122,7 @@ extension SynchronizerError: CustomStringConvertible, LocalizedError {
         case .invalidRequest: return "\(subject): \(Self.whyInvalid(url))"
         case .transport(let error, _): return "\(subject): \(Self.words(for: error))"
         case .status(let response, _): return "\(subject): the server answered \(response.statusCode)"
-        case .emptyBody: return "\(subject): the body is empty"
+        case .noData: return "\(subject): the body is empty"
         case .tooLarge(let limit, _): return "\(subject): the body is larger than \(limit) bytes"
         case .undecodable(let error, _): return "\(subject): the body could not be parsed: \(error)"
         case .file(let error, _): return "\(subject): \(error)"

@@ -4,10 +4,21 @@ import Foundation
 public enum SynchronizerResult<Object> {
     /// The object, parsed.
     case success(Object)
-    /// The response is a success with an empty body, so there is nothing to parse.
+    /// The response is a success with an empty body, which the resource does not accept (``Resource/acceptsEmptyBody``).
     case noData
     /// The load failed with a ``SynchronizerError``.
     case error(any Error)
+}
+
+extension SynchronizerResult {
+    /// Returns the object. Throws the error, or ``SynchronizerError/noData(_:)``, whose context is empty then.
+    public func get() throws -> Object {
+        switch self {
+        case .success(let object): return object
+        case .noData: throw SynchronizerError.noData(.init(url: nil, trace: LoadTrace()))
+        case .error(let error): throw error
+        }
+    }
 }
 
 extension SynchronizerResult: Sendable where Object: Sendable {}

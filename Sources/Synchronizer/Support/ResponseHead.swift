@@ -1,13 +1,13 @@
 import Foundation
 import HTTPCaching
 
-/// A response without its body. A `URLResponse` is created only when a caller reads it: on Linux, creating an
+/// A response without its body, as an ``EmptyResource`` gives it. A `URLResponse` is created only when a caller reads it: on Linux, creating an
 /// `HTTPURLResponse` costs as much as reading 20 KB from the disk.
-package struct ResponseHead: Sendable {
+public struct ResponseHead: Sendable {
     /// The URL that was requested: that of the last redirect.
-    package let url: URL?
+    public let url: URL?
     /// The status code; 200 for a response that isn't HTTP, such as that of a `file:` URL.
-    package let status: Int
+    public let status: Int
     /// The field lines; none if the response isn't HTTP.
     package let fields: HTTPFields
     /// Whether this is a response of HTTP.
@@ -40,11 +40,11 @@ package struct ResponseHead: Sendable {
     /// Whether the final response is still to come (RFC 9110 §15.2). After a 101 none would.
     package var isInterim: Bool { (100..<200).contains(status) && status != 101 }
 
-    /// The value of a field; nil if there is none.
-    package func value(of field: String) -> String? { fields[field] }
+    /// The value of a field, whose name may be in any case; nil if there is none. Several lines are joined by commas.
+    public func value(of field: String) -> String? { fields[field] }
 
     /// The response as Foundation has it. Unless Foundation created it in the first place, each call creates another.
-    package var urlResponse: URLResponse {
+    public var urlResponse: URLResponse {
         if let original { return original }
         let url = url ?? URL(fileURLWithPath: "/")
         return httpResponse ?? URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Reply {
-    /// One thing that a scripted reply does: see ``Reply/script(_:)-([Piece])``.
+    /// One thing that a scripted reply does: see ``Reply/script(_:)-([Reply.Piece])``.
     public enum Piece: Sendable {
         /// Sends bytes.
         case bytes(Data)

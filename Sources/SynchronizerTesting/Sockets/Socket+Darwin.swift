@@ -8,7 +8,7 @@
 
     extension Socket {
         static let sendFlags: Int32 = 0
-        static let streamType = SOCK_STREAM
+        static let streamType = Darwin.SOCK_STREAM
 
         /// Keeps SIGPIPE away: there is no flag for it.
         static func silence(_ descriptor: Int32) {

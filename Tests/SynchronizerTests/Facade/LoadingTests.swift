@@ -110,7 +110,7 @@ struct LoadingTests {
     @Test("an empty body is noData for a completion, and an error for async callers")
     func emptyBody() async throws {
         bench.server["/empty"] = Reply("", status: 200)
-        let resource = DataResource(url: bench.server.url("/empty"))
+        let resource = JSONResource<Item>(url: bench.server.url("/empty"))
         let isNoData = await withCheckedContinuation { continuation in
             synchronizer.loadResource(resource, on: .global()) { result in
                 if case .noData = result {
@@ -122,7 +122,7 @@ struct LoadingTests {
         }
         #expect(isNoData)
         let error = await #expect(throws: SynchronizerError.self) { try await synchronizer.load(resource) }
-        guard case .emptyBody? = error else {
+        guard case .noData? = error else {
             Issue.record("\(String(describing: error))")
             return
         }

@@ -11,12 +11,13 @@ struct NativeHarness {
     let clock = ManualClock()
     let session: PlayedSession
     let fetcher: NativeFetcher
+    let network = NetworkSwitch()
 
     /// - Parameter server: its answers get a `Date`.
     init(cacheTime: TimeInterval? = nil, _ server: @escaping FakeTransport.Server = { _ in FakeReply(500) }) {
         let session = PlayedSession(cacheTime: cacheTime, time: clock)
         self.session = session
-        fetcher = Self.fetcher(session, clock)
+        fetcher = Self.fetcher(session, clock, network)
         serve(server)
     }
 
@@ -32,15 +33,18 @@ struct NativeHarness {
         self.init(cacheTime: cacheTime) { _ in reply }
     }
 
-    static func fetcher(_ session: PlayedSession, _ clock: ManualClock) -> NativeFetcher {
-        NativeFetcher(transport: session, cache: session.cache, time: clock, injection: session.injection)
+    static func fetcher(
+        _ session: PlayedSession, _ clock: ManualClock, _ network: NetworkSwitch = NetworkSwitch()
+    ) -> NativeFetcher {
+        NativeFetcher(
+            transport: session, cache: session.cache, time: clock, injection: session.injection, network: network)
     }
 
     /// A synchronizer over the session, with the retries of the default.
     func synchronizer() -> Synchronizer {
         var configuration = Synchronizer.Configuration(urlCache: session.cache)
         configuration.time = clock
-        return Synchronizer(configuration: configuration, fetcher: fetcher)
+        return Synchronizer(configuration: configuration, fetcher: fetcher, network: network)
     }
 
     func request(_ change: (inout URLRequest) -> Void = { _ in }) -> URLRequest {

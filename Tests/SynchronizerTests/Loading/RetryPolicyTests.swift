@@ -68,7 +68,8 @@ struct RetryPolicyTests {
     func others() {
         let context = SynchronizerError.Context(url: url, trace: LoadTrace())
         let errors: [SynchronizerError] = [
-            .invalidRequest(context), .emptyBody(context), .tooLarge(limit: 1, context), .notCached(context),
+            .invalidRequest(context), .noData(context), .hookFailed(URLError(.timedOut), context),
+            .tooLarge(limit: 1, context), .notCached(context),
             .undecodable(CocoaError(.coderReadCorrupt), context), .transport(CocoaError(.fileReadNoSuchFile), context),
         ]
         for error in errors { #expect(delay(error) == nil, "\(error)") }

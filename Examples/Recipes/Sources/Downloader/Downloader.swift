@@ -16,11 +16,7 @@ struct Downloader {
 
         let (result, finish) = AsyncThrowingStream.makeStream(of: Data.self)
         let task = synchronizer.startLoading(DataResource(url: url), priority: .high) { result in
-            switch result {
-            case .success(let data): finish.yield(data)
-            case .error(let error): finish.finish(throwing: error)
-            case .noData: finish.yield(Data())
-            }
+            finish.yield(with: Result { try result.get() })
             finish.finish()
         }
         signal(SIGINT, SIG_IGN)

@@ -20,7 +20,7 @@ struct RecipeServer {
         addTokens(to: server)
         server.handle("/requests") { [server] request in
             let path = request.queryValue("path") ?? ""
-            return Reply("\(server.requests.count { $0.path == path })", fields: ["Cache-Control": "no-store"])
+            return Reply("\(server.requests.count { $0.path == path })\n", fields: ["Cache-Control": "no-store"])
         }
         print(server.port)
         fflush(nil)

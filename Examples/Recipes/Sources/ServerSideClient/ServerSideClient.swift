@@ -43,7 +43,9 @@ struct ServerSideClient {
             for customer in 0..<100 {
                 group.addTask { try await service.price(of: customer.isMultiple(of: 2) ? "tea" : "cup").cents }
             }
-            return try await group.reduce(0, +)
+            var total = 0
+            while let cents = try await group.next() { total += cents }
+            return total
         }
         print("\(total) cents")
     }

@@ -26,7 +26,7 @@ struct Answer: Sendable {
         .init(url: step.url, trace: step.trace, head: head, body: body)
     }
 
-    /// What the caller gets: only a success with a body is a result.
+    /// What the caller gets: only a success is a result.
     var result: Result<Fetched, SynchronizerError> {
         // A part is a success only if the caller requested a range.
         let isComplete = head.status != 206 || step.cacheRequest.fields.contains(FieldName.range)
@@ -36,7 +36,6 @@ struct Answer: Sendable {
             }
             return .failure(.status(response, context))
         }
-        guard !body.isEmpty || file?.count ?? 0 > 0 else { return .failure(.emptyBody(context)) }
         var fetched = Fetched(body: body, response: head, freshUntil: freshUntil, trace: step.trace)
         fetched.file = file
         fetched.isForThisLoadOnly = step.cacheRequest.isBoundToSession(

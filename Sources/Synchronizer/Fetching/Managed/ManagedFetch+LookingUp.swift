@@ -33,7 +33,8 @@ extension ManagedFetch {
             let headers = HTTPFields(context.transport.sessionHeaders(for: request))
             return FetchStep(
                 request: request, url: url,
-                cacheRequest: CacheRequest(url: url.absoluteString, sessionHeaders: headers, policy: .offline), entries: [],
+                cacheRequest: CacheRequest(url: url.absoluteString, sessionHeaders: headers, policy: .offline),
+                entries: [],
                 decision: .forward(HTTPFields(), fallback: nil, .notHTTP), trace: trace)
         default: return nil
         }

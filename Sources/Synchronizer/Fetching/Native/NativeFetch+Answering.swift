@@ -43,7 +43,6 @@ extension NativeFetch {
         if !(200..<300).contains(received.status), let response = head.httpResponse {
             return .failure(.status(response, context))
         }
-        guard received.count > 0 else { return .failure(.emptyBody(context)) }
         var trace = trace
         var freshUntil = Date.distantPast
         if let stored = storedResponse(of: task) {

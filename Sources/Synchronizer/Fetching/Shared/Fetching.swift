@@ -90,7 +90,7 @@ package enum FetchEvent: Sendable {
     case finished(Result<Fetched, SynchronizerError>)
 }
 
-/// A successful response (status 200–299) and its body, which is not empty.
+/// A successful response (status 200–299) and its body, which may be empty.
 package struct Fetched: Sendable {
     package var body: Data
     /// The body if it is in a file; then ``body`` is empty.

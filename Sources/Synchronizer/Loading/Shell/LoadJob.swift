@@ -9,6 +9,8 @@ final class LoadJob: Sendable {
     let priority: LoadPriority
     /// See ``Resource/parsesQuickly``.
     let parsesQuickly: Bool
+    /// See ``Resource/acceptsEmptyBody``.
+    let acceptsEmptyBody: Bool
     /// Whether a hook has made the request.
     let isPrepared: Bool
     private let keepsObject: Bool
@@ -24,6 +26,7 @@ final class LoadJob: Sendable {
         type = ObjectIdentifier(R.self)
         variant = resource.variant
         parsesQuickly = R.parsesQuickly
+        acceptsEmptyBody = R.acceptsEmptyBody
         request = identity.request
         self.identity = identity.sharing
         self.priority = priority
@@ -40,6 +43,7 @@ final class LoadJob: Sendable {
         type = other.type
         variant = other.variant
         parsesQuickly = other.parsesQuickly
+        acceptsEmptyBody = other.acceptsEmptyBody
         keepsObject = other.keepsObject
         self.request = request
         self.identity = identity
@@ -69,6 +73,7 @@ final class LoadJob: Sendable {
     ///
     /// - Parameter stream: a parse of the body while it arrived.
     func parse(_ fetched: Fetched, _ stream: StreamRun?) throws -> (object: any Sendable, cost: Int) {
+        if isOfHead { return (fetched.response, 0) }
         if options.file != nil, let streaming = resource as? any StreamingResource {
             return try Self.parse(fetched, stream, as: streaming)
         }
@@ -104,6 +109,9 @@ final class LoadJob: Sendable {
         let object = try resource.parse(data)
         return (object, resource.cost(of: object, size: data.count))
     }
+
+    /// Whether the object is made from the head of the response, so that equal bodies do not give equal objects.
+    var isOfHead: Bool { type == ObjectIdentifier(EmptyResource.self) }
 
     /// Makes previews of the body while it arrives; nil if the resource has none.
     func makePreviewer() -> PreviewRun.Preview? {

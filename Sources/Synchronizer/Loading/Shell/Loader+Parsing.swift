@@ -4,30 +4,11 @@ import HTTPCaching
 // Makes objects from bodies.
 extension Loader {
     func parse(_ id: Machine.ParseID, parse: ParseRecord, of fetched: Fetched) {
-        let (request, key) = (parse.job.request, parse.job.memoryKey)
+        let key = parse.job.memoryKey
         parse.previews?.stop()
         let mayBeKept = state.withLock { $0.downloads[parse.download]?.isInvalidated == false }
-        let result: LoadResult
-        do {
-            let loaded = try reusedObject(for: parse, from: fetched) ?? parsed(parse, of: fetched)
-            if mayBeKept, let key { memory.remember(key, loaded) }
-            result = .success(loaded)
-        } catch let error as FileError {
-            // The response is as good as before.
-            let context = SynchronizerError.Context(
-                url: request.url, trace: fetched.trace, head: fetched.response, body: nil)
-            result = .failure(.file(error, context))
-        } catch {
-            if parse.cancellation?.isCancelled != true {
-                removeStored(for: request, redirectedTo: fetched.trace.redirects.last)
-            }
-            result = .failure(
-                .undecodable(
-                    error,
-                    .init(
-                        url: request.url, trace: fetched.trace, head: fetched.response,
-                        body: fetched.file == nil ? fetched.body : nil)))
-        }
+        let result = result(of: parse, from: fetched)
+        if mayBeKept, let key, case .success(let loaded) = result { memory.remember(key, loaded) }
         let isInvalidated = update { state in
             state.note(result, of: id)
             state.ended = (id, result)
@@ -36,6 +17,26 @@ extension Loader {
             return state.downloads[parse.download]?.isInvalidated ?? true
         }
         if isInvalidated, mayBeKept, let key { memory.forgetObject(key) }
+    }
+
+    private func result(of parse: ParseRecord, from fetched: Fetched) -> LoadResult {
+        let request = parse.job.request
+        let context = {
+            SynchronizerError.Context(
+                url: request.url, trace: fetched.trace, head: fetched.response,
+                body: fetched.file == nil ? fetched.body : nil)
+        }
+        guard fetched.storedBytes.count > 0 || parse.job.acceptsEmptyBody else { return .failure(.noData(context())) }
+        do {
+            return .success(try reusedObject(for: parse, from: fetched) ?? parsed(parse, of: fetched))
+        } catch let error as FileError {
+            return .failure(.file(error, context()))  // The response is as good as before.
+        } catch {
+            if parse.cancellation?.isCancelled != true {
+                removeStored(for: request, redirectedTo: fetched.trace.redirects.last)
+            }
+            return .failure(.undecodable(error, context()))
+        }
     }
 
     /// Invalidates cache keys (RFC 9111 §4.4): objects in memory, and loads in flight other than this one.
@@ -77,6 +78,7 @@ extension Loader {
 
     /// An object made from the same bytes: shown meanwhile, or kept in memory.
     private func reusedObject(for parse: ParseRecord, from fetched: Fetched) -> LoadedObject? {
+        if parse.job.isOfHead { return nil }
         if case .reported(let shown) = parse.stored, shown.value.body == fetched.body {
             return shown.value.object.reused(for: fetched)
         }

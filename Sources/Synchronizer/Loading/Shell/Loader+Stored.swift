@@ -24,7 +24,7 @@ extension Loader {
     }
 
     private func storedObject(for parse: ParseRecord, from fetched: Fetched) throws -> LoadedObject {
-        if let key = parse.job.memoryKey, let old = memory.recall(key), old.isMade(from: fetched) {
+        if !parse.job.isOfHead, let key = parse.job.memoryKey, let old = memory.recall(key), old.isMade(from: fetched) {
             return old.reused(for: fetched)
         }
         return try parsed(parse, of: fetched)

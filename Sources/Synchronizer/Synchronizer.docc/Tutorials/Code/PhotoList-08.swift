@@ -14,8 +14,8 @@ struct Photo: Decodable, Identifiable, Sendable {
 
 extension Photo {
     /// Exactly what a row shows, so that a prefetched thumbnail is the one that the row finds.
-    var thumbnail: ImageResource {
-        ImageResource(request: URLRequest(url: url), sizing: Photo.thumbnailSizing)
+    var thumbnail: RemoteImage {
+        RemoteImage(request: URLRequest(url: url), sizing: Photo.thumbnailSizing)
     }
 
     static let thumbnailSizing = ImageSizing.space(CGSize(width: 80, height: 80), scale: 3)

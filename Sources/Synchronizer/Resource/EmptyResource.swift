@@ -1,0 +1,36 @@
+import Foundation
+
+/// The head of a response whose body is empty or does not matter: that of a `HEAD`, or of a `DELETE`.
+///
+/// ```swift
+/// let head = try await synchronizer.load(EmptyResource(url: url))
+/// print(head.value(of: "Content-Length") as Any)
+/// ```
+public struct EmptyResource: Resource {
+    /// Loads of a `HEAD` or `GET` with equal URL and headers are coalesced.
+    public let identity: ResourceIdentity
+
+    /// Creates a resource for the head of the response to a request with this method.
+    public init(url: URL, method: String = "HEAD") {
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        self.init(request: request)
+    }
+
+    /// Creates a resource for the head of the response to a request. A body is received, and dropped.
+    public init(request: URLRequest) {
+        identity = ResourceIdentity(request)
+    }
+
+    /// The request with which it was created.
+    public func request() -> URLRequest { identity.request }
+
+    /// Always throws: the synchronizer makes the object from the head of the response, not from the body.
+    public var parse: @Sendable (Data) throws -> ResponseHead { { _ in throw CocoaError(.featureUnsupported) } }
+
+    /// True: there is nothing to parse.
+    public static var parsesQuickly: Bool { true }
+
+    /// True: the body does not matter.
+    public static var acceptsEmptyBody: Bool { true }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import Synchronizer
+
+@Suite("Responses without a body", .bounded)
+struct EmptyTests {
+    let bench: Workbench
+    let synchronizer: Synchronizer
+
+    init() throws {
+        bench = try Workbench()
+        synchronizer = bench.synchronizer()
+    }
+
+    private func request(_ method: String, _ target: String) -> URLRequest {
+        var request = URLRequest(url: bench.server.url(target))
+        request.httpMethod = method
+        return request
+    }
+
+    @Test("are successes for DataResource and EmptyResource", arguments: ["HEAD", "DELETE", "GET"])
+    func accepted(method: String) async throws {
+        bench.server["/a"] = Reply(status: method == "DELETE" ? 204 : 200, fields: ["ETag": "\"1\"", "A": "b"])
+        #expect(try await synchronizer.load(DataResource(request: request(method, "/a"))).isEmpty)
+        let head = try await synchronizer.load(EmptyResource(request: request(method, "/a")))
+        #expect(head.status == (method == "DELETE" ? 204 : 200))
+        #expect(head.url == bench.server.url("/a") && head.value(of: "etag") == "\"1\"" && head.value(of: "B") == nil)
+        #expect((head.urlResponse as? HTTPURLResponse)?.value(forHTTPHeaderField: "A") == "b")
+    }
+
+    @Test("fail with noData for other resources, which keeps the response", arguments: ["HEAD", "DELETE", "GET"])
+    func refused(method: String) async throws {
+        bench.server["/a"] = Reply(status: 204)
+        let resource = JSONResource<[Int]>(request: request(method, "/a"))
+        let error = await #expect(throws: SynchronizerError.self) { try await synchronizer.load(resource) }
+        guard case .noData(let context)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect((context.response as? HTTPURLResponse)?.statusCode == 204)
+    }
+
+    @Test("share a transfer with loads that do not accept them")
+    func shared() async throws {
+        let gate = Gate()
+        bench.server["/a"] = Reply("").waiting(for: gate)
+        var request = URLRequest(url: bench.server.url("/a"))
+        request.setValue("application/json", forHTTPHeaderField: "Accept")
+        let (data, json) = (DataResource(request: request), JSONResource<[Int]>(request: request))
+        let accepting = Task { try await synchronizer.load(data) }
+        let refusing = Task { try await synchronizer.load(json) }
+        try await waitUntil("both wait") { synchronizer.loader.state.withLock { $0.machine.subscribers.count } == 2 }
+        gate.open()
+        #expect(try await accepting.value.isEmpty)
+        await #expect(throws: SynchronizerError.self) { try await refusing.value }
+        #expect(bench.server.counts.requests == 1)
+    }
+
+    @Test("EmptyResource gives the head that the server sent last, although the body is the same")
+    func freshHead() async throws {
+        bench.server["/a"] = Reply("same", fields: ["Cache-Control": "max-age=10", "N": "1"])
+        let resource = EmptyResource(url: bench.server.url("/a"), method: "GET")
+        #expect(try await synchronizer.load(resource).value(of: "N") == "1")
+        #expect(try await synchronizer.loaded(resource).source == .memory)
+        bench.server["/a"] = Reply("same", fields: ["Cache-Control": "max-age=10", "N": "2"])
+        bench.clock.advance(by: 20)
+        #expect(try await synchronizer.load(resource).value(of: "N") == "2")
+    }
+
+    @Test("DELETE invalidates what is stored, and is not coalesced")
+    func delete() async throws {
+        bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=100"])
+        let resource = DataResource(url: bench.server.url("/a"))
+        _ = try await synchronizer.load(resource)
+        bench.server.enqueue(Reply(status: 204), for: "/a")
+        _ = try await synchronizer.load(EmptyResource(url: bench.server.url("/a"), method: "DELETE"))
+        #expect(try await synchronizer.loaded(resource).source == .network)
+    }
+
+    @Test("a result gives its object, or throws")
+    func get() throws {
+        #expect(try SynchronizerResult<Int>.success(1).get() == 1)
+        #expect(throws: URLError.self) { try SynchronizerResult<Int>.error(URLError(.badURL)).get() }
+        let error = #expect(throws: SynchronizerError.self) { try SynchronizerResult<Int>.noData.get() }
+        guard case .noData? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+}
