@@ -12,7 +12,7 @@ extension Synchronizer {
             resource, identity: identity, priority: priority,
             options: FetchOptions(
                 maximumBodySize: resource.maximumSize ?? configuration.maximumResponseSize,
-                sessionCookies: fetcher.sessionCookies(for: identity.request)),
+                sessionCookies: fetcher.sessionCookies(for: identity.request), cacheTime: resource.cacheTime),
             keepsObject: keepsObject)
     }
 

@@ -40,11 +40,13 @@ extension Synchronizer {
 private struct StoringOnly: Resource {
     let identity: ResourceIdentity
     let maximumSize: Int?
+    let cacheTime: TimeInterval?
 
     /// Coalesces with loads of the resource itself.
     init(_ resource: some Resource, identity: ResourceIdentity) {
         self.identity = identity
         maximumSize = resource.maximumSize
+        cacheTime = resource.cacheTime
     }
 
     func request() -> URLRequest { identity.request }

@@ -5,10 +5,11 @@ import Foundation
 final class BackgroundRefreshes: Sendable {
     typealias Ended = @Sendable (Result<Fetched, SynchronizerError>) -> Void
 
-    /// Loads with different size limits are not coalesced: the result depends on the limit.
+    /// Loads with different options are not coalesced: the result depends on them.
     struct Key: Hashable, Sendable {
         let entry: CacheEntry.ID
         let maximumBodySize: Int
+        var cacheTime: TimeInterval?
     }
 
     private struct State {

@@ -60,7 +60,8 @@ extension NativeFetch {
     private func storedResponse(of task: NativeTask) -> StoredResponse? {
         guard let url = task.current.url, task.received.head?.isHTTP == true else { return nil }
         var fields = task.received.fields
-        let injected = task.header?.injected ?? context.injection.value(forStatus: task.received.status, fields: fields)
+        let injection = context.injection.with(cacheTime: options.cacheTime)
+        let injected = task.header?.injected ?? injection.value(forStatus: task.received.status, fields: fields)
         if let injected { fields[FieldName.cacheControl] = injected }
         let stored = task.isFromCache ? NativeEntry.date(of: fields, at: cache.time.now) : nil
         guard stored != .distantPast else { return nil }

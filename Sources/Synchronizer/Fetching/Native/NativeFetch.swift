@@ -128,7 +128,9 @@ final class NativeFetch: Fetch {
             return state.tasks
         }
         guard let number else { return }
-        let transfer = context.transport.perform(request) { [self] in receive($0, ofTask: number) }
+        let transfer = context.transport.perform(request, cacheTime: options.cacheTime) { [self] in
+            receive($0, ofTask: number)
+        }
         let isNeeded = state.withLock { state in
             guard state.receive != nil, state.task?.number == number else { return false }
             state.task?.transfer = transfer

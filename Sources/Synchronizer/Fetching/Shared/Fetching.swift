@@ -51,10 +51,16 @@ package struct FetchOptions: Hashable, Sendable {
     package var sessionCookies: String?
     /// Whether to wait for the revalidation where a stale response may be used meanwhile (RFC 5861 §3).
     package var awaitsRefresh: Bool
+    /// See ``Resource/cacheTime``.
+    package var cacheTime: TimeInterval?
     /// Whether an earlier lookup missed, so the request may be sent at once, without the disk and without `.needsNetwork`.
     package var skipsLookup = false
 
-    package init(maximumBodySize: Int, awaitsRefresh: Bool = false, sessionCookies: String? = nil) {
+    package init(
+        maximumBodySize: Int, awaitsRefresh: Bool = false, sessionCookies: String? = nil,
+        cacheTime: TimeInterval? = nil
+    ) {
+        self.cacheTime = cacheTime
         self.sessionCookies = sessionCookies
         self.maximumBodySize = maximumBodySize
         self.awaitsRefresh = awaitsRefresh
