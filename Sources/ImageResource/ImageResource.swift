@@ -19,6 +19,8 @@ public struct ImageResource: Resource {
     public let variant: ResourceVariant
     /// The size at which the image is decoded.
     public let sizing: ImageSizing
+    /// The URL of a smaller file for constrained networks; see `Resource.lowDataURL`.
+    public var lowDataURL: URL?
 
     /// Creates an image that keeps its stored size.
     public init(url: URL) {

@@ -12,7 +12,7 @@ extension Synchronizer {
 
     /// As ``cachedObject(for:)``, for a caller that has the identity already.
     package func cachedObject<R: Resource>(for resource: R, identity: ResourceIdentity) -> R.ParsedObject? {
-        guard let known = recall(resource, identity: identity.settingDefault(defaultPolicy)) else { return nil }
+        guard let known = recall(resource, identity: completed(identity, of: resource)) else { return nil }
         return try? known.object(of: R.self)
     }
 
@@ -35,7 +35,9 @@ extension Synchronizer {
         }
         Task {
             guard let request = try? await loader.prepared(identity.request, prepare) else { return }
-            insert(object, for: resource, identity: ResourceIdentity(request), lifetime: lifetime)
+            insert(
+                object, for: resource, identity: ResourceIdentity(request, cacheKey: identity.cacheKey),
+                lifetime: lifetime)
         }
     }
 
@@ -62,7 +64,7 @@ extension Synchronizer {
     /// With ``Configuration/prepare``, all this holds for the URL of the resource at once. If the hook changes the URL, it holds
     /// for the other URL when the hook has returned.
     public func invalidate<R: Resource>(_ resource: R) {
-        let request = resource.identity.request
+        let request = identity(of: resource).request
         invalidate(request)
         guard let prepare = configuration.hooks?.prepare else { return }
         Task {

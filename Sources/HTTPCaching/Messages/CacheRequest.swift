@@ -8,6 +8,9 @@ package struct CacheRequest: Hashable, Sendable {
     /// The fields that the session adds: cookies from its storage and its additional headers.
     package var sessionHeaders: HTTPFields
     package var policy: CachePolicy
+    /// Whether the request only asks for something, although it has a body (`QUERY`, or a GraphQL query by `POST`): its responses
+    /// may be reused for the same body.
+    package private(set) var isReusable = false
 
     package init(
         url: String, method: String = "GET", fields: HTTPFields = HTTPFields(),
@@ -18,6 +21,14 @@ package struct CacheRequest: Hashable, Sendable {
         self.fields = fields
         self.sessionHeaders = sessionHeaders
         self.policy = policy
+    }
+
+    /// The same request, whose responses may be reused for requests with the same key.
+    package func reusable(for key: String) -> CacheRequest {
+        var request = self
+        request.isReusable = true
+        request.fields[FieldName.bodyKey] = key
+        return request
     }
 
     /// The value sent for a field, set by the request or added by the session; nil if the field is not sent.

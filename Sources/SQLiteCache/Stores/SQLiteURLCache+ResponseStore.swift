@@ -30,6 +30,8 @@ extension SQLiteURLCache: ResponseStore {
         cache.store(record, cached: cached, keepsObject: false)
     }
 
+    package func refusal(toStore bytes: Int) -> StoreRefusal? { cache.refusal(toStore: bytes) }
+
     package func update(_ entry: StoredEntry, to response: StoredResponse) {
         cache.update(entry.id, url: entry.response.url, to: response)
     }

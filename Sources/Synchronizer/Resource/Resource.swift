@@ -44,6 +44,11 @@ public protocol Resource<ParsedObject>: Sendable {
     /// ``SessionDelegate``. It is stored with the response.
     var cacheTime: TimeInterval? { get }
 
+    /// The URL of a smaller version for networks on which data should be saved; nil if there is none. Loads request it instead
+    /// where ``Synchronizer/Configuration/usesLowDataURLs`` is true, and on Apple's systems where Low Data Mode refuses the
+    /// request for the full version.
+    var lowDataURL: URL? { get }
+
     /// The size of the object in memory in bytes, for the limits of the memory cache. `size` is that of the body.
     func cost(of object: ParsedObject, size: Int) -> Int
 }
@@ -63,6 +68,9 @@ extension Resource {
 
     /// By default nil: the limit of the configuration applies.
     public var maximumSize: Int? { nil }
+
+    /// By default nil: there is one version.
+    public var lowDataURL: URL? { nil }
 
     /// By default nil: that of the ``SessionDelegate`` applies.
     public var cacheTime: TimeInterval? { nil }

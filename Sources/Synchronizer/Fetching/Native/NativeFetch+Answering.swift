@@ -10,7 +10,13 @@ extension NativeFetch {
             return finish(.failure(failure(error ?? URLError(.networkConnectionLost), of: task, trace: trace)))
         }
         noteInvalidation(by: task)
+        noteStoring(by: task, trace: trace)
         finish(result(of: task, head: head, trace: trace))
+    }
+
+    private func noteStoring(by task: NativeTask, trace: LoadTrace) {
+        if let key = task.cacheRequest?.url { cache.reasons.note(trace.storing, for: key) }
+        if case .notStored(let reason)? = trace.storing { report(.notStored(reason)) }
     }
 
     /// A miss is no network failure: the session reports these errors if it must not use the network.

@@ -96,7 +96,7 @@ final class NativeFetch: Fetch {
     func cacheRequest(_ request: URLRequest, url: URL) -> CacheRequest {
         CacheRequest(
             request, url: url, sessionHeaders: context.transport.sessionHeaders(for: request),
-            isOffline: context.network.isOffline)
+            isOffline: context.network.isOffline, body: options.body)
     }
 
     /// Whether a request must not be sent, because the network was switched off.
@@ -166,6 +166,8 @@ final class NativeFetch: Fetch {
             if let url = next.url { report(.redirected(to: url)) }
         case .storing(let decision):
             decision.decided = bound(decision.proposed, of: task)
+            let isStored = decision.decided != nil
+            update { $0.storing = isStored ? .stored : .notStored(task.isAuthorized ? .personal : .invalidated) }
             if let stored = decision.decided { report(.stored(stored.data.count)) }
         case .servedFromSessionCache: update { $0.isFromCache = true }
         }

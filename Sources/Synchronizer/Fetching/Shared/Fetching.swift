@@ -53,6 +53,8 @@ package struct FetchOptions: Hashable, Sendable {
     package var awaitsRefresh: Bool
     /// See ``Resource/cacheTime``.
     package var cacheTime: TimeInterval?
+    /// The digest of the request's ``CacheKey``, if its responses may be reused although it has a body.
+    package var body: String?
     /// Whether an earlier lookup missed, so the request may be sent at once, without the disk and without `.needsNetwork`.
     package var skipsLookup = false
 
@@ -84,6 +86,8 @@ package enum FetchEvent: Sendable {
     case authorized
     /// An entry was stored or updated; the bytes of its body.
     case stored(Int)
+    /// A response was not stored.
+    case notStored(ResponseStoring.Reason)
     /// A response invalidated these cache keys (RFC 9111 §4.4): their entries, and loads in flight.
     case invalidated([String])
     case finished(Result<Fetched, SynchronizerError>)
