@@ -4,7 +4,7 @@ package enum SHA256 {
         digest(message).flatMap { word in [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: word >> $0) } }
     }
 
-    static func hexadecimal(_ message: [UInt8]) -> String {
+    package static func hexadecimal(_ message: [UInt8]) -> String {
         var text: [UInt8] = []
         let digits = Array("0123456789abcdef".utf8)
         for word in digest(message) {

@@ -11,7 +11,7 @@ public import Synchronizer
 /// The load decodes the first frame on a background thread. The other frames are decoded when you ask for them.
 public struct AnimatedImageResource: Resource {
     /// The same file as a still image.
-    private let still: ImageResource
+    private var still: ImageResource
 
     /// Creates an animation whose frames keep their stored size.
     public init(url: URL) {
@@ -37,6 +37,12 @@ public struct AnimatedImageResource: Resource {
 
     /// The size at which frames are decoded.
     public var sizing: ImageSizing { still.sizing }
+
+    /// The URL of a smaller file for constrained networks; see `Resource.lowDataURL`.
+    public var lowDataURL: URL? {
+        get { still.lowDataURL }
+        set { still.lowDataURL = newValue }
+    }
 
     /// Loads with equal identities are coalesced.
     public var identity: ResourceIdentity { still.identity }

@@ -21,6 +21,8 @@ public struct ImageResource: Resource {
     public let sizing: ImageSizing
     /// What happens to the decoded image, in this order.
     public let processing: [ImageProcessing]
+    /// The URL of a smaller file for constrained networks; see `Resource.lowDataURL`.
+    public var lowDataURL: URL?
 
     /// Creates an image that keeps its stored size, unless `processing` begins with a crop to another.
     public init(url: URL, processing: [ImageProcessing] = []) {

@@ -24,7 +24,7 @@ extension Synchronizer {
         _ resource: R, identity: ResourceIdentity, priority: LoadPriority = .normal,
         completion: @escaping @MainActor (SynchronizerResult<R.ParsedObject>) -> Void
     ) -> CancelLoading {
-        let identity = identity.settingDefault(defaultPolicy)
+        let identity = completed(identity, of: resource)
         if MainQueue.isCurrent, let known = recall(resource, identity: identity) {
             MainQueue.call(completion, with: known.result(of: R.self))
             return {}

@@ -59,6 +59,11 @@ extension Synchronizer {
         public var authenticate:
             (@Sendable (_ request: URLRequest, _ response: HTTPURLResponse) async throws -> URLRequest?)?
 
+        /// Whether loads request the ``Resource/lowDataURL`` of their resource, if it has one. Set it where the network is
+        /// slow or expensive. Apple's systems know which networks are constrained: there, a request for the full version is
+        /// refused in Low Data Mode, unless its response is stored, and the smaller version is loaded instead.
+        public var usesLowDataURLs = false
+
         /// Seconds after its lifetime for which a response may be used while it is revalidated in the background, unless the
         /// response says so itself (RFC 5861 §3). Managed mode only.
         public var staleWhileRevalidate: TimeInterval = 0

@@ -3,7 +3,13 @@ import Foundation
 extension Synchronizer {
     /// The request to send for a resource, and its key. Calls ``Resource/request()``, so it is created once for each load, and
     /// passed on.
-    func identity<R: Resource>(of resource: R) -> ResourceIdentity { resource.identity.settingDefault(defaultPolicy) }
+    func identity<R: Resource>(of resource: R) -> ResourceIdentity { completed(resource.identity, of: resource) }
+
+    /// The identity with what the configuration says: the default policy, and the URL of the smaller version.
+    func completed<R: Resource>(_ identity: ResourceIdentity, of resource: R) -> ResourceIdentity {
+        guard usesLowDataURLs, let url = resource.lowDataURL else { return identity.settingDefault(defaultPolicy) }
+        return identity.moved(to: url).settingDefault(defaultPolicy)
+    }
 
     func job<R: Resource>(
         for resource: R, identity: ResourceIdentity, priority: LoadPriority, keepsObject: Bool = true
@@ -13,7 +19,8 @@ extension Synchronizer {
             resource, identity: identity, priority: priority,
             options: FetchOptions(
                 maximumBodySize: resource.maximumSize ?? configuration.maximumResponseSize,
-                sessionCookies: fetcher.sessionCookies(for: identity.request), file: file),
+                sessionCookies: fetcher.sessionCookies(for: identity.request), file: file,
+                cacheTime: resource.cacheTime),
             keepsObject: keepsObject && file?.destination == nil)
     }
 

@@ -12,8 +12,48 @@ extension Synchronizer {
 
     /// As ``cachedObject(for:)``, for a caller that has the identity already.
     package func cachedObject<R: Resource>(for resource: R, identity: ResourceIdentity) -> R.ParsedObject? {
-        guard let known = recall(resource, identity: identity.settingDefault(defaultPolicy)) else { return nil }
+        guard let known = recall(resource, identity: completed(identity, of: resource)) else { return nil }
         return try? known.object(of: R.self)
+    }
+
+    /// Puts an object into memory, as if a load had parsed it: for previews, for tests, and for an object that you have already.
+    ///
+    /// Loads get it until its lifetime has passed, or it is evicted or invalidated; nothing is stored on the disk. It has no
+    /// effect if no object in memory answers the request, as with `POST` or a cache policy that asks the server. With
+    /// ``Configuration/prepare``, it is inserted when the hook has returned.
+    ///
+    /// - Parameters:
+    ///   - object: the object.
+    ///   - resource: the resource that it belongs to.
+    ///   - lifetime: seconds for which it answers; by default it always does.
+    public func insert<R: Resource>(
+        _ object: R.ParsedObject, for resource: R, lifetime: TimeInterval = .infinity
+    ) {
+        let identity = identity(of: resource)
+        guard let prepare = configuration.hooks?.prepare else {
+            return insert(object, for: resource, identity: identity, lifetime: lifetime)
+        }
+        Task {
+            guard let request = try? await loader.prepared(identity.request, prepare) else { return }
+            insert(
+                object, for: resource, identity: ResourceIdentity(request, cacheKey: identity.cacheKey),
+                lifetime: lifetime)
+        }
+    }
+
+    private func insert<R: Resource>(
+        _ object: R.ParsedObject, for resource: R, identity: ResourceIdentity, lifetime: TimeInterval
+    ) {
+        guard identity.memoryCachePolicy != nil, let key = resource.objectKey(identity),
+            let url = identity.request.url
+        else { return }
+        let now = time.now
+        let expires = lifetime < .infinity ? now.addingTimeInterval(lifetime) : .distantFuture
+        let cost = resource.cost(of: object, size: 0)
+        let loaded = LoadedObject(
+            object: object, cost: cost, bodyDigest: nil,
+            head: ResponseHead(url: url, status: 200, fields: HTTPFields()), freshUntil: expires, trace: LoadTrace())
+        memory.insert(loaded, for: key, cost: cost, expires: expires, now: now)
     }
 
     /// Removes a resource's object from memory and its response from the cache: later loads ask the server.
@@ -24,7 +64,7 @@ extension Synchronizer {
     /// With ``Configuration/prepare``, all this holds for the URL of the resource at once. If the hook changes the URL, it holds
     /// for the other URL when the hook has returned.
     public func invalidate<R: Resource>(_ resource: R) {
-        let request = resource.identity.request
+        let request = identity(of: resource).request
         invalidate(request)
         guard let prepare = configuration.hooks?.prepare else { return }
         Task {

@@ -73,12 +73,14 @@ private struct StoringOnly: SpooledResource {
     let identity: ResourceIdentity
     let maximumSize: Int?
     let target: FileTarget?
+    let cacheTime: TimeInterval?
 
     /// Coalesces with loads of the resource itself.
     init(_ resource: some Resource, identity: ResourceIdentity) {
         self.identity = identity
         maximumSize = resource.maximumSize
         target = FileTarget(of: resource)
+        cacheTime = resource.cacheTime
     }
 
     func request() -> URLRequest { identity.request }

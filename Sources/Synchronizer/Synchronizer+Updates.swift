@@ -41,7 +41,7 @@ extension Synchronizer {
     ) -> CancelLoading {
         let isStarting = Locked(MainQueue.isCurrent)
         let isCancelled = Locked(false)
-        let identity = identity.settingDefault(defaultPolicy)
+        let identity = completed(identity, of: resource)
         let cancel = follow(resource, identity: identity, priority: priority) { step in
             if MainQueue.isCurrent, isStarting.withLock({ $0 }) {
                 MainActor.assumeIsolated { update(step) }

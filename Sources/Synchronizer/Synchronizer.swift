@@ -26,6 +26,7 @@ public final class Synchronizer: Sendable {
     let observer: (any SynchronizerObserver)?
     /// Whether there is an observer, in a byte of its own: each memory lookup reads it.
     let isObserved: Bool
+    let usesLowDataURLs: Bool
     /// Whether a hook prepares requests, so that their keys are not known yet.
     let preparesRequests: Bool
     private let stopListening: CancelLoading
@@ -74,6 +75,7 @@ public final class Synchronizer: Sendable {
         let observer = Signposts.observer(before: configuration.observer)
         self.observer = observer
         isObserved = observer != nil
+        usesLowDataURLs = configuration.usesLowDataURLs
         preparesRequests = configuration.prepare != nil
         let known: @Sendable (LoadJob, Date) -> LoadedObject? = { job, now in
             guard let key = job.objectKey, let use = job.identity?.memoryCachePolicy else { return nil }

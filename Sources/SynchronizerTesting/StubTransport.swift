@@ -106,10 +106,13 @@ final class StubTransfer: Transfer {
     }
 
     /// The delegate gets a task that is never started: there is no session.
-    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (StorageDecision) -> Void) {
+    func willCache(
+        _ head: ResponseHead, _ body: Data, cacheTime: TimeInterval?,
+        decided: @escaping @Sendable (StorageDecision) -> Void
+    ) {
         let session = URLSession.shared
         delegate.decideStorage(
-            of: head, body, session: session, task: session.dataTask(with: request), decided: decided)
+            of: head, body, cacheTime: cacheTime, session: session, task: session.dataTask(with: request), decided: decided)
     }
 }
 

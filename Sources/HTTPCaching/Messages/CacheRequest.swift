@@ -10,6 +10,9 @@ public struct CacheRequest: Hashable, Sendable {
     package var sessionHeaders: HTTPFields
     /// What the caller wants of the cache.
     public package(set) var policy: CachePolicy
+    /// Whether the request only asks for something, although it has a body (`QUERY`, or a GraphQL query by `POST`): its responses
+    /// may be reused for the same body.
+    package private(set) var isReusable = false
 
     /// Creates a request.
     ///
@@ -33,6 +36,14 @@ public struct CacheRequest: Hashable, Sendable {
         self.fields = fields
         self.sessionHeaders = sessionHeaders
         self.policy = policy
+    }
+
+    /// The same request, whose responses may be reused for requests with the same key.
+    package func reusable(for key: String) -> CacheRequest {
+        var request = self
+        request.isReusable = true
+        request.fields[FieldName.bodyKey] = key
+        return request
     }
 
     /// The value sent for a field, set by the request or added by the session; nil if the field is not sent.

@@ -39,7 +39,8 @@ extension CacheDecisionMaker {
 
     /// Whether URI and method match: the response to a GET answers a HEAD too (§4, RFC 9110 §9.3.2).
     private func isEligible(_ response: StoredResponse) -> Bool {
-        response.url == request.url && (response.method == "GET" || response.method == request.method)
+        response.url == request.url
+            && (response.method == request.method || (response.method == "GET" && !request.isReusable))
     }
 
     /// How the response answers the requested range, or the whole; nil if it cannot (§3.3).

@@ -32,10 +32,11 @@ struct CacheDecisionMaker {
 
     /// Why the stored responses are ignored; nil if they are considered.
     private var reasonToBypass: Explanation? {
-        guard request.method == "GET" || request.method == "HEAD" else { return .method }
+        guard request.method == "GET" || request.method == "HEAD" || request.isReusable else { return .method }
         switch request.policy {
         case .reloadIgnoringLocal, .reloadIgnoringLocalAndRemote: return .policy(request.policy)
-        case .returnCacheElseLoad, .returnCacheDontLoad, .offline: return directives.asksTheOrigin ? .requestForbidsStored : nil
+        case .returnCacheElseLoad, .returnCacheDontLoad, .offline:
+            return directives.asksTheOrigin ? .requestForbidsStored : nil
         case .useProtocol, .reloadRevalidating:
             let forbids = directives.asksTheOrigin || directives.control.contains(.noStore)
             return forbids ? .requestForbidsStored : nil
@@ -103,6 +104,7 @@ struct CacheDecisionMaker {
         if let limit = directives.control.maxStale, freshness.staleness <= limit { return .maxStale }
         guard directives.control.maxAge == nil, directives.control.minFresh == nil else { return nil }
         let window = facts.control.staleWhileRevalidate ?? rules.staleWhileRevalidate
-        return window > 0 && freshness.staleness <= window ? .staleWhileRevalidate : nil
+        // The validation in the background is a GET.
+        return window > 0 && !request.isReusable && freshness.staleness <= window ? .staleWhileRevalidate : nil
     }
 }

@@ -15,12 +15,14 @@ extension CacheRules {
         toStoring status: Int, fields: HTTPFields, answering request: CacheRequest
     ) -> StoringObjection? {
         let facts = ResponseFacts(fields)
-        guard answersGET(request, fields: fields, facts: facts) else { return .method }
+        guard request.isReusable || answersGET(request, fields: fields, facts: facts) else { return .method }
         guard status >= 200, status != 304 else { return .status }
         guard !RequestFacts(request).control.contains(.noStore) else { return .requestNoStore }
         guard !facts.forbidsStoring(status: status) else { return .noStore }
         guard !facts.variesOnEverything else { return .variesOnEverything }
-        guard status != 206 || part(of: fields) != nil else { return .status }
+        guard status != 206 || (part(of: fields) != nil && !request.isReusable) else { return .status }
+        // RFC 9110 §9.3.3: the response to a POST needs an explicit lifetime.
+        guard !request.isReusable || facts.control.maxAge != nil || facts.expires != nil else { return .notCacheable }
         return isMarkedCacheable(status: status, facts: facts) ? nil : .notCacheable
     }
 

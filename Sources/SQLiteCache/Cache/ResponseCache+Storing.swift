@@ -2,6 +2,13 @@ import Foundation
 import HTTPCaching
 import SynchronizerSupport
 
+/// Why a store does not keep a response.
+package enum StoreRefusal: Sendable {
+    case tooLarge
+    /// The disk is full, or writing to it fails for another reason.
+    case diskFailed
+}
+
 extension ResponseCache {
     /// Stores a response.
     ///
@@ -19,6 +26,16 @@ extension ResponseCache {
                     body: body,
                     cached: keepsObject ? cached : nil,
                     isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly)))
+    }
+
+    /// Why a body of this size would not be kept; nil if it would be.
+    func refusal(toStore bytes: Int) -> StoreRefusal? {
+        state.withLock { state in
+            if state.disk.hasFailed { return .diskFailed }
+            let isTooLarge =
+                bytes > DiskBudget(capacity: state.diskCapacity).largestBody && bytes > state.memory.capacity
+            return isTooLarge ? .tooLarge : nil
+        }
     }
 
     /// Replaces everything but the body of a response, if it is still stored.

@@ -15,6 +15,9 @@ package protocol ResponseStore: Sendable {
     /// Body, storage policy and user info are those of `cached`; everything else is that of `response`.
     func store(_ response: StoredResponse, _ cached: CachedURLResponse)
 
+    /// Why a body of this size would not be kept; nil if it would be.
+    func refusal(toStore bytes: Int) -> StoreRefusal?
+
     /// Replaces everything but the body of an entry (RFC 9111 §4.3.4). It has no effect if the entry is gone.
     func update(_ entry: StoredEntry, to response: StoredResponse)
 
@@ -24,6 +27,10 @@ package protocol ResponseStore: Sendable {
     func removeEntries(for url: String)
 
     func removeAll()
+}
+
+extension ResponseStore {
+    package func refusal(toStore bytes: Int) -> StoreRefusal? { nil }
 }
 
 /// One stored response.

@@ -37,6 +37,8 @@ extension SQLiteURLCache: ResponseStore {
         return record
     }
 
+    package func refusal(toStore bytes: Int) -> StoreRefusal? { cache.refusal(toStore: bytes) }
+
     package func update(_ entry: StoredEntry, to response: StoredResponse) {
         cache.update(entry.id, url: entry.response.url, to: response)
     }

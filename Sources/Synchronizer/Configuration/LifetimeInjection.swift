@@ -13,6 +13,12 @@ package struct LifetimeInjection: Sendable {
         self.overridesServerLifetime = overridesServerLifetime
     }
 
+    /// The same injection, with the lifetime of a resource if it has one.
+    package func with(cacheTime: TimeInterval?) -> LifetimeInjection {
+        guard let cacheTime else { return self }
+        return LifetimeInjection(cacheTime: cacheTime, overridesServerLifetime: overridesServerLifetime)
+    }
+
     /// The `Cache-Control` value to inject into a response; nil to leave it unchanged.
     package func value(forStatus status: Int, fields: HTTPFields) -> String? {
         CacheRules.injectedCacheControl(
@@ -21,6 +27,9 @@ package struct LifetimeInjection: Sendable {
 
     /// The response with the injected value, which its user info repeats.
     package func injected(into proposed: CachedURLResponse) -> CachedURLResponse {
+        if let cacheTime = proposed.userInfo?[InjectionMark.cacheTimeKey] as? TimeInterval {
+            return with(cacheTime: cacheTime).injected(into: proposed.proposing(cacheTime: nil))
+        }
         guard cacheTime != nil, let response = proposed.response as? HTTPURLResponse, let url = response.url
         else { return proposed }
         var fields = HTTPFields(of: response)
@@ -31,5 +40,15 @@ package struct LifetimeInjection: Sendable {
         userInfo[InjectionMark.userInfoKey] = value
         return CachedURLResponse(
             response: head.urlResponse, data: proposed.data, userInfo: userInfo, storagePolicy: proposed.storagePolicy)
+    }
+}
+
+extension CachedURLResponse {
+    /// The same response, for a delegate that injects this lifetime of its resource, or none.
+    package func proposing(cacheTime: TimeInterval?) -> CachedURLResponse {
+        var userInfo = userInfo ?? [:]
+        guard cacheTime != nil || userInfo[InjectionMark.cacheTimeKey] != nil else { return self }
+        userInfo[InjectionMark.cacheTimeKey] = cacheTime
+        return CachedURLResponse(response: response, data: data, userInfo: userInfo, storagePolicy: storagePolicy)
     }
 }

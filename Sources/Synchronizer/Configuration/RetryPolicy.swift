@@ -31,6 +31,8 @@ extension RetryPolicy {
     /// An attempt that failed.
     struct Failure {
         let request: URLRequest
+        /// Whether the request only asks, although it has a body.
+        var isSafe = false
         let error: SynchronizerError
         /// The attempts so far, at least 1.
         let attempts: Int
@@ -41,7 +43,8 @@ extension RetryPolicy {
     /// The seconds to wait before the next attempt; nil if there is none.
     /// - Parameter jitter: a random number from 0 to 1.
     func delay(after failure: Failure, at now: Date, jitter: Double) -> TimeInterval? {
-        guard failure.attempts < maximumAttempts, Self.isIdempotent(failure.request), Self.isTransient(failure.error)
+        guard failure.attempts < maximumAttempts, failure.isSafe || Self.isIdempotent(failure.request),
+            Self.isTransient(failure.error)
         else { return nil }
         let bound = min(maximumDelay, baseDelay * pow(2, Double(failure.attempts - 1)))
         let delay = Self.retryAfter(failure.error, now: now) ?? bound * jitter

@@ -25,7 +25,11 @@ enum MemoryCachePolicy: Sendable {
 /// It contains all headers, because any of them may select the response or authenticate the user (an API key in a custom
 /// header), except tracing headers. So the headers that a stored `Vary` names are in the key.
 struct CoalescingKey: Hashable, Sendable {
-    private enum Method: Hashable, Sendable { case get, head }
+    private enum Method: Hashable, Sendable {
+        case get, head
+        /// A safe request with a body, and the digest of its ``CacheKey``.
+        case asking(String, body: String)
+    }
 
     /// In one object, because identities are copied and compared much more often than they are created.
     private final class Content: Sendable {
@@ -56,15 +60,17 @@ struct CoalescingKey: Hashable, Sendable {
 
     private let content: Content
 
-    /// Nil for a request that is never coalesced: with an unsafe method, or a body.
-    init?(_ request: URLRequest) {
-        guard let url = request.url?.withoutFragment, request.httpBody == nil, request.httpBodyStream == nil
-        else { return nil }
+    /// Nil for a request that is never coalesced: with an unsafe method or a body, and without a ``CacheKey``.
+    init?(_ request: URLRequest, body: String? = nil) {
+        guard let url = request.url?.withoutFragment, request.httpBodyStream == nil else { return nil }
         let method: Method
         switch request.httpMethod {
-        case "GET"?, nil: method = .get
-        case "HEAD"?: method = .head
-        default: return nil
+        case "GET"? where request.httpBody == nil, nil where request.httpBody == nil: method = .get
+        case "HEAD"? where request.httpBody == nil: method = .head
+        case let name?:
+            guard let body, !["GET", "HEAD"].contains(name) else { return nil }
+            method = .asking(name, body: body)
+        case nil: return nil
         }
         content = Content(
             url: url, method: method, sendsCookies: request.httpShouldHandleCookies,
@@ -72,6 +78,9 @@ struct CoalescingKey: Hashable, Sendable {
     }
 
     var memoryCachePolicy: MemoryCachePolicy? { content.memoryCachePolicy }
+
+    /// The digest of the request's ``CacheKey``, if it has a body.
+    var body: String? { if case .asking(_, let body) = content.method { body } else { nil } }
 
     /// The key under which the cache stores responses to the request.
     var cacheKey: String { CacheRules.cacheKey(of: content.url.absoluteString) }

@@ -24,6 +24,9 @@ public struct DataResource: Resource {
     /// The body as it is, decoded from its transfer and content codings (RFC 9110 §8.4). Never throws.
     public var parse: @Sendable (Data) throws -> Data { { $0 } }
 
+    /// The bytes of the data.
+    public func cost(of object: Data, size: Int) -> Int { object.count }
+
     /// True: there is nothing to parse.
     public static var parsesQuickly: Bool { true }
 

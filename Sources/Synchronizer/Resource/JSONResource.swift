@@ -35,6 +35,35 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
         self.decoder = decoder
     }
 
+    /// Creates a resource for the value in the response to a request with a JSON body, with `Content-Type: application/json`.
+    ///
+    /// ```swift
+    /// let created = try await synchronizer.load(JSONResource<Item>(url: url, body: Draft(title: "New")))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - url: the URL to send to.
+    ///   - method: the method, such as `POST`, `PUT`, `PATCH` or `QUERY`.
+    ///   - body: the value to encode. It is encoded now.
+    ///   - encoder: the encoder; by default one that sorts keys, so that equal values give equal bodies.
+    ///   - decoder: see ``init(url:decoder:)``.
+    ///   - cacheKey: says that the request only asks for something, so that its response may be reused. See ``CacheKey``.
+    /// - Throws: the encoder's error.
+    public init<Body: Encodable>(
+        url: URL, method: String = "POST", body: Body, encoder: JSONEncoder? = nil, decoder: JSONDecoder? = nil,
+        cacheKey: CacheKey? = nil
+    ) throws {
+        let sorting = JSONEncoder()
+        sorting.outputFormatting = .sortedKeys
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        request.httpBody = try (encoder ?? sorting).encode(body)
+        request.setValue("application/json", forHTTPHeaderField: FieldName.contentType)
+        request.setValue("application/json", forHTTPHeaderField: FieldName.accept)
+        identity = cacheKey.map { ResourceIdentity(request, cacheKey: $0) } ?? ResourceIdentity(request)
+        self.decoder = decoder
+    }
+
     /// The request with which it was created, with an `Accept`.
     public func request() -> URLRequest { identity.request }
 

@@ -40,6 +40,15 @@ public protocol Resource<ParsedObject>: Sendable {
     /// The largest accepted body in bytes; nil for the limit of the configuration.
     var maximumSize: Int? { get }
 
+    /// Seconds for which a response without a lifetime of its own may be used; nil for the `cacheTime` of the
+    /// ``SessionDelegate``. It is stored with the response.
+    var cacheTime: TimeInterval? { get }
+
+    /// The URL of a smaller version for networks on which data should be saved; nil if there is none. Loads request it instead
+    /// where ``Synchronizer/Configuration/usesLowDataURLs`` is true, and on Apple's systems where Low Data Mode refuses the
+    /// request for the full version.
+    var lowDataURL: URL? { get }
+
     /// The size of the object in memory in bytes, for the limits of the memory cache. `size` is that of the body.
     func cost(of object: ParsedObject, size: Int) -> Int
 }
@@ -62,6 +71,12 @@ extension Resource {
 
     /// By default nil: the limit of the configuration applies.
     public var maximumSize: Int? { nil }
+
+    /// By default nil: there is one version.
+    public var lowDataURL: URL? { nil }
+
+    /// By default nil: that of the ``SessionDelegate`` applies.
+    public var cacheTime: TimeInterval? { nil }
 
     /// By default the size of the body.
     public func cost(of object: ParsedObject, size: Int) -> Int { size }

@@ -13,24 +13,44 @@ public struct ResourceIdentity: Sendable {
     package let request: URLRequest
     /// The key for coalescing; nil for a request that is never coalesced.
     let sharing: CoalescingKey?
+    /// Nil if the request has no body, or may change something.
+    let cacheKey: CacheKey?
 
-    /// Creates the identity of a request, which loads send.
+    /// Creates the identity of a request, which loads send. A `QUERY` has the key ``CacheKey/body``.
     public init(_ request: URLRequest) {
+        self.init(request, cacheKey: request.httpMethod == "QUERY" ? .body : nil)
+    }
+
+    /// Creates the identity of a request with a body whose response may answer later requests with the same key.
+    public init(_ request: URLRequest, cacheKey: CacheKey) {
+        self.init(request, cacheKey: Optional(cacheKey))
+    }
+
+    init(_ request: URLRequest, cacheKey: CacheKey?) {
         var request = request
         if let url = request.url, !url.isPlainHTTP { request.url = url.withLowercaseScheme }
         self.request = request
-        sharing = CoalescingKey(request)
+        self.cacheKey = cacheKey
+        sharing = CoalescingKey(request, body: cacheKey?.digest(of: request))
     }
 
     /// Nil for a request that bypasses the memory cache.
     var memoryCachePolicy: MemoryCachePolicy? { sharing?.memoryCachePolicy }
+
+    /// The same request for another URL.
+    func moved(to url: URL) -> ResourceIdentity {
+        guard url != request.url else { return self }
+        var request = request
+        request.url = url
+        return ResourceIdentity(request, cacheKey: cacheKey)
+    }
 
     /// The same identity, with the default policy if the request does not set one.
     func settingDefault(_ policy: URLRequest.CachePolicy) -> ResourceIdentity {
         guard policy != .useProtocolCachePolicy, request.cachePolicy == .useProtocolCachePolicy else { return self }
         var request = request
         request.cachePolicy = policy
-        return ResourceIdentity(request)
+        return ResourceIdentity(request, cacheKey: cacheKey)
     }
 }
 

@@ -49,6 +49,8 @@ public struct LoadTrace: Sendable, Hashable {
     public var bytesReceived = 0
     /// Bytes of body that came from the cache instead of the network.
     public var bytesSaved = 0
+    /// Whether the cache stored the server's response, or why not; nil if no server answered.
+    public var storing: ResponseStoring?
     /// The network timings of the last request of this load; nil without one, or if the session does not report them.
     public var network: NetworkTrace? {
         get { boxedNetwork?.value }
@@ -111,6 +113,7 @@ extension LoadTrace: CustomStringConvertible {
             ("parse", parse),
         ]
         parts += times.compactMap { name, seconds in seconds.map { "\(name) \($0.inMilliseconds)" } }
+        if case .notStored? = storing { parts.append(storing?.description ?? "") }
         if bytesReceived > 0 { parts.append("\(bytesReceived) B received") }
         if bytesSaved > 0 { parts.append("\(bytesSaved) B saved") }
         return parts.filter { !$0.isEmpty }.joined(separator: ", ")

@@ -23,7 +23,10 @@ final class FileTransfer: Transfer {
     }
 
     /// Files are not stored: there is nothing to decide.
-    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (StorageDecision) -> Void) {
+    func willCache(
+        _ head: ResponseHead, _ body: Data, cacheTime: TimeInterval?,
+        decided: @escaping @Sendable (StorageDecision) -> Void
+    ) {
         decided(.nothing)
     }
 

@@ -123,8 +123,9 @@ final class TransferRouter:
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
         let transfer = transfer(of: dataTask)
-        policy.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse) { decided in
-            completionHandler(decided.flatMap { transfer?.native?.stored($0) })
+        let proposed = proposedResponse.proposing(cacheTime: transfer?.cacheTime)
+        policy.urlSession(session, dataTask: dataTask, willCacheResponse: proposed) { decided in
+            completionHandler(decided.flatMap { transfer?.native?.stored($0.proposing(cacheTime: nil)) })
         }
     }
 

@@ -36,8 +36,11 @@ package protocol Cancellable: AnyObject, Sendable {
 
 /// A request in flight.
 package protocol Transfer: Cancellable {
-    /// Asks the session's delegate what to store of a response (`willCacheResponse`).
-    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (StorageDecision) -> Void)
+    /// Asks the session's delegate what to store of a response (`willCacheResponse`). `cacheTime` is the lifetime that the
+    /// resource has for it.
+    func willCache(
+        _ head: ResponseHead, _ body: Data, cacheTime: TimeInterval?,
+        decided: @escaping @Sendable (StorageDecision) -> Void)
 }
 
 extension Cancellable {

@@ -5,6 +5,8 @@ final class URLSessionTransfer: Transfer {
     let task: URLSessionDataTask
     /// The receiver of the additional events of a session that caches by itself; nil in managed mode.
     let native: (any NativeReports)?
+    /// See ``NativeTransport/perform(_:cacheTime:receive:)``.
+    let cacheTime: TimeInterval?
     private let session: URLSession
     private let policy: SessionDelegate
     private let state: Locked<State>
@@ -20,8 +22,10 @@ final class URLSessionTransfer: Transfer {
 
     init(
         _ task: URLSessionDataTask, of session: URLSession, policy: SessionDelegate,
-        native: (any NativeReports)? = nil, receive: @escaping @Sendable (TransferEvent) -> Void
+        native: (any NativeReports)? = nil, cacheTime: TimeInterval? = nil,
+        receive: @escaping @Sendable (TransferEvent) -> Void
     ) {
+        self.cacheTime = cacheTime
         self.task = task
         self.session = session
         self.policy = policy
@@ -82,21 +86,26 @@ final class URLSessionTransfer: Transfer {
         state.withLock { $0.receive.take() }
     }
 
-    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (StorageDecision) -> Void) {
-        policy.decideStorage(of: head, body, session: session, task: task, decided: decided)
+    func willCache(
+        _ head: ResponseHead, _ body: Data, cacheTime: TimeInterval?,
+        decided: @escaping @Sendable (StorageDecision) -> Void
+    ) {
+        policy.decideStorage(
+            of: head, body, cacheTime: cacheTime, session: session, task: task, decided: decided)
     }
 }
 
 extension SessionDelegate {
     /// Asks the delegate what to store of a response.
     package func decideStorage(
-        of head: ResponseHead, _ body: Data, session: URLSession, task: @autoclosure () -> URLSessionDataTask,
-        decided: @escaping @Sendable (StorageDecision) -> Void
+        of head: ResponseHead, _ body: Data, cacheTime: TimeInterval?, session: URLSession,
+        task: @autoclosure () -> URLSessionDataTask, decided: @escaping @Sendable (StorageDecision) -> Void
     ) {
         guard isSubclass else {
+            let injection = injection.with(cacheTime: cacheTime)
             return decided(.proposed(injecting: injection.value(forStatus: head.status, fields: head.fields)))
         }
-        let proposed = ProposedResponse.make(head, body)
+        let proposed = ProposedResponse.make(head, body).proposing(cacheTime: cacheTime)
         urlSession(session, dataTask: task(), willCacheResponse: proposed) {
             decided(StorageDecision($0, insteadOf: proposed))
         }

@@ -36,11 +36,11 @@
 
     extension URLSessionTransport: NativeTransport {
         package func perform(
-            _ request: URLRequest, receive: @escaping @Sendable (NativeEvent) -> Void
+            _ request: URLRequest, cacheTime: TimeInterval?, receive: @escaping @Sendable (NativeEvent) -> Void
         ) -> any Cancellable {
             let transfer = URLSessionTransfer(
                 session.dataTask(with: request), of: session, policy: router.policy,
-                native: NativeSessionTask(request, receive)
+                native: NativeSessionTask(request, receive), cacheTime: cacheTime
             ) { receive(.transfer($0)) }
             begin(transfer)
             return transfer

@@ -124,7 +124,10 @@ final class FakeTransfer: Transfer {
         if wasOpen { transport.countCancelled() }
     }
 
-    func willCache(_ head: ResponseHead, _ body: Data, decided: @escaping @Sendable (StorageDecision) -> Void) {
+    func willCache(
+        _ head: ResponseHead, _ body: Data, cacheTime: TimeInterval?,
+        decided: @escaping @Sendable (StorageDecision) -> Void
+    ) {
         let proposed = CachedURLResponse(response: head.urlResponse, data: body)
         decided(StorageDecision(transport.decision(on: proposed), insteadOf: proposed))
     }

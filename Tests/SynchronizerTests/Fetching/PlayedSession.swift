@@ -62,13 +62,15 @@ final class PlayedSession: NativeTransport {
 
     func sessionHeaders(for request: URLRequest) -> [String: String] { network.sessionHeaders(for: request) }
 
-    func perform(_ request: URLRequest, receive: @escaping @Sendable (NativeEvent) -> Void) -> any Cancellable {
+    func perform(
+        _ request: URLRequest, cacheTime: TimeInterval?, receive: @escaping @Sendable (NativeEvent) -> Void
+    ) -> any Cancellable {
         let isForgotten = forgets.withLock { forgets in
             defer { forgets = false }
             return forgets
         }
         if isForgotten { cache.removeAllCachedResponses() }
-        let transfer = PlayedTransfer(receive)
+        let transfer = PlayedTransfer(cacheTime, receive)
         perform(request, transfer)
         return transfer
     }
@@ -145,7 +147,7 @@ final class PlayedSession: NativeTransport {
     private func store(_ whole: CachedURLResponse, _ request: URLRequest, _ transfer: PlayedTransfer) {
         guard request.httpMethod == "GET" else { return }
         if bypassesDelegate.withLock({ $0 }) { return cache.storeCachedResponse(whole, for: request) }
-        let decision = StoringDecision(injection.injected(into: whole))
+        let decision = StoringDecision(injection.injected(into: whole.proposing(cacheTime: transfer.cacheTime)))
         transfer.report(.storing(decision))
         if let stored = decision.decided { cache.storeCachedResponse(stored, for: request) }
     }
@@ -154,7 +156,10 @@ final class PlayedSession: NativeTransport {
 private final class PlayedTransfer: Cancellable {
     private let state: Locked<(receive: (@Sendable (NativeEvent) -> Void)?, below: (any Transfer)?)>
 
-    init(_ receive: @escaping @Sendable (NativeEvent) -> Void) {
+    let cacheTime: TimeInterval?
+
+    init(_ cacheTime: TimeInterval?, _ receive: @escaping @Sendable (NativeEvent) -> Void) {
+        self.cacheTime = cacheTime
         state = Locked((receive, nil))
     }
 

@@ -5,12 +5,12 @@ import Foundation
 final class BackgroundRefreshes: Sendable {
     typealias Ended = @Sendable (Result<Fetched, SynchronizerError>) -> Void
 
-    /// Loads with different size limits are not coalesced: the result depends on the limit. Nor are those whose body goes to a
-    /// file and others.
+    /// Loads with different options are not coalesced: the result depends on them.
     struct Key: Hashable, Sendable {
         let entry: CacheEntry.ID
         let maximumBodySize: Int
         var file: FileTarget?
+        var cacheTime: TimeInterval?
     }
 
     private struct State {

@@ -15,12 +15,6 @@ struct FetchStep: Sendable {
 
     var context: SynchronizerError.Context { .init(url: url, trace: trace) }
 
-    func context(explaining reason: Explanation) -> SynchronizerError.Context {
-        var trace = trace
-        trace.explain(reason)
-        return .init(url: url, trace: trace)
-    }
-
     /// The step without bodies, for the network: very many steps may wait, and an entry may change in the meantime.
     var withoutBodies: FetchStep {
         var step = self

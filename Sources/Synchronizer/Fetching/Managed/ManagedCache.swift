@@ -6,6 +6,7 @@ final class ManagedCache: Sendable {
     let rules: CacheRules
     let time: any TimeSource
     let invalidations = InvalidationLog()
+    let reasons = StoringReasons()
     private let store: (any ResponseStore)?
     private let interrupted = InterruptedTransfers()
     private let removals = PendingRemovals()
@@ -22,7 +23,7 @@ final class ManagedCache: Sendable {
 
     /// The entries that may answer a request.
     func lookUp(_ request: CacheRequest) -> [CacheEntry] {
-        guard request.policy.looksUp, request.method == "GET" || request.method == "HEAD",
+        guard request.policy.looksUp, request.method == "GET" || request.method == "HEAD" || request.isReusable,
             !removals.contains(request.url)
         else { return [] }
         return entries(for: request.url)
@@ -105,6 +106,16 @@ final class ManagedCache: Sendable {
         return true
     }
 
+    /// Why a body of this size would not be kept; nil if it would be.
+    func refusal(toStore bytes: Int) -> ResponseStoring.Reason? {
+        guard let store else { return .noCache }
+        switch store.refusal(toStore: bytes) {
+        case .tooLarge?: return .tooLarge
+        case .diskFailed?: return .diskFailed
+        case nil: return nil
+        }
+    }
+
     /// - Parameter content: not evaluated without a store.
     func store(_ response: StoredResponse, content: @autoclosure () -> CachedURLResponse) {
         interrupted.remove(response.url)
@@ -136,6 +147,7 @@ final class ManagedCache: Sendable {
     func removeAll() {
         invalidations.noteEverything()
         interrupted.removeAll()
+        reasons.removeAll()
         store?.removeAll()
     }
 

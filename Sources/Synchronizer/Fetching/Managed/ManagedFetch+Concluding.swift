@@ -10,7 +10,8 @@ enum Conclusion: Sendable {
 
 /// A change of the cache that an answer waits for.
 enum CacheChange: Sendable {
-    case none
+    /// The response is not stored; without a reason there is none to store.
+    case none(ResponseStoring.Reason?)
     /// The server confirmed the entry, which gets new fields.
     case freshen(CacheEntry, to: StoredResponse, body: Data)
     case store(StoredResponse, body: Data, file: BodyFile? = nil)
@@ -33,6 +34,7 @@ extension ManagedFetch {
         case .answered: return accept(&exchange)
         case .failed(let error):
             keepInterrupted(exchange)
+            if exchange.received.head != nil { note(.notStored(.incomplete), in: &exchange.step) }
             return .failure(.init(error, exchange.step.context))
         }
     }
@@ -52,7 +54,8 @@ extension ManagedFetch {
             return .failure(.init(error, step.context))
         }
         step.trace.describe(selection, source: selection.freshness.isFresh ? .cache : .stale)
-        return .answer(answer(step, with: selection, of: step.entries[selection.index].response, body: body), .none)
+        return .answer(
+            answer(step, with: selection, of: step.entries[selection.index].response, body: body), .none(nil))
     }
 
     /// The server confirmed the selected response with a 304: it is the answer, with the fields of the 304.
@@ -66,7 +69,7 @@ extension ManagedFetch {
         step.trace.reason += "; the server confirmed it"
         guard indices.contains(selection.index) else {
             step.trace.reason += " by a validator that it does not have"
-            return .answer(answer(step, with: selection, of: entry.response, body: body, validated: true), .none)
+            return .answer(answer(step, with: selection, of: entry.response, body: body, validated: true), .none(nil))
         }
         let freshened = exchange.freshened(entry.response)
         return .answer(
@@ -103,8 +106,10 @@ extension ManagedFetch {
 
     /// The server's response is the answer.
     private func accept(_ exchange: inout Exchange) -> Conclusion {
-        exchange.step.trace.describeAccepted(exchange.step.decision)
+        exchange.step.trace.describeAccepted(
+            exchange.step.decision, previously: cache.reasons.reason(for: exchange.step.cacheRequest.url))
         if exchange.received.isTooLarge, (200..<300).contains(exchange.received.status) {
+            note(.notStored(.tooLarge), in: &exchange.step)
             let step = exchange.step
             exchange.file?.drop()
             return .failure(
@@ -151,9 +156,11 @@ extension LoadTrace {
     }
 
     /// Says that the server's response is the answer, and why the server was asked.
-    fileprivate mutating func describeAccepted(_ decision: CacheDecision) {
+    fileprivate mutating func describeAccepted(
+        _ decision: CacheDecision, previously notStored: ResponseStoring.Reason?
+    ) {
         switch decision {
-        case .forward(_, _, let reason): explain(reason)
+        case .forward(_, _, let reason): explain(reason, previously: notStored)
         case .complete(let selection, _, _): explain(selection.explanation)
         case .validate(let selection, _):
             describe(selection, source: .network)

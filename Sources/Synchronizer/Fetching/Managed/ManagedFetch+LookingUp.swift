@@ -19,7 +19,7 @@ extension ManagedFetch {
         case "http", "https":
             let headers = context.transport.sessionHeaders(for: request)
             let cacheRequest = CacheRequest(
-                request, url: url, sessionHeaders: headers, isOffline: context.network.isOffline)
+                request, url: url, sessionHeaders: headers, isOffline: context.network.isOffline, body: options.body)
             guard cacheRequest.isWellFormed else { return nil }
             let found = entries ?? lookUp(cacheRequest)
             let isAcceptable = { (entry: CacheEntry) in entry.bodySize <= self.options.maximumBodySize }

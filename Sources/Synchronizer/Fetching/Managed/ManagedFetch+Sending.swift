@@ -119,14 +119,17 @@ extension ManagedFetch {
     }
 
     private func refreshKey(_ selection: Selection, of step: FetchStep) -> BackgroundRefreshes.Key {
-        .init(entry: step.entries[selection.index].id, maximumBodySize: options.maximumBodySize, file: options.file)
+        .init(
+            entry: step.entries[selection.index].id, maximumBodySize: options.maximumBodySize, file: options.file,
+            cacheTime: options.cacheTime)
     }
 
     private func refresh(
         _ selection: Selection, of step: FetchStep, fields: HTTPFields, key: BackgroundRefreshes.Key
     ) -> @Sendable () -> Void {
         { [context, step = step.withoutBodies] in
-            let options = FetchOptions(maximumBodySize: key.maximumBodySize, file: key.file)
+            let options = FetchOptions(
+                maximumBodySize: key.maximumBodySize, file: key.file, cacheTime: key.cacheTime)
             let fetch = ManagedFetch(context, options: options, hasSlot: true) { event in
                 if case .finished(let result) = event { context.refreshes.end(key, with: result) }
             }

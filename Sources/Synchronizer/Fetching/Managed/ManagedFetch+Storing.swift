@@ -3,12 +3,21 @@ import HTTPCaching
 
 // The fourth stage: what is stored of a response. The session's delegate decides first; then the rules check its decision.
 extension ManagedFetch {
-    typealias Kept = @Sendable (StoredResponse?) -> Void
+    /// The response as it is stored, if it is; and whether it is, if a server has answered.
+    typealias Kept = @Sendable (StoredResponse?, ResponseStoring?) -> Void
 
-    /// Makes the change if delegate and rules allow it; `done` gets the response as it is stored, or nil.
+    /// Notes what became of a response, for its trace, the next load's, and the observer.
+    func note(_ storing: ResponseStoring?, in step: inout FetchStep) {
+        guard let storing else { return }
+        step.trace.storing = storing
+        cache.reasons.note(storing, for: step.cacheRequest.url)
+        if case .notStored(let reason) = storing { report(.notStored(reason)) }
+    }
+
+    /// Makes the change if delegate and rules allow it.
     func make(_ change: CacheChange, after exchange: Exchange, done: @escaping Kept) {
         switch change {
-        case .none: done(nil)
+        case .none(let reason): done(nil, reason.map { .notStored($0) })
         case .store(let response, let body, let file): store(response, body: body, file: file, of: exchange, done: done)
         case .freshen(let entry, let response, let body):
             freshen(entry, to: response, body: body, of: exchange, done: done)
@@ -18,18 +27,21 @@ extension ManagedFetch {
     /// The change that stores the server's response, if a delegate could want it stored.
     func change(storing exchange: Exchange, file: BodyFile?) -> CacheChange {
         let received = exchange.received
-        guard received.head?.isHTTP == true, !received.isTooLarge, exchange.step.cacheRequest.method != "HEAD"
-        else { return .none }
+        guard received.head?.isHTTP == true else { return .none(nil) }
+        guard !received.isTooLarge else { return .none(.tooLarge) }
+        guard exchange.step.cacheRequest.method != "HEAD" else { return .none(.method) }
         let objection = CacheRules.objection(
             toStoring: received.status, fields: received.fields, answering: exchange.step.cacheRequest)
         // A delegate may make a response cacheable.
-        guard objection == nil || objection == .notCacheable else { return .none }
+        if let objection, objection != .notCacheable { return .none(.init(objection)) }
         if file == nil, let merged = merged(exchange) { return merged }
         let part =
             received.status == 206 ? CacheRules.part(of: received.fields, bodySize: received.count) : nil
-        guard received.status != 206 || part != nil else { return .none }
+        guard received.status != 206 || part != nil else { return .none(.status) }
         let response = StoredResponse(
-            url: exchange.step.cacheRequest.url, method: "GET", selectingFields: HTTPFields(),
+            url: exchange.step.cacheRequest.url,
+            method: exchange.step.cacheRequest.isReusable ? exchange.step.cacheRequest.method : "GET",
+            selectingFields: HTTPFields(),
             status: received.status, fields: received.fields, requestTime: exchange.requestTime,
             responseTime: received.time, part: part)
         return .store(response, body: received.body, file: file)
@@ -40,9 +52,15 @@ extension ManagedFetch {
     ) {
         let head = ResponseHead(url: exchange.step.url, status: response.status, fields: response.serverFields)
         askDelegate(about: head, body: body, of: exchange) { [self] decision in
-            guard isOpen, let stored = checked(decision, on: response, of: exchange) else { return done(nil) }
+            guard isOpen else { return done(nil, .notStored(.invalidated)) }
+            let stored: StoredResponse
+            switch checked(decision, on: response, of: exchange) {
+            case .success(let checked): stored = checked
+            case .failure(let refusal): return done(nil, .notStored(refusal.reason))
+            }
             let superseded = superseded(by: stored, of: exchange)
-            let isKept = change(after: exchange, bytes: max(decision.size(of: body), file?.count ?? 0)) {
+            let size = max(decision.size(of: body), file?.count ?? 0)
+            let isKept = change(after: exchange, bytes: size) {
                 superseded.forEach(cache.remove)
                 let content = decision.content(of: exchange.step.url, body: body)
                 if let file, content.data.isEmpty {
@@ -51,8 +69,13 @@ extension ManagedFetch {
                     cache.store(stored, content: content)
                 }
             }
-            done(isKept ? stored : nil)
+            done(isKept ? stored : nil, isKept ? storing(size) : .notStored(.invalidated))
         }
+    }
+
+    /// Whether the store keeps a body of this size.
+    private func storing(_ size: Int) -> ResponseStoring {
+        cache.refusal(toStore: size).map { .notStored($0) } ?? .stored
     }
 
     /// Stores the new fields of a confirmed entry.
@@ -61,13 +84,14 @@ extension ManagedFetch {
     ) {
         let head = ResponseHead(url: exchange.step.url, status: freshened.status, fields: freshened.fields)
         askDelegate(about: head, body: body, of: exchange) { [self] decision in
-            guard isOpen else { return done(nil) }
+            guard isOpen else { return done(nil, nil) }
             let request = exchange.step.cacheRequest
-            guard var stored = freshened.applying(decision),
-                CacheRules.objection(toStoring: stored.status, fields: stored.fields, answering: request) == nil
-            else {
+            var stored: StoredResponse
+            switch allowed(decision, on: freshened, answering: request) {
+            case .success(let allowed): stored = allowed
+            case .failure(let refusal):
                 cache.remove(entry)
-                return done(nil)
+                return done(nil, .notStored(refusal.reason))
             }
             if !CacheRules.selectsNoMore(with: stored.fields, than: entry.response) {
                 stored.selectingFields = CacheRules.selectingFields(of: request, for: stored.fields)
@@ -78,7 +102,7 @@ extension ManagedFetch {
                 if stored.selectingFields != entry.response.selectingFields { cache.remove(entry) }
                 cache.store(stored, content: content)
             }
-            done(isKept ? stored : nil)
+            done(isKept ? stored : nil, isKept ? storing(content.data.count) : .notStored(.invalidated))
         }
     }
 
@@ -100,19 +124,31 @@ extension ManagedFetch {
         _ = cache.change(response.url, since: exchange.mark) { cache.keepInterrupted(response, body: body) }
     }
 
-    /// The response as it will be stored: with the delegate's fields, without fields that must not be stored; nil if the
-    /// response must not be stored.
+    /// The response with the delegate's changes, unless the delegate or the rules refuse it.
+    private func allowed(
+        _ decision: StorageDecision, on response: StoredResponse, answering request: CacheRequest
+    ) -> Result<StoredResponse, StoringRefusal> {
+        guard let stored = response.applying(decision) else { return .failure(.init(reason: .refusedByDelegate)) }
+        if let objection = CacheRules.objection(
+            toStoring: stored.status, fields: stored.fields, answering: request)
+        {
+            return .failure(.init(reason: .init(objection)))
+        }
+        return .success(stored)
+    }
+
+    /// The response as it will be stored: with the delegate's fields, without fields that must not be stored.
     private func checked(
         _ decision: StorageDecision, on response: StoredResponse, of exchange: Exchange
-    ) -> StoredResponse? {
-        guard var stored = response.applying(decision) else { return nil }
+    ) -> Result<StoredResponse, StoringRefusal> {
         let request = exchange.step.cacheRequest
-        guard CacheRules.objection(toStoring: stored.status, fields: stored.fields, answering: request) == nil
-        else { return nil }
-        let siblings = siblings(of: exchange).map(\.response)
-        stored.selectingFields = CacheRules.selectingFields(of: request, for: stored.fields, among: siblings)
-        stored.fields = CacheRules.storedFields(of: stored.fields, receivedAt: stored.responseTime)
-        return stored
+        return allowed(decision, on: response, answering: request).map { allowed in
+            var stored = allowed
+            let siblings = siblings(of: exchange).map(\.response)
+            stored.selectingFields = CacheRules.selectingFields(of: request, for: stored.fields, among: siblings)
+            stored.fields = CacheRules.storedFields(of: stored.fields, receivedAt: stored.responseTime)
+            return stored
+        }
     }
 
     /// The entries for the URL. A step that did not look them up has none.
@@ -135,7 +171,7 @@ extension ManagedFetch {
         decided: @escaping @Sendable (StorageDecision) -> Void
     ) {
         guard isOpen, let transfer = exchange.transfer else { return decided(.nothing) }
-        transfer.willCache(head, body, decided: decided)
+        transfer.willCache(head, body, cacheTime: options.cacheTime, decided: decided)
     }
 
     /// Combines a received part with a stored one if they fit together (RFC 9111 §3.4).
@@ -156,6 +192,11 @@ extension ManagedFetch {
         }
         return nil
     }
+}
+
+/// Why a response is not stored.
+private struct StoringRefusal: Error {
+    let reason: ResponseStoring.Reason
 }
 
 // MARK: - What a response does to other entries

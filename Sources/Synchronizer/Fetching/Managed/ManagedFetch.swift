@@ -53,7 +53,10 @@ final class ManagedFetch: Fetch {
             deliver(answer)
             if isRefreshing { context.refreshes.startNext() }
             return
-        case .refuse(let reason): return finish(.failure(.notCached(step.context(explaining: reason))))
+        case .refuse(let reason):
+            var trace = step.trace
+            trace.explain(reason, previously: cache.reasons.reason(for: step.cacheRequest.url))
+            return finish(.failure(.notCached(.init(url: step.url, trace: trace))))
         case .validate, .complete, .forward, .reuseWhileRevalidating: break
         }
 
@@ -69,9 +72,11 @@ final class ManagedFetch: Fetch {
             switch conclusion(of: &exchange) {
             case .answer(let answer, let change):
                 // Freshen the entry that a 304 confirms, or store the new response, if delegate and rules allow it.
-                make(change, after: exchange) { [self] kept in
+                make(change, after: exchange) { [self] kept, storing in
                     // Answer with the response; a redirect runs the fetch again with the next request.
-                    deliver(answer.stored(as: kept, rules: cache.rules, at: cache.time.now))
+                    var answer = answer.stored(as: kept, rules: cache.rules, at: cache.time.now)
+                    note(storing, in: &answer.step)
+                    deliver(answer)
                 }
             case .sendAgain(let step): run(.step(step))
             case .failure(let error): finish(.failure(error))

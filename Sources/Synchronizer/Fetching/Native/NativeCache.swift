@@ -6,6 +6,7 @@ final class NativeCache: Sendable {
     let rules = CacheRules()
     let time: any TimeSource
     let invalidations = InvalidationLog()
+    let reasons = StoringReasons()
     private let cache: URLCache?
     private let removals = PendingRemovals()
     let removing = DispatchQueue(label: "Synchronizer.removing", qos: .userInitiated)

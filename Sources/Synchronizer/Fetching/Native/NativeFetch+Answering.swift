@@ -10,7 +10,13 @@ extension NativeFetch {
             return finish(.failure(failure(error ?? URLError(.networkConnectionLost), of: task, trace: trace)))
         }
         noteInvalidation(by: task)
+        noteStoring(by: task, trace: trace)
         finish(result(of: task, head: head, trace: trace))
+    }
+
+    private func noteStoring(by task: NativeTask, trace: LoadTrace) {
+        if let key = task.cacheRequest?.url { cache.reasons.note(trace.storing, for: key) }
+        if case .notStored(let reason)? = trace.storing { report(.notStored(reason)) }
     }
 
     /// A miss is no network failure: the session reports these errors if it must not use the network.
@@ -61,7 +67,8 @@ extension NativeFetch {
     private func storedResponse(of task: NativeTask) -> StoredResponse? {
         guard let url = task.current.url, task.received.head?.isHTTP == true else { return nil }
         var fields = task.received.fields
-        let injected = task.header?.injected ?? context.injection.value(forStatus: task.received.status, fields: fields)
+        let injection = context.injection.with(cacheTime: options.cacheTime)
+        let injected = task.header?.injected ?? injection.value(forStatus: task.received.status, fields: fields)
         if let injected { fields[FieldName.cacheControl] = injected }
         let stored = task.isFromCache ? NativeEntry.date(of: fields, at: cache.time.now) : nil
         guard stored != .distantPast else { return nil }

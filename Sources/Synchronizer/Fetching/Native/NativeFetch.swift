@@ -98,7 +98,7 @@ final class NativeFetch: Fetch {
     func cacheRequest(_ request: URLRequest, url: URL) -> CacheRequest {
         CacheRequest(
             request, url: url, sessionHeaders: context.transport.sessionHeaders(for: request),
-            isOffline: context.network.isOffline)
+            isOffline: context.network.isOffline, body: options.body)
     }
 
     /// Whether a request must not be sent, because the network was switched off.
@@ -131,7 +131,9 @@ final class NativeFetch: Fetch {
             return state.tasks
         }
         guard let number else { return }
-        let transfer = context.transport.perform(request) { [self] in receive($0, ofTask: number) }
+        let transfer = context.transport.perform(request, cacheTime: options.cacheTime) { [self] in
+            receive($0, ofTask: number)
+        }
         let isNeeded = state.withLock { state in
             guard state.receive != nil, state.task?.number == number else { return false }
             state.task?.transfer = transfer
@@ -169,6 +171,8 @@ final class NativeFetch: Fetch {
             if let url = next.url { report(.redirected(to: url)) }
         case .storing(let decision):
             decision.decided = bound(decision.proposed, of: task)
+            let isStored = decision.decided != nil
+            update { $0.storing = isStored ? .stored : .notStored(task.isAuthorized ? .personal : .invalidated) }
             if let stored = decision.decided { report(.stored(stored.data.count)) }
         case .servedFromSessionCache: update { $0.isFromCache = true }
         }

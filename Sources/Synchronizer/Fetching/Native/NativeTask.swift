@@ -25,6 +25,8 @@ struct NativeTask {
     var network: NetworkTrace?
     /// Whether the session sent a credential that the request does not show.
     var isAuthorized = false
+    /// What the session does with the response; nil if it has not asked.
+    var storing: ResponseStoring?
     /// Known once `perform` has returned; a task can end before.
     var transfer: (any Cancellable)?
 
@@ -52,6 +54,14 @@ struct NativeTask {
         if let url = next.url { redirects.append(url) }
     }
 
+    /// Why the session did not ask what to store.
+    private var reasonNotToAsk: ResponseStoring.Reason {
+        guard let request = cacheRequest else { return .session }
+        let objection = CacheRules.objection(
+            toStoring: received.status, fields: received.fields, answering: request)
+        return objection.map { .init($0) } ?? .session
+    }
+
     var source: (LoadSource, String) {
         if isFromCache { return (.cache, "URLSession answered from its cache") }
         if header != nil { return (.revalidated, "URLSession answered from its cache; the server confirmed it") }
@@ -67,6 +77,7 @@ struct NativeTask {
             trace.bytesReceived = received.count
         }
         trace.network = network
+        if !isFromCache, received.head?.isHTTP == true { trace.storing = storing ?? .notStored(reasonNotToAsk) }
         guard received.head != nil else { return trace }
         (trace.source, trace.reason) = source
         if !isFromCache { trace.status = received.status }

@@ -51,15 +51,21 @@ package struct FetchOptions: Hashable, Sendable {
     package var sessionCookies: String?
     /// Whether to wait for the revalidation where a stale response may be used meanwhile (RFC 5861 §3).
     package var awaitsRefresh: Bool
+    /// See ``Resource/cacheTime``.
+    package var cacheTime: TimeInterval?
+    /// The digest of the request's ``CacheKey``, if its responses may be reused although it has a body.
+    package var body: String?
     /// Whether an earlier lookup missed, so the request may be sent at once, without the disk and without `.needsNetwork`.
     package var skipsLookup = false
     /// Set if the body goes to a file instead of memory.
     package var file: FileTarget?
 
     package init(
-        maximumBodySize: Int, awaitsRefresh: Bool = false, sessionCookies: String? = nil, file: FileTarget? = nil
+        maximumBodySize: Int, awaitsRefresh: Bool = false, sessionCookies: String? = nil, file: FileTarget? = nil,
+        cacheTime: TimeInterval? = nil
     ) {
         self.file = file
+        self.cacheTime = cacheTime
         self.sessionCookies = sessionCookies
         self.maximumBodySize = maximumBodySize
         self.awaitsRefresh = awaitsRefresh
@@ -85,6 +91,8 @@ package enum FetchEvent: Sendable {
     case authorized
     /// An entry was stored or updated; the bytes of its body.
     case stored(Int)
+    /// A response was not stored.
+    case notStored(ResponseStoring.Reason)
     /// A response invalidated these cache keys (RFC 9111 §4.4): their entries, and loads in flight.
     case invalidated([String])
     case finished(Result<Fetched, SynchronizerError>)

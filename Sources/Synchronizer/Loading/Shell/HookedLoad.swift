@@ -28,6 +28,8 @@ final class HookedLoad: Sendable {
         var priority: LoadPriority
         /// ``Authentications/count`` when it was sent.
         var sentAt = 0
+        /// Whether the smaller version was requested.
+        var usesLowData = false
         /// How often it was sent again because it was refused.
         var refusals = 0
         /// Cancels the running `prepare`, and the timer of the load. Nil when the load is over.
@@ -77,6 +79,15 @@ final class HookedLoad: Sendable {
             state.job = original.changed(to: identity, priority: state.priority, cookies: cookies)
             state.sentAt = sentAt
             return state.job
+        }
+    }
+
+    /// Notes that the load failed. Returns the request for the smaller version, if the network is constrained.
+    func lowDataRequest(after error: SynchronizerError) -> URLRequest? {
+        guard let request = original.lowDataRequest, error.isDueToConstrainedNetwork else { return nil }
+        return state.withLock { state in
+            defer { state.usesLowData = true }
+            return state.usesLowData ? nil : request
         }
     }
 

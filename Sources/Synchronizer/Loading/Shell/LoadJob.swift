@@ -3,8 +3,12 @@ import Foundation
 /// A caller's load, with its types erased. One object for all records of the load, of which there may be very many.
 final class LoadJob: Sendable {
     let request: URLRequest
+    /// The request for the smaller version, if the network is constrained.
+    let lowDataRequest: URLRequest?
     /// Nil for a load that is never coalesced.
     let identity: CoalescingKey?
+    /// Says which requests with a body ask for the same.
+    let cacheKey: CacheKey?
     let options: FetchOptions
     let priority: LoadPriority
     /// See ``Resource/parsesQuickly``.
@@ -27,10 +31,14 @@ final class LoadJob: Sendable {
         variant = resource.variant
         parsesQuickly = R.parsesQuickly
         acceptsEmptyBody = R.acceptsEmptyBody
-        request = identity.request
+        let small = resource.lowDataURL.map { identity.moved(to: $0).request }
+        let full = small.flatMap { $0.url == identity.request.url ? nil : identity.request.avoidingConstrainedNetworks }
+        request = full ?? identity.request
+        lowDataRequest = full == nil ? nil : small
         self.identity = identity.sharing
+        cacheKey = identity.cacheKey
         self.priority = priority
-        self.options = options
+        self.options = options.with(body: identity.sharing?.body)
         self.keepsObject = keepsObject
         isPrepared = false
     }
@@ -45,6 +53,8 @@ final class LoadJob: Sendable {
         parsesQuickly = other.parsesQuickly
         acceptsEmptyBody = other.acceptsEmptyBody
         keepsObject = other.keepsObject
+        cacheKey = other.cacheKey
+        lowDataRequest = nil
         self.request = request
         self.identity = identity
         self.priority = priority
@@ -64,6 +74,7 @@ final class LoadJob: Sendable {
     func changed(to other: ResourceIdentity, priority: LoadPriority, cookies: String?) -> LoadJob {
         var options = options
         options.sessionCookies = cookies
+        options.body = other.sharing?.body
         return LoadJob(
             self, request: other.request, identity: other.sharing, priority: priority, options: options,
             isPrepared: true)
@@ -198,5 +209,13 @@ extension DownloadKey {
 extension ParseKey {
     static func == (one: ParseKey, other: ParseKey) -> Bool {
         one.job === other.job || (one.job.type == other.job.type && one.job.variant == other.job.variant)
+    }
+}
+
+extension FetchOptions {
+    fileprivate func with(body: String?) -> FetchOptions {
+        var options = self
+        options.body = body
+        return options
     }
 }

@@ -17,8 +17,8 @@ final class LoadedObject: Sendable {
     /// Its size in memory in bytes.
     let cost: Int
     let run: Run
-    /// A digest of the body that it was made from.
-    let bodyDigest: UInt64
+    /// A digest of the body that it was made from; nil for an object that a caller has inserted.
+    let bodyDigest: UInt64?
     let head: ResponseHead
     let freshUntil: Date
     /// See ``Fetched/isForThisLoadOnly``.
@@ -26,7 +26,7 @@ final class LoadedObject: Sendable {
     let trace: LoadTrace
 
     init(
-        object: any Sendable, cost: Int, run: Run = Run(), bodyDigest: UInt64, head: ResponseHead, freshUntil: Date,
+        object: any Sendable, cost: Int, run: Run = Run(), bodyDigest: UInt64?, head: ResponseHead, freshUntil: Date,
         isForThisLoadOnly: Bool = false, trace: LoadTrace
     ) {
         self.object = object

@@ -159,7 +159,8 @@ extension Loader.State {
             machine.fetchEnded(id, succeeded: true)
         case .failure(let error):
             let failure = RetryPolicy.Failure(
-                request: download.job.request, error: error, attempts: Int(download.attempts),
+                request: download.job.request, isSafe: download.job.options.body != nil, error: error,
+                attempts: Int(download.attempts),
                 elapsed: now.timeIntervalSince(download.startedAt))
             if let delay = retries.delay(after: failure, of: download.job.host, at: now, jitter: jitter()) {
                 return backOff(id, for: delay, after: error, at: now)

@@ -49,6 +49,8 @@ extension Loader {
             invalidate(Set(keys), besides: id)
         case .stored(let bytes):
             if isObserved { updateDownload(id, of: handle) { $0.note(id, .stored(bytes)) } }
+        case .notStored(let reason):
+            if isObserved { updateDownload(id, of: handle) { $0.note(id, .notStored(reason)) } }
         case .finished(let result):
             updateDownload(id, of: handle) { state in
                 state.fetchEnded(id, with: result, at: time.now, jitter: .random(in: 0...1))

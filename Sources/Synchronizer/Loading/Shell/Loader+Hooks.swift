@@ -7,9 +7,18 @@ extension Loader {
     func prepare(_ job: LoadJob, for load: HookedLoad, _ prepare: @escaping RequestHooks.Prepare) -> LoadReceiver.ID {
         let id = state.withLock { $0.add(hooked(load)) }
         startTimer(of: load, id)
+        begin(job.request, for: load, as: id, prepare)
+        return id
+    }
+
+    /// Subscribes with a request when it is prepared.
+    private func begin(
+        _ request: URLRequest, for load: HookedLoad, as id: LoadReceiver.ID, _ prepare: RequestHooks.Prepare? = nil
+    ) {
+        guard let prepare = prepare ?? hooks?.prepare else { return enter(request, as: id) }
         let task = Task {
             do {
-                enter(ResourceIdentity(try await prepared(job.request, prepare)), as: id)
+                enter(try await prepared(request, prepare), as: id)
             } catch {
                 let error = SynchronizerError.hookFailed(error, .init(url: load.url, trace: LoadTrace()))
                 note(.failed(error), url: load.url)
@@ -17,7 +26,6 @@ extension Loader {
             }
         }
         load.onStop { task.cancel() }
-        return id
     }
 
     /// Limits the time of a load: a download has a limit of its own, and a hook has none.
@@ -39,6 +47,7 @@ extension Loader {
     func hooked(_ load: HookedLoad) -> LoadReceiver {
         LoadReceiver(load.receiver.wants, isPrefetch: load.receiver.isPrefetch, hooked: load) { [self] step in
             guard case .finished(let id, .failure(let error)) = step else { return load.receiver.report(step) }
+            if let request = load.lowDataRequest(after: error) { return begin(request, for: load, as: id) }
             guard hooks?.authenticate != nil, let refusal = load.refusal(error, of: id) else {
                 return load.receiver.report(.finished(id, .failure(error.asking(for: load.url))))
             }
@@ -47,11 +56,12 @@ extension Loader {
     }
 
     /// Subscribes with this request, unless the load is over.
-    private func enter(_ identity: ResourceIdentity, as id: LoadReceiver.ID) {
-        let cookies = fetcher.sessionCookies(for: identity.request)
+    private func enter(_ request: URLRequest, as id: LoadReceiver.ID) {
+        let cookies = fetcher.sessionCookies(for: request)
         let entry = state.withLock { state -> (LoadJob, LoadReceiver)? in
             guard let receiver = state.receivers[id], let load = receiver.hooked else { return nil }
             let sentAt = state.authentications.count
+            let identity = ResourceIdentity(request, cacheKey: load.original.cacheKey)
             return (load.job(for: identity, cookies: cookies, sentAt: sentAt), receiver)
         }
         guard let (job, receiver) = entry else { return }
@@ -73,7 +83,7 @@ extension Loader {
     private func perform(_ step: Authentications<LoadReceiver.ID>.Step) {
         switch step {
         case .wait: break
-        case .send(let id, let request): enter(ResourceIdentity(request), as: id)
+        case .send(let id, let request): enter(request, as: id)
         case .authenticate(let refusal): authenticate(refusal)
         case .fail(let id, let error): end(id, with: error)
         }

@@ -73,9 +73,10 @@ final class Loader: Sendable {
         _ job: LoadJob, unless known: (ObjectKey) -> LoadedObject? = { _ in nil }, mayBlock: Bool = false,
         receiver: LoadReceiver
     ) -> Ticket {
-        if let hooks, !RequestHooks.isRunning, receiver.hooked == nil {
+        let hooks = RequestHooks.isRunning ? nil : hooks
+        if hooks != nil || job.lowDataRequest != nil, receiver.hooked == nil {
             let load = HookedLoad(job, receiver: receiver)
-            if !job.isPrepared, let prepare = hooks.prepare { return .waiting(self.prepare(job, for: load, prepare)) }
+            if !job.isPrepared, let prepare = hooks?.prepare { return .waiting(self.prepare(job, for: load, prepare)) }
             let ticket = self.load(job, unless: known, mayBlock: mayBlock, receiver: hooked(load))
             if case .waiting(let id) = ticket { startTimer(of: load, id) }
             return ticket

@@ -14,6 +14,22 @@
         }
     }
 
+    extension URLRequest {
+        /// The same request, which fails in Low Data Mode.
+        var avoidingConstrainedNetworks: URLRequest? {
+            var request = self
+            request.allowsConstrainedNetworkAccess = false
+            return request
+        }
+    }
+
+    extension SynchronizerError {
+        /// Whether the network is constrained, and the request must not use such a one.
+        var isDueToConstrainedNetwork: Bool {
+            (underlyingError as? URLError)?.networkUnavailableReason == .constrained
+        }
+    }
+
     extension DispatchQoS {
         /// The quality of service of parses, whose results are waited for. The thread that draws is above it, as
         /// `.userInteractive`.

@@ -6,6 +6,15 @@
         init(of request: URLRequest) {}
     }
 
+    extension URLRequest {
+        /// Nil: no network is known to be constrained.
+        var avoidingConstrainedNetworks: URLRequest? { nil }
+    }
+
+    extension SynchronizerError {
+        var isDueToConstrainedNetwork: Bool { false }
+    }
+
     extension DispatchQoS {
         /// The quality of service of parses. On Linux the thread that draws has the niceness of the program. Dispatch gives its
         /// workers for `.userInitiated` the same or a better one; those for `.utility` give way.

@@ -1,0 +1,46 @@
+import Foundation
+import HTTPCaching
+
+extension ResponseStoring.Reason {
+    init(_ objection: StoringObjection) {
+        switch objection {
+        case .method: self = .method
+        case .status: self = .status
+        case .requestNoStore: self = .requestNoStore
+        case .noStore: self = .noStore
+        case .variesOnEverything: self = .variesOnEverything
+        case .notCacheable: self = .notCacheable
+        }
+    }
+}
+
+/// Why the last response of each URL was not stored, for the trace of the next load. Remembers a thousand URLs.
+final class StoringReasons: Sendable {
+    private static let limit = 1_000
+    private let reasons = Locked(LRUList<String, ResponseStoring.Reason>())
+
+    /// Nil if the last response was stored, or is not known.
+    func reason(for key: String) -> ResponseStoring.Reason? { reasons.withLock { $0[key] } }
+
+    func note(_ storing: ResponseStoring?, for key: String) {
+        reasons.withLock { reasons in
+            switch storing {
+            case .notStored(let reason)?: reasons.insert(reason, for: key)
+            case .stored?: if reasons.count > 0 { reasons.remove(key) }
+            case nil: break
+            }
+            if reasons.count > Self.limit, let oldest = reasons.leastRecentlyUsed { reasons.remove(oldest) }
+        }
+    }
+
+    func removeAll() { reasons.withLock { $0 = LRUList() } }
+}
+
+extension LoadTrace {
+    /// Adds why nothing was found to the reason that nothing is stored.
+    mutating func explain(_ explanation: Explanation, previously reason: ResponseStoring.Reason?) {
+        explain(explanation)
+        guard let reason, explanation == .nothingStored || explanation == .method else { return }
+        self.reason += "; the last response was not stored: \(reason.rawValue)"
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import HTTPCaching
+
+/// Says that a request with a body only asks for something, and which other requests ask for the same: a GraphQL query sent by
+/// `POST`.
+///
+/// ```swift
+/// let query = try JSONResource<Feed>(url: url, body: FeedQuery(first: 20), cacheKey: .body)
+/// ```
+///
+/// Requests with equal method, URL, headers and key are coalesced, and share responses in memory and in the cache. They are
+/// safe in the sense of RFC 9110 §9.2.1: they are retried, and invalidate nothing. Never give a key to a request that changes
+/// something.
+public struct CacheKey: Hashable, Sendable, ExpressibleByStringInterpolation {
+    /// Nil for the body.
+    private let name: String?
+
+    /// The request's body and its `Content-Type` are the key. A body stream has none.
+    public static let body = CacheKey(name: nil)
+
+    private init(name: String?) { self.name = name }
+
+    /// Creates a key of your own, such as the name of a query and its variables. It must differ where responses may.
+    public init(_ name: String) { self.init(name: name) }
+
+    /// Creates a key of your own.
+    public init(stringLiteral name: String) { self.init(name: name) }
+
+    /// A digest that identifies the body of a request; nil if it is a stream.
+    func digest(of request: URLRequest) -> String? {
+        if let name { return SHA256.hexadecimal(Array("name \(name)".utf8)) }
+        guard request.httpBodyStream == nil else { return nil }
+        let about = [FieldName.contentType, FieldName.contentEncoding].map {
+            request.value(forHTTPHeaderField: $0) ?? ""
+        }
+        return SHA256.hexadecimal(Array("body \(about)".utf8) + (request.httpBody ?? Data()))
+    }
+}

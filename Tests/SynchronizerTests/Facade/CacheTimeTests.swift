@@ -1,0 +1,84 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import Synchronizer
+
+@Suite("The cache time of a resource", .bounded)
+struct CacheTimeTests {
+    private struct Timed: Resource {
+        let url: URL
+        var cacheTime: TimeInterval?
+        func request() -> URLRequest { URLRequest(url: url) }
+        var parse: @Sendable (Data) throws -> Data { { $0 } }
+    }
+
+    /// Counts what it is asked about, and decides as the superclass does.
+    private final class Watching: SessionDelegate, @unchecked Sendable {  // its own state is Locked
+        let proposals = Locked(0)
+
+        override func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+            completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+        ) {
+            proposals.withLock { $0 += 1 }
+            super.urlSession(
+                session, dataTask: dataTask, willCacheResponse: proposedResponse, completionHandler: completionHandler)
+        }
+    }
+
+    let bench: Workbench
+
+    init() throws {
+        bench = try Workbench()
+        bench.server["/a"] = Reply("a", fields: ["ETag": "\"1\""]).conditional()
+    }
+
+    @Test("is injected in place of that of the delegate, also by a subclass", arguments: [false, true])
+    func injected(isWatched: Bool) async throws {
+        let cache = bench.cache()
+        let delegate = isWatched ? Watching(cacheTime: 10) : SessionDelegate(cacheTime: 10)
+        let synchronizer = bench.synchronizer(cache: cache, delegate: delegate)
+        let resource = Timed(url: bench.server.url("/a"), cacheTime: 1_000)
+        _ = try await synchronizer.load(resource)
+        for inMemory in [true, false] {
+            bench.clock.advance(by: 400)
+            if !inMemory { synchronizer.removeAllObjects() }
+            #expect(try await synchronizer.loaded(resource).source == (inMemory ? .memory : .cache))
+        }
+        bench.clock.advance(by: 400)
+        #expect(try await synchronizer.loaded(resource).source == .revalidated)
+        bench.clock.advance(by: 900)
+        #expect(try await synchronizer.loaded(resource).source == .memory, "the lifetime has begun again")
+        #expect(bench.server.counts.requests == 2)
+        let stored = cache.cachedResponse(for: resource.request())
+        #expect(stored?.userInfo?[InjectionMark.cacheTimeKey] == nil)
+        let others = Timed(url: bench.server.url("/a"))
+        #expect(try await synchronizer.load(others) == Data("a".utf8))
+    }
+
+    @Test("does not replace a lifetime of the server")
+    func servers() async throws {
+        bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=5"])
+        let synchronizer = bench.synchronizer()
+        let resource = Timed(url: bench.server.url("/a"), cacheTime: 1_000)
+        _ = try await synchronizer.load(resource)
+        bench.clock.advance(by: 10)
+        #expect(try await synchronizer.loaded(resource).source == .network)
+    }
+
+    @Test("applies in native mode")
+    func native() async throws {
+        let harness = NativeHarness(cacheTime: 10, FakeReply(200, [:], "hello"))
+        let synchronizer = harness.synchronizer()
+        let url = try #require(harness.request().url)
+        let resource = Timed(url: url, cacheTime: 1_000)
+        _ = try await synchronizer.load(resource)
+        harness.clock.advance(by: 900)
+        synchronizer.removeAllObjects()
+        #expect(try await synchronizer.loaded(resource).source == .cache)
+        #expect(harness.session.asked.count == 1)
+    }
+}

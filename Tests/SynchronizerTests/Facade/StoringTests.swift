@@ -1,0 +1,136 @@
+import Foundation
+import ScriptedServer
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import Synchronizer
+
+@Suite("Whether a response was stored, and why not", .bounded)
+struct StoringTests {
+    private final class Refusing: SessionDelegate, @unchecked Sendable {  // it has no state
+        override func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+            completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+        ) {
+            completionHandler(nil)
+        }
+    }
+
+    private final class Noting: SynchronizerObserver {
+        let reasons = Collector<ResponseStoring.Reason>()
+        func synchronizerDid(_ event: SynchronizerEvent) {
+            if case .notStored(let reason) = event.kind { reasons.append(reason) }
+        }
+    }
+
+    let bench: Workbench
+    let resource: DataResource
+
+    init() throws {
+        bench = try Workbench()
+        resource = DataResource(url: bench.server.url("/a"))
+    }
+
+    private func storing(_ synchronizer: Synchronizer, _ resource: DataResource) async -> LoadTrace {
+        do {
+            return try await synchronizer.loaded(resource).trace
+        } catch {
+            return (error as? SynchronizerError)?.context.trace ?? LoadTrace()
+        }
+    }
+
+    @Test(
+        "is in the trace, and the next load says why nothing was found",
+        arguments: [
+            (Reply("a", fields: ["Cache-Control": "no-store"]), ResponseStoring.Reason.noStore),
+            (Reply("a", fields: ["Cache-Control": "max-age=9", "Vary": "*"]), .variesOnEverything),
+            (Reply("no", status: 403), .notCacheable),
+            (Reply(Data(count: 3_000), fields: ["Cache-Control": "max-age=9"]), .tooLarge),
+            (
+                Reply(Data(count: 900), fields: ["Cache-Control": "max-age=9"]).failing(.close(.afterBody(10))),
+                .incomplete
+            ),
+        ])
+    func reasons(reply: Reply, reason: ResponseStoring.Reason) async throws {
+        bench.server["/a"] = reply
+        let observer = Noting()
+        let synchronizer = bench.synchronizer {
+            $0.observer = observer
+            $0.maximumResponseSize = 2_000
+        }
+        #expect(await storing(synchronizer, resource).storing == .notStored(reason))
+        #expect(observer.reasons.elements == [reason])
+        bench.server["/a"] = Reply("better", fields: ["Cache-Control": "max-age=9"])
+        let trace = await storing(synchronizer, resource)
+        #expect(trace.storing == .stored && trace.reason.hasSuffix("not stored: \(reason.rawValue)"))
+        synchronizer.removeAllObjects()
+        let hit = await storing(synchronizer, resource)
+        #expect(hit.source == .cache && hit.storing == nil)
+    }
+
+    @Test("says that the delegate refused it, that the request forbids it, or that there is no cache")
+    func others() async throws {
+        bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=9"])
+        let refusing = bench.synchronizer(delegate: Refusing())
+        #expect(await storing(refusing, resource).storing == .notStored(.refusedByDelegate))
+        let uncached = bench.synchronizer { $0.urlCache = nil }
+        #expect(await storing(uncached, resource).storing == .notStored(.noCache))
+        var request = resource.request()
+        request.setValue("no-store", forHTTPHeaderField: "Cache-Control")
+        let synchronizer = bench.synchronizer()
+        #expect(await storing(synchronizer, DataResource(request: request)).storing == .notStored(.requestNoStore))
+        request.setValue(nil, forHTTPHeaderField: "Cache-Control")
+        request.httpMethod = "POST"
+        #expect(await storing(synchronizer, DataResource(request: request)).storing == .notStored(.method))
+    }
+
+    @Test("says that the cache is too small for it")
+    func small() async throws {
+        bench.server["/a"] = Reply(Data(count: 400_000), fields: ["Cache-Control": "max-age=9"])
+        let cache = SQLiteURLCache(
+            memoryCapacity: 100_000, diskCapacity: 500_000, directory: bench.directory, time: bench.clock)
+        let synchronizer = bench.synchronizer(cache: cache)
+        #expect(await storing(synchronizer, resource).storing == .notStored(.tooLarge))
+    }
+
+    @Test("says that the disk does not work")
+    func disk() async throws {
+        bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=9"])
+        try Data().write(to: bench.directory)  // a file where the directory should be
+        let cache = bench.cache()
+        let synchronizer = bench.synchronizer(cache: cache)
+        _ = await storing(synchronizer, DataResource(url: bench.server.url("/a?first")))
+        try await waitUntil("the disk has failed") { cache.refusal(toStore: 1) != nil }
+        #expect(await storing(synchronizer, resource).storing == .notStored(.diskFailed))
+    }
+
+    @Test("says that it was invalidated meanwhile")
+    func invalidated() async throws {
+        let gate = Gate()
+        bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=9"]).waiting(for: gate)
+        let synchronizer = bench.synchronizer()
+        let load = Task { await storing(synchronizer, resource) }
+        try await gate.waitForArrivals(1)
+        synchronizer.invalidate(resource)
+        gate.open()
+        #expect(await load.value.storing == .notStored(.invalidated))
+    }
+
+    @Test("is stored where a 304 confirms an entry")
+    func confirmed() async throws {
+        bench.server["/a"] = Reply("a", fields: ["Cache-Control": "no-cache", "ETag": "\"1\""]).conditional()
+        let synchronizer = bench.synchronizer()
+        for source in [LoadSource.network, .revalidated] {
+            let trace = await storing(synchronizer, resource)
+            #expect(trace.source == source && trace.storing == .stored)
+        }
+    }
+
+    @Test("is known in native mode")
+    func native() async throws {
+        let harness = NativeHarness(FakeReply(200, ["Cache-Control": "max-age=9"], "a"))
+        #expect(harness.load().fetched?.trace.storing == .stored)
+        #expect(harness.load { $0.httpMethod = "POST" }.fetched?.trace.storing == .notStored(.method))
+    }
+}
