@@ -23,7 +23,7 @@
         private func coverage(_ x: Int, _ y: Int, _ width: Double, _ height: Double, radius: Double, inset: Double)
             -> Double
         {
-            let points = 16
+            let points = 8
             var inside = 0
             for row in 0..<points {
                 for column in 0..<points {
