@@ -1,4 +1,4 @@
-/// The parse slots that are not used for answers: for stored responses that are shown meanwhile, and for previews. Also the
+/// The parse slots for previews and for stored responses that are shown during a revalidation. Also the
 /// previews that wait for a slot.
 ///
 /// There are few: no more than slots, and no more than loads in flight.
