@@ -84,7 +84,7 @@ struct FieldScanner {
         return skippedText
     }
 
-    /// Digits, as seconds; nil if there is none. What is too large is the longest lifetime (RFC 9111 §1.2.2).
+    /// Digits, as seconds; nil if there is none. A larger number counts as the longest lifetime (RFC 9111 §1.2.2).
     @inline(never)
     mutating func deltaSeconds() -> Double? {
         let start = position
@@ -167,7 +167,7 @@ extension String {
         }
     }
 
-    /// The elements of a list of tokens, such as that of `Vary` (RFC 9110 §5.6.1); what is no token is left out.
+    /// The elements of a list of tokens, such as that of `Vary` (RFC 9110 §5.6.1); other members are left out.
     @inline(never)
     var listedTokens: [String] {
         scan { scanner in

@@ -106,7 +106,7 @@ extension HTTPDate {
         return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }
 
-    /// Seconds since 1970, between the years 0 and 9999: what is not a date can come from a damaged store.
+    /// Seconds since 1970, between the years 0 and 9999: a corrupt cache can contain any number.
     private static func bounded(_ date: Date) -> TimeInterval {
         let seconds = date.timeIntervalSince1970
         return seconds.isNaN ? 0 : min(max(seconds, -62_167_219_200), 253_402_300_799)
