@@ -73,7 +73,7 @@ final class Loader: Sendable {
         _ job: LoadJob, unless known: (ObjectKey) -> LoadedObject? = { _ in nil }, mayBlock: Bool = false,
         receiver: LoadReceiver
     ) -> Ticket {
-        let hooks = RequestHooks.isRunning ? nil : hooks
+        let hooks = self.hooks == nil || RequestHooks.isRunning ? nil : self.hooks
         if hooks != nil || job.lowDataRequest != nil, receiver.hooked == nil {
             let load = HookedLoad(job, receiver: receiver)
             if !job.isPrepared, let prepare = hooks?.prepare { return .waiting(self.prepare(job, for: load, prepare)) }
