@@ -52,6 +52,28 @@ import Testing
         #expect(bench.recorder.body == first + Data("second".utf8))
     }
 
+    @Test func `late bytes on one connection do not move a request from a connection of HTTP/2`() async throws {
+        var options = CurlSession.Options()
+        options.tls.additionalAuthorities = TestCertificate.authority.text
+        let bench = try Bench(options: options, timed: TimedEngine())
+        let gate = Gate()
+        bench.server["/"] = .script(
+            .text("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst"), .wait(gate), .text(Self.poison))
+        let other = try HTTP2Server { request, _ in HTTP2Server.Frame.response(request.stream, "second") }
+        await bench.run()
+        await bench.run { $0.url = other.relay.url() }
+        await bench.settle()
+        let hold = Hold(bench.session.pool.engine)
+        try await hold.wait()
+        gate.open()
+        try await bench.server.wait(for: "the surplus") { $0.repliesCompleted == 1 }
+        bench.start { $0.url = other.relay.url() }
+        hold.release()
+        await bench.recorder.waitForEnds(3)
+        #expect(bench.recorder.body == Data("firstsecondsecond".utf8))
+        #expect(other.relay.counts.connections == 1)
+    }
+
     /// The server answers the first request of its first connection, and sends a surplus when it has a part of the second.
     private final class EarlyServer: Sendable {
         let port: UInt16

@@ -155,6 +155,8 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         if slots.setMultiplexed(transfer.exchange.origin) { multiplexed.append(transfer.exchange.origin) }
     }
 
+    func multiplexes(_ origin: String) -> Bool { slots.isMultiplexed(origin) }
+
     /// Ends what has ended, starts what can start, and has the delegates told.
     func settle() {
         var code = CURLE_OK

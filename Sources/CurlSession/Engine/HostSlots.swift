@@ -29,6 +29,8 @@ struct HostSlots<Waiter> {
         return true
     }
 
+    func isMultiplexed(_ origin: String) -> Bool { origins[origin]?.isMultiplexed == true }
+
     /// The next waiter, which now has a slot.
     mutating func takeNext(_ origin: String) -> Waiter? {
         if let next = origins[origin]?.takeNext(limit) { return next }

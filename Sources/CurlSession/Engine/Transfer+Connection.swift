@@ -12,7 +12,8 @@ extension Transfer {
     func maySendRequest() -> Bool {
         guard isReused else { return true }
         socket = -1  // it may be another one than before
-        guard !pool.closeSpeakingConnections() else { return true }
+        // A connection of HTTP/2 is none of those.
+        guard !pool.closeSpeakingConnections(), !pool.multiplexes(exchange.origin) else { return true }
         needsNewConnection = true
         return false
     }
