@@ -25,10 +25,11 @@ struct OfflineTests {
     }
 
     private func policies(_ change: (inout URLRequest) -> Void = { _ in }) -> [DataResource] {
-        [
+        let policies: [URLRequest.CachePolicy] = [
             .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,
             .returnCacheDataElseLoad, .returnCacheDataDontLoad, .reloadRevalidatingCacheData,
-        ].map { policy in
+        ]
+        return policies.map { policy in
             var request = URLRequest(url: bench.server.url("/a"), cachePolicy: policy)
             change(&request)
             return DataResource(request: request)
