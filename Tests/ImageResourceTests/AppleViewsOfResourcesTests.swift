@@ -75,7 +75,7 @@
         @Test("a SwiftUI view that gets another synchronizer loads from that one")
         func modelOfTwo() async throws {
             let resource = RemoteImage(url: bench.server.url("/image"))
-            let other = bench.synchronizer(cacheTime: 3600, cache: URLCache())
+            let other = bench.synchronizer(cacheTime: 3600, cache: Synchronizer.Configuration.test().urlCache)
             let model = ResourceModel<RemoteImage>()
             for synchronizer in [synchronizer, other] {
                 let task = Task { await model.follow(resource, identity: resource.identity, from: synchronizer) }

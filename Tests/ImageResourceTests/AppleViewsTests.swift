@@ -194,11 +194,11 @@
         func modelWithPreviews() async throws {
             let gate = try serveHalf()
             let resource = ImageResource(url: bench.server.url("/slow"))
-            let model = ResourceModel<ImageResource>()
+            let model = ResourceModel<RemoteImage>()
             let task = Task {
                 await model.follow(resource, identity: resource.identity, from: synchronizer, showsPreviews: true)
             }
-            func phase() -> ResourceBinding<ImageResource>.Phase {
+            func phase() -> ResourceBinding<RemoteImage>.Phase {
                 model.phase(for: resource, identity: resource.identity, from: synchronizer, changingBy: Transaction())
             }
             try await waitUntil("a preview is shown") { if case .preview = phase() { true } else { false } }
@@ -212,7 +212,7 @@
         @Test("a SwiftUI view loads while its task runs, and shows an object in memory at once")
         func model() async throws {
             let resource = ImageResource(url: bench.server.url("/image"))
-            let model = ResourceModel<ImageResource>()
+            let model = ResourceModel<RemoteImage>()
             #expect(model.phase(for: nil, identity: nil, from: synchronizer, changingBy: Transaction()).object == nil)
             let task = Task { await model.follow(resource, identity: resource.identity, from: synchronizer) }
             try await waitUntil("the image is shown") {
@@ -221,7 +221,7 @@
             }
             task.cancel()
             await task.value
-            let other = ResourceModel<ImageResource>()
+            let other = ResourceModel<RemoteImage>()
             #expect(
                 other.phase(for: resource, identity: resource.identity, from: synchronizer, changingBy: Transaction())
                     .object != nil)
@@ -231,7 +231,7 @@
         func lateEnd() async throws {
             let gate = Gate()
             bench.server["/slow"] = Reply(try Self.sample(), status: 200).waiting(for: gate, .beforeHead)
-            let model = ResourceModel<ImageResource>()
+            let model = ResourceModel<RemoteImage>()
             let resource = ImageResource(url: bench.server.url("/slow"))
             let first = Task { await model.follow(resource, identity: resource.identity, from: synchronizer) }
             try await gate.waitForArrivals(1)
@@ -253,7 +253,7 @@
         func modelGone() async throws {
             let gate = Gate()
             bench.server["/slow"] = Reply(try Self.sample(), status: 200).waiting(for: gate, .beforeHead)
-            let model = ResourceModel<ImageResource>()
+            let model = ResourceModel<RemoteImage>()
             let url = bench.server.url("/slow")
             let resource = ImageResource(url: url)
             let task = Task { await model.follow(resource, identity: resource.identity, from: synchronizer) }
