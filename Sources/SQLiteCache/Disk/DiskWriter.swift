@@ -3,7 +3,7 @@ import SynchronizerSupport
 
 /// Writes changes to the database, on one serial queue, in the background.
 final class DiskWriter: @unchecked Sendable {  // its variables are touched on `queue` only
-    private enum WriteResult {
+    enum WriteResult {
         case done
         /// Another process held the lock for too long.
         case busy
