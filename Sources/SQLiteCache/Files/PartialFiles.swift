@@ -45,7 +45,7 @@ package struct PartialFiles: Hashable, Sendable {
     package func make(
         for url: String, resumable: StoredResponse?, length: Int?
     ) throws(FileError) -> PartialFile {
-        sweep()
+        if self != .temporary { sweep() }  // others put files there, too
         return try PartialFile(in: self, urlKey: Checksum64.of(url), resumable: resumable, length: length)
     }
 
