@@ -4,12 +4,12 @@ import PackageDescription
 /// Apple's systems bring SQLite and ImageIO; elsewhere the C libraries come from the distribution.
 let linuxOnly: TargetDependencyCondition? = .when(platforms: [.linux])
 
-/// Where a program can start another one.
+/// The systems on which a program can start another one.
 let whereProcessesAre: TargetDependencyCondition? = .when(platforms: [.macOS, .linux])
 
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
-/// What Apple asks libraries to declare; elsewhere a bundle of it would only be in the way.
+/// The privacy manifest that Apple requires. Other systems need no bundle for it.
 #if canImport(Darwin)
     let privacy = (resources: [Resource.process("PrivacyInfo.xcprivacy")], exclude: [String]())
 #else
@@ -32,7 +32,7 @@ func page(_ name: String, _ title: String) -> Target {
         swiftSettings: settings)
 }
 
-/// A library for a format that not everybody wants: with the trait of that name, and where there is no ImageIO.
+/// A library for an optional format: needed with the trait of that name, on systems without ImageIO.
 func optional(_ library: String, trait: String) -> Target.Dependency {
     .target(name: library, condition: .when(platforms: [.linux], traits: [trait]))
 }
@@ -53,9 +53,10 @@ let package = Package(
     ],
     targets: [
         .target(name: "HTTPCaching", swiftSettings: settings),
-        // What Synchronizer and CurlSession say of TLS.
+        // The settings and errors of TLS that Synchronizer and CurlSession share.
         .target(name: "TransportSecurity", swiftSettings: settings),
-        .target(name: "SynchronizerSupport", dependencies: ["HTTPCaching"], swiftSettings: settings),
+        // Without dependencies, so that CurlSession and HTTPCaching compile side by side.
+        .target(name: "SynchronizerSupport", swiftSettings: settings),
         .target(
             name: "SQLiteCache",
             dependencies: ["HTTPCaching", "SynchronizerSupport", .target(name: "CSQLite", condition: linuxOnly)],
@@ -67,7 +68,7 @@ let package = Package(
         .target(
             name: "ImageResource", dependencies: ["ImageCodecs", "Synchronizer"],
             exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
-        // What images are, and on Linux how they are decoded.
+        // Image formats, and on Linux their decoders.
         .target(
             name: "ImageCodecs",
             dependencies: [
@@ -111,7 +112,7 @@ let package = Package(
         .target(
             name: "ScriptedServer", path: "Tests/ScriptedServer",
             resources: [.copy("Photographs")], swiftSettings: settings),
-        // What hostile servers do, and what their clients get: the table of Documentation/Linux.md.
+        // Servers that misbehave, and what their clients get: the table of Documentation/Linux.md.
         .target(
             name: "HostileServer", dependencies: ["ScriptedServer", "TestSupport"], path: "Tests/HostileServer",
             swiftSettings: settings),
@@ -120,11 +121,11 @@ let package = Package(
             path: "Tests/TestSupport", exclude: ["Certificates"],
             swiftSettings: settings),
         .testTarget(name: "HTTPCachingTests", dependencies: ["HTTPCaching"], swiftSettings: settings),
-        // Apart from TestSupport, which StorageChild uses without Swift Testing.
+        // Not in TestSupport, because StorageChild uses that without Swift Testing.
         .target(name: "TestTraits", path: "Tests/TestTraits", swiftSettings: settings),
         .testTarget(
             name: "ScriptedServerTests", dependencies: ["ScriptedServer", "TestTraits"], swiftSettings: settings),
-        // What the storage tests kill, and share directories with.
+        // The processes that the storage tests kill, and that share directories with them.
         .executableTarget(
             name: "StorageChild", dependencies: ["SQLiteCache", "TestSupport"], path: "Tests/StorageChild",
             swiftSettings: settings),
@@ -174,7 +175,7 @@ let package = Package(
                 "CurlSession", "SynchronizerSupport", "ScriptedServer", "HostileServer", "TestSupport", "TestTraits",
             ],
             swiftSettings: settings),
-        // Meets hostile servers, where a test can see it crash and measure its memory.
+        // Loads from hostile servers in a process of its own, whose crashes and memory a test can observe.
         .executableTarget(
             name: "HostileChild", dependencies: ["Synchronizer", "HostileServer", "TestSupport"],
             path: "Tests/HostileChild", swiftSettings: settings),

@@ -33,7 +33,7 @@ struct CacheTool {
         return 0
     }
 
-    /// 1 if anything is corrupt.
+    /// Returns 1 if anything is corrupt.
     private static func verify(_ directory: URL) throws -> Int32 {
         let inspection = try CacheInspection(directory)
         let contents = try inspection.contents()
@@ -47,7 +47,7 @@ struct CacheTool {
         return findings.isEmpty ? 0 : 1
     }
 
-    /// 1 if entries are left.
+    /// Returns 1 if entries are left.
     private static func purge(_ directory: URL) throws -> Int32 {
         let before = try CacheInspection(directory).contents().entries
         // Without capacities, this cache keeps nothing itself. Its removals apply to every process that uses the directory.

@@ -1,15 +1,15 @@
 import Foundation
 import Synchronizer
 
-/// Speaks the adapter protocol of `Scripts/conformance-harness/run-cache-tests.mjs`: requests come as JSON, one a line,
-/// on standard input; answers go the same way to standard output, in any order. It uses only the public API of
-/// Synchronizer.
+/// Speaks the adapter protocol of `Scripts/conformance-harness/run-cache-tests.mjs`. It reads requests from standard input,
+/// one JSON object a line, and writes responses to standard output in the same form, in any order. It uses only the public
+/// API of Synchronizer.
 ///
 ///     ConformanceAdapter [--store sqlite|stock|none] [--memory] [--errors-as-504]
 ///
-/// `--errors-as-504` answers with a 504 where a load fails without a response, as a proxy does (RFC 9110 §15.6.5): some
-/// tests of the suite want a response where a client only has an error.
-/// `--memory` keeps parsed objects in memory, as an app does; without it every answer comes through the HTTP cache.
+/// `--errors-as-504` writes a 504 response if a load fails without a response, as a proxy does (RFC 9110 §15.6.5). Some tests
+/// of the suite expect a response where a client has only an error.
+/// `--memory` keeps parsed objects in memory, as an app does. Without it every response comes through the HTTP cache.
 @main
 struct Adapter {
     static func main() async throws {

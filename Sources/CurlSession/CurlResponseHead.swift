@@ -41,6 +41,7 @@ extension CurlResponseHead.Field {
 
 extension String {
     /// Whether this is the name of that field, given in lower case.
+    @inline(never)
     func isFieldName(_ lowercased: String) -> Bool {
         // Most names differ in length; the rest is compared in place. An iterator over both showed in profiles.
         guard utf8.count == lowercased.utf8.count else { return false }
@@ -55,6 +56,7 @@ extension String {
     }
 
     private func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        utf8.withContiguousStorageIfAvailable(body) ?? Array(utf8).withUnsafeBufferPointer(body)
+        var string = self
+        return string.withUTF8(body)
     }
 }

@@ -32,7 +32,7 @@ extension Synchronizer {
         return prefetcher.prefetch(jobs)
     }
 
-    /// How much of what was prefetched has been used.
+    /// The number of prefetched resources that were used, and that were wasted.
     public var prefetchStatistics: PrefetchStatistics { prefetcher.statistics }
 }
 

@@ -121,7 +121,7 @@ private struct Subscription {
         return isCancelled ? nil : round
     }
 
-    /// Notes the receiver. Returns whether it must be cancelled, because the caller has cancelled meanwhile.
+    /// Notes the receiver. Returns whether it must be cancelled, because the caller has already cancelled.
     mutating func join(as id: LoadReceiver.ID, in round: Int) -> Bool {
         if round == self.round { subscriber = id }  // otherwise it has its result already
         return isCancelled

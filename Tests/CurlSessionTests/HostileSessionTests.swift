@@ -27,7 +27,7 @@ struct HostileSessionTests {
         #expect(outcome == hostile.sessionOutcome || (isUnfollowed && hostile.row.hasPrefix("Redirects")), "\(outcome)")
     }
 
-    @Test("bytes that come late after a response are not the answer to the next request")
+    @Test("late bytes after a response are not the response to the next request")
     func lateBytes() async throws {
         let server = try ScriptedServer()
         let (late, sent) = (Gate(), Gate())

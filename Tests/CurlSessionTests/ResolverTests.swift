@@ -143,7 +143,7 @@ private final class Names: Sendable {
     }
 
     @Test func `several addresses are tried`() async throws {
-        // Nobody listens at the first two.
+        // No server listens at the first two addresses.
         let names = Names(["a.test": ["127.0.0.2", "::1", "127.0.0.1"]])
         let bench = try bench(names)
         let task = await bench.run { $0.url = url("a.test", bench) }

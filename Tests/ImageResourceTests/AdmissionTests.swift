@@ -9,7 +9,7 @@
 
     @Suite("Admission", .bounded)
     struct AdmissionTests {
-        @Test("who comes first is admitted first, even where a later one would fit")
+        @Test("the first in the queue is admitted first, even if a later one would fit")
         func order() {
             var queue = AdmissionQueue()
             #expect(queue.ask(60, of: 100) == .admitted)
@@ -19,7 +19,7 @@
             #expect(queue.used == 80)
         }
 
-        @Test("what is more than everything is admitted alone")
+        @Test("a decode that exceeds the whole budget is admitted alone")
         func oversized() {
             var queue = AdmissionQueue()
             #expect(queue.ask(10, of: 100) == .admitted)
@@ -29,7 +29,7 @@
             #expect(queue.release(500, of: 100) == [2])
         }
 
-        @Test("who leaves the queue makes room for those behind, and who was admitted cannot leave")
+        @Test("a decode that leaves the queue makes room for the next; an admitted one can't leave")
         func leaving() {
             var queue = AdmissionQueue()
             _ = queue.ask(60, of: 100)
@@ -191,7 +191,7 @@
             #expect(room.used == bytes)
         }
 
-        /// How much of a budget is taken whenever `body` asks whether anybody waits for it.
+        /// The bytes of a budget that are taken each time `body` checks for cancellation.
         private func taken<T>(of budget: DecodeBudget, _ body: () throws -> T) rethrows -> Set<Int> {
             let seen = Locked(Set<Int>())
             let probe: @Sendable () -> Bool = {

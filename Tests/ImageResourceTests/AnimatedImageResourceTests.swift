@@ -44,7 +44,7 @@
             #expect(cost >= data.count + 40 * 30 * 4 + 2 * 20 * 15 * 4)
         }
 
-        @Test("what is no animation is an error that says so")
+        @Test("a file without an animation is an error that says so")
         func noAnimation() async throws {
             let bench = try Workbench()
             bench.server["/text"] = Reply("this is no image", status: 200)

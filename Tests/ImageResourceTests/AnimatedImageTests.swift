@@ -41,7 +41,7 @@
             #expect(SampleAnimation.all.count >= 20)
         }
 
-        @Test("every frame of an animation is what it should be, with its duration", arguments: SampleAnimation.all)
+        @Test("every frame of an animation has the expected pixels and duration", arguments: SampleAnimation.all)
         func frames(_ sample: SampleAnimation) throws {
             let animation = try AnimatedImage(data: sample.data())
             #expect(animation.loopCount == sample.loops)

@@ -80,14 +80,14 @@
             #expect(second.image === first.image)
         }
 
-        @Test("a view that is not laid out yet asks for what a screen can show, at the screen's scale")
+        @Test("a view without a layout requests the size of the screen, at the screen's scale")
         func beforeLayout() async throws {
             let sizing = PlatformImageView(frame: .zero).imageSizing
             #expect(sizing.scale > 1)
             #expect(sizing.size(for: PixelSize(width: 12_000, height: 12_000)).width < 12_000)
         }
 
-        @Test("what cannot be loaded shows the failure image")
+        @Test("an image that can't be loaded shows the failure image")
         func failure() async throws {
             let view = PlatformImageView(frame: .zero)
             let broken = try image()
@@ -108,7 +108,7 @@
             try await bench.server.wait(for: "the load to end") { $0.connectionsClosedByPeer > 0 }
         }
 
-        @Test("what has arrived of an image is shown until it is there, if that is asked for")
+        @Test("with showsPreviews, the bytes so far are shown until the image is complete")
         func previews() async throws {
             let gate = try serveHalf()
             let (view, plain) = (PlatformImageView(frame: .zero), PlatformImageView(frame: .zero))
@@ -123,7 +123,7 @@
             #expect(view.image?.size == preview?.size)
         }
 
-        @Test("cancelLoad leaves what is shown")
+        @Test("cancelLoad leaves the visible image")
         func cancelled() async throws {
             let gate = Gate()
             bench.server["/slow"] = Reply(try Self.sample(), status: 200).waiting(for: gate, .beforeHead)
@@ -190,7 +190,7 @@
             #expect("\(type(of: body))".contains("ZStack<"))
         }
 
-        @Test("a SwiftUI view shows previews, if that is asked for")
+        @Test("a SwiftUI view shows previews with showsPreviews")
         func modelWithPreviews() async throws {
             let gate = try serveHalf()
             let resource = ImageResource(url: bench.server.url("/slow"))
@@ -207,7 +207,7 @@
             await task.value
         }
 
-        @Test("a SwiftUI view loads as long as its task runs, and shows what is in memory at once")
+        @Test("a SwiftUI view loads while its task runs, and shows an object in memory at once")
         func model() async throws {
             let resource = ImageResource(url: bench.server.url("/image"))
             let model = ResourceModel<ImageResource>(synchronizer: synchronizer)

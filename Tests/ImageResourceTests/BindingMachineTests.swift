@@ -73,7 +73,7 @@ struct BindingMachineTests {
             [.ask("a"), .part(1), .ask("b"), .failure(1)],
             [.ask("a"), .ask("b"), .ask("a"), .part(1)],
             [.ask("a"), .ask("b"), .ask("a"), .object(1)],
-            // What nobody wants any more.
+            // An image that no view wants any more.
             [.ask("a"), .ask(nil), .part(1)],
             [.ask("a"), .ask(nil), .object(1)],
             [.ask("a"), .cancel, .part(1)],
@@ -129,7 +129,7 @@ struct BindingMachineTests {
         #expect(play(events).machine.showsNothing)
     }
 
-    @Test("what is under way is not begun anew; all else is, with a token of its own")
+    @Test("a load in flight does not start again; any other starts with a token of its own")
     func steps() {
         var machine = Machine()
         #expect(machine.ask("a") == .load(1))
@@ -145,7 +145,7 @@ struct BindingMachineTests {
         #expect(machine.ask("b") == .load(4))
     }
 
-    @Test("only what is under way can be cancelled, and once")
+    @Test("only a load in flight can be cancelled, and once")
     func cancelled() {
         var machine = Machine()
         #expect(machine.cancel() == false)

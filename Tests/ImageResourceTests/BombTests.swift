@@ -76,7 +76,7 @@
             #expect(image.width == 40 && image.height == 32)
         }
 
-        @Test("an interlaced PNG that would have to be there as a whole is refused where the budget is less")
+        @Test("an interlaced PNG that needs memory for all of its pixels is refused if the budget is smaller")
         func interlaced() throws {
             let data = try Samples.data("bomb-interlaced.png")
             try data.withUnsafeBytes { bytes in
@@ -120,7 +120,7 @@
             }
         }
 
-        @Test("what is noted of frames counts in the memory that an animation takes")
+        @Test("records of frames count towards the memory of an animation")
         func frameCost() throws {
             let data = gif(10, 10, frames: Array(repeating: frame(1, 1), count: 1000))
             #expect(try AnimatedImage(data: data).byteCount > data.count + 1000 * MemoryLayout<AnimationFrame>.stride)

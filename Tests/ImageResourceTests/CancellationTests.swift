@@ -34,7 +34,7 @@
             return asked.withLock { $0 }
         }
 
-        @Test("who waits for what cannot be left leaves, and the work ends by itself")
+        @Test("a caller of uninterruptible work can leave, and the work ends by itself")
         func aside() {
             let (mayEnd, hasEnded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             #expect(throws: CancellationError.self) {
@@ -71,13 +71,13 @@
             #expect(isRight)
         }
 
-        @Test("what another thread returns or throws is the answer")
+        @Test("the result is what the other thread returns or throws")
         func asideAnswers() throws {
             #expect(try DetachedWork.run { 7 } == 7)
             #expect(throws: ImageError.outOfMemory) { try DetachedWork.run { throw ImageError.outOfMemory } }
         }
 
-        @Test("it is asked often whether anybody waits, and a cancelled decode ends there", arguments: files)
+        @Test("a decode checks often for cancellation, and ends there", arguments: files)
         func steps(_ file: String) throws {
             let data = try Samples.data(file)
             for sizing in [ImageSizing.stored, .maxPixelSize(100)] {
@@ -92,7 +92,7 @@
         }
 
         @Test(
-            "it is asked often whether anybody waits for a preview, and a cancelled one ends there",
+            "a preview checks often for cancellation, and a cancelled one ends there",
             arguments: ["large-baseline.jpg", "large-progressive.jpg", "large-lossy.webp", "large-lossless.webp"])
         func previews(_ file: String) throws {
             let data = try Samples.data(file)

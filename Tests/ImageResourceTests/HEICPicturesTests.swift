@@ -6,7 +6,7 @@
     @testable import ImageCodecs
     @testable import ImageResource
 
-    @Suite("What a HEIC file makes its decoder allocate", .bounded)
+    @Suite("The memory that a HEIC file makes its decoder allocate", .bounded)
     struct HEICPicturesTests {
         /// The only tile of the sample, which is a grid: how its decoder is set up, and its stream.
         private let configuration: [UInt8]
@@ -164,7 +164,7 @@
             #expect(throws: ImageError.self) { try BitmapImage.decode(file.data) }
         }
 
-        @Test("a box that should be there once, and is there twice, is damage")
+        @Test("a duplicate of a unique box is corrupt")
         func twice() throws {
             let file = picture(configuration, stream).data
             let meta = try #require(file.range(of: Data("meta".utf8)))

@@ -65,7 +65,7 @@
             #expect(budget.used == 0)
         }
 
-        @Test("fifty thousand damaged images of each format are decoded or refused", arguments: Kind.allCases)
+        @Test("fifty thousand corrupt images of each format are decoded or refused", arguments: Kind.allCases)
         func mutations(_ kind: Kind) throws {
             let samples = try kind.samples()
             #expect(samples.allSatisfy { Self.decode($0, .stored) != nil })
@@ -81,7 +81,7 @@
             }
         }
 
-        @Test("damaged PNGs whose checksums are right are decoded or refused")
+        @Test("corrupt PNGs with correct checksums are decoded or refused")
         func checksums() throws {
             let samples = try Kind.png.samples()
             var mutator = Mutator(seed: 0xC4C)
@@ -96,7 +96,7 @@
             }
         }
 
-        @Test("damaged colour profiles are used or left aside")
+        @Test("corrupt colour profiles are used or ignored")
         func profiles() throws {
             let samples = try ["icc-rgb.png", "icc-rgb.jpg", "icc-grey.jpg", "icc-cmyk.jpg", "icc-rgb.webp"]
                 .map { [UInt8](try Samples.data($0)) }
@@ -104,7 +104,7 @@
             for turn in 0..<2_000 { Self.decode(mutator.damage(samples[turn % samples.count]), .maxPixelSize(4)) }
         }
 
-        @Test("damaged images have previews, or none", arguments: [Kind.jpeg, .progressiveJPEG, .webp])
+        @Test("corrupt images have previews, or none", arguments: [Kind.jpeg, .progressiveJPEG, .webp])
         func previews(_ kind: Kind) throws {
             let samples = try kind.samples()
             var mutator = Mutator(seed: 0xF00D)

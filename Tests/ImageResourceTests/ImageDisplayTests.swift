@@ -97,7 +97,7 @@
             #expect(view.image?.width == 10 && view.image?.height == 10 && view.image?.isOpaque == false)
         }
 
-        @Test("a cell that is used again never shows the image it was asked for before")
+        @Test("a reused cell never shows the image that it loaded before")
         func reused() async throws {
             let gate = Gate()
             bench.server["/slow"] = Reply(try Samples.data("jpeg-444.jpg"), status: 200).waiting(for: gate, .beforeHead)
@@ -116,7 +116,7 @@
             #expect(!view.shown.elements.contains(try image("jpeg-444.jpg")))
         }
 
-        @Test("what cannot be loaded or decoded shows the failure image", arguments: ["/none", "/text"])
+        @Test("an image that can't be loaded or decoded shows the failure image", arguments: ["/none", "/text"])
         func failure(_ path: String) async throws {
             let view = Picture()
             view.loadImage(url(path), placeholder: grey, failureImage: broken, synchronizer: synchronizer)
@@ -156,8 +156,9 @@
         func gone() async throws {
             let gate = Gate()
             bench.server["/slow"] = Reply(try Samples.data("jpeg-444.jpg"), status: 200).waiting(for: gate, .beforeHead)
+            weak var weakView: Picture?
             var view: Picture? = Picture()
-            weak let weakView = view
+            weakView = view
             view?.loadImage(url("/slow"), synchronizer: synchronizer)
             try await gate.waitForArrivals(1)
             view = nil
@@ -177,7 +178,7 @@
             #expect(bench.server.requests.count == 1)
         }
 
-        @Test("the same image asked for again stays to be seen while it is revalidated")
+        @Test("the same image stays visible while it is revalidated")
         func again() async throws {
             let view = Picture()
             view.loadImage(url("/0"), placeholder: grey, synchronizer: synchronizer)
@@ -207,7 +208,7 @@
             #expect(try await torn.shown.wait(for: 3).last == broken)
         }
 
-        @Test("a cell that was cleared before it is used again shows what there is of the same image")
+        @Test("a cell that was cleared and reused for the same image shows its bytes so far")
         func cleared() async throws {
             let gate = Gate()
             bench.server["/slow"] = Reply(try Samples.data("jpeg-444.jpg"), status: 200).waiting(for: gate, .beforeHead)
@@ -228,7 +229,7 @@
             #expect(view.image === loaded)
         }
 
-        @Test("a view whose size changes under way does not have its image sent twice")
+        @Test("a view whose size changes during the load does not request its image twice")
         func resized() async throws {
             let gate = Gate()
             bench.server["/2"] = Reply(try Samples.data("reduced-420.jpg"), status: 200).waiting(for: gate, .afterHead)

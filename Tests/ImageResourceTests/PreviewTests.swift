@@ -31,7 +31,7 @@
             #expect(previews.last == final)
         }
 
-        @Test("what is absorbed at once is shown once")
+        @Test("bytes that arrive together are shown once")
         func oneStep() throws {
             #expect(previews(try Samples.data("reduced-progressive.jpg"), pieces: 1).count == 1)
         }

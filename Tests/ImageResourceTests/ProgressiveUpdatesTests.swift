@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Previews of an image that arrives slowly", .bounded)
 struct ProgressiveUpdatesTests {
-    @Test("updates give previews while the bytes arrive, and the whole image last")
+    @Test("updates give previews while the bytes arrive, and the complete image last")
     func previews() async throws {
         let bench = try Workbench()
         let photograph = try #require(SamplePhotograph.all().first { $0.file.hasPrefix("rocket") })

@@ -128,7 +128,7 @@
             #expect(bench.server.requests.map { $0["Authorization"] } == ["t1", "t2"])
         }
 
-        @Test("an image that arrives slowly comes nearer with each preview, and is whole in the end")
+        @Test("each preview of a slow image is closer to it, and the last image is complete")
         func slow() async throws {
             let (first, second) = (Gate(), Gate())
             bench.server["/a"] = Reply(progressive).waiting(for: first, .afterBody(7000))
@@ -152,7 +152,7 @@
             #expect(shown.binding?.phase.object === pictures.last)
         }
 
-        @Test("nobody who has not asked for previews is shown any")
+        @Test("a view without showsPreviews shows no preview")
         func unasked() async throws {
             let gate = Gate()
             bench.server["/a"] = halting(at: gate)
@@ -176,7 +176,7 @@
             #expect(shown.binding?.phase.object === loaded)
         }
 
-        @Test("what is stored and stale is shown first, then what the server has")
+        @Test("a stale entry is shown first, then the server's response")
         func stored() async throws {
             try await storeStale()
             synchronizer.removeAllObjects()
@@ -190,7 +190,7 @@
             #expect(shown.phases.elements.compactMap(\.object) == [Data("old".utf8), Data("new".utf8)])
         }
 
-        @Test("what is in memory and stale is shown before the call returns, in place of the placeholder")
+        @Test("a stale object in memory is shown before the call returns, in place of the placeholder")
         func staleInMemory() async throws {
             try await storeStale()
             let shown = Shown<DataResource>(synchronizer)
@@ -220,7 +220,7 @@
             #expect(shown.phases.elements.map { $0.object?.width } == [45, 333])
         }
 
-        @Test("what is shown stays while it is loaded again, without previews")
+        @Test("the visible image stays while it is loaded again, without previews")
         func again() async throws {
             bench.server["/a"] = Reply(try Samples.data("jpeg-420.jpg"), fields: ["Cache-Control": "max-age=10"])
             let shown = Shown<ImageResource>(synchronizer)
@@ -232,7 +232,7 @@
             #expect(try await shown.end(of: 2).suffix(2) == ["success", "success"])
         }
 
-        @Test("after a cancel, what is shown stays to be seen while it is loaded again")
+        @Test("after a cancel the visible image stays while it is loaded again")
         func cancelledAgain() async throws {
             serve("old", etag: "\"1\"")
             let shown = Shown<DataResource>(synchronizer)
@@ -291,7 +291,7 @@
             #expect(shown.names == ["loading", "preview"])
         }
 
-        @Test("a cell that is used again is not shown previews of what it was asked for before")
+        @Test("a reused cell shows no previews of the image that it loaded before")
         func reused() async throws {
             let gate = Gate()
             bench.server["/a"] = halting(at: gate)
@@ -305,7 +305,7 @@
             #expect(shown.binding?.phase.object?.width == 31)
         }
 
-        @Test("who loads another resource while being shown a preview gets that one, and the first load ends")
+        @Test("a view that loads another resource during a preview gets that one, and the first load ends")
         func loadingWithinShow() async throws {
             let givenUp = GivenUp()
             let synchronizer = bench.synchronizer { $0.observer = givenUp }

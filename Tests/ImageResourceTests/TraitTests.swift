@@ -25,7 +25,7 @@
         /// What `Scripts/check-traits` has asked for, by the names of the traits.
         static let demanded = (ProcessInfo.processInfo.environment["SYNCHRONIZER_TRAITS"] ?? "").split(separator: ",")
 
-        @Test("a trait that is asked for is on")
+        @Test("a requested trait is on")
         func demandedTraits() {
             let names: [ImageFormat: Substring] = [.avif: "AVIF", .heic: "HEIC", .jpegXL: "JXL", .svg: "SVG"]
             for (format, name) in names where Self.demanded.contains(name) { #expect(Self.enabled.contains(format)) }

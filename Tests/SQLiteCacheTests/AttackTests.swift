@@ -86,7 +86,7 @@ struct AttackTests {
         }
     }
 
-    @Test("what takes the place of a body file costs its entry alone", arguments: Obstacle.allCases)
+    @Test("another file in the place of a body file costs only its entry", arguments: Obstacle.allCases)
     func replacedBody(_ obstacle: Obstacle) throws {
         let cache = try filled()
         let name = try #require(try FileManager.default.contentsOfDirectory(atPath: directory.bodies).first)
@@ -149,7 +149,7 @@ struct AttackTests {
         try checkUse(cache, "\(event)")
     }
 
-    @Test("what a killed process has left among the moving bodies goes with the next store of any other")
+    @Test("files that a killed process left among the moving bodies are removed by the next store of another process")
     func movingBodies() throws {
         let cache = try filled()
         let bodies = try directory.generation.bodies

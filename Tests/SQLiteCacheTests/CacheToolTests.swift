@@ -38,7 +38,7 @@ struct CacheToolTests {
         cache.close()
     }
 
-    @Test("it lists URL, variant, age, lifetime left, size and last use in columns, what was used last first")
+    @Test("it lists URL, variant, age, remaining lifetime, size and last use in columns, the last used first")
     func list() throws {
         try fill()
         let (lines, status) = try run()
@@ -57,7 +57,7 @@ struct CacheToolTests {
         #expect(lines.count == 5)
     }
 
-    @Test("--verify exits with 0 if all is whole")
+    @Test("--verify exits with 0 if nothing is corrupt")
     func whole() throws {
         try fill()
         let (lines, status) = try run("--verify")

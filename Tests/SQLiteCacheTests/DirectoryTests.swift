@@ -187,7 +187,7 @@ struct DirectoryTests {
     }
 
     @Test(
-        "without permission to write the directory, or in one of somebody else, memory works on",
+        "without permission to write the directory, or in another user's, the memory cache still works",
         .enabled(if: ChildProcess.isAvailable))
     func noPermission() throws {
         for (mode, permissions) in [("no-permission", 0o777), ("stranger", 0o500)] {

@@ -112,7 +112,7 @@ struct LockTests {
         try connections[2].execute(Schema.beginWriting)
     }
 
-    @Test("memory does not answer from before its last look at the database while another thread is looking")
+    @Test("memory does not answer with older entries while another thread reads the database")
     func staleness() throws {
         let clock = ManualClock()
         let cache = cache(memory: 1 << 20, clock: clock)

@@ -13,7 +13,7 @@ struct ModelTests {
         (64 << 20, 256 << 20), (100_000, 256 << 20), (0, 256 << 20), (64 << 20, 0),
     ]
 
-    @Test("100,000 random steps do to the cache what they do to a dictionary", arguments: UInt64(0)..<20)
+    @Test("100,000 random steps have the same effect on the cache as on a dictionary", arguments: UInt64(0)..<20)
     func randomSteps(_ seed: UInt64) throws {
         let kind = Self.kinds[Int(seed) % Self.kinds.count]
         let directory = TemporaryDirectory()

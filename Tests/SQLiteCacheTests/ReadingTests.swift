@@ -27,7 +27,7 @@ struct ReadingTests {
         cache.rows(of: "https://example.com/\(number)") { _ in true }.first?.body
     }
 
-    @Test("what memory has is not read again when somebody has changed the database")
+    @Test("entries in memory are not read again after another process has changed the database")
     func knownBodies() throws {
         let clock = ManualClock()
         let cache = directory.cache(memory: 8 << 20, time: clock)
@@ -44,7 +44,7 @@ struct ReadingTests {
 
     // MARK: - What could not be read
 
-    @Test("what was read before another process's change was noticed is not taken for what is stored after it")
+    @Test("entries read before another process's change was noticed do not count as stored after it")
     func readBeforeDoubt() throws {
         let clock = ManualClock()
         let (cache, other) = (directory.cache(memory: 8 << 20, time: clock), directory.cache())

@@ -12,7 +12,7 @@ private let layers: [(memory: Int, disk: Int)] = [(1 << 20, 0), (0, 8 << 20), (1
 
 @Suite("SQLiteURLCache as a URLCache", .bounded)
 struct SQLiteURLCacheTests {
-    @Test("what was stored is found at once, with its status, fields and body", arguments: layers)
+    @Test("a stored response is found at once, with its status, fields and body", arguments: layers)
     func storesAndFinds(_ layer: (memory: Int, disk: Int)) throws {
         let directory = TemporaryDirectory()
         let cache = directory.urlCache(memory: layer.memory, disk: layer.disk)
@@ -34,7 +34,7 @@ struct SQLiteURLCacheTests {
         }
     }
 
-    @Test("the whole URL counts, its query and scheme too, but not its fragment")
+    @Test("the key is the whole URL with scheme and query, but without its fragment")
     func fullURL() throws {
         let directory = TemporaryDirectory()
         let cache = directory.urlCache()
@@ -89,7 +89,7 @@ struct SQLiteURLCacheTests {
         #expect(cache.entries(for: url).count == 4)
     }
 
-    @Test("what one credential was given, no other gets", arguments: ["Authorization", "X-Api-Key", "X-Auth-Token"])
+    @Test("a response to one credential answers no other", arguments: ["Authorization", "X-Api-Key", "X-Auth-Token"])
     func credentials(name: String) throws {
         let directory = TemporaryDirectory()
         let cache = directory.urlCache()
@@ -104,7 +104,7 @@ struct SQLiteURLCacheTests {
         #expect(!cache.entries(for: url).contains { "\($0.response)".contains("Bearer") })
     }
 
-    @Test("what can't be looked up safely is not stored")
+    @Test("a response that can't be looked up safely is not stored")
     func unsafe() throws {
         let directory = TemporaryDirectory()
         let cache = directory.urlCache(memory: 1 << 20)
@@ -161,7 +161,7 @@ struct SQLiteURLCacheTests {
         #expect(cache.entries(for: url).isEmpty)  // Fetching judges HTTP only
     }
 
-    @Test("allowedInMemoryOnly never reaches the disk, and what it replaces goes from there")
+    @Test("allowedInMemoryOnly never reaches the disk, and removes the entry that it replaces")
     func memoryOnly() throws {
         let directory = TemporaryDirectory()
         let url = "https://example.com/secret"
@@ -178,7 +178,7 @@ struct SQLiteURLCacheTests {
         #expect(cache.cachedResponse(for: request) == nil)
     }
 
-    @Test("one, all, or what was stored since a date can be removed", arguments: layers)
+    @Test("one entry, all entries, or those stored since a date can be removed", arguments: layers)
     func removals(_ layer: (memory: Int, disk: Int)) throws {
         let directory = TemporaryDirectory()
         let clock = ManualClock()
@@ -237,7 +237,7 @@ struct ResponseStoreTests {
         }
     }
 
-    @Test("a part is no answer for users of URLCache")
+    @Test("users of URLCache never get a part")
     func parts() throws {
         let directory = TemporaryDirectory()
         let cache = directory.urlCache()
@@ -270,7 +270,7 @@ struct ResponseStoreTests {
         }
     }
 
-    @Test("an update of what is gone does nothing")
+    @Test("an update of a removed entry does nothing")
     func updateOfNothing() throws {
         let directory = TemporaryDirectory()
         let cache = directory.urlCache()

@@ -29,7 +29,7 @@ struct ShrinkingTests {
         #expect(cache.entries(for: "https://example.com/299").isEmpty)
     }
 
-    @Test("a much smaller capacity copies what was used last into a new generation, whatever holds the bodies")
+    @Test("a much smaller capacity copies the last used entries into a new generation, with bodies in files or not")
     func shrinkingAtOnce() throws {
         let directory = TemporaryDirectory()
         let clock = ManualClock()

@@ -94,7 +94,7 @@ struct WriterTests {
         #expect(cache.body(of: 1, url: urls[1]) { 1 } == nil)
     }
 
-    @Test("what an update has replaced does not come back where the disk knows more than the look-up thought")
+    @Test("an entry that an update has replaced does not come back if the disk is newer than the lookup assumed")
     func replayedUpdate() {
         func row(_ id: Int64, _ variant: UInt64) -> StoredRow {
             StoredRow(
@@ -113,7 +113,7 @@ struct WriterTests {
         }
     }
 
-    @Test("a generation that is not whole yet is none, and what a killed process has left of one goes")
+    @Test("an incomplete generation does not count, and one that a killed process left is removed")
     func draft() throws {
         let directory = TemporaryDirectory()
         try directory.files.prepare()
@@ -156,7 +156,7 @@ struct WriterTests {
         #expect(cache.cachedResponse(for: request) == nil)
     }
 
-    @Test("what waits is counted with all that it takes, so that many small responses wait for the disk, too")
+    @Test("the cost of pending changes includes their overhead, so that many small responses wait for the disk, too")
     func backlog() throws {
         var log = ChangeLog()
         let url = "https://example.com/x"

@@ -43,7 +43,7 @@ struct ConditionTests {
         #expect(answer.hasPrefix("HTTP/1.1 200 "))
     }
 
-    @Test("other methods are answered as ever")
+    @Test("other methods are answered as usual")
     func methods() async throws {
         #expect(try await ask("If-None-Match: \"1\"", method: "POST").hasPrefix("HTTP/1.1 200 "))
     }

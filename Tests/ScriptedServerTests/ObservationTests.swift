@@ -3,7 +3,7 @@ import ScriptedServer
 import TestTraits
 import Testing
 
-@Suite("What a test sees of a server", .bounded)
+@Suite("A test's view of a server", .bounded)
 struct ObservationTests {
     @Test("a request is recorded with its fields, in order, and its body")
     func recorded() async throws {
@@ -59,7 +59,7 @@ struct ObservationTests {
         #expect(server.counts.replies.isEmpty)
     }
 
-    @Test("a client that resets is told from one that closes")
+    @Test("a client that resets is distinguished from one that closes")
     func reset() async throws {
         let server = try ScriptedServer { _ in Reply("hello").failing(.silence(.beforeHead)) }
         do {
@@ -71,7 +71,7 @@ struct ObservationTests {
         #expect(server.counts.connectionsResetByPeer == 1)
     }
 
-    @Test("who waits when the server is stopped is told so")
+    @Test("a wait fails when the server is stopped")
     func stoppedWhileWaiting() async throws {
         let server = try ScriptedServer()
         let waiting = Task { try await server.waitForRequests(1) }
@@ -88,7 +88,7 @@ struct ObservationTests {
         await #expect(throws: CancellationError.self) { try await waiting.value }
     }
 
-    @Test("counts are subtracted to see what a part has cost")
+    @Test("the cost of a part is a difference of counts")
     func difference() async throws {
         let server = try ScriptedServer()
         server["/"] = Reply("hello").closing()

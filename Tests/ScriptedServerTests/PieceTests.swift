@@ -33,7 +33,7 @@ struct PieceTests {
         #expect(server.counts.connectionsOpened == 1)
     }
 
-    @Test("a gate admits one piece at a time, and other connections are served meanwhile")
+    @Test("a gate admits one piece at a time, while other connections are served")
     func pace() async throws {
         let gate = Gate()
         server["/"] = .script(.again([.text("x"), .wait(gate)], times: nil))

@@ -22,7 +22,7 @@ struct ReplyTests {
         #expect(answer.ending == .closed)
     }
 
-    @Test("chunks have the sizes that were asked for, the last for the rest")
+    @Test("chunks have the requested sizes; the last size is for the rest")
     func chunks() async throws {
         server["/"] = Reply("hello world!").chunked(2, 3).closing()
         let answer = try await RawClient(server, get: "/").readToEnd()
@@ -56,7 +56,7 @@ struct ReplyTests {
         #expect(!answer.text.contains("Content-Length"))
     }
 
-    @Test("a connection is kept alive, and requests sent ahead are answered in order")
+    @Test("a connection is kept alive, and pipelined requests are answered in order")
     func keepAlive() async throws {
         let server = try ScriptedServer { Reply($0.target) }
         let client = try RawClient(server)

@@ -43,7 +43,7 @@ struct StopTests {
         #expect(ending == .reset)
     }
 
-    @Test("500 connections are open at once (fewer if the process may open few files), and each gets its own answer")
+    @Test("500 connections are open at once (fewer if the process may open few files), and each gets its own response")
     func manyConnections() async throws {
         let gate = Gate()
         let server = try ScriptedServer { Reply($0.target).waiting(for: gate) }

@@ -62,7 +62,7 @@ struct ThrottleTests {
         #expect(throttle.allowance(for: 7, 4, now: 0) == 7)
     }
 
-    @Test("a throttled server sends everything, and sees who goes meanwhile")
+    @Test("a throttled server sends everything, and notices clients that leave in the meantime")
     func throttledServer() async throws {
         let server = try ScriptedServer { Reply(Data(count: $0.path == "/endless" ? 1 << 30 : 20_000)) }
         server.limitBandwidth(to: 2_000_000)

@@ -23,7 +23,7 @@ guard arguments.count >= 3 else { fail("usage: StorageChild MODE DIRECTORY [NUMB
 let directory = URL(fileURLWithPath: arguments[2], isDirectory: true)
 let numbers = arguments.dropFirst(3).compactMap { Int($0) }
 
-/// Root may do everything, so that permissions are tried as somebody else.
+/// Root may do everything, so tests of permissions run as another user.
 func becomeNobody() {
     guard geteuid() == 0 else { return }
     guard setgid(65_534) == 0, setuid(65_534) == 0 else { fail("setuid: \(errno)") }

@@ -11,7 +11,7 @@ struct PreviewPacerTests {
         #expect(pacer.received(at: 10) == .preview)
     }
 
-    @Test("while a preview is made nothing else is asked for, and afterwards the newest bytes are shown once")
+    @Test("while a preview is made no other is requested, and afterwards the newest bytes are shown once")
     func oneAtATime() {
         var pacer = PreviewPacer(interval: 0.25)
         _ = pacer.received(at: 0)
@@ -34,7 +34,7 @@ struct PreviewPacerTests {
         #expect(pacer.woken(at: 0.5) == .preview)
     }
 
-    @Test("reports that come when nothing was asked for change nothing")
+    @Test("unrequested reports change nothing")
     func unasked() {
         var pacer = PreviewPacer(interval: 1)
         #expect(pacer.previewed(at: 0) == .nothing)

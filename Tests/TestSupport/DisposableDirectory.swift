@@ -1,7 +1,7 @@
 import Foundation
 import Synchronizer
 
-/// A name for a directory that somebody may make, and which is removed with this object.
+/// The path of a directory that a test may create. It is removed with this object.
 public final class DisposableDirectory: Sendable {
     public let url: URL
 

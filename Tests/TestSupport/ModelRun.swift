@@ -47,7 +47,7 @@ package struct ModelRun: Sendable {
         try checkAll()
     }
 
-    /// Somebody has removed everything from the cache.
+    /// All entries were removed from the cache.
     package mutating func othersRemovedAll() { model.removeAll() }
 
     private mutating func doStep() throws {

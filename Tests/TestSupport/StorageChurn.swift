@@ -5,7 +5,7 @@ import Synchronizer
     import FoundationNetworking
 #endif
 
-/// What a process does to a cache without pause until it is killed, as whoever kills it can work out again.
+/// The changes that a process makes to a cache without pause until it is killed. The test computes them again.
 public struct StorageChurn: Sendable {
     public enum Step: Hashable, Sendable {
         case store(key: Int, size: Int)

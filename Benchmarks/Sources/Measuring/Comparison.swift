@@ -19,7 +19,7 @@ public struct Comparison: Sendable {
         var yardsticks: [Double] = []
         _ = try (ours(), theirs())  // warms up
         for round in 0..<rounds {
-            // Whoever comes second may find the processor's caches differently: so they take turns at that too.
+            // The second one may find other processor caches. So the order alternates, too.
             if round % 2 == 0 {
                 values.append(try ours())
                 yardsticks.append(try theirs())

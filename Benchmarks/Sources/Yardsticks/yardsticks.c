@@ -73,7 +73,7 @@ int64_t yardstick_map_files(const char *directory, int files, int count, int siz
     if (file < 0 || fstat(file, &status) != 0 || status.st_size != size) return -1;
     char *bytes = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, file, 0);
     if (bytes == MAP_FAILED) return -1;
-    // A mapping that nobody looks at has read nothing.
+    // A mapping reads nothing until its pages are touched.
     const uint64_t *words = (const uint64_t *)bytes;
     uint64_t all = 0;
     for (int word = 0; word < size / 8; word++) all += words[word];

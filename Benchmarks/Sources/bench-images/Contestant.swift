@@ -1,8 +1,8 @@
 import Foundation
 import Measuring
 
-/// Whoever decodes, in a process of its own on one core: it decodes once for each line that it is sent, and answers with
-/// nanoseconds of CPU, of all its threads. The peers in `Benchmarks/Peers` keep to the same.
+/// A decoder in a process of its own, on one core. It decodes once for each line that it reads, and prints the CPU time of
+/// all its threads in nanoseconds. The peers in `Benchmarks/Peers` do the same.
 final class Contestant {
     let name: String
     private let process = Process()

@@ -33,7 +33,7 @@ enum Pictures {
 
     static func peer(_ name: String) -> String { peers.appendingPathComponent(name).path }
 
-    /// Whoever decodes that format, we first.
+    /// The decoders of that format; ours is first.
     static func contestants(_ operation: String, _ file: String, _ peers: [Peer]) throws -> [Contestant] {
         let ours = try Contestant("Synchronizer", ours("--decode", operation, file))
         return try [ours] + peers.map { try Contestant($0.rawValue, $0.command(operation, file)) }

@@ -61,7 +61,7 @@ enum ScaleRows {
         return total / Double(passes)
     }
 
-    /// A directory that nobody in the process has open, until the first hit.
+    /// Opens a directory that the process does not have open, until the first hit.
     private static func opening(_ cache: SQLiteURLCache, _ directory: String) throws -> [Row] {
         // A copy, since a cache is closed when the last one that uses it is gone, and then in the background.
         let copy = directory + "-copy"

@@ -166,6 +166,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
     }
 
     /// Delivers what is in the mailbox, on the delegate's queue.
+    @inline(never)
     func drain() {
         guard let listener else { return }
         while let event = state.withLock({ $0.next() }) { perform(event, listener) }

@@ -6,6 +6,7 @@ package enum ByteRange: Hashable, Sendable {
     case last(Int)
 
     /// The only range of a `Range` field; nil for another unit, several ranges, or what is malformed.
+    @inline(never)
     package init?(_ text: String) {
         let range = text.scan { scanner -> ByteRange? in
             scanner.skipWhitespace()

@@ -4,6 +4,7 @@ package struct EntityTag: Hashable, Sendable {
     package let opaque: String
     package let isWeak: Bool
 
+    @inline(never)
     package init?(_ text: String) {
         let tag = text.scan { scanner -> (Bool, String)? in
             scanner.skipWhitespace()
@@ -47,6 +48,7 @@ package struct EntityTag: Hashable, Sendable {
         }
     }
 
+    @inline(never)
     private static func read(_ scanner: inout FieldScanner) -> (isWeak: Bool, opaque: String)? {
         let isWeak = scanner.take("W/") || scanner.take("w/")
         let start = scanner.position

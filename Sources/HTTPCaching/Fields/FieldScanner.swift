@@ -1,4 +1,7 @@
 /// Reads a field value byte by byte (RFC 9110 §5.6). No method reads beyond the end, whatever the bytes are.
+///
+/// Methods with a loop are never inlined: they are called from everywhere, and copies of them made the module slow to
+/// compile, but not faster.
 struct FieldScanner {
     private let bytes: UnsafeBufferPointer<UInt8>
     private(set) var position = 0
@@ -21,11 +24,13 @@ struct FieldScanner {
         return true
     }
 
+    @inline(never)
     mutating func skipWhitespace() {
         while let byte = next, byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { position += 1 }
     }
 
     /// Goes to the next element of a list: over white space and commas, empty elements included (RFC 9110 §5.6.1.2).
+    @inline(never)
     mutating func skipSeparators() {
         while let byte = next, byte == UInt8(ascii: ",") || byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") {
             position += 1
@@ -33,6 +38,7 @@ struct FieldScanner {
     }
 
     /// A token (RFC 9110 §5.6.2); empty if there is none here.
+    @inline(never)
     mutating func token() -> Range<Int> {
         let start = position
         while let byte = next, Self.isTokenByte(byte) { position += 1 }
@@ -41,6 +47,7 @@ struct FieldScanner {
 
     /// The text of a quoted string (RFC 9110 §5.6.4), unescaped; nil if none begins here, or it does not end: then the
     /// scanner stays behind the opening quote, so that nothing after it is overlooked.
+    @inline(never)
     mutating func quotedString() -> String? {
         guard take(UInt8(ascii: "\"")) else { return nil }
         let start = position
@@ -62,6 +69,7 @@ struct FieldScanner {
 
     /// Goes to the comma that ends this element, or to the end; commas in quoted strings do not count.
     /// Whether anything but white space was skipped.
+    @inline(never)
     mutating func skipToComma() -> Bool {
         var skippedText = false
         while let byte = next, byte != UInt8(ascii: ",") {
@@ -76,7 +84,8 @@ struct FieldScanner {
         return skippedText
     }
 
-    /// Digits, as seconds; nil if there is none. What is too large is the longest lifetime (RFC 9111 §1.2.2).
+    /// Digits, as seconds; nil if there is none. A larger number counts as the longest lifetime (RFC 9111 §1.2.2).
+    @inline(never)
     mutating func deltaSeconds() -> Double? {
         let start = position
         var value: Double = 0
@@ -85,6 +94,7 @@ struct FieldScanner {
     }
 
     /// Digits, as a number; nil if there is none, or if it is too large.
+    @inline(never)
     mutating func number() -> Int? {
         let start = position
         var value: Int? = 0
@@ -115,6 +125,7 @@ struct FieldScanner {
     }
 
     /// Whether the bytes of that range are this name, without regard to case.
+    @inline(never)
     func matches(_ range: Range<Int>, _ name: StaticString) -> Bool {
         guard range.count == name.utf8CodeUnitCount, range.upperBound <= bytes.count else { return false }
         let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
@@ -129,6 +140,7 @@ struct FieldScanner {
         return true
     }
 
+    @inline(never)
     func text(_ range: Range<Int>) -> String {
         String(decoding: UnsafeBufferPointer(rebasing: bytes[range.clamped(to: bytes.indices)]), as: UTF8.self)
     }
@@ -155,7 +167,8 @@ extension String {
         }
     }
 
-    /// The elements of a list of tokens, such as that of `Vary` (RFC 9110 §5.6.1); what is no token is left out.
+    /// The elements of a list of tokens, such as that of `Vary` (RFC 9110 §5.6.1); other members are left out.
+    @inline(never)
     var listedTokens: [String] {
         scan { scanner in
             var tokens: [String] = []

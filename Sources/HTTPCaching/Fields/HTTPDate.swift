@@ -3,6 +3,7 @@
 package enum HTTPDate {
     /// The date that a field value says; nil if it says none.
     /// - Parameter moment: tells the century of a two-digit year: it is at most 50 years after that moment.
+    @inline(never)
     package static func parse(_ text: String, at moment: Date) -> Date? {
         text.scan { scanner in
             scanner.skipWhitespace()
@@ -105,7 +106,7 @@ extension HTTPDate {
         return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }
 
-    /// Seconds since 1970, between the years 0 and 9999: what is not a date can come from a damaged store.
+    /// Seconds since 1970, between the years 0 and 9999: a corrupt cache can contain any number.
     private static func bounded(_ date: Date) -> TimeInterval {
         let seconds = date.timeIntervalSince1970
         return seconds.isNaN ? 0 : min(max(seconds, -62_167_219_200), 253_402_300_799)

@@ -27,6 +27,7 @@ package struct HTTPFields: Hashable, Sendable {
     /// The values of all lines of that name, joined as in RFC 9110 §5.2; nil if there is none.
     /// Setting replaces all lines of that name with one, or removes them.
     package subscript(name: String) -> String? {
+        @inline(never)
         get {
             var combined: String?
             for line in lines where Self.same(line.name, name) {
@@ -40,11 +41,13 @@ package struct HTTPFields: Hashable, Sendable {
         }
     }
 
+    @inline(never)
     package func contains(_ name: String) -> Bool {
         lines.contains { Self.same($0.name, name) }
     }
 
     /// The value of each line of that name, in order.
+    @inline(never)
     package func values(of name: String) -> [String] {
         lines.filter { Self.same($0.name, name) }.map(\.value)
     }
@@ -66,21 +69,27 @@ package struct HTTPFields: Hashable, Sendable {
     }
 
     package mutating func remove(_ name: String) {
-        lines.removeAll { Self.same($0.name, name) }
+        removeLines { Self.same($0, name) }
     }
 
     /// Removes the lines whose names are among these.
     package mutating func remove(_ names: [String]) {
-        lines.removeAll { line in names.contains { Self.same(line.name, $0) } }
+        removeLines { name in names.contains { Self.same(name, $0) } }
     }
 
     /// Replaces all lines of each name in `newer` with those of `newer`.
     package mutating func replace(with newer: HTTPFields) {
-        lines.removeAll { newer.contains($0.name) }
+        removeLines { newer.contains($0) }
         lines += newer.lines
     }
 
+    @inline(never)
+    private mutating func removeLines(where isMeant: (String) -> Bool) {
+        lines.removeAll { isMeant($0.name) }
+    }
+
     /// Whether two field names are the same: ASCII, without regard to case.
+    @inline(never)
     package static func same(_ one: String, _ other: String) -> Bool {
         guard one.utf8.count == other.utf8.count else { return false }
         return one.withBytes { one in other.withBytes { other in sameName(one, other) } }
@@ -103,6 +112,7 @@ func lowercased(_ byte: UInt8) -> UInt8 {
 extension String {
     /// Calls `body` with the UTF-8 of the string, without a copy if possible.
     func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        utf8.withContiguousStorageIfAvailable(body) ?? Array(utf8).withUnsafeBufferPointer(body)
+        var string = self
+        return string.withUTF8(body)
     }
 }

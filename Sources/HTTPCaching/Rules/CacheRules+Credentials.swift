@@ -5,6 +5,7 @@
 // could have answered; a false negative would show one user's response to another.
 extension CacheRules {
     /// Whether the field authenticates the user.
+    @inline(never)
     package static func isCredential(_ name: String) -> Bool {
         name.withBytes { name in
             hasWord(isProof, in: name) && !hasWord(isAgainstForgery, in: name)
@@ -14,6 +15,7 @@ extension CacheRules {
 
     /// Whether the field's value is only for the server that the request is sent to: a credential, also for a proxy, or a
     /// token against forged requests (`X-CSRF-Token`), which does not identify the user.
+    @inline(never)
     package static func isSecret(_ name: String) -> Bool {
         name.withBytes { name in hasWord(isProof, in: name) || hasWord(isAgainstForgery, in: name) }
     }

@@ -70,6 +70,7 @@ extension CacheRules {
             && credentialsMatch(request: request, response: response)
     }
 
+    @inline(never)
     private static func matches(_ name: String, request: CacheRequest, response: StoredResponse) -> Bool {
         let stored = response.selectingFields[name]
         guard let presented = request.value(of: name) else { return stored == nil }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the header of an image tells before any pixel is decoded.
+/// The facts in the header of an image, which need no decoding of pixels.
 public struct ImageHeader: Sendable, Hashable {
     /// The format, recognized by the bytes.
     public let format: ImageFormat

@@ -6,9 +6,8 @@ import Foundation
 /// connections (sqlite.org/howtocorrupt.html §2.6). No cache works in it: lookups miss, stores are ignored, and nothing
 /// waits.
 enum ForkedProcess {
-    // Both are written only in a forked process, which has no other threads.
-    nonisolated(unsafe) private static var hasForked = false
-    nonisolated(unsafe) private static var isExplained = false
+    nonisolated(unsafe) private static var hasForked = false  // written only after a fork, where there is one thread
+    nonisolated(unsafe) private static var isExplained = false  // written only after a fork, where there is one thread
 
     /// Watches for forks from the first access on.
     static let isWatched: Bool = pthread_atfork(nil, nil, { ForkedProcess.hasForked = true }) == 0

@@ -73,6 +73,7 @@ final class WriteConnection {
         return result
     }
 
+    @inline(never)
     private func hasFile(_ id: Int64) throws(SQLiteFailure) -> Bool {
         let selection = try statement(Schema.lengthOfEntry)
         defer { selection.reset() }

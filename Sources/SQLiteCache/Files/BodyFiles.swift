@@ -55,6 +55,7 @@ struct BodyFiles: Hashable, Sendable {
 
     /// Settles a file whose entry is in the database. If that fails, lookups read the file where it is, and the next
     /// transaction settles it.
+    @inline(never)
     func settle(_ id: Int64) {
         if rename(movingPath(id), settledPath(id)) == 0 || (errno != ENOENT && errno != ENOTDIR) { return }
         try? prepare()
@@ -72,12 +73,14 @@ struct BodyFiles: Hashable, Sendable {
 
     /// Deletes the file of an entry that has been removed. Another process that has just stored the entry may settle the
     /// file at this moment; then it is found there.
+    @inline(never)
     func discard(_ id: Int64) {
         unlink(movingPath(id))
         unlink(settledPath(id))
     }
 
     /// Settles or deletes the files that a killed process has left.
+    @inline(never)
     func settleAll(whoseEntryExists exists: (Int64) throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) {
         for name in try FileSystem.names(in: moving) ?? [] {
             guard let id = Int64(name), String(id) == name else {

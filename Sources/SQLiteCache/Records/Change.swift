@@ -72,6 +72,7 @@ enum Change: Sendable {
     }
 
     /// Applies the change to all rows of one URL, newest first.
+    @inline(never)
     func apply(to rows: inout [StoredRow], of url: String) {
         switch self {
         case .store(let row):

@@ -23,8 +23,7 @@ enum UnmappedFiles {
     /// Whether SQLite knows that name. They are registered once.
     static let areRegistered: Bool = register()
 
-    // Set once in `register`, and read only after `areRegistered`.
-    nonisolated(unsafe) private static var system: UnsafeMutablePointer<sqlite3_vfs>?
+    nonisolated(unsafe) private static var system: UnsafeMutablePointer<sqlite3_vfs>?  // set by `areRegistered`
     /// Copies of SQLite's methods by the address of the original, one for each kind of file system. They are never freed.
     private static let copies = Locked<[UInt: UInt]>([:])
 

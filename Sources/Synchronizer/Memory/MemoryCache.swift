@@ -84,7 +84,7 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
         _ = take(where: matches)
     }
 
-    /// Removes the matching values and returns them. Checks keys without the lock: values inserted meanwhile may stay.
+    /// Removes the matching values and returns them. Checks keys without the lock: values inserted during the check may stay.
     package func take(where matches: (Key) -> Bool) -> [Value] {
         let matching = state.withLock { $0.entries.allKeys }.filter(matches)
         let dropped = state.withLock { state in

@@ -43,7 +43,7 @@ public enum ParseCancellation {
         if isCancelled { throw CancellationError() }
     }
 
-    /// Runs `body` on this thread; meanwhile ``isCancelled`` calls `isCancelled`.
+    /// Runs `body` on this thread. While it runs, ``isCancelled`` calls `isCancelled`.
     package static func with<T>(_ isCancelled: @escaping @Sendable () -> Bool, _ body: () throws -> T) rethrows -> T {
         let probe = Probe(isCancelled)
         let outer = pthread_getspecific(key)

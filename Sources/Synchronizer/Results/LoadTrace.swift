@@ -58,6 +58,7 @@ public struct LoadTrace: Sendable, Hashable {
     private var boxedNetwork: Boxed<NetworkTrace>?
 
     /// Creates an empty trace.
+    @inline(never)
     public init() {}
 
     /// Sets the reason from the caching rules; the text is created when it is read.

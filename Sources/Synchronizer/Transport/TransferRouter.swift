@@ -2,8 +2,9 @@ import Foundation
 
 /// The delegate of a session. It routes events to the transfers of their tasks, through the ``SessionDelegate`` if that is a
 /// subclass, and asks the ``SessionDelegate`` for decisions.
-// `@unchecked Sendable`: its state is `let` or Locked.
-final class TransferRouter: PolicyHolder, URLSessionDataDelegate, SessionEventRouter, @unchecked Sendable {
+final class TransferRouter:
+    PolicyHolder, URLSessionDataDelegate, SessionEventRouter, @unchecked Sendable  // its state is `let` or Locked
+{
     private let trust: ServerTrust
     /// Whether the policy is a subclass, which sees each event as `URLSession` reports it.
     let isWatched: Bool

@@ -51,7 +51,7 @@ struct AuthenticationTests {
         #expect(bench.server.requests.count == 1)
     }
 
-    @Test("what a credential of the delegate brought is for those who waited, and nobody later")
+    @Test("a response to a credential of the delegate is delivered to its subscribers, and not kept")
     func notShared() async throws {
         gate.open()
         let delegate = Knowing()
@@ -63,7 +63,7 @@ struct AuthenticationTests {
         #expect(try await bench.synchronizer(delegate: Knowing()).load(resource) == Data("ann".utf8))
     }
 
-    @Test("a load that begins after the challenge does not join the one that answered it")
+    @Test("a load that begins after the challenge does not coalesce with the one that answered it")
     func notJoined() async throws {
         let delegate = Knowing()
         let synchronizer = bench.synchronizer(delegate: delegate)

@@ -133,7 +133,7 @@ struct BlockingStoreTests {
         DataResource(url: bench.server.url(path))
     }
 
-    @Test("nothing that is called on the main actor waits for it, and none of its methods is called there")
+    @Test("no call on the main actor waits for it, and none of its methods is called there")
     @MainActor func mainActor() async throws {
         let known = resource("/fresh?known")
         _ = try await synchronizer.load(known)
@@ -143,7 +143,7 @@ struct BlockingStoreTests {
         let cancelled = synchronizer.loadResource(resource("/fresh?cancelled")) { _ in answers.append("cancelled") }
         synchronizer.loadResource(resource("/fresh?1")) { _ in answers.append("loaded") }
         try await store.blocked.wait(for: 1)
-        // From here on somebody is inside of the store for certain.
+        // From here on a thread is certainly inside the store.
         #expect(synchronizer.cachedObject(for: known) != nil)
         #expect(synchronizer.cachedObject(for: resource("/fresh?1")) == nil)
         synchronizer.loadResource(known) { _ in answers.append("known") }
@@ -169,7 +169,7 @@ struct BlockingStoreTests {
         #expect(store.seen.onMainThread.isEmpty)
     }
 
-    @Test("what is sent in the place of a load that the main actor has left is sent elsewhere, with its cookies")
+    @Test("a load that takes the slot of one cancelled on the main actor is sent off the main actor, with its cookies")
     @MainActor func turns() async throws {
         let gate = Gate()
         bench.server["/held"] = Reply("held").waiting(for: gate)
@@ -188,7 +188,7 @@ struct BlockingStoreTests {
         #expect(!fetcher.sentOnMainThread.elements.contains(true) && !fetcher.sentOnMainThread.elements.isEmpty)
     }
 
-    @Test("look-ups, stores, revalidations and removals of loads from the main actor are made elsewhere")
+    @Test("lookups, stores, revalidations and removals of loads from the main actor run off the main actor")
     @MainActor func everyMethod() async throws {
         for _ in 0..<2 {
             _ = try await synchronizer.load(resource("/fresh"))

@@ -55,7 +55,7 @@ struct CachingTests {
         }
     }
 
-    @Test("without a cache time nothing is injected: a response without a lifetime is asked for each time")
+    @Test("without a cache time nothing is injected: a response without a lifetime is requested each time")
     func noInjection() async throws {
         bench.server["/a"] = Reply("a")
         let synchronizer = bench.synchronizer()
@@ -76,7 +76,7 @@ struct CachingTests {
         #expect(bench.server.counts.requests == 2)
     }
 
-    @Test("the caller sees the server's response, from the network and from the cache: what was injected is not in it")
+    @Test("the caller sees the server's response without the injected header, from the network and from the cache")
     func callersResponse() async throws {
         bench.server["/a"] = Reply("a", fields: ["X-Own": "1"])
         let synchronizer = bench.synchronizer(cacheTime: 100)
@@ -90,7 +90,7 @@ struct CachingTests {
         }
     }
 
-    @Test("what is stored survives: another run of the program makes no request")
+    @Test("entries survive: another run of the program makes no request")
     func anotherRun() async throws {
         bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=100"])
         let first = bench.cache()

@@ -72,7 +72,7 @@ struct CancellingTests {
         #expect(calls == 1)
     }
 
-    @Test("what is cancelled before the main actor gets to it is not answered")
+    @Test("a load that is cancelled before its delivery on the main actor is not delivered")
     @MainActor func onTheWayToTheMainActor() async throws {
         var calls = 0
         let cancel = synchronizer.loadResource(DataResource(url: bench.server.url("/open"))) { _ in calls += 1 }
@@ -100,7 +100,7 @@ struct CancellingTests {
         }
     }
 
-    @Test("a cancelled task's load throws CancellationError, waiting, under way, and before it begins")
+    @Test("the load of a cancelled task throws CancellationError: queued, in flight, and before it begins")
     func tasks() async throws {
         let underWay = Task { try await synchronizer.load(DataResource(url: bench.server.url("/gated"))) }
         try await gate.waitForArrivals(1)
@@ -154,7 +154,7 @@ struct CancellingTests {
         func removeAllStored() {}
     }
 
-    @Test("a task that is cancelled while its own thread looks into the cache is told so")
+    @Test("a task that is cancelled during the lookup on its own thread throws CancellationError")
     func cancelledInLookUp() async throws {
         let fetcher = SlowCache()
         let synchronizer = Synchronizer(configuration: .init(urlCache: nil), fetcher: fetcher)

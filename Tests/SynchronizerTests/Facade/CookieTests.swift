@@ -93,7 +93,7 @@ struct CookieTests {
         #expect(sent == (accepts ? expected : Array(repeating: [""], count: 4)))
     }
 
-    @Test("who logs in while a load is under way does not join that of the one before")
+    @Test("a load after a log-in does not coalesce with one in flight from before")
     func inFlight() async throws {
         let bench = try Workbench()
         let gate = Gate()

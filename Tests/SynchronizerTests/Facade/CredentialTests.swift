@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Credentials", .bounded)
 struct CredentialTests {
-    @Test("of the session go to the origin that is asked, and not where that redirects to")
+    @Test("of the session go to the requested origin, and not to the target of its redirect")
     func redirectedElsewhere() async throws {
         let bench = try Workbench()
         let other = try ScriptedServer()

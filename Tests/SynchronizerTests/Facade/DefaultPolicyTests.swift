@@ -29,7 +29,7 @@ struct DefaultPolicyTests {
         return DataResource(request: request)
     }
 
-    @Test("is that of requests that set none: offline, nothing is asked")
+    @Test("applies to requests without one: offline, no request is sent")
     func offline() async throws {
         let synchronizer = synchronizer(.returnCacheDataDontLoad)
         let error = await #expect(throws: SynchronizerError.self) { try await synchronizer.load(resource()) }
@@ -51,7 +51,7 @@ struct DefaultPolicyTests {
         #expect(try await synchronizer.loaded(resource(.reloadIgnoringLocalCacheData)).source == .network)
     }
 
-    @Test("keeps objects in memory from answering where it asks for the server each time")
+    @Test("bypasses objects in memory if it requires the server each time")
     func reloading() async throws {
         let synchronizer = synchronizer(.reloadIgnoringLocalCacheData)
         for _ in 0..<2 { #expect(try await synchronizer.loaded(resource()).source == .network) }
@@ -60,7 +60,7 @@ struct DefaultPolicyTests {
         #expect(bench.server.counts.requests == 3)
     }
 
-    @Test("takes part in what is shared: a load that sets the same policy joins, another does not")
+    @Test("is part of the coalescing key: a load with the same policy coalesces, another does not")
     func sharing() async throws {
         let gate = Gate()
         bench.server["/a"] = Reply("hello").waiting(for: gate)
@@ -92,7 +92,7 @@ struct DefaultPolicyTests {
         #expect(policy == .returnCacheDataDontLoad)
     }
 
-    @Test("where URLSession drives the cache, decides what the synchronizer looks up, too")
+    @Test("decides the synchronizer's lookup in native mode, too")
     func native() async throws {
         let harness = NativeHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
         var configuration = Synchronizer.Configuration(urlCache: harness.session.cache)

@@ -26,7 +26,7 @@ struct GraceTests {
         cancel()
     }
 
-    @Test("a cell that comes straight back finds its load where it was")
+    @Test("a cell that reappears at once continues its load")
     func comesBack() async throws {
         try await leaveUnderWay()
         bench.clock.advance(by: 4)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("An answer to an unsafe method", .bounded)
+@Suite("A response to an unsafe method", .bounded)
 struct InvalidatingTests {
     let bench: Workbench
     let synchronizer: Synchronizer
@@ -26,7 +26,7 @@ struct InvalidatingTests {
         bench.server["/a"] = Reply("new", fields: ["Cache-Control": "max-age=100"])
     }
 
-    @Test("drops the object in memory, too; not if it is an error", arguments: [200, 500])
+    @Test("removes the object in memory, too, but not after an error", arguments: [200, 500])
     func memory(status: Int) async throws {
         bench.server["/a"] = Reply("old", fields: ["Cache-Control": "max-age=100"])
         _ = try await synchronizer.load(resource)
@@ -35,7 +35,7 @@ struct InvalidatingTests {
         #expect(try await synchronizer.load(resource) == Data((status == 200 ? "new" : "old").utf8))
     }
 
-    @Test("what was asked for before and comes after it is given to who waits, and to nobody later")
+    @Test("a response to an earlier request is delivered to its subscribers, and not kept")
     func inFlight() async throws {
         let gate = Gate()
         bench.server["/a"] = Reply("old", fields: ["Cache-Control": "max-age=100"]).waiting(for: gate)
@@ -52,7 +52,7 @@ struct InvalidatingTests {
         #expect(try await synchronizer.load(resource) == Data("new".utf8))
     }
 
-    @Test("removeAll() holds against what is under way: nobody joins it, and what it brings is not kept")
+    @Test("removeAll() applies to loads in flight: no load coalesces with them, and their results are not kept")
     func removeAll() async throws {
         let gate = Gate()
         bench.server["/a"] = Reply("old", fields: ["Cache-Control": "max-age=100"]).waiting(for: gate)
@@ -90,7 +90,7 @@ struct InvalidatingTests {
         }
     }
 
-    @Test("removeAll() leaves nothing in memory that the store has answered while it was being emptied")
+    @Test("removeAll() leaves nothing in memory that was read while the cache was being emptied")
     func removeAllMeanwhile() async throws {
         bench.server["/a"] = Reply("old", fields: ["Cache-Control": "max-age=100"])
         let fetcher = Interrupted(synchronizer.fetcher)
@@ -113,7 +113,7 @@ struct InvalidatingTests {
         #expect(bench.server.counts.requests == 1)
     }
 
-    /// Parses that go on until they are let, whether anybody waits for them or not.
+    /// Parses that run until the test ends them, with or without subscribers.
     private struct Gated: Resource {
         let url: URL
         let begun = Collector<Bool>()
@@ -128,7 +128,7 @@ struct InvalidatingTests {
         }
     }
 
-    @Test("a parse that everybody has left does not bring back what was made invalid meanwhile")
+    @Test("a parse without subscribers does not restore an invalidated object")
     func abandonedParse() async throws {
         bench.server["/a"] = Reply("old", fields: ["Cache-Control": "max-age=100"])
         let gated = Gated(url: bench.server.url("/a"))
@@ -141,7 +141,7 @@ struct InvalidatingTests {
         try await waitUntil("its object is gone") { synchronizer.cachedObject(for: gated) == nil }
     }
 
-    @Test("the log knows what was made invalid since a mark, and takes what it has forgotten for invalid")
+    @Test("the log knows which keys were invalidated since a mark, and counts forgotten ones as invalidated")
     func log() {
         let log = InvalidationLog()
         let first = log.now
@@ -156,7 +156,7 @@ struct InvalidatingTests {
         #expect(!log.isInvalid("a", since: log.now))
     }
 
-    @Test("who asks after invalidate(_:) asks the server, and what that brings is kept")
+    @Test("a load after invalidate(_:) uses the network, and its result is kept")
     func invalidate() async throws {
         for number in 0..<20 {
             bench.server["/a"] = Reply("\(number)", fields: ["Cache-Control": "max-age=100"])
@@ -169,7 +169,7 @@ struct InvalidatingTests {
         #expect(try await synchronizer.loaded(resource).source == .cache)
     }
 
-    @Test("invalidate(_:) drops what a redirect has led to, and lets nobody join what is under way")
+    @Test("invalidate(_:) removes the target of a redirect, and closes loads in flight to new subscribers")
     func invalidateMore() async throws {
         bench.server["/start"] = Reply.redirect(to: "/a")
         bench.server["/a"] = Reply("old", fields: ["Cache-Control": "max-age=100"])

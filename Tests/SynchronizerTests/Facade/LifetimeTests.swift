@@ -6,7 +6,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("What lives for how long", .bounded)
+@Suite("Lifetimes of objects", .bounded)
 struct LifetimeTests {
     let bench: Workbench
 
@@ -43,7 +43,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("what a caller holds goes away outside of the loader's lock", arguments: [false, true])
+    @Test("a caller's objects are released outside of the loader's lock", arguments: [false, true])
     func deinitialisers(isCancelled: Bool) async throws {
         let gate = Gate()
         bench.server["/gated"] = Reply("x").waiting(for: gate)

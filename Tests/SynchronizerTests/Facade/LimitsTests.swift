@@ -21,7 +21,7 @@ struct LimitsTests {
         var parse: @Sendable (Data) throws -> Int { { $0.count } }
     }
 
-    @Test("a body over the limit is an error, with and without a Content-Length, and the transfer is given up")
+    @Test("a body over the limit is an error, with and without a Content-Length, and its transfer is cancelled")
     func size() async throws {
         let synchronizer = bench.synchronizer { $0.maximumResponseSize = 100_000 }
         bench.server["/exact"] = Reply(Data(repeating: 1, count: 100_000))
@@ -56,7 +56,7 @@ struct LimitsTests {
         #expect(try await large == 1_000)
     }
 
-    @Test("a load that takes too long as a whole ends with a time-out, waiting or under way")
+    @Test("a load that exceeds its total time fails with a time-out, queued or in flight")
     func time() async throws {
         let gate = Gate()
         bench.server["/slow"] = Reply("slow").waiting(for: gate, .afterHead)

@@ -38,7 +38,7 @@ struct LoadingTests {
         }
     }
 
-    @Test("what is in memory is given before loadResource returns, on the main actor")
+    @Test("an object in memory is delivered before loadResource returns, on the main actor")
     @MainActor func synchronousHit() async throws {
         let resource = DataResource(url: bench.server.url("/fresh"))
         #expect(synchronizer.cachedObject(for: resource) == nil)
@@ -65,7 +65,7 @@ struct LoadingTests {
         #expect(try await synchronizer.loaded(resource).source == .network)
     }
 
-    @Test("an object that was asked for at any age is not taken for a fresh one later")
+    @Test("an object that was loaded at any age does not count as fresh later")
     func anyAgeOnce() async throws {
         let resource = DataResource(url: bench.server.url("/fresh"))
         _ = try await synchronizer.load(resource)
@@ -128,7 +128,7 @@ struct LoadingTests {
         }
     }
 
-    @Test("what cannot be parsed is an error that names the resource, and is not kept")
+    @Test("a response that can't be parsed is an error that names the resource, and is not kept")
     func undecodable() async throws {
         bench.server["/a"] = Reply("not JSON", fields: ["Cache-Control": "max-age=100"])
         let resource = JSONResource<Item>(url: bench.server.url("/a"))
@@ -203,7 +203,7 @@ struct LoadingTests {
         #expect(parses.withLock { $0 } == 2)
     }
 
-    @Test("two tokens get two answers, in flight and from memory")
+    @Test("two tokens get two responses, in flight and from memory")
     func tokens() async throws {
         bench.server.handle("/me") { request in
             Reply(request["Authorization"] ?? "nobody", fields: ["Cache-Control": "max-age=100"])
@@ -237,7 +237,7 @@ struct LoadingTests {
         #expect(bench.server.requests.map(\.method) == ["POST", "POST", "POST"])
     }
 
-    @Test("500 loads at once from 8 threads, half of them cancelled: each answered at most once, none lost")
+    @Test("500 loads at once from 8 threads, half of them cancelled: each is delivered at most once, none is lost")
     func many() async throws {
         bench.server.handle("/many") { request in Reply(request.target, fields: ["Cache-Control": "max-age=100"]) }
         let calls = Locked([Int](repeating: 0, count: 500))
@@ -275,7 +275,7 @@ struct LoadingTests {
         #expect(wrong.withLock { $0 } == 0)
     }
 
-    @Test("an error names what was asked for, after redirects too", arguments: [404, 200])
+    @Test("an error names the requested URL, after redirects, too", arguments: [404, 200])
     func redirectedError(code: Int) async throws {
         bench.server["/start"] = Reply.redirect(to: "/end")
         bench.server["/end"] = Reply(code == 200 ? "" : "no", status: code)
@@ -295,7 +295,7 @@ struct LoadingTests {
         #expect(bench.server.requests.map(\.target) == ["/fresh"])
     }
 
-    @Test("a trace from memory tells the age, and says things once")
+    @Test("a trace from memory has the age, and no repetitions")
     func traces() async throws {
         bench.server["/swr"] = Reply("a", fields: ["Cache-Control": "max-age=10, stale-while-revalidate=100"])
         let resource = DataResource(url: bench.server.url("/swr"))

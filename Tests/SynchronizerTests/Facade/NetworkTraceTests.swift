@@ -6,7 +6,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("What the network did", .bounded)
+@Suite("The network part of a trace", .bounded)
 struct NetworkTraceTests {
     /// 100,000 zeros.
     static let gzip = Data(

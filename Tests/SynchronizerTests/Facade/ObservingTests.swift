@@ -6,7 +6,7 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("What an observer hears", .bounded)
+@Suite("What an observer receives", .bounded)
 struct ObservingTests {
     final class Recorder: SynchronizerObserver {
         let events = Collector<SynchronizerEvent>()
@@ -45,7 +45,7 @@ struct ObservingTests {
         #expect(trace.bytesReceived == 3)
     }
 
-    @Test("answers from the disk and from memory")
+    @Test("hits on the disk and in memory")
     func cached() async throws {
         let resource = DataResource(url: bench.server.url("/a"))
         _ = try await synchronizer.load(resource)
@@ -87,7 +87,7 @@ struct ObservingTests {
         }
     }
 
-    @Test("a load that everybody leaves while it is parsed ends too")
+    @Test("a load whose last subscriber cancels during the parse ends, too")
     func leftInParse() async throws {
         let patient = Patient(url: bench.server.url("/a"))
         let cancel = synchronizer.loadResource(patient) { _ in }
@@ -98,7 +98,7 @@ struct ObservingTests {
         #expect(try await patient.ended.wait(for: 1) == [true])
     }
 
-    @Test("an answer from memory is heard the same, however it is asked for")
+    @Test("a memory hit sends the same events through every entry point")
     @MainActor func memory() async throws {
         let resource = DataResource(url: bench.server.url("/a"))
         _ = try await synchronizer.load(resource)
@@ -143,7 +143,7 @@ struct ObservingTests {
         }
     }
 
-    @Test("loads of many threads are heard one event at a time, and each of them in order")
+    @Test("events of loads on many threads arrive one at a time, and those of each load in order")
     func manyThreads() async throws {
         let overlaps = Overlaps()
         let synchronizer = bench.synchronizer { $0.observer = overlaps }

@@ -28,7 +28,7 @@ struct PrefetchTests {
         try await waitUntil("\(count) prefetches are loaded") { synchronizer.prefetchStatistics.loaded >= count }
     }
 
-    @Test("to memory: the objects are there when they are asked for, and are counted as used")
+    @Test("to memory: loads find the objects in memory, and count them as used")
     func toMemory() async throws {
         synchronizer.prefetch(resources(0..<30))
         try await loaded(30)
@@ -40,7 +40,7 @@ struct PrefetchTests {
         #expect(synchronizer.prefetchStatistics.bytes == 10 * 4 + 20 * 5)
     }
 
-    @Test("what is in memory already is not prefetched")
+    @Test("an object in memory is not prefetched")
     func alreadyThere() async throws {
         _ = try await synchronizer.load(resources(0..<1)[0])
         synchronizer.prefetch(resources(0..<2))
@@ -69,7 +69,7 @@ struct PrefetchTests {
         var parse: @Sendable (Data) throws -> Data { { $0 } }
     }
 
-    @Test("to disk: the request is that of whoever asks meanwhile, with the resource's own limit")
+    @Test("to disk: a load in the meantime coalesces with the prefetch, with the resource's own limit")
     func toDiskShared() async throws {
         let gate = Gate()
         bench.server["/small"] = Reply("small").waiting(for: gate, .beforeHead)
@@ -106,7 +106,7 @@ struct PrefetchTests {
         #expect(synchronizer.prefetchStatistics.loaded == 0)
     }
 
-    @Test("who has asked meanwhile keeps the load when its prefetch is cancelled")
+    @Test("a load that has coalesced with a prefetch continues when the prefetch is cancelled")
     func askedMeanwhile() async throws {
         let gate = Gate()
         bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }
@@ -135,7 +135,7 @@ struct PrefetchTests {
         #expect(synchronizer.prefetcher.window == before / 4)
     }
 
-    @Test("asking for a prefetch is no asking: what was prefetched twice is not used")
+    @Test("a second prefetch of a resource does not count as a use")
     func twice() async throws {
         synchronizer.prefetch(resources(0..<4))
         try await loaded(4)
@@ -145,7 +145,7 @@ struct PrefetchTests {
         #expect(synchronizer.prefetchStatistics.used == 1)
     }
 
-    @Test("what somebody asks for while its prefetch is under way, or waits, is used, and not wasted later")
+    @Test("a load during a prefetch, queued or in flight, counts as a use, and the prefetch is not wasted later")
     func askedEarly() async throws {
         let gate = Gate()
         bench.server.handle("/x") { request in
@@ -171,7 +171,7 @@ struct PrefetchTests {
         #expect(statistics.wasted == count - 2)
     }
 
-    @Test("prefetches of what is in memory by then take no place in the window")
+    @Test("prefetches of objects that are in memory by then take no place in the window")
     func knownByThen() async throws {
         let gate = Gate()
         bench.server.handle("/x") { request in

@@ -47,7 +47,7 @@ struct ResumingTests {
         #expect(bench.server.requests.map { $0["If-Range"] } == [nil, "\"1\"", "\"1\""])
     }
 
-    @Test("start over when the resource has changed meanwhile")
+    @Test("start over if the resource has changed in the meantime")
     func changed() async throws {
         let other = Data(repeating: 9, count: 30_000)
         bench.server.enqueue(

@@ -29,7 +29,7 @@ struct RetryTests {
 
     func busy(_ seconds: Int) -> Reply { Reply("busy", status: 503, fields: ["Retry-After": "\(seconds)"]) }
 
-    @Test("a busy server is asked again when it says so, and not before")
+    @Test("a busy server gets the retry when its Retry-After passes, and not before")
     func retryAfter() async throws {
         bench.server.enqueue(busy(7), Reply("at last"), for: "/a")
         let load = start(synchronizer())
@@ -53,7 +53,7 @@ struct RetryTests {
         #expect(try await load.value == Data("ok".utf8))
     }
 
-    @Test("after three tries it is the last answer's error")
+    @Test("after three attempts the last response's error is delivered")
     func threeTries() async throws {
         bench.server["/a"] = Reply("busy", status: 503)
         let load = start(synchronizer())
@@ -65,7 +65,7 @@ struct RetryTests {
         #expect(bench.server.counts.requests == 3)
     }
 
-    @Test("a reset is tried again, and everybody who waits gets the one answer")
+    @Test("a reset is retried, and all subscribers get the one response")
     func reset() async throws {
         let gate = Gate()
         let broken = Reply("broken").failing(.reset(.afterHead)).waiting(for: gate)
@@ -84,7 +84,7 @@ struct RetryTests {
         #expect(bench.server.counts.requests == 2)
     }
 
-    @Test("an answer that stays is given at once", arguments: [400, 404, 410, 500, 501])
+    @Test("a permanent error is delivered at once", arguments: [400, 404, 410, 500, 501])
     func final(status: Int) async throws {
         bench.server["/a"] = Reply("no", status: status)
         await #expect(throws: SynchronizerError.self) { try await start(synchronizer()).value }
@@ -102,7 +102,7 @@ struct RetryTests {
         #expect(bench.server.counts.requests == 1)
     }
 
-    @Test("nothing is tried again for nobody", arguments: [0, 20])
+    @Test("a load without subscribers is not retried", arguments: [0, 20])
     func nobodyWaits(grace: TimeInterval) async throws {
         bench.server["/a"] = busy(5)
         bench.server["/b"] = Reply("b")
@@ -164,7 +164,7 @@ struct RetryTests {
         #expect(bench.server.counts.requests == 8 + 10)
     }
 
-    @Test("what the store answers does not refill an origin's retries")
+    @Test("a cache hit does not refill the retry budget of an origin")
     func budgetAndStore() async throws {
         bench.server["/stored"] = Reply("stored", fields: ["Cache-Control": "max-age=1000"])
         bench.server["/x"] = Reply("busy", status: 503)

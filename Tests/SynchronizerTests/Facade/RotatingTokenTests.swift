@@ -91,7 +91,7 @@ struct RotatingTokenTests {
         }
     }
 
-    @Test("is asked for once a load, and its answer is kept for no other", arguments: Way.allCases)
+    @Test("is requested once per load, and its response is kept for no other token", arguments: Way.allCases)
     fileprivate func once(way: Way) async throws {
         let synchronizer = bench.synchronizer()
         let resource = RotatingResource(url: bench.server.url("/a"))
@@ -108,7 +108,7 @@ struct RotatingTokenTests {
         #expect(resource.calls.withLock { $0 } == 2)
     }
 
-    @Test("is asked for once where memory answers, too")
+    @Test("is requested once for a memory hit, too")
     func memory() async throws {
         let synchronizer = bench.synchronizer { $0.observer = Silent() }
         let resource = RotatingResource(url: bench.server.url("/a"))
@@ -142,7 +142,7 @@ struct RotatingTokenTests {
         #expect(resource.calls.withLock { $0 } == 1)
     }
 
-    @Test("is the same for what is shown first and for its revalidation")
+    @Test("is the same for the stored object and for its revalidation")
     func revalidation() async throws {
         bench.server.handle("/a") { request in
             Reply(

@@ -75,7 +75,7 @@ struct SchedulingTests {
         #expect(try await order(synchronizer, 4) == ["1", "2", "3", "4"])
     }
 
-    @Test("what is asked for again is the newest")
+    @Test("a new subscriber makes a queued load the newest")
     func again() async throws {
         let synchronizer = narrow()
         try await block(synchronizer)
@@ -121,7 +121,7 @@ struct SchedulingTests {
         #expect(try await order(synchronizer, 4) == ["1", "3", "2", "4"])
     }
 
-    @Test("a prefetch is promoted at once when somebody asks")
+    @Test("a prefetch is promoted at once when a load wants its resource")
     func promotion() async throws {
         let synchronizer = narrow()
         try await block(synchronizer)
@@ -132,7 +132,7 @@ struct SchedulingTests {
         #expect(try await order(synchronizer, 4).prefix(2) == ["2", "4"])
     }
 
-    @Test("a prefetch under way gives its slot to what is visible, and is loaded later")
+    @Test("a prefetch in flight gives its slot to a visible load, and is loaded later")
     func preemption() async throws {
         let synchronizer = narrow()
         bench.server["/prefetched"] = Reply("p", fields: ["Cache-Control": "max-age=1000"]).waiting(for: gate)
@@ -184,7 +184,7 @@ struct SchedulingTests {
         }
     }
 
-    @Test("what parses quickly does not wait behind slow parses")
+    @Test("a quick parse does not wait behind slow ones")
     func quickParses() async throws {
         let synchronizer = bench.synchronizer { $0.maximumParses = 1 }
         bench.server["/slow"] = Reply("slow")
@@ -218,7 +218,7 @@ struct SchedulingTests {
         for load in loads { #expect(try await load.value == 4) }
     }
 
-    @Test("what is stored and shown meanwhile is parsed within the same bound")
+    @Test("parses of stored responses count towards the same limit")
     func storedParses() async throws {
         let synchronizer = bench.synchronizer { $0.maximumParses = 1 }
         bench.server["/a"] = Reply("abc", fields: ["Cache-Control": "max-age=1", "ETag": "\"1\""])

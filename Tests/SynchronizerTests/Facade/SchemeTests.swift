@@ -59,7 +59,7 @@ struct SchemeTests {
         #expect(loaded.trace.redirects == [bench.server.url(target)])
     }
 
-    @Test("one Location that repeats itself is what it is")
+    @Test("repeated equal Location headers count once")
     func comma() async throws {
         bench.server["/b,/b"] = Reply("hello")
         bench.server["/r"] = Reply.redirect(to: "/b,/b")

@@ -17,7 +17,7 @@ import Testing
         bench = try Workbench()
     }
 
-    @Test("1,000 cells with 12 visible waste no more requests than are visible and under way at once")
+    @Test("1,000 cells with 12 visible waste no more requests than are visible and in flight at once")
     func wasted() async throws {
         let gate = Gate()
         bench.server.handle("/cell") { request in Reply(request.target).waiting(for: gate) }

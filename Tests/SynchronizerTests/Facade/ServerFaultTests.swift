@@ -78,7 +78,7 @@ struct ServerFaultTests {
         return DataResource(request: request)
     }
 
-    @Test("with retry off it is an error, the store is as it was, and the next load is whole", arguments: broken)
+    @Test("without retries it is an error, the store is unchanged, and the next load succeeds", arguments: broken)
     func retryOff(fault: Case) async throws {
         let synchronizer = bench.synchronizer()
         try await storeOld(synchronizer)
@@ -95,7 +95,7 @@ struct ServerFaultTests {
         #expect(try await stored(synchronizer) == whole)
     }
 
-    @Test("with retry on the next try's answer is given, and stored", arguments: broken)
+    @Test("with retries the next response is delivered and stored", arguments: broken)
     func retryOn(fault: Case) async throws {
         let synchronizer = bench.synchronizer { $0.retry = RetryPolicy() }
         try await storeOld(synchronizer)
@@ -122,7 +122,7 @@ struct ServerFaultTests {
         #expect(try await stored(synchronizer) == Data("old".utf8))
     }
 
-    @Test("silence ends with the time-out of the request", arguments: [Reply.Moment.beforeHead, .afterBody(10)])
+    @Test("silence fails with the request's time-out", arguments: [Reply.Moment.beforeHead, .afterBody(10)])
     func timeout(moment: Reply.Moment) async throws {
         let synchronizer = bench.synchronizer()
         try await storeOld(synchronizer)

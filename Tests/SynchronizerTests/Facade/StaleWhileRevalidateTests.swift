@@ -25,7 +25,7 @@ struct StaleWhileRevalidateTests {
         return phases
     }
 
-    @Test("load is answered at once with what is stale, and the server is asked once for all")
+    @Test("load returns the stale object at once, and the server gets one request for all loads")
     func load() async throws {
         let gate = Gate()
         bench.server["/a"] = Reply("old", fields: fields)
@@ -45,7 +45,7 @@ struct StaleWhileRevalidateTests {
         #expect(bench.server.counts.requests == 2)
     }
 
-    @Test("updates give the stale object and then what the one revalidation brings", arguments: [false, true])
+    @Test("updates give the stale object, and then the result of the one revalidation", arguments: [false, true])
     func updates(isConfirmed: Bool) async throws {
         bench.server["/a"] = Reply("old", fields: fields).conditional()
         let resource = LoadingTests.Counted(url: bench.server.url("/a"), parses: Locked(0))
@@ -60,7 +60,7 @@ struct StaleWhileRevalidateTests {
         #expect(resource.parses.withLock { $0 } == (isConfirmed ? 2 : 3))
     }
 
-    @Test("the configuration allows what the response does not say: stale while revalidated, on errors, or not at all")
+    @Test("the configuration sets the default for stale responses: while revalidated, on errors, or not at all")
     func configured() async throws {
         let resource = DataResource(url: bench.server.url("/b"))
         let revalidating = bench.synchronizer { $0.staleWhileRevalidate = 100 }

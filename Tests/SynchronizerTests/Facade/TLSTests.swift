@@ -50,7 +50,7 @@
             #expect(relay.counts.connections == 2)
         }
 
-        @Test("are not what a server that is out of reach is: that is answered with a stale response")
+        @Test("are not answered with a stale response, as an unreachable server is")
         func unreachable() async throws {
             let (synchronizer, resource) = (synchronizer(), DataResource(url: relay.url("/a")))
             #expect(try await synchronizer.load(resource) == Data("old".utf8))

@@ -55,7 +55,7 @@ struct UpdatesTests {
         return updates
     }
 
-    @Test("with nothing stored there is one, the fresh object")
+    @Test("after a miss there is one, the fresh object")
     func nothingStored() async throws {
         serve("new", etag: "\"1\"")
         let updates = try await all()
@@ -64,7 +64,7 @@ struct UpdatesTests {
         #expect(updates[0].source == .network)
     }
 
-    @Test("what is stored and fresh comes alone")
+    @Test("a fresh entry is the only update")
     func storedFresh() async throws {
         serve("old", etag: "\"1\"")
         _ = try await synchronizer.load(resource)
@@ -75,7 +75,7 @@ struct UpdatesTests {
         #expect(bench.server.counts.requests == 1)
     }
 
-    @Test("what is in memory and fresh comes alone, and asks nobody")
+    @Test("a fresh object in memory is the only update, and sends no request")
     func memory() async throws {
         serve("old", etag: "\"1\"")
         let loaded = try await synchronizer.load(resource)
@@ -86,7 +86,7 @@ struct UpdatesTests {
         #expect(bench.server.counts.requests == 1)
     }
 
-    @Test("what is stored and stale comes first, then what the server has")
+    @Test("a stale entry comes first, then the server's response")
     func staleThenFresh() async throws {
         try await storeStale()
         let gate = Gate()
@@ -148,7 +148,7 @@ struct UpdatesTests {
         #expect(bench.server.counts.replies[304] == 1)
     }
 
-    @Test("an error comes after what is stored")
+    @Test("an error comes after the stored object")
     func error() async throws {
         try await storeStale()
         let gate = Gate()
@@ -164,7 +164,7 @@ struct UpdatesTests {
         #expect((error?.context.response as? HTTPURLResponse)?.statusCode == 404)
     }
 
-    @Test("what is stored and must not be shown unasked is not")
+    @Test("an entry that must be validated is not shown first")
     func noCache() async throws {
         bench.server["/a"] = Reply("old", fields: ["Cache-Control": "no-cache", "ETag": "\"1\""])
         _ = try await synchronizer.load(resource)
@@ -184,7 +184,7 @@ struct UpdatesTests {
         #expect(try await all().map(\.phase) == [.fresh])
     }
 
-    @Test("at any age, what is in memory comes alone")
+    @Test("with a policy for any age, an object in memory is the only update")
     func anyAge() async throws {
         try await storeStale()
         var request = resource.request()
@@ -211,7 +211,7 @@ struct UpdatesTests {
         #expect(synchronizer.loader.update { $0.machine.isIdle })
     }
 
-    @Test("a second follower of a load in flight is shown what is stored, too")
+    @Test("a second subscriber of a load in flight gets the stored object, too")
     func joining() async throws {
         try await storeStale()
         let gate = Gate()
@@ -228,7 +228,7 @@ struct UpdatesTests {
         #expect(bench.server.counts.requests == 2)
     }
 
-    @Test("on the main actor an object in memory is given before followResource returns")
+    @Test("on the main actor an object in memory is delivered before followResource returns")
     @MainActor func following() async throws {
         serve("old", etag: "\"1\"")
         _ = try await synchronizer.load(resource)
@@ -239,7 +239,7 @@ struct UpdatesTests {
         #expect(texts == ["old"])
     }
 
-    @Test("a follower who has cancelled is told nothing")
+    @Test("a subscriber that has cancelled gets nothing")
     @MainActor func followingCancelled() async throws {
         try await storeStale()
         let gate = Gate()

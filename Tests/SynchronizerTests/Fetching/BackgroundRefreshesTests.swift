@@ -37,7 +37,7 @@ struct BackgroundRefreshesTests {
         #expect(begun.elements == [1, 2, 3, 4, 1])
     }
 
-    @Test("with a listener one begins at once, waiting or not, and each listener is told")
+    @Test("with a listener one begins at once, queued or not, and each listener is called")
     func listeners() {
         for entry in 1...3 { add(Int64(entry)) }
         let told = Locked(0)
@@ -47,7 +47,7 @@ struct BackgroundRefreshesTests {
         #expect(told.withLock { $0 } == 2)
     }
 
-    @Test("who accepts larger bodies does not share")
+    @Test("a caller that accepts larger bodies starts its own refresh")
     func sizes() {
         add(1)
         add(1, size: 200)

@@ -40,7 +40,7 @@ struct CachePolicyTests {
             sent: ["Cache-Control": "max-age=0", "If-None-Match": "\"1\""]),
     ]
 
-    @Test("means what Apple says", arguments: cases)
+    @Test("has the meaning that Apple documents", arguments: cases)
     func meaning(_ test: Case) {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "old"))
         harness.load()

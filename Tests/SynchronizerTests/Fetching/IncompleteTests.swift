@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("What is not whole", .bounded)
+@Suite("An incomplete response", .bounded)
 struct IncompleteTests {
     @Test("is an error and leaves the store as it was", arguments: [URLError.Code.networkConnectionLost, .unknown])
     func reset(code: URLError.Code) {
@@ -19,7 +19,7 @@ struct IncompleteTests {
         #expect(harness.store.all.isEmpty)
     }
 
-    @Test("is noticed by its length, whatever the transport says")
+    @Test("is detected by its length, even if the transport reports success")
     func cutShort() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "Content-Length": "10"], "hello"))
         #expect(harness.load().transportError == .networkConnectionLost)
@@ -34,7 +34,7 @@ struct IncompleteTests {
         #expect(harness.store.all.count == 1)
     }
 
-    @Test("because it is too large is an error as soon as that is known, and the transfer is cancelled")
+    @Test("because it is too large fails as soon as that is known, and the transfer is cancelled")
     func tooLarge() {
         for fields in [[:], ["Content-Length": "12"]] {
             let harness = FetchHarness()
@@ -91,7 +91,7 @@ struct IncompleteTests {
         }
     }
 
-    @Test("is not kept for the next try if everything was removed meanwhile")
+    @Test("is not kept for a retry if everything was removed in the meantime")
     func removed() {
         let harness = FetchHarness()
         let fields = ["Cache-Control": "max-age=60", "Content-Length": "10", "ETag": "\"1\""]
@@ -103,7 +103,7 @@ struct IncompleteTests {
         #expect(harness.transport.requests.last?.value(forHTTPHeaderField: "Range") == nil)
     }
 
-    @Test("because it was cancelled is not stored, and nothing more is heard of it")
+    @Test("because it was cancelled is not stored, and nothing more is delivered")
     func cancelled() {
         let harness = FetchHarness()
         harness.transport.hold()
@@ -140,7 +140,7 @@ struct IncompleteTests {
         #expect(events.names == ["needsNetwork"])
     }
 
-    @Test("because nobody asked for a part is no success")
+    @Test("because the server sent a part without a range request fails")
     func unaskedPart() {
         let fields = ["Cache-Control": "max-age=60", "Content-Range": "bytes 0-4/10"]
         let harness = FetchHarness(FakeReply(206, fields, "hello"))

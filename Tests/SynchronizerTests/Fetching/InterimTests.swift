@@ -17,7 +17,7 @@ struct InterimTests {
         return reply
     }
 
-    @Test("is not the answer, nor does its length count, whoever drives the cache", arguments: [true, false])
+    @Test("is not the final response, and its length does not count, in both cache modes", arguments: [true, false])
     func ignored(isManaged: Bool) {
         let reply = Self.reply(FakeReply(200, ["Cache-Control": "max-age=60", "Content-Length": "5"], "hello"))
         let (managed, native) = (FetchHarness(reply), NativeHarness(reply))
@@ -32,7 +32,7 @@ struct InterimTests {
         #expect(network.requests.count == 1)
     }
 
-    @Test("before a 304 does not keep it from confirming what is stored")
+    @Test("before a 304 does not prevent the 304 from confirming the entry")
     func confirmed() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "hello"))
         harness.load()
@@ -41,7 +41,7 @@ struct InterimTests {
         #expect(harness.load().source == .revalidated)
     }
 
-    @Test("after which nothing comes is no answer", arguments: [true, false])
+    @Test("without a final response is an error", arguments: [true, false])
     func alone(isStored: Bool) {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
         if isStored { harness.load() }
@@ -56,7 +56,7 @@ struct InterimTests {
         #expect(events.transportError == (isStored ? nil : .networkConnectionLost))
     }
 
-    @Test("101 is not one: nothing that is HTTP comes after it")
+    @Test("101 is an error, because no HTTP follows it")
     func switching() {
         #expect(FetchHarness(FakeReply(101)).load().status == 101)
     }

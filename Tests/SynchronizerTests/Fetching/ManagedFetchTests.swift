@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A managed fetch", .bounded)
 struct ManagedFetchTests {
-    @Test("asks the network once, and answers from the store until the lifetime has passed")
+    @Test("uses the network once, and answers from the cache until the lifetime has passed")
     func hit() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "hello"))
         #expect(harness.load().names == ["needsNetwork", "response", "received", "finished"])
@@ -22,7 +22,7 @@ struct ManagedFetchTests {
         #expect(harness.transport.requests.count == 1)
     }
 
-    @Test("sends nothing before it is told to go on")
+    @Test("sends nothing before it gets its slot")
     func waits() {
         let harness = FetchHarness(FakeReply(200, [:], "hello"))
         let events = harness.start(harness.request())
@@ -34,7 +34,7 @@ struct ManagedFetchTests {
         #expect(events.body == "hello")
     }
 
-    @Test("validates what is stale with both validators, and freshens it on a 304")
+    @Test("validates a stale entry with both validators, and freshens it on a 304")
     func revalidation() {
         let modified = "Sun, 06 Nov 1994 08:49:37 GMT"
         let harness = FetchHarness(
@@ -57,7 +57,7 @@ struct ManagedFetchTests {
         #expect(harness.load().source == .cache)
     }
 
-    @Test("replaces what is stale by a full answer")
+    @Test("replaces a stale entry with a full response")
     func replaced() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "one"))
         harness.load()
@@ -67,7 +67,7 @@ struct ManagedFetchTests {
         #expect(harness.store.bodies == ["two"])
     }
 
-    @Test("sends the request again without conditions when a 304 is about something else")
+    @Test("sends the request again without conditions if a 304 matches no entry")
     func mismatch() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "one"))
         harness.load()
@@ -80,7 +80,7 @@ struct ManagedFetchTests {
         #expect(harness.transport.requests.count == 3)
     }
 
-    @Test("is answered by what a 304 confirms, which a strong validator that it does not have does not update")
+    @Test("is answered by the entry that a 304 confirms, which a 304 with another strong validator does not update")
     func unidentified() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "W/\"1\""], "one"))
         harness.load()
@@ -95,7 +95,7 @@ struct ManagedFetchTests {
         #expect(harness.store.updates == 0)
     }
 
-    @Test("what is made invalid while the delegate decides is not stored", arguments: [true, false])
+    @Test("a response that is invalidated while the delegate decides is not stored", arguments: [true, false])
     func invalidatedMeanwhile(changesBody: Bool) {
         let fields = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
         let harness = FetchHarness(FakeReply(200, fields, "one"))
@@ -111,7 +111,7 @@ struct ManagedFetchTests {
         #expect(harness.store.all.isEmpty)
     }
 
-    @Test("what is removed while it is on its way is not stored, and a removal under way takes away nothing new")
+    @Test("a response that is removed in flight is not stored, and a removal in flight removes nothing newer")
     func removedMeanwhile() {
         let harness = FetchHarness()
         harness.transport.hold()
@@ -135,7 +135,7 @@ struct ManagedFetchTests {
         #expect(second.body == "hello" && second.source == .network)
     }
 
-    @Test("gives an error for a status outside 200–299, with the answer's body, stored or not")
+    @Test("fails for a status outside 200–299, with the response's body, stored or not")
     func statusError() {
         let harness = FetchHarness(FakeReply(404, ["Cache-Control": "max-age=60"], "no such thing"))
         for source in [LoadSource.network, .cache] {
@@ -181,7 +181,7 @@ struct ManagedFetchTests {
         #expect(harness.store.lookups == 0)
     }
 
-    @Test("drops what is stored for a request, and everything")
+    @Test("removes the entries of a request, and all entries")
     func removing() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
         harness.load()

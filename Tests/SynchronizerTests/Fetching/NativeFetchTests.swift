@@ -78,7 +78,7 @@ struct NativeFetchTests {
         { FakeReply(200, fields, $0.value(forHTTPHeaderField: "Authorization") ?? "nobody") }
     }
 
-    @Test("the lifetime that the delegate puts in holds for memory, too: what the library began with")
+    @Test("the lifetime that the delegate injects also applies to memory")
     func seed() async throws {
         let harness = NativeHarness(cacheTime: 100, FakeReply(200, [:], "hello"))
         let synchronizer = harness.synchronizer()
@@ -89,7 +89,7 @@ struct NativeFetchTests {
         #expect(try await synchronizer.loaded(resource).source == .network)
     }
 
-    @Test("what comes out of the session's cache is as old as it is")
+    @Test("a response from the session's cache has the age that its Date says")
     func age() {
         let harness = NativeHarness(cacheTime: 100, FakeReply(200, [:], "hello"))
         let end = harness.clock.now.addingTimeInterval(100)
@@ -101,7 +101,7 @@ struct NativeFetchTests {
         #expect(second.fetched?.trace.lifetimeRule == LifetimeRule.injected.rawValue)
     }
 
-    @Test("a hit needs no turn on the network")
+    @Test("a hit needs no network slot")
     func hit() {
         let harness = NativeHarness(FakeReply(200, Self.lifetime, "hello"))
         #expect(harness.load().names == ["needsNetwork", "response", "received", "finished"])
@@ -111,7 +111,7 @@ struct NativeFetchTests {
         #expect(harness.session.asked.count == 1)
     }
 
-    @Test("a hit that is no longer there when the session looks waits for its turn")
+    @Test("a hit that the session no longer finds waits for a slot")
     func evicted() {
         let harness = NativeHarness(FakeReply(200, Self.lifetime, "hello"))
         harness.load()
@@ -123,7 +123,7 @@ struct NativeFetchTests {
         #expect(harness.session.asked.count == 2)
     }
 
-    @Test("what the server confirms is told from what it sends")
+    @Test("a confirmed response is told apart from one that the server sent")
     func revalidated() {
         let harness = NativeHarness(cacheTime: 100) { request in
             request.value(forHTTPHeaderField: "If-None-Match") == nil
@@ -142,7 +142,7 @@ struct NativeFetchTests {
 
     // MARK: - Offline
 
-    @Test("what must not use the network and is not stored fails at once, and is not tried again")
+    @Test("a miss that must not use the network fails at once, and is not retried")
     func offlineMiss() async throws {
         let harness = NativeHarness(FakeReply(200, Self.lifetime, "hello"))
         let synchronizer = harness.synchronizer()
@@ -172,7 +172,7 @@ struct NativeFetchTests {
         }
     }
 
-    @Test("what vanishes between look-up and answer is not cached, for who must not use the network")
+    @Test("an entry that vanishes after the lookup is .notCached for a load that must not use the network")
     func vanished() {
         let harness = NativeHarness(FakeReply(200, Self.lifetime, "hello"))
         harness.load()
@@ -187,7 +187,7 @@ struct NativeFetchTests {
     // MARK: - Whose answer
 
     @Test(
-        "an answer to one token is not given to another, nor to nobody; to the same it is",
+        "a response to one token answers neither another token nor none; it answers the same token",
         arguments: ["Authorization", "X-Api-Key", "Cookie"],
         [URLRequest.CachePolicy.useProtocolCachePolicy, .returnCacheDataElseLoad])
     func tokens(field: String, policy: URLRequest.CachePolicy) {
@@ -204,7 +204,7 @@ struct NativeFetchTests {
         }
     }
 
-    @Test("an answer to another that is stored between look-up and answer is not used")
+    @Test("a response to another request that is stored after the lookup is not used")
     func race() {
         let harness = NativeHarness(Self.whoAsks())
         let slow = harness.start { $0.setValue("one", forHTTPHeaderField: "Authorization") }
@@ -215,7 +215,7 @@ struct NativeFetchTests {
         #expect(slow.names.filter { $0 == "needsNetwork" }.count == 1)
     }
 
-    @Test("an answer that is marked as private is for those who send the same cookies")
+    @Test("a private response answers only requests with the same cookies")
     func cookies() {
         let harness = NativeHarness(FakeReply(200, ["Cache-Control": "private, max-age=100"], "hello"))
         harness.session.network.imply(["Cookie": "user=one"])
@@ -225,7 +225,7 @@ struct NativeFetchTests {
         #expect(harness.load().source == .network)
     }
 
-    @Test("what others have stored answers no request with credentials, and none that Vary may tell apart")
+    @Test("an entry of another user of the cache answers no request with credentials, and none if it has Vary")
     func foreign() {
         let harness = NativeHarness(Self.whoAsks())
         harness.session.bypassesDelegate.withLock { $0 = true }
@@ -238,7 +238,7 @@ struct NativeFetchTests {
         #expect(varying.load().source == .network)
     }
 
-    @Test("what a redirect leads to, on another origin and without the token, comes out of the cache for anybody")
+    @Test("the target of a redirect to another origin, requested without the token, is a hit for all requests")
     func redirected() {
         let harness = NativeHarness { request in
             request.url?.host == "a.example"
@@ -279,7 +279,7 @@ struct NativeFetchTests {
         #expect(harness.session.asked.count < 6)
     }
 
-    @Test("what is stored is told")
+    @Test("a trace says that the response was stored")
     func stored() {
         let harness = NativeHarness(FakeReply(200, Self.lifetime, "hello"))
         let bytes = harness.load().all.compactMap { if case .stored(let bytes) = $0 { bytes } else { nil } }
@@ -303,7 +303,7 @@ struct NativeFetchTests {
         #expect(shown.map { $0.trace.source == .stale } ?? true)
     }
 
-    @Test("nothing is shown meanwhile that is for another, or varies by what the request says")
+    @Test("no entry of another request is shown during a revalidation, and none that varies by the request")
     func meanwhileOfAnother() {
         let harness = NativeHarness(FakeReply(200, ["Cache-Control": "max-age=1", "Vary": "Accept"], "hello"))
         harness.load { $0.setValue("one", forHTTPHeaderField: "Authorization") }
@@ -320,7 +320,7 @@ struct NativeFetchTests {
 
     // MARK: - Made invalid
 
-    @Test("what was made invalid is not used, though the cache has not removed it yet")
+    @Test("an invalidated entry is not used before the cache has removed it")
     func invalidated() {
         let harness = NativeHarness(FakeReply(200, Self.lifetime, "old"))
         harness.load()
@@ -346,7 +346,7 @@ struct NativeFetchTests {
         #expect(harness.load().source == .cache)
     }
 
-    @Test("what the cache has removed by itself meanwhile is not waited for")
+    @Test("an entry that the cache has removed by itself is not awaited")
     func removedMeanwhile() {
         let harness = NativeHarness(FakeReply(200, Self.lifetime, "old"))
         harness.load()
@@ -358,7 +358,7 @@ struct NativeFetchTests {
         #expect(harness.load().source == .cache)
     }
 
-    @Test("what was under way when its URL was made invalid is not stored", arguments: [false, true])
+    @Test("a response that was in flight when its URL was invalidated is not stored", arguments: [false, true])
     func invalidatedUnderWay(isAll: Bool) {
         let harness = NativeHarness()
         harness.session.network.hold()
@@ -373,7 +373,7 @@ struct NativeFetchTests {
         #expect(harness.session.cache.all.isEmpty)
     }
 
-    @Test("what a delegate of its own lets be stored though it was made invalid is removed at the end")
+    @Test("an invalidated response that a custom delegate stores is removed at the end")
     func removedAtTheEnd() {
         let harness = NativeHarness()
         harness.session.bypassesDelegate.withLock { $0 = true }
@@ -387,7 +387,7 @@ struct NativeFetchTests {
         #expect(harness.session.cache.all.isEmpty)
     }
 
-    @Test("an answer to an unsafe method makes invalid what is stored")
+    @Test("a response to an unsafe method invalidates the entry")
     func unsafe() {
         let harness = NativeHarness(FakeReply(200, Self.lifetime, "old"))
         harness.load()

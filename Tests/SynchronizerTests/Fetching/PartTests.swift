@@ -15,7 +15,7 @@ struct PartTests {
         { $0.setValue("bytes=\(range)", forHTTPHeaderField: "Range") }
     }
 
-    @Test("is answered out of a complete stored response")
+    @Test("is answered by a complete entry")
     func sliced() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "0123456789"))
         harness.load()
@@ -32,7 +32,7 @@ struct PartTests {
         #expect(harness.transport.requests.count == 1)
     }
 
-    @Test("is stored, and answers what lies within it")
+    @Test("is stored, and answers requests for ranges within it")
     func stored() {
         let harness = FetchHarness(Self.part("2-5/10", "2345"))
         #expect(harness.load("http://a.example/x", Self.range("2-5")).body == "2345")
@@ -41,14 +41,14 @@ struct PartTests {
         #expect(harness.load("http://a.example/x", Self.range("4-6")).source == .network)
     }
 
-    @Test("is not stored where its length is not what it says")
+    @Test("is not stored if its length differs from its Content-Range")
     func lying() {
         let harness = FetchHarness(Self.part("2-5/10", "234"))
         harness.load("http://a.example/x", Self.range("2-5"))
         #expect(harness.store.all.isEmpty)
     }
 
-    @Test("is taken from its first byte on where its length is not what it says, and its Content-Length is")
+    @Test("is kept from its first byte if its length differs from its Content-Range but equals its Content-Length")
     func contradictory() {
         var reply = Self.part("4-9/10", "45678")
         reply.fields["Content-Length"] = "5"
@@ -67,7 +67,7 @@ struct PartTests {
         FakeReply(206, ["Cache-Control": "max-age=60", "Content-Range": "bytes \(range)"], body)
     }
 
-    @Test("is completed by the rest, where its date says that both belong together")
+    @Test("is completed by the rest if its date is a strong validator")
     func completedByDate() {
         @Sendable func part(_ range: String, _ body: String) -> FakeReply {
             var reply = Self.untagged(range, body)
@@ -97,7 +97,7 @@ struct PartTests {
         #expect(harness.store.all.map(\.status) == [200])
     }
 
-    @Test("without a validator is not put together with the rest: the whole is asked for")
+    @Test("without a validator is not combined with the rest: the whole is requested")
     func notCombined() {
         let harness = FetchHarness(Self.untagged("0-3/10", "0123"))
         harness.load("http://a.example/x", Self.range("0-3"))
@@ -114,7 +114,7 @@ struct PartTests {
         #expect(harness.transport.requests.count == 4, "and is not asked about again")
     }
 
-    @Test("is completed by the rest, where a strong validator says that both belong together")
+    @Test("is completed by the rest if both have the same strong validator")
     func completed() {
         let harness = FetchHarness(Self.part("0-3/10", "0123"))
         harness.load("http://a.example/x", Self.range("0-3"))
@@ -143,7 +143,7 @@ struct PartTests {
         #expect(harness.transport.requests.count == 3)
     }
 
-    @Test("grows with what adjoins it")
+    @Test("grows with an adjoining part")
     func combined() {
         let harness = FetchHarness(Self.part("2-5/10", "2345"))
         harness.load("http://a.example/x", Self.range("2-5"))
@@ -154,7 +154,7 @@ struct PartTests {
         #expect(harness.transport.requests.count == 2)
     }
 
-    @Test("is asked for again where the stored body is coded: ranges count the coded bytes")
+    @Test("is requested again if the stored body is coded, because ranges count coded bytes")
     func coded() {
         let harness = FetchHarness(
             FakeReply(200, ["Cache-Control": "max-age=60", "Content-Encoding": "gzip"], "0123456789"))

@@ -39,7 +39,7 @@ struct ReceivedBodyTests {
         #expect(body.data == whole)
     }
 
-    @Test("is memory of its own if it is large, with its length known or not", arguments: [nil, 400_000])
+    @Test("has memory pages of its own if it is large, with or without a known length", arguments: [nil, 400_000])
     func ownPages(length: Int?) {
         var body = ReceivedBody()
         for _ in 0..<25 { body.append(Data(repeating: 1, count: 16_000), of: length) }
@@ -47,7 +47,7 @@ struct ReceivedBodyTests {
         #expect(body.data.isAtStartOfPage)
     }
 
-    @Test("is not changed for who has taken it before the rest comes")
+    @Test("does not change for a reader that took it before more bytes arrived")
     func taken() {
         var body = ReceivedBody()
         body.append(Data(repeating: 1, count: 200_000), of: 400_000)
@@ -60,7 +60,7 @@ struct ReceivedBodyTests {
         #expect(copy.data == half + Data(repeating: 3, count: 200_000))
     }
 
-    @Test("may be changed like any other data by who gets it")
+    @Test("can be mutated by its reader like any other data")
     func changed() {
         var body = ReceivedBody()
         for _ in 0..<4 { body.append(Data(repeating: 1, count: 100_000), of: 400_000) }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Other methods and conditions", .bounded)
 struct SideEffectTests {
-    @Test("a non-error answer to an unsafe method drops what is stored", arguments: ["POST", "PUT", "DELETE", "FOO"])
+    @Test("a non-error response to an unsafe method removes the entry", arguments: ["POST", "PUT", "DELETE", "FOO"])
     func invalidation(method: String) {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
         for path in ["x", "y", "z"] { harness.load("http://a.example/\(path)") }
@@ -31,14 +31,14 @@ struct SideEffectTests {
         #expect(harness.store.all.count == 1)
     }
 
-    @Test("a POST whose answer says that it is the target's representation is stored for GET")
+    @Test("a POST response that contains the target's representation is stored for GET")
     func post() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "Content-Location": "/x"], "hello"))
         harness.load { $0.httpMethod = "POST" }
         #expect(harness.load().source == .cache)
     }
 
-    @Test("a HEAD is answered out of a fresh GET, and freshens a stale one")
+    @Test("a fresh GET entry answers a HEAD, and a HEAD response freshens a stale one")
     func head() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\"", "A": "1"], "hello"))
         harness.load()
@@ -62,7 +62,7 @@ struct SideEffectTests {
         #expect(harness.store.all.isEmpty)
     }
 
-    @Test("a caller's own validator is answered from the store where it is fresh, and else by the server")
+    @Test("a caller's own validator is answered by the cache if the entry is fresh, and otherwise by the server")
     func conditional() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "hello"))
         harness.load()
@@ -78,7 +78,7 @@ struct SideEffectTests {
         #expect(harness.load().source == .cache, "the 304 freshened what is stored")
     }
 
-    @Test("cookies bind an answer where the caller set them, or where it is private")
+    @Test("cookies bind a response if the caller set them, or if it is private")
     func cookies() {
         for (isOwn, control, isReused) in [
             (true, "max-age=60", false), (false, "max-age=60", true), (false, "private, max-age=60", false),

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A stale response", .bounded)
 struct StaleTests {
-    @Test("serves when the server cannot be reached, and says so")
+    @Test("is used if the server can't be reached, and the trace says so")
     func offline() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
         harness.load()
@@ -110,7 +110,7 @@ struct StaleTests {
         }
     }
 
-    @Test("is validated once, even if its answer causes a load that waits for the validation")
+    @Test("is validated once, even if its delivery starts a load that waits for the validation")
     func answerCausesLoad() {
         let fields = ["Cache-Control": "max-age=60, stale-while-revalidate=60", "ETag": "\"1\""]
         let harness = FetchHarness(FakeReply(200, fields, "old"))
@@ -129,7 +129,7 @@ struct StaleTests {
         fetch.cancel()
     }
 
-    @Test("serves while it is validated in the background, once for all who ask, and when they have gone")
+    @Test("is used while one background validation runs for all callers, even after they have cancelled")
     func staleWhileRevalidate() {
         let fields = ["Cache-Control": "max-age=60, stale-while-revalidate=60", "ETag": "\"1\""]
         let harness = FetchHarness(FakeReply(200, fields, "old"))
@@ -149,7 +149,7 @@ struct StaleTests {
         #expect(harness.load().source == .cache)
     }
 
-    @Test("is shown meanwhile, unless the server must confirm it first")
+    @Test("is shown during its validation, unless the server must confirm it first")
     func meanwhile() {
         for (control, isShown) in [
             ("max-age=60", true), ("max-age=60, must-revalidate", false), ("no-cache", false),

@@ -7,7 +7,7 @@ import TestTraits
 import Testing
 
 /// A stored response that comes to be selected by more request fields than before (RFC 9111 §4.1, §4.3.4).
-@Suite("A Vary that comes later", .bounded)
+@Suite("A Vary in a later response", .bounded)
 struct VaryingTests {
     static let stored = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
     static let varying = ["Cache-Control": "max-age=60", "ETag": "\"1\"", "Vary": "X-Profile"]
@@ -33,7 +33,7 @@ struct VaryingTests {
         return harness
     }
 
-    /// Nobody but alice may get what is stored, online or not.
+    /// Only alice may get the stored response, online or not.
     func expectHers(_ harness: FetchHarness, isKept: Bool) {
         harness.transport.serve { _ in .failure(.notConnectedToInternet) }
         for age in [1.0, 100] {
@@ -107,7 +107,7 @@ struct VaryingTests {
         #expect(harness.store.bodies == ["other"])
     }
 
-    @Test("with the answer to a HEAD drops what is stored: whose it is cannot be told")
+    @Test("in the response to a HEAD removes the entry, because it is unknown whose it is")
     func head() {
         let harness = Self.harness()
         harness.transport.serve { _ in FakeReply(200, Self.varying) }
@@ -118,7 +118,7 @@ struct VaryingTests {
         expectHers(harness, isKept: false)
     }
 
-    @Test("with a 304 to a caller's own condition drops what is stored")
+    @Test("in a 304 to a caller's own condition removes the entry")
     func condition() {
         let harness = Self.harness()
         harness.transport.serve(Self.server(Self.varying))
@@ -149,7 +149,7 @@ struct VaryingTests {
         expectHers(harness, isKept: true)
     }
 
-    @Test("with a new answer drops the old one")
+    @Test("in a new response removes the old one")
     func replaced() {
         let harness = Self.harness()
         harness.transport.serve { _ in FakeReply(200, Self.varying, "alice") }
@@ -238,7 +238,7 @@ struct ChangingCookieTests {
         harness.clock.advance(by: 100)
     }
 
-    @Test("are those that it is judged by, and that its answer is kept for")
+    @Test("are used for its lookup, and for storing its response")
     func waiting() {
         let events = harness.start(harness.request())
         #expect(events.names == ["needsNetwork"])

@@ -59,7 +59,7 @@ struct WellFormedTests {
         #expect(bench.server.counts.requests == 0)
     }
 
-    @Test("tells a cache what it is")
+    @Test("gives a cache its facts")
     func cacheRequest() {
         #expect(CacheRequest(url: "http://a.example/x", fields: HTTPFields(["A": "b c\t\u{e9}"])).isWellFormed)
         #expect(!CacheRequest(url: "http://a.example/x y").isWellFormed)

@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("What the delegate returns from willCacheResponse", .bounded)
+@Suite("The delegate's result of willCacheResponse", .bounded)
 struct WillCacheTests {
     static func changed(
         _ proposed: CachedURLResponse, fields: [String: String] = [:], data: Data? = nil, injected: String? = nil,
@@ -23,7 +23,7 @@ struct WillCacheTests {
         }
     }
 
-    @Test("is what is stored: nothing")
+    @Test("nil stores nothing")
     func refused() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
         harness.transport.decide { _ in nil }
@@ -34,7 +34,7 @@ struct WillCacheTests {
         #expect(harness.store.all.isEmpty)
     }
 
-    @Test("is what is stored: other fields and another body, while the caller gets the server's")
+    @Test("other fields and another body are stored, while the caller gets the server's")
     func changed() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
         harness.transport.decide { Self.changed($0, fields: ["A": "1"], data: Data("changed".utf8)) }
@@ -44,7 +44,7 @@ struct WillCacheTests {
         #expect(second.body == "changed" && second.field("A") == "1")
     }
 
-    @Test("can make cacheable what is not, and the other way round")
+    @Test("can make an uncacheable response cacheable, and the reverse")
     func cacheability() {
         let harness = FetchHarness(FakeReply(500, [:], "sorry"))
         harness.transport.decide { Self.changed($0, fields: ["Cache-Control": "max-age=60"]) }
@@ -56,7 +56,7 @@ struct WillCacheTests {
         #expect(harness.store.all.isEmpty)
     }
 
-    @Test("is not asked for where nothing may be stored")
+    @Test("is not requested for a response that must not be stored")
     func notAsked() {
         let replies = [
             FakeReply(200, ["Cache-Control": "no-store"], "a"), FakeReply(200, ["Vary": "*"], "a"),
@@ -98,7 +98,7 @@ struct WillCacheTests {
         #expect(harness.transport.requests.count == 2)
     }
 
-    @Test("of nothing after a 304 drops what was stored")
+    @Test("nil after a 304 removes the stored response")
     func refusedAfter304() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "hello"))
         harness.load()

@@ -7,7 +7,7 @@ import Testing
 struct WasteBudgetTests {
     typealias Machine = LoadMachineHarness.Machine
 
-    @Test("a fling past loads that do not come sends few requests, and what stays is loaded after a pause")
+    @Test("a fling past slow loads sends few requests, and the visible loads start after a pause")
     func fling() {
         var harness = LoadMachineHarness(limits: .init(lookups: 1, network: .init(total: 12, perHost: 12), parses: 1))
         var visible: [SlotID] = []
@@ -38,7 +38,7 @@ struct WasteBudgetTests {
         #expect(!budget.isPausing)
     }
 
-    @Test("while they keep leaving it grows back by one in four pauses, and by one with each that comes")
+    @Test("the limit grows by one in four pauses while loads are cancelled, and by one with each load that succeeds")
     func churn() throws {
         var budget = CancellationThrottle(total: 1)
         let first = budget.cancelled()

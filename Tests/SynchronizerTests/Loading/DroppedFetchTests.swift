@@ -39,7 +39,7 @@ struct DroppedFetchTests {
 
     func isIdle(_ synchronizer: Synchronizer) -> Bool { synchronizer.loader.update { $0.machine.isIdle } }
 
-    @Test("in its grace a load waits on without one, and is sent when its turn comes, if somebody has come back")
+    @Test("in its grace period a queued load without a fetch keeps waiting, and is sent if a subscriber comes back")
     func grace() throws {
         let synchronizer = synchronizer(grace: 5)
         try ask(synchronizer, "/a")
@@ -58,7 +58,7 @@ struct DroppedFetchTests {
         #expect(isIdle(synchronizer))
     }
 
-    @Test("in its grace a load does not take a turn for nobody, and is gone after it")
+    @Test("in its grace period a load without subscribers takes no slot, and ends after it")
     func graceEnds() throws {
         let synchronizer = synchronizer(grace: 5)
         try ask(synchronizer, "/a")

@@ -34,7 +34,7 @@ extension LoadMachineHarness {
         guard let gone = downloads[victim] else { return }
         expect(!gone.isVisible, "a visible load was preempted: \(victim)")
         expect(
-            downloads.contains { $0.value.stage == .waitingForNetwork && $0.value.isVisible }, "preempted for nobody")
+            downloads.contains { $0.value.stage == .waitingForNetwork && $0.value.isVisible }, "preempted needlessly")
         for (other, download) in downloads where download.stage == .loading && download.host == gone.host {
             let isLess = (download.priority ?? .veryLow) < (gone.priority ?? .veryLow)
             expect(!isLess, "\(victim) was preempted before \(other), which is less urgent")
@@ -51,7 +51,7 @@ extension LoadMachineHarness {
                 download.hasSubscribers || hasGrace && !download.graceTokens.isEmpty, "kept without subscribers: \(id)")
         }
         for (id, download) in downloads where download.stage == .resting {
-            expect(download.hasSubscribers, "\(id) is to be tried again for nobody")
+            expect(download.hasSubscribers, "\(id) is to be retried without subscribers")
         }
         for (id, parse) in parses {
             expect(live.contains { $0.value.parse == id }, "parse \(id) is kept without subscribers")

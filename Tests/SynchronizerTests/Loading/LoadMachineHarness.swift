@@ -9,7 +9,7 @@ struct LoadMachineHarness {
         let host: String
         var stage = Stage.waitingToLookUp
         var turn: Int64
-        /// Whether nobody joins it any more.
+        /// Whether it takes no more subscribers.
         var isClosed = false
         var graceTokens: [Int] = []
         /// What its subscribers ask for, in no order: the highest counts.
@@ -30,7 +30,7 @@ struct LoadMachineHarness {
         var hasPreviewDue = false
     }
 
-    /// How far the parse of what is stored is, which comes before that of the answer.
+    /// The state of the parse of the stored response, which comes before the parse of the server's response.
     enum StoredPhase { case none, beingRead, waiting, running }
 
     struct Subscriber {
@@ -47,9 +47,9 @@ struct LoadMachineHarness {
     private(set) var parses = Table<SlotID, Parse>()
     private(set) var live = Table<SlotID, Subscriber>()
     private(set) var delivered: [SlotID] = []
-    /// Parses under way, those that nobody waits for any more included.
+    /// Running parses, including those without subscribers.
     private(set) var runningParses: [SlotID] = []
-    /// Parses of what is stored, and previews, that are under way, for somebody or not any more.
+    /// Running parses of stored responses and of previews, including those without subscribers.
     private(set) var runningStored: [SlotID] = []
     private(set) var runningPreviews: [SlotID] = []
     /// Those of the previews that have been asked to stop.
@@ -239,7 +239,7 @@ struct LoadMachineHarness {
             downloads[id]?.stage = .lookingUp
         case .proceed(let id):
             expect(downloads[id]?.stage == .waitingForNetwork, "proceeded without need: \(id)")
-            expect(downloads[id]?.hasSubscribers ?? false, "proceeded for nobody: \(id)")
+            expect(downloads[id]?.hasSubscribers ?? false, "proceeded without subscribers: \(id)")
             checkOrder(of: id, among: .waitingForNetwork)
             downloads[id]?.stage = .loading
             started += 1
@@ -259,14 +259,14 @@ struct LoadMachineHarness {
             expect(pause == nil, "two pauses at once")
             pause = token
         case .parse(let id):
-            expect(parses[id]?.isRunning == false, "parsed twice, or for nobody: \(id)")
+            expect(parses[id]?.isRunning == false, "parsed twice, or without subscribers: \(id)")
             expect(parses[id].map(isArrived) == true, "parsed too early: \(id)")
             expect(parses[id]?.stored == StoredPhase.none, "parsed before what is stored: \(id)")
             checkOrder(ofParse: id)
             parses[id]?.isRunning = true
             runningParses.append(id)
         case .parseStored(let id):
-            expect(parses[id]?.stored == .waiting, "what is stored was parsed twice, or for nobody: \(id)")
+            expect(parses[id]?.stored == .waiting, "a stored response was parsed twice, or without subscribers: \(id)")
             checkOrder(ofParse: id)
             parses[id]?.stored = .running
             runningStored.append(id)
@@ -292,7 +292,7 @@ struct LoadMachineHarness {
     }
 
     private mutating func deliver(to subscriber: SlotID, of parse: SlotID) {
-        expect(live[subscriber]?.parse == parse, "delivered twice, or to somebody who has left: \(subscriber)")
+        expect(live[subscriber]?.parse == parse, "delivered twice, or after it was cancelled: \(subscriber)")
         delivered.append(subscriber)
         forget(subscriber)
     }

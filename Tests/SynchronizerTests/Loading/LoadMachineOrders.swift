@@ -64,7 +64,7 @@ struct LoadMachineOrders {
             .ask(0, .normal), .ask(1, .low), .ask(2, .high), .missesCache(0), .missesCache(1), .missesCache(2),
             .leave(2),
         ],
-        "a retry that nobody waits for": [
+        "a retry without subscribers": [
             .ask(0, .normal), .ask(0, .normal), .isToBeRetried(0), .leave(0), .leave(1), .wakes(0), .graceEnds(0),
         ],
     ]

@@ -10,7 +10,7 @@ struct LoadMachineTests {
     static let narrow = Machine.Limits(lookups: 1, network: .init(total: 1, perHost: 1), parses: 1)
     static let small = Machine.Limits(lookups: 2, network: .init(total: 3, perHost: 2), parses: 2)
 
-    @Test("what is asked for twice is loaded and parsed once, and answers both")
+    @Test("two subscribers of one request share one load and one parse")
     func coalescing() {
         var harness = LoadMachineHarness(limits: Self.small)
         let one = harness.subscribe(1)
@@ -48,7 +48,7 @@ struct LoadMachineTests {
         #expect(harness.violations.isEmpty)
     }
 
-    @Test("the newest waiting load comes first, the one asked for again newest of all")
+    @Test("the newest queued load starts first, and a new subscriber makes a load the newest")
     func newestFirst() {
         var harness = LoadMachineHarness(limits: Self.narrow)
         harness.subscribe(0)
@@ -76,7 +76,7 @@ struct LoadMachineTests {
         #expect(harness.violations.isEmpty)
     }
 
-    @Test("in the order of asking, what is asked for again keeps its place within its level, and moves to a higher one")
+    @Test("in first-come order a new subscriber keeps the load's place within its priority, and may raise its priority")
     func keepsPlace() {
         var harness = LoadMachineHarness(limits: Self.narrow, newestFirst: false)
         for request in 0..<6 { harness.subscribe(request, request == 4 ? .low : .normal) }
@@ -143,7 +143,7 @@ struct LoadMachineTests {
         #expect(harness.violations.isEmpty)
     }
 
-    @Test("within its grace a load without subscribers goes on, and ends after it")
+    @Test("a load without subscribers continues during its grace period, and ends after it")
     func grace() {
         var harness = LoadMachineHarness(limits: Self.small, hasGrace: true)
         harness.unsubscribe(harness.subscribe(1))
@@ -158,7 +158,7 @@ struct LoadMachineTests {
         #expect(harness.violations.isEmpty)
     }
 
-    @Test("nobody joins what is closed to others, and both are answered")
+    @Test("a closed load takes no new subscribers, and both loads are delivered")
     func closed() {
         var harness = LoadMachineHarness(limits: Self.small)
         let one = harness.subscribe(1)
@@ -171,7 +171,7 @@ struct LoadMachineTests {
         #expect(harness.violations.isEmpty)
     }
 
-    @Test("what is stored is parsed before the answer, and takes a turn, but never two")
+    @Test("a stored response is parsed before the server's, and takes one parse slot")
     func stored() {
         var harness = LoadMachineHarness(limits: Self.narrow)
         harness.subscribe(1)
@@ -188,7 +188,7 @@ struct LoadMachineTests {
         #expect(harness.violations.isEmpty)
     }
 
-    @Test("what is stored waits for its turn behind what is more urgent; and goes with the last subscriber")
+    @Test("the parse of a stored response waits behind more urgent ones, and is cancelled with the last subscriber")
     func storedWaits() {
         var harness = LoadMachineHarness(
             limits: .init(lookups: 3, network: .init(total: 3, perHost: 3), parses: 1))
@@ -211,7 +211,7 @@ struct LoadMachineTests {
         #expect(harness.violations.isEmpty)
     }
 
-    @Test("previews take turns that no parse needs, the most urgent first, and make way for parses")
+    @Test("previews take parse slots that no parse needs, the most urgent first, and give way to parses")
     func previews() {
         var harness = LoadMachineHarness(
             limits: .init(lookups: 4, network: .init(total: 4, perHost: 4), parses: 1))
@@ -235,7 +235,7 @@ struct LoadMachineTests {
         #expect(harness.violations.isEmpty)
     }
 
-    @Test("behind bodies that wait to be parsed begins what is more urgent, and nothing that is only newer")
+    @Test("while bodies wait to be parsed, only more urgent loads start, not newer ones")
     func backlog() {
         var harness = LoadMachineHarness(
             limits: .init(lookups: 9, network: .init(total: 9, perHost: 9), parses: 1))

@@ -26,7 +26,7 @@ struct PrefetchWindowTests {
         #expect(window.statistics == expected)
     }
 
-    @Test("narrows its window when most is wasted, to one, and widens it with what is used")
+    @Test("halves the window, down to one, when most prefetches are wasted, and widens it with each that is used")
     func window() throws {
         var window = PrefetchWindow()
         let first = window.size
@@ -58,7 +58,7 @@ struct PrefetchWindowTests {
         }
     }
 
-    @Test("takes what a thousand others have followed for forgotten")
+    @Test("counts a resource as wasted after a thousand others")
     func forgotten() throws {
         var window = PrefetchWindow()
         for number in 0..<1_001 { window.loaded(try identity(number), bytes: 2) }

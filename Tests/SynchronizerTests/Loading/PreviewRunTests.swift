@@ -49,7 +49,7 @@ struct PreviewRunTests {
         run.previewed()
     }
 
-    @Test("one turn at a time is asked for, and shows all that has arrived by then")
+    @Test("requests one slot at a time, and shows all bytes that have arrived by then")
     func turnsAndBytes() {
         run.begin(head)
         run.received(Data("a".utf8))

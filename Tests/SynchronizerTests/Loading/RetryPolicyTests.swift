@@ -112,13 +112,13 @@ struct RetryPolicyTests {
         "Fri Jan 15 08:00:05 2027": 5,
     ]
 
-    @Test("does what Retry-After says, in both forms (RFC 9110 §10.2.3)", arguments: 0..<waits.count)
+    @Test("obeys Retry-After in both forms (RFC 9110 §10.2.3)", arguments: 0..<waits.count)
     func retryAfter(number: Int) throws {
         let (field, expected) = Self.waits[number]
         #expect(delay(try status(503, retryAfter: field), random: 0.1) == expected)
     }
 
-    @Test("takes no heed of a Retry-After that says nothing", arguments: ["", "soon", "-1", "1.5", "１"])
+    @Test("ignores a malformed Retry-After", arguments: ["", "soon", "-1", "1.5", "１"])
     func badRetryAfter(field: String) throws {
         #expect(delay(try status(503, retryAfter: field), random: 0.5) == 0.25)
     }

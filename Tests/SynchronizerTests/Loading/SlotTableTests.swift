@@ -40,7 +40,7 @@ struct SlotTableTests {
         }
     }
 
-    @Test("lists keep the order of coming, whoever leaves them", arguments: 0..<10)
+    @Test("lists keep the order of insertion when elements are removed", arguments: 0..<10)
     func lists(seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed))
         var (ids, table) = (SlotIDs(), SlotTable<Item>())

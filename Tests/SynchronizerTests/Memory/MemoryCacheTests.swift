@@ -15,7 +15,7 @@ struct MemoryCacheTests {
         MemoryCache(limits: .init(cost: cost, preferredCost: preferred, count: count, age: age))
     }
 
-    @Test("a value is there until it expires, and after that only for those who take any age")
+    @Test("a value is found until it expires, and after that only by loads that accept any age")
     func expiry() {
         let cache = cache(cost: 10, preferred: 10)
         cache.insert(1, for: "a", cost: 1, expires: later, now: now)
@@ -39,7 +39,7 @@ struct MemoryCacheTests {
         #expect(cache.value(for: "d", now: now) == 4)
     }
 
-    @Test("what alone is over the limit is not kept, and takes the place of nothing but its own")
+    @Test("a value that exceeds the limit alone is not kept, and evicts only its own predecessor")
     func tooLarge() {
         let cache = cache(cost: 10, preferred: 6)
         cache.insert(1, for: "a", cost: 1, expires: later, now: now)

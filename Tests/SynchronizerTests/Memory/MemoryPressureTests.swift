@@ -37,7 +37,7 @@ struct MemoryPressureTests {
     }
 
     #if canImport(Glibc)
-        @Test("the kernel is asked in the program's own cgroup first, if that is one of version 2")
+        @Test("the program's own cgroup is watched first, if it is of version 2")
         func files() {
             #expect(
                 MemoryPressure.pressureFiles(membership: "1:cpu:/x\n0::/user.slice/app\n")

@@ -65,7 +65,7 @@ struct URLSessionTransportTests {
         transfer.cancel()
     }
 
-    @Test("a subclass of the delegate sees what the session reports, and hands it on with all of its field lines")
+    @Test("a subclass of the delegate sees the session's events, and passes them on with all field lines")
     func watched() async throws {
         let delegate = CountingDelegate()
         let transport = URLSessionTransport(configuration: .ephemeral, delegate: delegate)
@@ -113,7 +113,7 @@ struct URLSessionTransportTests {
         }
     }
 
-    @Test("what follows from the end of a transfer delays no other's body")
+    @Test("the work at the end of a transfer delays no other transfer's body")
     func ends() async throws {
         let delegate = CountingDelegate()
         let transport = URLSessionTransport(configuration: .ephemeral, delegate: delegate)

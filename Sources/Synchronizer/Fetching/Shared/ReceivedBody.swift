@@ -15,6 +15,7 @@ struct ReceivedBody: Sendable {
     var isEmpty: Bool { count == 0 }
 
     /// The bytes so far, without a copy.
+    @inline(never)
     var data: Data { count == room.count ? room : room.prefix(count) }
 
     /// - Parameter length: the length of the whole body if known.

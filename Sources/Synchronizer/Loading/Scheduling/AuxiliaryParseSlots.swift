@@ -1,5 +1,5 @@
-/// The parse slots that are not used for answers: for stored responses that are shown meanwhile, and for previews. Also the
-/// previews that wait for a slot.
+/// The parse slots for previews and for stored responses that are shown during a revalidation, and the previews that wait for
+/// one.
 ///
 /// There are few: no more than slots, and no more than loads in flight.
 struct AuxiliaryParseSlots: Sendable {

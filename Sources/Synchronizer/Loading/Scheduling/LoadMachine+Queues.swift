@@ -16,6 +16,7 @@ extension LoadMachine {
     }
 
     /// Changes a download, and updates its places in the queues.
+    @inline(never)
     mutating func change(_ id: DownloadID, _ body: (inout Download) -> Void) {
         guard let old = queueState(of: id), downloads[id]?.changed(by: body) != nil, let new = queueState(of: id)
         else { return }

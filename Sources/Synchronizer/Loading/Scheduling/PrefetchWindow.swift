@@ -1,8 +1,8 @@
-/// Counts how much of what was prefetched is used, and sets the window of concurrent prefetches. A pure value.
+/// Counts the prefetched resources that are used, and limits the number of concurrent prefetches. A pure value.
 ///
-/// A prefetched resource is *used* when a load wants it, and *wasted* when its prefetch is cancelled before that, or when very
-/// many others have been prefetched since. The window is halved when most of the last prefetches were wasted, and grows by one
-/// with each that was used.
+/// A prefetched resource is *used* when a load wants it. It is *wasted* when its prefetch is cancelled before that, or when a
+/// thousand others have been prefetched since. The window (the limit) is halved when most of the last prefetches were wasted,
+/// and grows by one with each that was used.
 struct PrefetchWindow: Sendable {
     static let largest = 16
     private static let initial = 8
@@ -18,7 +18,7 @@ struct PrefetchWindow: Sendable {
     private(set) var statistics = PrefetchStatistics()
     /// The prefetched resources that no load has used yet.
     private var outstanding = LRUList<CoalescingKey, Prefetched>()
-    /// Whether each of the last prefetches was used, newest last.
+    /// Whether each of the last prefetches was used; the newest is last.
     private var uses: [Bool] = []
 
     /// A prefetch loaded this many bytes, from the network or the cache. The prefetches of a group are cancelled together.

@@ -83,6 +83,7 @@ extension Loader {
     }
 
     /// Updates the progress, and informs previews and receivers.
+    @inline(never)
     private func informWatchers(
         of id: Machine.DownloadID, _ handle: FetchHandle, _ tell: (PreviewRun) -> Void,
         _ change: (inout LoadProgress) -> Void

@@ -33,7 +33,7 @@ extension Loader {
 
     /// Invalidates cache keys (RFC 9111 §4.4): objects in memory, and loads in flight other than this one.
     func invalidate(_ keys: Set<String>, besides id: Machine.DownloadID? = nil) {
-        // There may be very many loads, so their keys are made without the lock. Loads that begin meanwhile come after this.
+        // There may be very many loads, so their keys are made without the lock. Loads that begin in the meantime come after this.
         let loads = state.withLock { state in
             state.downloads.ids.compactMap { id in state.downloads[id].map { (id, $0.job) } }
         }
@@ -62,7 +62,7 @@ extension Loader {
             trace: trace)
     }
 
-    /// An object made from the same bytes: shown meanwhile, or kept in memory.
+    /// An object made from the same bytes: one shown during the revalidation, or one in memory.
     private func reusedObject(for parse: ParseRecord, from fetched: Fetched) -> LoadedObject? {
         if case .reported(let shown) = parse.stored, shown.value.body == fetched.body {
             return shown.value.object.reused(for: fetched)

@@ -11,7 +11,7 @@ final class Prefetcher: Sendable {
     fileprivate struct Running {
         let identity: CoalescingKey
         let group: Int
-        /// Whether a load has used it meanwhile.
+        /// Whether a load has used it in the meantime.
         var wasAsked = false
         var leave: CancelLoading = {}
     }
