@@ -18,12 +18,13 @@ public struct AnimatedImageResource: Resource {
         still = ImageResource(url: url)
     }
 
-    /// Creates an animation whose longer side has at most `maxPixelSize` pixels; see ``ImageResource/init(url:maxPixelSize:)``.
+    /// Creates an animation whose longer side has at most `maxPixelSize` pixels; see
+    /// ``ImageResource/init(url:maxPixelSize:processing:)``.
     public init(url: URL, maxPixelSize: Int) {
         still = ImageResource(url: url, maxPixelSize: maxPixelSize)
     }
 
-    /// Creates an animation for a view; see ``ImageResource/init(url:targetSize:contentMode:scale:)``.
+    /// Creates an animation for a view; see ``ImageResource/init(url:targetSize:contentMode:scale:processing:)``.
     public init(
         url: URL, targetSize: CGSize, contentMode: ImageSizing.ContentMode = .aspectFill, scale: CGFloat
     ) {

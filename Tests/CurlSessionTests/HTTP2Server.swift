@@ -49,7 +49,7 @@ final class HTTP2Server: Sendable {
         var stream: UInt32
     }
 
-    /// What is sent when a request has come: after so many requests on its connection, counted from 1.
+    /// What is sent when a request has come, with its body: after so many requests on its connection, counted from 1.
     typealias Script = @Sendable (_ request: Request, _ requests: [Request]) -> [Frame]
 
     let relay: TLSRelay
@@ -86,7 +86,7 @@ final class HTTP2Server: Sendable {
         {
             let stream = head[5..<9].reduce(0) { $0 << 8 | UInt32($1) }
             switch head[3] {
-            case 1:
+            case 0 where head[4] & 1 == 1, 1 where head[4] & 1 == 1:  // END_STREAM
                 let request = Request(connection: number, stream: stream)
                 let own = observed.update { requests in
                     requests.append(request)
