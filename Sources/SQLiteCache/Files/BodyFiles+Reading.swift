@@ -30,7 +30,8 @@ extension BodyFiles {
                 openat(generation.descriptor, $0, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
             }
             if file < 0, errno == ENOENT || errno == ENOTDIR { continue }
-            guard file >= 0 else { return errno == ELOOP || errno == ENXIO ? .corrupt : .unreadable }  // a link, a socket
+            // A link fails with ELOOP, a socket with ENXIO.
+            guard file >= 0 else { return errno == ELOOP || errno == ENXIO ? .corrupt : .unreadable }
             defer { close(file) }
             if body.length <= pieceSize { return read(file, expecting: body, checksum: Checksum64()) }
             return readLarge(file, id: id, expecting: body, verified: verified)
