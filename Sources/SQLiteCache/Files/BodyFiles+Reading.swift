@@ -106,12 +106,7 @@ struct FileStamp: Hashable, Sendable {
         length = Int(status.st_size)
         device = UInt64(truncatingIfNeeded: status.st_dev)
         number = UInt64(truncatingIfNeeded: status.st_ino)
-        #if canImport(Darwin)
-            let time = status.st_ctimespec
-        #else
-            let time = status.st_ctim
-        #endif
-        changed = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+        changed = Int64(status.changeTime.tv_sec) &* 1_000_000_000 &+ Int64(status.changeTime.tv_nsec)
     }
 }
 
@@ -147,4 +142,12 @@ final class VerifiedFiles: Sendable {
             known[id] = (stamp, now)
         }
     }
+}
+
+extension stat {
+    #if canImport(Darwin)
+        fileprivate var changeTime: timespec { st_ctimespec }
+    #else
+        fileprivate var changeTime: timespec { st_ctim }
+    #endif
 }
