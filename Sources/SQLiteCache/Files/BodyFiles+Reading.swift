@@ -30,7 +30,8 @@ extension BodyFiles {
                 openat(generation.descriptor, $0, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
             }
             if file < 0, errno == ENOENT || errno == ENOTDIR { continue }
-            guard file >= 0 else { return errno == ELOOP || errno == ENXIO ? .corrupt : .unreadable }  // a link, a socket
+            // A link fails with ELOOP, a socket with ENXIO.
+            guard file >= 0 else { return errno == ELOOP || errno == ENXIO ? .corrupt : .unreadable }
             defer { close(file) }
             if body.length <= pieceSize { return read(file, expecting: body, checksum: Checksum64()) }
             return readLarge(file, id: id, expecting: body, verified: verified)
@@ -105,12 +106,7 @@ struct FileStamp: Hashable, Sendable {
         length = Int(status.st_size)
         device = UInt64(truncatingIfNeeded: status.st_dev)
         number = UInt64(truncatingIfNeeded: status.st_ino)
-        #if canImport(Darwin)
-            let time = status.st_ctimespec
-        #else
-            let time = status.st_ctim
-        #endif
-        changed = Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+        changed = Int64(status.changeTime.tv_sec) &* 1_000_000_000 &+ Int64(status.changeTime.tv_nsec)
     }
 }
 
@@ -146,4 +142,12 @@ final class VerifiedFiles: Sendable {
             known[id] = (stamp, now)
         }
     }
+}
+
+extension stat {
+    #if canImport(Darwin)
+        fileprivate var changeTime: timespec { st_ctimespec }
+    #else
+        fileprivate var changeTime: timespec { st_ctim }
+    #endif
 }
