@@ -44,7 +44,7 @@ extension ImageDisplay {
     ///   - processing: What happens to the decoded image, in this order, such as `[.cropToFill, .roundedCorners(12)]`.
     ///   - transition: How an image appears that was not in memory.
     ///   - showsPreviews: Whether to show previews: the stored image at once, even if it is stale, or otherwise the part
-    ///     that has     arrived, if the format allows it. Previews cost decodes.
+    ///     that has arrived, if the format allows it. Previews cost decodes.
     ///   - synchronizer: The synchronizer that loads.
     public func loadImage(
         _ url: URL?, placeholder: PlatformImage? = nil, failureImage: PlatformImage? = nil,

@@ -68,8 +68,8 @@ public final class ResourceBinding<R: Resource> {
     /// - Parameters:
     ///   - resource: The resource to load.
     ///   - showsPreviews: Whether to show previews as ``Phase/preview(_:)``: the stored object at once, even if it is
-    ///     stale, or     otherwise the part of an image that has arrived, if its format allows it. Previews cost decodes.
-    ///     They never replace an     object that is already shown.
+    ///     stale, or otherwise the part of an image that has arrived, if its format allows it. Previews cost decodes.
+    ///     They never replace an object that is already shown.
     public func load(_ resource: R?, showsPreviews: Bool = false) {
         load(resource, identity: resource?.identity, showsPreviews: showsPreviews)
     }

@@ -30,7 +30,7 @@
         ///   - processing: What happens to the decoded image, in this order, such as `[.cropToFill(size), .circle]`.
         ///   - transition: How an image appears that was not in memory. `.fade` replaces the transaction by an animation.
         ///   - showsPreviews: Whether to show previews in the phase `success`: the stored image at once, even if it is
-        ///     stale, or     otherwise the part that has arrived, if the format allows it. Previews cost decodes.
+        ///     stale, or otherwise the part that has arrived, if the format allows it. Previews cost decodes.
         ///   - synchronizer: The synchronizer that loads. It is taken when the view first appears.
         ///   - transaction: How the view changes from phase to phase, such as `Transaction(animation: .default)`.
         ///   - content: What to show in each phase.

@@ -27,7 +27,7 @@
         /// - Parameters:
         ///   - resource: The resource; nil shows the phase `empty`.
         ///   - showsPreviews: Whether there is a phase `preview` until the object has loaded: with the stored object at
-        ///     once, even if it is     stale, or otherwise with the part of an image that has arrived. Previews cost
+        ///     once, even if it is stale, or otherwise with the part of an image that has arrived. Previews cost
         ///     decodes.
         ///   - synchronizer: The synchronizer that loads. It is taken when the view first appears.
         ///   - transaction: How the view changes from phase to phase, such as `Transaction(animation: .default)`.
