@@ -123,3 +123,22 @@ need_packages() {
     install_packages "${missing[@]}"
     swift --version >/dev/null 2>&1 || fail "swift does not start: $(swift --version 2>&1 | head -1)"
 }
+
+# The package's own modules that the sources in a folder export, one a line.
+exported_modules() {
+    find "$1" -name '*.swift' -exec sed -nE 's/^ *@_exported (public )?import ([A-Za-z]+).*/\2/p' {} + |
+        sed '/^Foundation/d' | LC_ALL=C sort -u
+}
+
+# Writes the symbol graph of a module that has been built: its public symbols with their comments.
+extract_symbols() { # module, folder of the build, folder for the graph, options…
+    local module=$1 built=$2 graph=$3 triple map options=()
+    shift 3
+    triple=$(swift -print-target-info | sed -n 's/.*"unversionedTriple": "\(.*\)".*/\1/p')
+    for map in Sources/*/module.modulemap "$built"/*.build/module.modulemap; do
+        [[ ! -e $map ]] || options+=(-Xcc "-fmodule-map-file=$map")
+    done
+    mkdir -p "$graph"
+    swift symbolgraph-extract -module-name "$module" -target "$triple" -I "$built/Modules" "${options[@]}" \
+        -minimum-access-level public -skip-synthesized-members -output-dir "$graph" "$@"
+}

@@ -18,6 +18,8 @@ typedef struct {
     size_t reach, taps;
     /// The size of the reduced picture. Rows have room for `room` pixels.
     size_t columns, rows, room;
+    /// That of the Gaussian, in square pixels, without the part that the B-spline contributes.
+    double variance;
     /// A row with its edges continued.
     float *padded;
     /// The last `taps` input rows, reduced across. Row number n is at n modulo `taps`.
@@ -33,8 +35,9 @@ static void plan(blur *b, double sigma) {
     b->step = sigma < 4 ? 1 : (size_t)(sigma / 2);
     b->lead = b->step == 1 ? 0 : b->step;
     // The variance of the B-spline is a third of the square of the step.
-    double step = (double)b->step, own = b->step == 1 ? sigma : sqrt(sigma * sigma - step * step / 3);
-    b->reach = (size_t)ceil(own * 3.5);
+    double step = (double)b->step;
+    b->variance = b->step == 1 ? sigma * sigma : sigma * sigma - step * step / 3;
+    b->reach = (size_t)ceil(sqrt(b->variance) * 3.5);
     b->taps = 2 * b->reach + 1;
     size_t beyond = b->step == 1 ? 0 : 3;
     b->columns = (b->width - 1) / b->step + 1 + beyond;
@@ -63,11 +66,11 @@ static void release(blur *b) {
     free(b->pairs), free(b->spline);
 }
 
-static void weigh(blur *b, double sigma) {
-    double step = (double)b->step, variance = b->step == 1 ? sigma * sigma : sigma * sigma - step * step / 3, sum = 0;
+static void weigh(blur *b) {
+    double step = (double)b->step, sum = 0;
     for (size_t pass = 0; pass < 2; pass++)
         for (size_t tap = 0; tap < b->taps; tap++) {
-            double distance = (double)tap - (double)b->reach, weight = exp(-distance * distance / (2 * variance));
+            double distance = (double)tap - (double)b->reach, weight = exp(-distance * distance / (2 * b->variance));
             if (pass == 0) sum += weight;
             else b->weights[tap] = (float)(weight / sum);
         }
@@ -167,7 +170,7 @@ int pixels_blur(uint8_t *pixels, size_t width, size_t height, size_t stride, dou
     plan(&b, sigma);
     int result = PIXELS_OUT_OF_MEMORY;
     if (allocate(&b)) {
-        weigh(&b, sigma);
+        weigh(&b);
         result = convolve(&b, pixels, stride, stops);
     }
     release(&b);

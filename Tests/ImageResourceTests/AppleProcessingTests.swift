@@ -11,10 +11,8 @@
 
     #if canImport(UIKit)
         import UIKit
-        private typealias PlatformImageView = UIImageView
     #else
         import AppKit
-        private typealias PlatformImageView = NSImageView
     #endif
 
     /// On Apple's systems with the real modules, on Linux with stubs of them: `Scripts/check-apple`.
@@ -29,13 +27,8 @@
             #endif
         }
 
-        private static func sample() throws -> Data {
-            let folder = try #require(Bundle.module.url(forResource: "Samples", withExtension: nil))
-            return try Data(contentsOf: folder.appendingPathComponent("png-rgb-8.png"))  // 31 × 23
-        }
-
         private func image(scale: CGFloat = 1) throws -> PlatformImage {
-            PlatformImage.make(try Self.picture(ImageDecoding.image(from: Self.sample())), scale: scale)
+            PlatformImage.make(try Self.picture(ImageDecoding.image(from: AppleSamples.data())), scale: scale)
         }
 
         @Test("sizes are in points, and the image keeps its scale")
@@ -77,7 +70,7 @@
             func fades() async throws {
                 let bench = try Workbench()
                 let synchronizer = bench.synchronizer(cacheTime: 3600)
-                bench.server["/image"] = Reply(try Self.sample(), status: 200, fields: [:])
+                bench.server["/image"] = Reply(try AppleSamples.data(), status: 200, fields: [:])
                 let frame = CGRect(x: 0, y: 0, width: 4, height: 4)
                 let (first, second) = (PlatformImageView(frame: frame), PlatformImageView(frame: frame))
                 for view in [first, second] {

@@ -12,18 +12,14 @@
 
     #if canImport(UIKit)
         import UIKit
-        private typealias PlatformImageView = UIImageView
     #else
         import AppKit
-        private typealias PlatformImageView = NSImageView
     #endif
 
     /// On Apple's systems with the real modules, on Linux with stubs of them: `Scripts/check-apple`.
     @Suite("The platform's image view", .bounded)
     @MainActor
     struct AppleViewsTests {
-        /// A PNG of 31 × 23 pixels.
-        private static let file = "png-rgb-8.png"
         /// A photograph of which something is shown while it arrives; the stubs know PNG only.
         #if canImport(Darwin)
             private static let photograph = "rocket.jpg"
@@ -37,16 +33,11 @@
         init() throws {
             bench = try Workbench()
             synchronizer = bench.synchronizer(cacheTime: 3600)
-            bench.server["/image"] = Reply(try Self.sample(), status: 200, fields: [:])
+            bench.server["/image"] = Reply(try AppleSamples.data(), status: 200, fields: [:])
             bench.server["/none"] = Reply("no such image", status: 404)
         }
 
-        private static func sample() throws -> Data {
-            let folder = try #require(Bundle.module.url(forResource: "Samples", withExtension: nil))
-            return try Data(contentsOf: folder.appendingPathComponent(file))
-        }
-
-        private func image() throws -> PlatformImage { try ImageDecoding.image(from: Self.sample()) }
+        private func image() throws -> PlatformImage { try ImageDecoding.image(from: AppleSamples.data()) }
 
         /// Serves the photograph at `/slow`, and stops in the middle until the gate is opened.
         private func serveHalf() throws -> Gate {
@@ -98,7 +89,7 @@
         @Test("the loads belong to the view, and go with it")
         func association() async throws {
             let gate = Gate()
-            bench.server["/slow"] = Reply(try Self.sample(), status: 200).waiting(for: gate, .beforeHead)
+            bench.server["/slow"] = Reply(try AppleSamples.data(), status: 200).waiting(for: gate, .beforeHead)
             var view: PlatformImageView? = PlatformImageView(frame: .zero)
             #expect(view?.imageLoads === view?.imageLoads)
             #expect(view?.imageLoads !== PlatformImageView(frame: .zero).imageLoads)
@@ -126,7 +117,7 @@
         @Test("cancelLoad leaves the visible image")
         func cancelled() async throws {
             let gate = Gate()
-            bench.server["/slow"] = Reply(try Self.sample(), status: 200).waiting(for: gate, .beforeHead)
+            bench.server["/slow"] = Reply(try AppleSamples.data(), status: 200).waiting(for: gate, .beforeHead)
             let view = PlatformImageView(frame: .zero)
             let grey = try image()
             view.loadImage(bench.server.url("/slow"), placeholder: grey, synchronizer: synchronizer)
@@ -230,7 +221,7 @@
         @Test("a task that ends late does not cancel the load of the next one, for the same resource")
         func lateEnd() async throws {
             let gate = Gate()
-            bench.server["/slow"] = Reply(try Self.sample(), status: 200).waiting(for: gate, .beforeHead)
+            bench.server["/slow"] = Reply(try AppleSamples.data(), status: 200).waiting(for: gate, .beforeHead)
             let model = ResourceModel<RemoteImage>()
             let resource = ImageResource(url: bench.server.url("/slow"))
             let first = Task { await model.follow(resource, identity: resource.identity, from: synchronizer) }
@@ -252,7 +243,7 @@
         @Test("a SwiftUI view that goes away takes its load with it")
         func modelGone() async throws {
             let gate = Gate()
-            bench.server["/slow"] = Reply(try Self.sample(), status: 200).waiting(for: gate, .beforeHead)
+            bench.server["/slow"] = Reply(try AppleSamples.data(), status: 200).waiting(for: gate, .beforeHead)
             let model = ResourceModel<RemoteImage>()
             let url = bench.server.url("/slow")
             let resource = ImageResource(url: url)

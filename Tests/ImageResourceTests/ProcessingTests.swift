@@ -116,7 +116,7 @@
             #expect(try kept.withLock { $0 } == ImageProcessing.apply([.greyscale], to: same))
         }
 
-        @Test("pixels that nobody else has are changed in place")
+        @Test("pixels that no other image shares are changed in place")
         func inPlace() throws {
             let image = try image()
             var canvas = try BitmapCanvas(BitmapImageTests.sample(4, 4))

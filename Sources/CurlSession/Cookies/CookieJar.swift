@@ -37,20 +37,14 @@ final class CookieJar: @unchecked Sendable {  // `lock` protects what changes; t
         self.hasFile = hasFile
     }
 
-    /// Whether there are no cookies, for any request.
-    var isEmpty: Bool {
-        lock.withLock {
-            follow()
-            return table.isEmpty
-        }
-    }
-
     /// The value of the `Cookie` line for a request; nil if there are no cookies for it.
-    func header(for url: URL, at now: Date) -> String? {
+    ///
+    /// An empty jar does not evaluate the URL: Foundation takes longer to tell of a request than an empty jar does.
+    func header(for url: @autoclosure () -> URL?, at now: @autoclosure () -> Date) -> String? {
         lock.withLock {
             follow()
-            guard !table.isEmpty, let target = CookieTarget(url) else { return nil }
-            return table.header(for: target, at: now)
+            guard !table.isEmpty, let url = url(), let target = CookieTarget(url) else { return nil }
+            return table.header(for: target, at: now())
         }
     }
 

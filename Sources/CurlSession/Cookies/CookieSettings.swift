@@ -15,9 +15,9 @@ struct CookieSettings: Sendable {
 
     /// The `Cookie` line that the session adds to a request. A request with one of its own keeps that.
     func header(for request: URLRequest) -> String? {
-        // The jar comes first: Foundation takes longer to tell of a request than an empty jar does.
-        guard sends, let jar, !jar.isEmpty, request.httpShouldHandleCookies, let url = request.url else { return nil }
-        guard let header = jar.header(for: url, at: Date()) else { return nil }
+        guard sends, let jar,
+            let header = jar.header(for: request.httpShouldHandleCookies ? request.url : nil, at: Date())
+        else { return nil }
         return request.value(forHTTPHeaderField: "Cookie") == nil ? header : nil
     }
 

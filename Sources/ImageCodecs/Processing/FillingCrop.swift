@@ -11,7 +11,7 @@ package struct FillingCrop: Equatable {
         func side(_ length: Double, of whole: Int) -> Int { min(max(Int((length / scale).rounded()), 1), whole) }
         let part = PixelSize(width: side(width, of: picture.width), height: side(height, of: picture.height))
         func start(_ focus: Double, _ length: Int, of whole: Int) -> Int {
-            let focus = focus.isFinite ? min(max(focus, 0), 1) : 0.5
+            let focus = focus.isFinite ? focus.inUnit : 0.5
             return min(max(Int((focus * Double(whole) - Double(length) / 2).rounded()), 0), whole - length)
         }
         area = PixelArea(

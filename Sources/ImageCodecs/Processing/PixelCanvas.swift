@@ -1,7 +1,7 @@
 internal import CImageProcessing
 import Synchronizer
 
-/// Pixels that image processing changes in place: premultiplied BGRA of 8 bits. Whoever creates it owns the memory.
+/// Pixels that image processing changes in place: premultiplied BGRA of 8 bits. Its creator owns the memory.
 package struct PixelCanvas {
     private static let rowsBetweenChecks = 64
 
@@ -60,7 +60,11 @@ package struct PixelColor: Hashable, Sendable {
     package let red, green, blue, alpha: Double
 
     package init(red: Double, green: Double, blue: Double, alpha: Double) {
-        func bounded(_ value: Double) -> Double { value.isNaN ? 0 : min(max(value, 0), 1) }
-        (self.red, self.green, self.blue, self.alpha) = (bounded(red), bounded(green), bounded(blue), bounded(alpha))
+        (self.red, self.green, self.blue, self.alpha) = (red.inUnit, green.inUnit, blue.inUnit, alpha.inUnit)
     }
+}
+
+extension BinaryFloatingPoint {
+    /// The nearest value from 0 to 1; 0 for NaN.
+    package var inUnit: Self { isNaN ? 0 : min(max(self, 0), 1) }
 }

@@ -33,7 +33,7 @@ struct RoundedRectangle {
         let (x, y) = (depth(column, of: size.width), depth(row, of: size.height))
         guard x < radius, y < radius else { return share(column, of: size.width) * share(row, of: size.height) }
         let distance = radius - ((radius - x) * (radius - x) + (radius - y) * (radius - y)).squareRoot()
-        return min(max(distance + 0.5, 0), 1)
+        return (distance + 0.5).inUnit
     }
 
     /// The first column of a row from which pixels are completely inside, up to the middle, and the first one that is not

@@ -8,8 +8,7 @@ public struct ImageColor: Hashable, Sendable {
 
     /// Creates a colour from channels from 0 to 1. Other values are limited to them.
     public init(red: CGFloat, green: CGFloat, blue: CGFloat, alpha: CGFloat = 1) {
-        func bounded(_ value: CGFloat) -> CGFloat { value.isNaN ? 0 : min(max(value, 0), 1) }
-        (self.red, self.green, self.blue, self.alpha) = (bounded(red), bounded(green), bounded(blue), bounded(alpha))
+        (self.red, self.green, self.blue, self.alpha) = (red.inUnit, green.inUnit, blue.inUnit, alpha.inUnit)
     }
 
     /// Creates a grey, from 0 (black) to 1 (white).

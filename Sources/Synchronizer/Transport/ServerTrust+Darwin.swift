@@ -81,9 +81,9 @@
             guard SecPKCS12Import(data as CFData, options, &items) == errSecSuccess,
                 let item = (items as? [[String: Any]])?.first, let found = item[kSecImportItemIdentity as String]
             else { return .refuse(.clientCertificateUnusable) }
-            // Security puts nothing else under this key, and Swift has no conditional cast to types of Core Foundation.
+            // Swift has no conditional cast to types of Core Foundation.
             // swift-format-ignore: NeverForceUnwrap
-            let identity = found as! SecIdentity
+            let identity = found as! SecIdentity  // Security puts nothing else under kSecImportItemIdentity.
             let chain = item[kSecImportItemCertChain as String] as? [Any]
             return .use(
                 URLCredential(

@@ -1,0 +1,21 @@
+#if canImport(UIKit) || canImport(AppKit)
+    import Foundation
+    import Testing
+
+    #if canImport(UIKit)
+        import UIKit
+        typealias PlatformImageView = UIImageView
+    #else
+        import AppKit
+        typealias PlatformImageView = NSImageView
+    #endif
+
+    /// A sample that the stubs of Apple's modules can decode, too.
+    enum AppleSamples {
+        /// A PNG of 31 × 23 pixels.
+        static func data() throws -> Data {
+            let folder = try #require(Bundle.module.url(forResource: "Samples", withExtension: nil))
+            return try Data(contentsOf: folder.appendingPathComponent("png-rgb-8.png"))
+        }
+    }
+#endif
