@@ -74,12 +74,10 @@ extension HostileCase {
     // MARK: Statuses, redirects and fields
 
     private static let unusualStatuses: [HostileCase] =
-        [202, 203, 226, 299].map {
-            let status = $0
-            return HostileCase(
-                "An unusual status", "\(status)", .hello,
-                session: .response(status: status, body: Data("hello".utf8))
-            ) { _, _ in .script(.response(status: "HTTP/1.1 \(status) X")) }
+        [202, 203, 226, 299].map { status in
+            HostileCase("An unusual status", "\(status)", .response(status: status, body: Data("hello".utf8))) { _, _ in
+                .script(.response(status: "HTTP/1.1 \(status) X"))
+            }
         }
         + [300, 304, 305, 306, 399, 418, 451, 499, 511, 599, 600, 999].map { status in
             HostileCase(

@@ -28,7 +28,7 @@ public struct SynchronizerEvent: Sendable {
         case cached(LoadSource)
         /// A response with this many bytes of body was stored or updated.
         case stored(Int)
-        /// A response from the network was not stored.
+        /// A response from the network, which may be a redirect, was not stored.
         case notStored(ResponseStoring.Reason)
         /// The body was parsed, in this many seconds.
         case parsed(TimeInterval)

@@ -280,7 +280,7 @@ struct LoadingTests {
         bench.server["/start"] = Reply.redirect(to: "/end")
         bench.server["/end"] = Reply(code == 200 ? "" : "no", status: code)
         let error = await #expect(throws: SynchronizerError.self) {
-            try await synchronizer.load(DataResource(url: bench.server.url("/start")))
+            try await synchronizer.load(JSONResource<[String]>(url: bench.server.url("/start")))
         }
         #expect(error?.url == bench.server.url("/start"))
         #expect(error?.context.trace.redirects == [bench.server.url("/end")])

@@ -36,8 +36,8 @@ struct ObservingTests {
         _ = try await synchronizer.load(DataResource(url: bench.server.url("/moved")))
         #expect(
             recorder.names == [
-                "queued", "started", "needsNetwork", "sent", "redirected", "response", "data", "stored", "parsed",
-                "finished",
+                "queued", "started", "needsNetwork", "sent", "notStored", "redirected", "response", "data", "stored",
+                "parsed", "finished",
             ])
         #expect(Set(recorder.events.elements.map(\.load)).count == 1)
         guard case .finished(let trace)? = recorder.events.elements.last?.kind else { return }
