@@ -57,7 +57,7 @@ public struct HostileCase: Sendable, CustomStringConvertible {
         (self.row, self.variant, self.outcome, self.wait) = (row, variant, outcome, wait)
         (self.method, self.reply) = (method, reply)
         sessionOutcome = session ?? outcome
-        if case .response(status: 200...204, _) = outcome { isStored = method == "GET" } else { isStored = false }
+        if case .response(status: 200..<300, _) = outcome { isStored = method == "GET" } else { isStored = false }
     }
 
     init(
