@@ -31,13 +31,13 @@ struct ObservingTests {
         bench.server["/moved"] = Reply.redirect(to: "/a")
     }
 
-    @Test("a load from the network, from its beginning to its end, in order and with one number")
+    @Test("a load from the network after a redirect, from its beginning to its end, in order and with one number")
     func network() async throws {
         _ = try await synchronizer.load(DataResource(url: bench.server.url("/moved")))
         #expect(
             recorder.names == [
-                "queued", "started", "needsNetwork", "sent", "redirected", "response", "data", "stored", "parsed",
-                "finished",
+                "queued", "started", "needsNetwork", "sent", "notStored", "redirected", "response", "data", "stored",
+                "parsed", "finished",
             ])
         #expect(Set(recorder.events.elements.map(\.load)).count == 1)
         guard case .finished(let trace)? = recorder.events.elements.last?.kind else { return }
