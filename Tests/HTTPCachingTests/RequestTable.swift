@@ -77,7 +77,8 @@ struct RequestTable {
         policy(
             .offline, "offline-must-revalidate", [.response("Cache-Control: max-age=1, must-revalidate")], "reuse 0",
             "there is no server to ask"),
-        policy(.offline, "offline-no-cache", [.response("Cache-Control: no-cache\nETag: \"1\"")], "reuse 0", "the same"),
+        policy(
+            .offline, "offline-no-cache", [.response("Cache-Control: no-cache\nETag: \"1\"")], "reuse 0", "the same"),
         policy(.offline, "offline-nothing", [], "refuse", "never the network"),
         policy(
             .offline, "offline-no-store", [.response("Cache-Control: no-store")], "refuse", "no-store is never used"),

@@ -117,7 +117,9 @@ struct OfflineTests {
         let resources = (0..<6).map { DataResource(url: bench.server.url("/x?\($0)")) }
         let loads = resources.map { resource in Task { try await synchronizer.load(resource) } }
         // A prefetch that began before them would give way to them, and its request would be one more.
-        try await waitUntil("all loads wait") { synchronizer.loader.state.withLock { $0.machine.subscribers.count } == 6 }
+        try await waitUntil("all loads wait") {
+            synchronizer.loader.state.withLock { $0.machine.subscribers.count } == 6
+        }
         synchronizer.prefetch((6..<20).map { DataResource(url: bench.server.url("/x?\($0)")) })
         try await gate.waitForArrivals(2)
         synchronizer.isOffline = true
