@@ -108,6 +108,7 @@ struct StoringTests {
         cache.flush()
         #expect(await storing(synchronizer, reloading).storing == .notStored(.diskFailed))
         #expect(observer.reasons.elements == [.diskFailed])
+        cache.flush()
         try FileManager.default.removeItem(at: bench.directory)
         _ = await storing(synchronizer, reloading)
         cache.flush()
