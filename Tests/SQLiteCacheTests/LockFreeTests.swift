@@ -116,9 +116,13 @@ struct LockFreeTests {
     @Test("lookups take locks where another clock may stamp files")
     func otherClocks() throws {
         try directory.makeGeneration()
-        #expect(FileClock.stampsFiles(of: try OpenDirectory(directory.url.path).descriptor))
+        let stampsFiles = { (path: String) in
+            let folder = try OpenDirectory(path)
+            return withExtendedLifetime(folder) { FileClock.stampsFiles(of: folder.descriptor) }
+        }
+        #expect(try stampsFiles(directory.url.path))
         #if os(Linux)
-            #expect(!FileClock.stampsFiles(of: try OpenDirectory("/proc").descriptor))
+            #expect(try !stampsFiles("/proc"))
         #endif
     }
 
