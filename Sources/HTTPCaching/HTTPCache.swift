@@ -114,10 +114,8 @@ public struct HTTPCache: Hashable, Sendable {
     }
 
     private var rules: CacheRules {
-        var rules = CacheRules()
-        rules.staleWhileRevalidate = max(0, staleWhileRevalidate)
-        rules.staleIfError = max(0, staleIfError)
-        rules.staleIfUnreachable = max(0, staleIfUnreachable)
-        return rules
+        CacheRules(
+            staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError,
+            staleIfUnreachable: staleIfUnreachable)
     }
 }

@@ -191,10 +191,8 @@ extension Synchronizer.Configuration {
     }
 
     private var rules: CacheRules {
-        var rules = CacheRules()
-        rules.staleWhileRevalidate = max(0, staleWhileRevalidate)
-        rules.staleIfError = max(0, staleIfError)
-        rules.staleIfUnreachable = max(0, staleIfUnreachable)
-        return rules
+        CacheRules(
+            staleWhileRevalidate: staleWhileRevalidate, staleIfError: staleIfError,
+            staleIfUnreachable: staleIfUnreachable)
     }
 }

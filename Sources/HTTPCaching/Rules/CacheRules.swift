@@ -28,4 +28,11 @@ package struct CacheRules: Hashable, Sendable {
     package var staleIfUnreachable: Double = .infinity
 
     package init() {}
+
+    /// Rules with these periods, of which a negative one counts as 0.
+    package init(staleWhileRevalidate: Double, staleIfError: Double, staleIfUnreachable: Double) {
+        self.staleWhileRevalidate = max(0, staleWhileRevalidate)
+        self.staleIfError = max(0, staleIfError)
+        self.staleIfUnreachable = max(0, staleIfUnreachable)
+    }
 }
