@@ -40,7 +40,8 @@ struct TableResource: Resource {
 struct CustomResource {
     static func main() async throws {
         guard let url = CommandLine.arguments.dropFirst().first.flatMap(URL.init(string:)) else {
-            fatalError("Usage: CustomResource URL-OF-TABLE")
+            print("Usage: CustomResource URL-OF-TABLE")
+            exit(2)
         }
         let table = try await Synchronizer.shared.load(TableResource(url: url, separator: ";"))
         print(table.columns.joined(separator: " | "))

@@ -7,7 +7,8 @@ struct Downloader {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
         guard arguments.count == 2, let url = URL(string: arguments[1]) else {
-            fatalError("Usage: Downloader URL FILE")
+            print("Usage: Downloader URL FILE")
+            exit(2)
         }
         let file = FileResource(url: url, to: URL(fileURLWithPath: arguments[2]))
         let synchronizer = Synchronizer(urlCache: nil)  // the file is enough

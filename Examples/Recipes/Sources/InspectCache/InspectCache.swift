@@ -7,7 +7,8 @@ struct InspectCache {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
         guard let directory = arguments.first, arguments.count > 1 else {
-            fatalError("Usage: InspectCache DIRECTORY URL…")
+            print("Usage: InspectCache DIRECTORY URL…")
+            exit(2)
         }
         let cache = SQLiteURLCache(
             memoryCapacity: 1 << 20, diskCapacity: 100 << 20, directory: URL(fileURLWithPath: directory))

@@ -7,7 +7,8 @@ struct OfflineReader {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
         guard let directory = arguments.first, arguments.count > 1 else {
-            fatalError("Usage: OfflineReader DIRECTORY [--offline] URL…")
+            print("Usage: OfflineReader DIRECTORY [--offline] URL…")
+            exit(2)
         }
         let cache = SQLiteURLCache(
             memoryCapacity: 1 << 20, diskCapacity: 100 << 20, directory: URL(fileURLWithPath: directory))

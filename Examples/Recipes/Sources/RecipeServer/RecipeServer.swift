@@ -6,7 +6,8 @@ import SynchronizerTesting
 struct RecipeServer {
     static func main() throws {
         guard let folder = CommandLine.arguments.dropFirst().first.map(URL.init(fileURLWithPath:)) else {
-            fatalError("Usage: RecipeServer FOLDER-OF-PHOTOGRAPHS")
+            print("Usage: RecipeServer FOLDER-OF-PHOTOGRAPHS")
+            exit(2)
         }
         let server = try ScriptedServer()
         server["/file.bin"] = Reply(Data(repeating: 42, count: 1_000_000), fields: fields("application/octet-stream"))

@@ -35,7 +35,8 @@ struct PriceService: Sendable {
 struct ServerSideClient {
     static func main() async throws {
         guard let url = CommandLine.arguments.dropFirst().first.flatMap(URL.init(string:)) else {
-            fatalError("Usage: ServerSideClient URL-OF-SERVICE")
+            print("Usage: ServerSideClient URL-OF-SERVICE")
+            exit(2)
         }
         let service = PriceService(base: url)
         // A hundred customers ask at once. One request per product is sent.

@@ -19,7 +19,8 @@ struct Feed: Decodable {
 struct ThumbnailList {
     static func main() async throws {
         guard let url = CommandLine.arguments.dropFirst().first.flatMap(URL.init(string:)) else {
-            fatalError("Usage: ThumbnailList URL-OF-FEED")
+            print("Usage: ThumbnailList URL-OF-FEED")
+            exit(2)
         }
         let synchronizer = Synchronizer(cacheTime: 24 * 60 * 60)
         let feed = try await synchronizer.load(JSONResource<Feed>(url: url))

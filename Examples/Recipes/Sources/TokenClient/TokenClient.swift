@@ -30,7 +30,8 @@ actor Session {
 struct TokenClient {
     static func main() async throws {
         guard let base = CommandLine.arguments.dropFirst().first.flatMap(URL.init(string:)) else {
-            fatalError("Usage: TokenClient URL-OF-API")
+            print("Usage: TokenClient URL-OF-API")
+            exit(2)
         }
         let session = Session()
         var configuration = Synchronizer.Configuration(urlCache: nil)
