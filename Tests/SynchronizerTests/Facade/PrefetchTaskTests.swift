@@ -23,6 +23,14 @@ struct PrefetchTaskTests {
 
     private func resource(_ target: String) -> DataResource { DataResource(url: bench.server.url(target)) }
 
+    /// A synchronizer that notes the loads that need the network.
+    private func synchronizer(maximumLoads: Int, noting events: Collector<URL?>) -> Synchronizer {
+        bench.synchronizer {
+            $0.maximumLoads = maximumLoads
+            $0.observer = NeedsNetwork(events: events)
+        }
+    }
+
     private func resources(_ numbers: Range<Int>) -> [DataResource] { numbers.map { resource("/x?\($0)") } }
 
     /// A slot for each load of the window.
@@ -155,10 +163,7 @@ struct PrefetchTaskTests {
         let gate = Gate()
         bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }
         let events = Collector<URL?>()
-        let synchronizer = bench.synchronizer {
-            $0.maximumLoads = 2
-            $0.observer = NeedsNetwork(events: events)
-        }
+        let synchronizer = self.synchronizer(maximumLoads: 2, noting: events)
         let prefetch = synchronizer.prefetch(resources(0..<6))
         try await events.wait(for: 6)
         try await gate.waitForArrivals(2)
@@ -173,10 +178,7 @@ struct PrefetchTaskTests {
         let gate = Gate()
         bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }
         let events = Collector<URL?>()
-        let synchronizer = bench.synchronizer {
-            $0.maximumLoads = 1
-            $0.observer = NeedsNetwork(events: events)
-        }
+        let synchronizer = self.synchronizer(maximumLoads: 1, noting: events)
         // The only slot is taken, so the prefetches wait in the network queue: the newest first, unless one is raised.
         let blocking = synchronizer.prefetch([resource("/x?blocking")], priority: .high)
         try await bench.server.waitForRequests(1)

@@ -31,18 +31,16 @@ extension ManagedFetch {
     private func sink(for exchange: Exchange, _ number: Int) -> BodySink? {
         var places = places(for: exchange.step.cacheRequest.url)
         if exchange.received.head?.isHTTP != true { places = places?.withoutStore }
-        var kept: KeptPartial?
         if case .complete(let selection, _, _) = exchange.step.decision, let resumption = exchange.resumption,
             case .partial(let partial) = exchange.step.entries[selection.index]
         {
-            kept = partial
             return places.map {
-                sink(in: $0, for: number, going: kept, resumable: partial.response, length: resumption.length)
+                sink(in: $0, for: number, going: partial, resumable: partial.response, length: resumption.length)
             }
         }
         let length = exchange.received.bodyLength
         let resumable = exchange.received.status == 200 ? exchange.resumable(count: 0, of: length) : nil
-        return places.map { sink(in: $0, for: number, going: kept, resumable: resumable, length: length) }
+        return places.map { sink(in: $0, for: number, going: nil, resumable: resumable, length: length) }
     }
 
     private func sink(
