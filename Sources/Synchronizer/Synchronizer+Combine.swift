@@ -78,9 +78,8 @@
 
     /// Passes events to a subscriber as it requests them, one at a time.
     private final class LoadSubscription<Value: Sendable>: Subscription, Sendable {
-        // `@unchecked Sendable`: Combine declares no subscriber Sendable, and calls it from any thread, one at a time, as
-        // `isCalling` ensures here.
-        struct Downstream: @unchecked Sendable {
+        // Combine declares no subscriber Sendable, although its protocol allows calls from any thread, one at a time.
+        struct Downstream: @unchecked Sendable {  // `isCalling` lets one thread at a time call it
             let receive: (Value) -> Subscribers.Demand
             let complete: (Subscribers.Completion<any Error>) -> Void
         }

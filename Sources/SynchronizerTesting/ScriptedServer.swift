@@ -58,7 +58,7 @@ public final class ScriptedServer: Sendable {
     /// The URL of a target, such as `/feed?page=2`.
     public func url(_ target: String = "/") -> URL {
         guard let url = URL(string: target, relativeTo: base)?.absoluteURL else {
-            preconditionFailure("\(target) is no target of a request")
+            preconditionFailure("\(target) is no target of a request")  // a mistake in the test itself
         }
         return url
     }

@@ -66,7 +66,7 @@
             #expect(server.requests.map { $0["Authorization"] } == ["t1", "t2", "t3"])
         }
 
-        @Test("what was cleared is not loaded again")
+        @Test("a binding that was cleared does not load its last resource again")
         func cleared() async throws {
             let phases = Collector<Void>()
             let binding = ResourceBinding<Rotating>(synchronizer: synchronizer) { _ in phases.append(()) }

@@ -1,8 +1,8 @@
 import Foundation
 import SynchronizerSupport
 
-/// Puts a body at the path that a caller has chosen. What is there is replaced by `rename`, so it is the old file or the
-/// new one at any moment, or stays as it was.
+/// Puts a body at the path that a caller has chosen. `rename` replaces a file that exists there. So at any moment the path leads
+/// to the old file or to the whole new one. If the delivery fails, the old file stays.
 package struct FileDelivery: Sendable {
     private let destination: String
     private let place: PartialFiles

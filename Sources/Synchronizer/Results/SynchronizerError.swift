@@ -16,8 +16,9 @@ public enum SynchronizerError: Error, Sendable {
     case tooLarge(limit: Int, Context)
     /// The body could not be parsed. The error is the one that ``Resource/parse`` threw; the stored response was removed.
     case undecodable(any Error, Context)
-    /// The body could not be written to its file (``FileResource``): the disk is full, the folder does not exist, … The file that
-    /// was there is unchanged. What has arrived is kept for the next load if the rest can be requested, or is in the cache.
+    /// The body could not be written to its file (``FileResource``): the disk is full, the folder does not exist, … A file that
+    /// exists there is unchanged. The cache keeps the bytes that have arrived if they are the whole body, or if the next load can
+    /// request the rest.
     case file(FileError, Context)
     /// No stored response may be used, and the network may not be used: because of the cache policy, `only-if-cached`, or
     /// ``Synchronizer/isOffline``.

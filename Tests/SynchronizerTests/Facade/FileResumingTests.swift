@@ -119,7 +119,7 @@ struct FileResumingTests {
         #expect(try files.names == ["file"])
     }
 
-    @Test("start over if what was kept has changed since", arguments: [true, false])
+    @Test("start over if the kept bytes have changed", arguments: [true, false])
     func corrupt(takesLarge: Bool) async throws {
         bench.server.enqueue(
             reply(whole).failing(.close(.afterBody(1_000_000))), reply(whole), reply(whole), for: "/a")

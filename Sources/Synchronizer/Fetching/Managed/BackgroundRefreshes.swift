@@ -33,7 +33,8 @@ final class BackgroundRefreshes: Sendable {
         self.limit = limit
     }
 
-    /// To be noted before an entry is looked up: if it is validated afterwards, what was found is out of date.
+    /// A number that grows with each validation. A fetch notes it before it looks an entry up. An entry that is validated
+    /// after that moment must be looked up again.
     var moment: Int { state.withLock { $0.moment } }
 
     /// Queues a validation unless the entry has one, or has been validated since it was looked up; ``startNext()`` starts it

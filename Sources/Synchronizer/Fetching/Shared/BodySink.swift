@@ -99,7 +99,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
         }
     }
 
-    /// Nobody waits for the body any more: keeps what has arrived for a later load.
+    /// Keeps what has arrived for a later load, because no load waits for the body any more.
     func abandon(then done: @escaping @Sendable () -> Void) {
         finish()
         queue.async { [self] in
