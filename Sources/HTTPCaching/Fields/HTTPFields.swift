@@ -14,24 +14,57 @@ public struct HTTPFields: Hashable, Sendable, Codable {
         }
     }
 
+    /// Stored lines, which come first. Most of them are never looked at.
+    private var encoded: EncodedFields?
+    private var decoded: [Line] = []
+
     /// The lines, in order.
-    public private(set) var lines: [Line] = []
+    public var lines: [Line] { encoded.map { $0.lines + decoded } ?? decoded }
 
     /// Creates no lines.
     public init() {}
 
+    /// Creates fields that are decoded when a caller needs them.
+    package init(_ encoded: EncodedFields) {
+        self.encoded = encoded
+    }
+
     /// Creates a line of each pair of a name and a value.
     public init(_ pairs: [(String, String)]) {
-        lines = pairs.map { Line(name: $0.0, value: $0.1) }
+        decoded = pairs.map { Line(name: $0.0, value: $0.1) }
     }
 
     /// Creates a line of each entry.
     public init(_ dictionary: [String: String]) {
-        lines = dictionary.map { Line(name: $0.key, value: $0.value) }
+        decoded = dictionary.map { Line(name: $0.key, value: $0.value) }
     }
 
     /// Whether there are no lines.
-    public var isEmpty: Bool { lines.isEmpty }
+    public var isEmpty: Bool { decoded.isEmpty && (encoded?.isEmpty ?? true) }
+
+    /// The value of a line, which is decoded when it is asked for.
+    enum Value {
+        case encoded(UnsafeBufferPointer<UInt8>)
+        case decoded(String)
+
+        var text: String {
+            switch self {
+            case .encoded(let bytes): String(decoding: bytes, as: UTF8.self)
+            case .decoded(let text): text
+            }
+        }
+    }
+
+    /// Passes the name and the value of each line to `body`.
+    @inline(never)
+    func forEach(_ body: (_ name: UnsafeBufferPointer<UInt8>, _ value: Value) -> Void) {
+        encoded?.forEach { body($0, .encoded($1)) }
+        for line in decoded { line.name.withBytes { body($0, .decoded(line.value)) } }
+    }
+
+    private func forEach(named name: String, _ body: (Value) -> Void) {
+        name.withBytes { wanted in forEach { name, value in if sameName(name, wanted) { body(value) } } }
+    }
 
     /// The values of all lines of that name, joined as in RFC 9110 §5.2; nil if there is none.
     /// Setting replaces all lines of that name with one, or removes them.
@@ -39,9 +72,7 @@ public struct HTTPFields: Hashable, Sendable, Codable {
         @inline(never)
         get {
             var combined: String?
-            for line in lines where Self.same(line.name, name) {
-                combined = combined.map { $0 + ", " + line.value } ?? line.value
-            }
+            forEach(named: name) { value in combined = combined.map { $0 + ", " + value.text } ?? value.text }
             return combined
         }
         set {
@@ -53,13 +84,17 @@ public struct HTTPFields: Hashable, Sendable, Codable {
     /// Whether there is a line of that name.
     @inline(never)
     public func contains(_ name: String) -> Bool {
-        lines.contains { Self.same($0.name, name) }
+        var isFound = false
+        forEach(named: name) { _ in isFound = true }
+        return isFound
     }
 
     /// The value of each line of that name, in order.
     @inline(never)
     public func values(of name: String) -> [String] {
-        lines.filter { Self.same($0.name, name) }.map(\.value)
+        var values: [String] = []
+        forEach(named: name) { values.append($0.text) }
+        return values
     }
 
     /// The URI reference in a field such as `Location`; nil if there is none. Equal lines count as one. Foundation may have
@@ -71,17 +106,17 @@ public struct HTTPFields: Hashable, Sendable, Codable {
     }
 
     package mutating func reserveCapacity(_ count: Int) {
-        lines.reserveCapacity(count)
+        decoded.reserveCapacity(count)
     }
 
     /// Adds a line at the end.
     public mutating func add(_ name: String, _ value: String) {
-        lines.append(Line(name: name, value: value))
+        decoded.append(Line(name: name, value: value))
     }
 
     /// Removes all lines of that name.
     public mutating func remove(_ name: String) {
-        removeLines { Self.same($0, name) }
+        if contains(name) { removeLines { Self.same($0, name) } }
     }
 
     /// Removes the lines whose names are among these.
@@ -92,12 +127,12 @@ public struct HTTPFields: Hashable, Sendable, Codable {
     /// Replaces all lines of each name in `newer` with those of `newer`.
     public mutating func replace(with newer: HTTPFields) {
         removeLines { newer.contains($0) }
-        lines += newer.lines
+        decoded += newer.lines
     }
 
     @inline(never)
     private mutating func removeLines(where isMeant: (String) -> Bool) {
-        lines.removeAll { isMeant($0.name) }
+        (encoded, decoded) = (nil, lines.filter { !isMeant($0.name) })
     }
 
     /// Whether two field names are the same: ASCII, without regard to case.
@@ -108,6 +143,29 @@ public struct HTTPFields: Hashable, Sendable, Codable {
     }
 }
 
+extension HTTPFields {
+    /// Whether all lines are the same, in the same order.
+    public static func == (one: HTTPFields, other: HTTPFields) -> Bool { one.lines == other.lines }
+
+    /// Hashes the lines.
+    public func hash(into hasher: inout Hasher) { hasher.combine(lines) }
+
+    private enum CodingKeys: CodingKey {
+        case lines
+    }
+
+    /// Decodes the lines.
+    public init(from decoder: any Decoder) throws {
+        decoded = try decoder.container(keyedBy: CodingKeys.self).decode([Line].self, forKey: .lines)
+    }
+
+    /// Encodes the lines.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(lines, forKey: .lines)
+    }
+}
+
 /// Whether two names are the same without regard to the case of ASCII letters.
 func sameName(_ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>) -> Bool {
     guard one.count == other.count else { return false }
@@ -115,6 +173,10 @@ func sameName(_ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UI
         guard lowercased(one[index]) == lowercased(other[index]) else { return false }
     }
     return true
+}
+
+func sameName(_ name: UnsafeBufferPointer<UInt8>, _ known: StaticString) -> Bool {
+    sameName(name, UnsafeBufferPointer(start: known.utf8Start, count: known.utf8CodeUnitCount))
 }
 
 func lowercased(_ byte: UInt8) -> UInt8 {

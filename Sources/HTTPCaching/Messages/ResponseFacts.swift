@@ -11,19 +11,21 @@ struct ResponseFacts {
     private(set) var hasContentCoding = false
 
     init(_ fields: HTTPFields) {
-        for line in fields.lines {
-            switch line.name.utf8.count {
-            case 3 where HTTPFields.same(line.name, FieldName.age): age = age ?? line.value
-            case 4 where HTTPFields.same(line.name, FieldName.date): date = date ?? line.value
-            case 4 where HTTPFields.same(line.name, FieldName.entityTag): entityTag = entityTag ?? line.value
-            case 4 where HTTPFields.same(line.name, FieldName.vary): vary.append(line.value)
-            case 7 where HTTPFields.same(line.name, FieldName.expires): expires = expires ?? line.value
-            case 13 where HTTPFields.same(line.name, FieldName.cacheControl): control.add(line.value)
-            case 13 where HTTPFields.same(line.name, FieldName.lastModified): lastModified = lastModified ?? line.value
-            case 16 where HTTPFields.same(line.name, FieldName.contentEncoding):
-                hasContentCoding = !HTTPFields.same(line.value, "identity")
-            default: break
-            }
+        fields.forEach { add($0, $1) }
+    }
+
+    private mutating func add(_ name: UnsafeBufferPointer<UInt8>, _ value: HTTPFields.Value) {
+        switch name.count {
+        case 3 where sameName(name, "age"): age = age ?? value.text
+        case 4 where sameName(name, "date"): date = date ?? value.text
+        case 4 where sameName(name, "etag"): entityTag = entityTag ?? value.text
+        case 4 where sameName(name, "vary"): vary.append(value.text)
+        case 7 where sameName(name, "expires"): expires = expires ?? value.text
+        case 13 where sameName(name, "cache-control"): control.add(value.text)
+        case 13 where sameName(name, "last-modified"): lastModified = lastModified ?? value.text
+        case 16 where sameName(name, "content-encoding"):
+            hasContentCoding = !HTTPFields.same(value.text, "identity")
+        default: break
         }
     }
 

@@ -30,6 +30,10 @@ struct ByteWriter {
         bytes.append(contentsOf: text.utf8)
     }
 
+    mutating func put(_ bytes: ArraySlice<UInt8>) {
+        self.bytes += bytes
+    }
+
     mutating func put(_ data: Data) {
         put(data.count)
         bytes.append(contentsOf: data)
@@ -84,6 +88,13 @@ struct ByteReader {
     /// Skips a string or data.
     mutating func skip() throws(MalformedBytes) {
         _ = try span(try number())
+    }
+
+    /// Skips a string or data; returns where its bytes are.
+    mutating func range() throws(MalformedBytes) -> Range<Int> {
+        let count = try number()
+        _ = try span(count)
+        return position - count..<position
     }
 
     /// Whether the next string equals `text`.

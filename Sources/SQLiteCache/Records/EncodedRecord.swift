@@ -5,7 +5,7 @@ import HTTPCaching
 /// decoding the record costs as much as finding it.
 struct EncodedRecord: Sendable {
     /// Increases with each change of the encoding, and when responses depend on more of their requests.
-    private static let format: UInt8 = 2
+    private static let format: UInt8 = 3
 
     /// One bit for each optional part.
     fileprivate struct Traits: OptionSet {
@@ -85,23 +85,23 @@ struct EncodedRecord: Sendable {
 
     /// The record; nil if the bytes encode none.
     var decoded: StoredRecord? {
-        bytes.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes, at: 2)
-            guard let record = try? StoredRecord(from: &reader, traits: traits), reader.isAtEnd else { return nil }
-            return record
+        bytes.withUnsafeBytes { raw in
+            var reader = ByteReader(raw, at: 2)
+            let record = try? StoredRecord(from: &reader, of: bytes, traits: traits)
+            return reader.isAtEnd ? record : nil
         }
     }
 
     /// Status and fields, joined by name: what an `HTTPURLResponse` is made from.
     var statusAndFields: (status: Int, fields: [String: String])? {
-        bytes.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes, at: 2)
+        bytes.withUnsafeBytes { raw in
+            var reader = ByteReader(raw, at: 2)
             do {
                 try reader.skip()
                 try reader.skip()
                 let status = try reader.number()
-                _ = (try reader.time(), try reader.time(), try reader.fields())
-                return (status, try reader.joinedFields())
+                _ = (try reader.time(), try reader.time(), try reader.skip())
+                return (status, try reader.fields(of: bytes).joined)
             } catch {
                 return nil
             }
@@ -126,15 +126,19 @@ extension StoredRecord {
         if let userInfo { writer.put(userInfo) }
     }
 
-    fileprivate init(from reader: inout ByteReader, traits: EncodedRecord.Traits) throws(MalformedBytes) {
+    /// - Parameter bytes: what the reader reads. The fields stay encoded.
+    fileprivate init(
+        from reader: inout ByteReader, of bytes: [UInt8], traits: EncodedRecord.Traits
+    ) throws(MalformedBytes) {
         let url = try reader.text()
         let method = try reader.text()
         let status = try reader.number()
         let requestTime = try reader.time()
         let responseTime = try reader.time()
-        let selectingFields = try reader.fields()
+        let selectingFields = try reader.fields(of: bytes)
         response = StoredResponse(
-            url: url, method: method, selectingFields: selectingFields, status: status, fields: try reader.fields(),
+            url: url, method: method, selectingFields: selectingFields, status: status,
+            fields: try reader.fields(of: bytes),
             requestTime: requestTime, responseTime: responseTime)
         try readOptionalParts(from: &reader, traits: traits)
     }
@@ -162,30 +166,30 @@ extension StoredRecord {
 
 extension ByteWriter {
     fileprivate mutating func put(_ fields: HTTPFields) {
-        put(fields.lines.count)
-        for line in fields.lines {
-            put(line.name)
-            put(line.value)
-        }
+        let encoded = EncodedFields(fields).bytes
+        put(encoded.count)
+        put(encoded)
     }
 }
 
 extension ByteReader {
-    fileprivate mutating func fields() throws(MalformedBytes) -> HTTPFields {
-        let count = try number()
-        var fields = HTTPFields()
-        for _ in 0..<max(0, count) {  // ends with the bytes, however large the count
-            fields.add(try text(), try text())
-        }
-        return fields
+    fileprivate mutating func fields(of bytes: [UInt8]) throws(MalformedBytes) -> HTTPFields {
+        let range = try range()
+        if range.isEmpty { return HTTPFields() }
+        guard let encoded = EncodedFields(bytes[range]) else { throw MalformedBytes() }
+        return HTTPFields(encoded)
     }
+}
 
-    fileprivate mutating func joinedFields() throws(MalformedBytes) -> [String: String] {
-        let count = try number()
-        var fields = [String: String](minimumCapacity: min(max(0, count), 64))
-        for _ in 0..<max(0, count) {
-            let (name, value) = (try text(), try text())
-            if let present = fields.updateValue(value, forKey: name) { fields[name] = present + ", " + value }
+extension HTTPFields {
+    /// One value for each name.
+    fileprivate var joined: [String: String] {
+        let lines = lines
+        var fields = [String: String](minimumCapacity: lines.count)
+        for line in lines {
+            if let present = fields.updateValue(line.value, forKey: line.name) {
+                fields[line.name] = present + ", " + line.value
+            }
         }
         return fields
     }
