@@ -83,7 +83,7 @@ extension Synchronizer {
             }
         }
         let id = enter(job(for: resource, identity: identity, priority: priority), receiver: receiver)
-        task.attach(.init(cancel: { loader.leave(id) }, setPriority: { loader.setPriority($0, of: id) }))
+        task.attach(.init(cancel: { loader.leave(id) }, setPriority: { loader.setPriority($0, of: [id]) }))
         return task
     }
 

@@ -8,7 +8,7 @@ public struct FixedObject: Sendable {
     /// The object of a resource. Only the same resource gets it: the same request, type and variant, such as the size of an
     /// image.
     public init<R: Resource>(_ object: R.ParsedObject, for resource: R) {
-        insert = { $0.keep(object, for: resource) }
+        insert = { $0.insert(object, for: resource) }
     }
 }
 

@@ -112,7 +112,8 @@ final class StubTransfer: Transfer {
     ) {
         let session = URLSession.shared
         delegate.decideStorage(
-            of: head, body, cacheTime: cacheTime, session: session, task: session.dataTask(with: request), decided: decided)
+            of: head, body, cacheTime: cacheTime, session: session, task: session.dataTask(with: request),
+            decided: decided)
     }
 }
 

@@ -30,9 +30,9 @@ private final class Names: Sendable {
     }
 
     func lookUp(_ name: String) -> [String] {
+        asked.update { $0.append(name) }
         running.update { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
         defer { running.update { $0.now -= 1 } }
-        asked.update { $0.append(name) }
         gates.withLock { $0[name] }?.wait()
         return answers[name] ?? []
     }

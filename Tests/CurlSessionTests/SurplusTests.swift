@@ -74,6 +74,23 @@ import Testing
         #expect(other.relay.counts.connections == 1)
     }
 
+    /// libcurl closes the connection that was shut down when it next looks at it, which may be much later.
+    @Test func `late bytes on one connection do not cost the connection to another server`() async throws {
+        let bench = try Bench(timed: TimedEngine())
+        let gate = Gate()
+        let other = try ScriptedServer { _ in Reply("other") }
+        defer { other.stop() }
+        bench.server["/"] = .script(
+            .text("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst"), .wait(gate), .text(Self.poison))
+        await bench.run { $0.url = other.url() }
+        await bench.run()
+        gate.open()
+        try await bench.server.waitUntilConnectionsClosed()
+        for _ in 0..<3 { await bench.run { $0.url = other.url() } }
+        #expect(other.counts.connectionsOpened == 1)
+        #expect(other.counts.requests == 4)
+    }
+
     /// The server answers the first request of its first connection, and sends a surplus when it has a part of the second.
     private final class EarlyServer: Sendable {
         let port: UInt16

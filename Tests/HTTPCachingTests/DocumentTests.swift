@@ -12,11 +12,11 @@ struct DocumentTests {
         for rules in [
             ReuseTable.rules, SelectingTable.single, SelectingTable.several, SelectingTable.credentials,
             ValidationTable.sent, ValidationTable.received, StaleTable.beforehand, RequestTable.directives,
-            RequestTable.policies, RangeTable.rules,
+            RequestTable.policies, RangeTable.rules, QueryTable.rules,
         ] { ids += rules.map(\.id) }
         ids += FreshnessTable.lifetimes.map(\.id) + FreshnessTable.ages.map(\.id) + FresheningTable.outcomes.map(\.id)
         ids += StaleTable.afterwards.map(\.id) + StoringTable.cases.map(\.id) + InvalidationTable.cases.map(\.id)
-        ids += RangeTable.combinations.map(\.id)
+        ids += RangeTable.combinations.map(\.id) + QueryTable.storing.map(\.id)
         #expect(Set(ids).count == ids.count, "no id is used twice")
         return Set(ids)
     }

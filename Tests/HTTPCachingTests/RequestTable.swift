@@ -73,6 +73,28 @@ struct RequestTable {
         policy(
             .returnCacheDontLoad, "dont-load-no-store", [.response("Cache-Control: no-store")], "refuse",
             "no-store is never used"),
+        policy(.offline, "offline", [old], "reuse 0", "whatever its age"),
+        policy(
+            .offline, "offline-must-revalidate", [.response("Cache-Control: max-age=1, must-revalidate")], "reuse 0",
+            "there is no server to ask"),
+        policy(
+            .offline, "offline-no-cache", [.response("Cache-Control: no-cache\nETag: \"1\"")], "reuse 0", "the same"),
+        policy(.offline, "offline-nothing", [], "refuse", "never the network"),
+        policy(
+            .offline, "offline-no-store", [.response("Cache-Control: no-store")], "refuse", "no-store is never used"),
+        policy(
+            .offline, "offline-vary", [.response("Cache-Control: max-age=600\nVary: A", asked: .get("A: 1"))], "refuse",
+            "it answers another request"),
+        Rule(
+            "policy.offline-directives", "Foundation",
+            .get("Cache-Control: no-cache, max-age=0, min-fresh=9", policy: .offline), [old], at: 100, "reuse 0",
+            "the request's directives ask for a server that is not there"),
+        Rule(
+            "policy.offline-if-match", "Foundation", .get("If-Match: \"1\"", policy: .offline), [old], at: 1, "refuse",
+            "only the origin can judge the precondition"),
+        Rule(
+            "policy.offline-unsafe", "Foundation", .request("POST", policy: .offline), [old], at: 1, "refuse",
+            "unsafe methods need the server"),
         policy(
             .reloadRevalidating, "revalidate", [hour], "validate 0 Cache-Control,If-None-Match",
             "what the server confirms"),

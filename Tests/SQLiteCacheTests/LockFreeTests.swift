@@ -15,6 +15,7 @@ struct LockFreeTests {
     private func store(_ cache: ResponseCache, _ body: Data) throws {
         cache.store(StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, body), keepsObject: false)
         cache.flush()
+        try directory.settle()
     }
 
     private func rows(_ connection: ReadConnection, wanting: @escaping (StoredRow) -> Bool = { _ in true }) throws
@@ -39,14 +40,14 @@ struct LockFreeTests {
         let cache = directory.cache()
         try store(cache, Data(count: size))
         var lookups = 0
-        let found = try cache.rows(of: url) { _ in
+        let found = cache.rows(of: url) { _ in
             lookups += 1
             if lookups == 1 { #expect(throws: Never.self) { try execute("DELETE FROM entries; DELETE FROM bodies") } }
             return true
         }
-        #expect(found.isEmpty)
-        let connection = try lockFreeConnection()
+        #expect(found.isEmpty && lookups == 1)
         try store(cache, Data(count: size))
+        let connection = try lockFreeConnection()
         #expect(throws: SQLiteFailure.self) {
             _ = try rows(connection) { _ in
                 try? execute("UPDATE entries SET used = used + 1")
@@ -68,6 +69,7 @@ struct LockFreeTests {
         #expect(failure?.isBusy == true)
         #expect(cache.rows(of: url) { _ in true }.first?.body == Data([1]))
         try writer.execute("COMMIT")
+        try directory.settle()
         #expect(try rows(connection).isEmpty)
         #expect(cache.rows(of: url).isEmpty)
     }
@@ -84,9 +86,12 @@ struct LockFreeTests {
             let path = try directory.generation.database
             let kept = try Data(contentsOf: URL(fileURLWithPath: path))
             try change(path)
-            #expect(throws: SQLiteFailure.self) { _ = try rows(connection) }
+            if FileSystem.status(path) != nil { try directory.settle() }
+            let failure = #expect(throws: SQLiteFailure.self) { _ = try rows(connection) }
+            #expect(failure?.isBusy == false)
             try kept.write(to: URL(fileURLWithPath: path))
             #expect(chmod(path, 0o600) == 0)
+            try directory.settle()
         }
         let connection = try lockFreeConnection()
         #expect(try directory.generation.retire(from: directory.files))
@@ -108,6 +113,19 @@ struct LockFreeTests {
         #expect(try rows(connection) == [Data([1])])
     }
 
+    @Test("lookups take locks where another clock may stamp files")
+    func otherClocks() throws {
+        try directory.makeGeneration()
+        let stampsFiles = { (path: String) in
+            let folder = try OpenDirectory(path)
+            return withExtendedLifetime(folder) { FileClock.stampsFiles(of: folder.descriptor) }
+        }
+        #expect(try stampsFiles(directory.url.path))
+        #if os(Linux)
+            #expect(try !stampsFiles("/proc"))
+        #endif
+    }
+
     @Test("a large body that was verified a moment ago is verified again once its file was touched")
     func verifiedFiles() throws {
         let body = Sample.body(600_000, seed: 3)
@@ -120,18 +138,20 @@ struct LockFreeTests {
         let file = open(generation.bodies.settledPath(id), O_RDWR)
         defer { close(file) }
         let stamp = try #require(FileStamp(file))
-        for (delay, isRemembered) in [(0.0, false), (10, true)] {
-            let verified = VerifiedFiles { Date(timeIntervalSince1970: stamp.changedAt + delay) }
-            for _ in 0..<2 {
-                guard case .complete(body) = BodyFiles.read(id, expecting: expected, in: folder, verified: verified)
-                else { return #expect(Bool(false), "it is intact") }
-                #expect(verified.contains(id, stamp) == isRemembered)
-            }
-            // The next stamp comes with the system's next tick.
-            guard isRemembered else { continue }
-            while FileStamp(file) == stamp { #expect(pwrite(file, [body[500_000] ^ 1], 1, 500_000) == 1) }
-            guard case .corrupt = BodyFiles.read(id, expecting: expected, in: folder, verified: verified)
-            else { return #expect(Bool(false), "a bit has changed") }
+        for isSettled in [false, true] {
+            let verified = VerifiedFiles()
+            verified.insert(id, stamp, at: stamp.changed + (isSettled ? 3_000_000_000 : 0))
+            #expect(verified.contains(id, stamp) == isSettled)
         }
+        while !stamp.isSettled(at: FileStamp.now()) { sched_yield() }
+        let verified = VerifiedFiles()
+        for _ in 0..<2 {
+            guard case .complete(body) = BodyFiles.read(id, expecting: expected, in: folder, verified: verified)
+            else { return #expect(Bool(false), "it is intact") }
+            #expect(verified.contains(id, stamp))
+        }
+        #expect(pwrite(file, [body[500_000] ^ 1], 1, 500_000) == 1)
+        guard case .corrupt = BodyFiles.read(id, expecting: expected, in: folder, verified: verified)
+        else { return #expect(Bool(false), "a bit has changed") }
     }
 }

@@ -58,6 +58,7 @@ struct LockTests {
     private func store(_ cache: ResponseCache, _ body: Data) throws {
         cache.store(StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, body), keepsObject: false)
         cache.flush()
+        try directory.settle()
     }
 
     private func body(_ cache: ResponseCache) -> Data? {

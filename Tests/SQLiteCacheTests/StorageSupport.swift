@@ -26,6 +26,13 @@ final class TemporaryDirectory: Sendable {
     /// Where the body files are; nowhere if there is no generation.
     var bodies: String { (try? generation)?.bodies.settled ?? "/nonexistent" }
 
+    /// Returns once the last change of the database is old enough for lookups without a lock, after some ticks of the
+    /// system's clock.
+    func settle() throws {
+        let path = try generation.database
+        while !FileStamp(try #require(FileSystem.status(path))).isSettled(at: FileStamp.now()) { sched_yield() }
+    }
+
     /// A cache of its own on the directory, as another process would have one.
     func cache(
         memory: Int = 0, disk: Int = 64 << 20, time: any TimeSource = SystemTime(), report: Reports = Reports()

@@ -10,8 +10,11 @@ final class Session {
     let synchronizer: Synchronizer
     let listener = Listener()
     let baseline: Baseline?
-    /// Whether only stored pictures are shown, by the cache policy of every request.
-    var isOffline = false
+    /// Whether only stored pictures are shown, whatever their age.
+    var isOffline: Bool {
+        get { synchronizer.isOffline }
+        set { synchronizer.isOffline = newValue }
+    }
     /// Whether the server has to confirm stored pictures although they are fresh.
     private var isRevalidating = false
 
@@ -61,8 +64,7 @@ final class Session {
     private func request(
         for url: URL, _ policy: URLRequest.CachePolicy = .useProtocolCachePolicy
     ) -> URLRequest {
-        let policy = isRevalidating ? .reloadRevalidatingCacheData : policy
-        return URLRequest(url: url, cachePolicy: isOffline ? .returnCacheDataDontLoad : policy)
+        URLRequest(url: url, cachePolicy: isRevalidating ? .reloadRevalidatingCacheData : policy)
     }
 
     /// Makes the server confirm the pictures that `body` requests.

@@ -50,3 +50,29 @@ for request in server.requests {
     for line in request.fields where line.name.hasPrefix("If-") { print("    \(line.name): \(line.value)") }
 }
 print("\nThe server replied \(server.counts.replies) and sent \(server.counts.bodyBytesSent) bytes of body in all.")
+/*:
+ A response that is not stored says why, and so does the next load of its URL.
+ */
+server["/secret"] = Reply("Burn after reading.", fields: ["Cache-Control": "no-store"])
+let secret = DataResource(url: server.url("/secret"))
+for _ in 1...2 {
+    let trace = try await synchronizer.loaded(secret).trace
+    print("\nSecret: \(trace.reason); \(trace.storing?.description ?? "")")
+}
+/*:
+ Offline, every stored response answers, however old it is. Everything else fails at once.
+ */
+synchronizer.isOffline = true
+synchronizer.removeAllObjects()
+print("\nOffline: \(try await synchronizer.loaded(DataResource(url: url)).trace)")
+do {
+    _ = try await synchronizer.load(secret)
+} catch SynchronizerError.notCached {
+    print("Offline, the secret is not stored.")
+}
+/*:
+ You can list what a cache has. `swift run synchronizer-cache` does that for one on the disk.
+ */
+for await entry in cache.entries {
+    print("\n\(entry.url): status \(entry.status), \(entry.size) bytes, fresh for \(Int(entry.remainingLifetime())) s")
+}

@@ -72,4 +72,28 @@ for try await update in synchronizer.updates(of: JSONResource<Feed>(request: req
     case .fresh: print("… and then the \(update.object.items.count) that the server has.")
     }
 }
+/*:
+ `JSONResource` also sends a value. A success invalidates what is stored for its URL.
+ */
+struct Draft: Encodable {
+    let title: String
+}
+
+site.server["/drafts"] = Reply(#"{"title": "Saved"}"#, status: 201)
+let draftsURL = site.server.url("/drafts")
+let saved = try await synchronizer.load(JSONResource<Heading>(url: draftsURL, body: Draft(title: "New")))
+print("\nThe server received \(site.server.requests.last.map { String(decoding: $0.body, as: UTF8.self) } ?? "")")
+print("and answered “\(saved.title)”.")
+/*:
+ If there is no body to decode, `EmptyResource` gives you the head of the response.
+ */
+site.server["/drafts"] = Reply(status: 204)
+let head = try await synchronizer.load(EmptyResource(url: draftsURL, method: "DELETE"))
+print("Deleted: \(head.status)")
+/*:
+ A query sent by `POST` can be cached, if you say that it changes nothing. The second load sends no request.
+ */
+site.server["/search"] = Reply(#"{"title": "Found"}"#, fields: ["Cache-Control": "max-age=60"])
+let search = try JSONResource<Heading>(url: site.server.url("/search"), body: ["text": "cat"], cacheKey: .body)
+for _ in 1...2 { print("Search: from \(try await synchronizer.loaded(search).source)") }
 //: [Next: Cancelling Off Screen](@next)

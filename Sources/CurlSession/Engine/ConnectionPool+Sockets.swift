@@ -52,6 +52,7 @@ extension ConnectionPool {
         engine.withSockets { table, epoll in
             epoll.watch(socket, from: table[socket].watched, to: 0)
             table[socket].watched = 0
+            table[socket].isShutDown = true
         }
         shutdown(socket, Int32(SHUT_RDWR))
     }

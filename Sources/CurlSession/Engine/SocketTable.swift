@@ -13,9 +13,11 @@ struct SocketTable {
         var watched: UInt32 = 0
         /// It carries HTTP/2, whose peer may speak at any time.
         var isMultiplexed = false
+        /// It must not be used again. libcurl closes it when it next looks for a connection to the same host.
+        var isShutDown = false
 
         /// Whether it carries HTTP/1, and libcurl does not wait for it: it is idle, or in the hands of a transfer that has paused.
-        var isQuiet: Bool { isOwn && wanted == 0 && !isMultiplexed }
+        var isQuiet: Bool { isOwn && wanted == 0 && !isMultiplexed && !isShutDown }
     }
 
     private var entries: [Entry] = []

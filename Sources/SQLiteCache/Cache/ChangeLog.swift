@@ -52,12 +52,14 @@ struct ChangeLog {
         return (batch, end)
     }
 
-    /// Removes the changes before that number, which are in the database now.
-    mutating func removeChanges(before end: Int) {
+    /// Removes the changes before that number, which are in the database now. Returns whether a store was among them.
+    mutating func removeChanges(before end: Int) -> Bool {
         let count = min(max(end - first, 0), changes.count)
+        defer { first += count }
+        let hasStores = changes.prefix(count).contains { $0?.isStore == true }
         for number in first..<first + count { supersede(number) }
         changes.removeFirst(count)
-        first += count
+        return hasStores
     }
 
     /// Removes the pending stores, which the disk does not take, and returns them. What they replace is still removed.

@@ -30,10 +30,10 @@ extension ResponseCache {
         return id
     }
 
-    /// Why a body of this size would not be kept; nil if it would be.
+    /// Why a body of this size would not be kept; nil if it would be. A failing disk is known from the latest write.
     func refusal(toStore bytes: Int) -> StoreRefusal? {
         state.withLock { state in
-            if state.disk.hasFailed { return .diskFailed }
+            if state.storesFail || state.disk.hasFailed { return .diskFailed }
             let isTooLarge =
                 bytes > DiskBudget(capacity: state.diskCapacity).largestBody && bytes > state.memory.capacity
             return isTooLarge ? .tooLarge : nil
@@ -75,7 +75,7 @@ extension ResponseCache: WriteSource {
 
     func didWrite(before end: Int) {
         state.withLock { state in
-            state.log.removeChanges(before: end)
+            if state.log.removeChanges(before: end) { state.storesFail = false }
             state.disk = .working
         }
     }
@@ -100,7 +100,10 @@ extension ResponseCache: WriteSource {
     }
 
     func abandonStores() {
-        state.withLock { $0.abandonStores() }
+        state.withLock { state in
+            state.abandonStores()
+            state.storesFail = true
+        }
     }
 
     func diskFailed() -> Bool {

@@ -21,6 +21,8 @@ final class ResponseCache: Sendable {
         var changes = ChangeCounts()
         var counts = Counts()
         var corrupt = CorruptEntries()
+        /// Whether the latest store that was written failed, as on a full disk.
+        var storesFail = false
     }
 
     /// The entries that were found corrupt. Lookups find them again until the database has removed them.

@@ -22,6 +22,8 @@ final class DiskReader: Sendable {
         var idle: [Idle] = []
         /// When to look for a newer generation, in nanoseconds of the system's clock.
         var looksAt: UInt64 = 0
+        /// When to open a connection without locks again, on the same clock.
+        var opensAt: UInt64 = 0
 
         mutating func takeIdle(by thread: pthread_t, locks: Bool) -> Idle? {
             let index =
@@ -39,6 +41,8 @@ final class DiskReader: Sendable {
     private let poolSize = 8
     /// For how long a superseded generation may still be read, in nanoseconds.
     private let lookInterval: UInt64 = 500_000_000
+    /// After which time to open a connection without locks again if that has failed, in nanoseconds.
+    private let openInterval: UInt64 = 20_000_000
 
     init(directory: CacheDirectory, busyTimeout: BusyTimeout) {
         self.directory = directory
@@ -47,20 +51,39 @@ final class DiskReader: Sendable {
 
     /// Reads without a lock if no writer is at work, and otherwise with one.
     func read<Answer>(_ body: (ReadConnection) throws -> Answer) -> ReadResult<Answer> {
-        if let connection = takeIdle(locks: false) {
-            if let answer = try? use(connection, body) { return .answer(answer) }
-            if let connection = takeIdle(locks: true) {
-                do {
-                    return .answer(try use(connection, body))
-                } catch let failure as SQLiteFailure where failure.isBusy {
-                    return .unavailable
-                } catch {
-                    close()  // a new connection finds a corruption again
-                }
-            }
-            return readWithNewConnection(body, locks: true, attemptsLeft: 3)
+        if let connection = takeIdle(locks: false) ?? openLockFree(), let answer = try? use(connection, body) {
+            return .answer(answer)
         }
-        return readWithNewConnection(body, locks: false, attemptsLeft: 3)
+        if let connection = takeIdle(locks: true) {
+            do {
+                return .answer(try use(connection, body))
+            } catch let failure as SQLiteFailure where failure.isBusy {
+                return .unavailable
+            } catch {
+                close()  // a new connection finds a corruption again
+            }
+        }
+        return readWithNewConnection(body, attemptsLeft: 3)
+    }
+
+    /// Opens a connection without locks, unless that failed a moment ago.
+    private func openLockFree() -> ReadConnection? {
+        let now = DispatchTime.now().uptimeNanoseconds
+        guard pool.withLock({ now >= $0.opensAt }) else { return nil }
+        if let generation = newestGeneration, let connection = try? connect(to: generation, locks: false) {
+            return connection
+        }
+        pool.withLock { $0.opensAt = now + openInterval }
+        return nil
+    }
+
+    private var newestGeneration: Generation? {
+        guard (try? directory.check()) != nil else { return nil }
+        return try? Generation.newest(in: directory)
+    }
+
+    private func connect(to generation: Generation, locks: Bool) throws -> ReadConnection {
+        try ReadConnection(generation: generation, busyTimeout: busyTimeout, locks: locks, verified: verified)
     }
 
     private func use<Answer>(_ connection: ReadConnection, _ body: (ReadConnection) throws -> Answer) throws -> Answer {
@@ -75,21 +98,16 @@ final class DiskReader: Sendable {
     }
 
     private func readWithNewConnection<Answer>(
-        _ body: (ReadConnection) throws -> Answer, locks: Bool, attemptsLeft: Int
+        _ body: (ReadConnection) throws -> Answer, attemptsLeft: Int
     ) -> ReadResult<Answer> {
-        guard (try? directory.check()) != nil, let generation = try? Generation.newest(in: directory) else {
-            return .unavailable
-        }
+        guard let generation = newestGeneration else { return .unavailable }
         do {
-            let connection = try ReadConnection(
-                generation: generation, busyTimeout: busyTimeout, locks: locks, verified: verified)
-            return .answer(try use(connection, body))
+            return .answer(try use(try connect(to: generation, locks: true), body))
         } catch {
-            if !locks { return readWithNewConnection(body, locks: true, attemptsLeft: attemptsLeft) }
             // The generation may have been replaced at that moment.
             let isCurrent = try? Generation.newest(in: directory) == generation
             if isCurrent == false, attemptsLeft > 1 {
-                return readWithNewConnection(body, locks: true, attemptsLeft: attemptsLeft - 1)
+                return readWithNewConnection(body, attemptsLeft: attemptsLeft - 1)
             }
             guard let failure = error as? SQLiteFailure, failure.isCorruption || generation.isIncomplete else {
                 return .unavailable

@@ -3,9 +3,9 @@ import SynchronizerSupport
 
 /// One connection for lookups, which one thread at a time may use.
 ///
-/// Locking takes longer than looking something up. A connection without locks reads one state of the database all the
-/// same: a writer has a journal while it changes pages, and changes the header before any other page. If there is no
-/// journal after the header was read, and the header is the same in the end, no page has changed in between.
+/// Locking takes longer than looking something up. A connection without locks finds one committed state of the database all
+/// the same. While a writer changes pages, it has a journal, and each of its changes leaves another stamp on the file. If there
+/// is no journal after the stamp was read, and the stamp is the same in the end, no page has changed in between.
 final class ReadConnection {
     let generation: Generation
     let locks: Bool
@@ -41,6 +41,10 @@ final class ReadConnection {
         directory = try OpenDirectory(generation.path)
         guard let file = directory.status("Database") else { throw .system(generation.database) }
         self.file = file
+        if !locks {
+            guard FileClock.stampsFiles(of: directory.descriptor) else { throw .busy }
+            _ = try directory.quietStamp(of: file)
+        }
         database = try Database.open(generation, busyTimeout: busyTimeout, settings: Schema.reading, locks: locks)
         try inOneState { () throws(SQLiteFailure) in try database.checkSchema(of: generation) }
     }
@@ -52,20 +56,17 @@ final class ReadConnection {
         return prepared
     }
 
-    /// Reads one state of the database.
+    /// Reads one committed state of the database.
     ///
-    /// - Throws: `.busy` if it read nothing, because a writer may be at work. After any other failure a connection without
-    ///   locks must not be used again, because it may keep pages of several states.
+    /// - Throws: `.busy` if a writer is or was at work; read with locks then. After any other failure a connection without locks
+    ///   must not be used again, because it may keep pages of several states.
     func inOneState<Result>(_ read: () throws(SQLiteFailure) -> Result) throws(SQLiteFailure) -> Result {
         if locks { return try read() }
-        let version = try database.version()
-        if directory.status("Database-journal") != nil || errno != ENOENT { throw .busy }
-        guard let file = directory.status("Database"), file.isSameFile(as: self.file) else { throw .changedMeanwhile }
+        let stamp = try directory.quietStamp(of: file)
         let result = try read()
-        if try database.version() != version { throw .changedMeanwhile }
-        return result
+        if directory.status("Database").map(FileStamp.init) == stamp { return result }
+        throw database.forgetPages() ? .busy : .changedMeanwhile
     }
-
     /// Whether the path no longer leads to the open database.
     var hasMoved: Bool { !(FileSystem.status(generation.database)?.isSameFile(as: file) ?? false) }
 
@@ -232,6 +233,19 @@ struct LookupResult {
         case .unreadable: break
         }
         return nil
+    }
+}
+
+extension OpenDirectory {
+    /// The stamp of the database if no writer is at work, and each later change leaves another one.
+    ///
+    /// - Parameter file: the status of the database when it was opened.
+    fileprivate func quietStamp(of file: stat) throws(SQLiteFailure) -> FileStamp {
+        let now = FileStamp.now()
+        guard let status = status("Database"), status.isSameFile(as: file) else { throw .changedMeanwhile }
+        let stamp = FileStamp(status)
+        guard stamp.isSettled(at: now), self.status("Database-journal") == nil, errno == ENOENT else { throw .busy }
+        return stamp
     }
 }
 

@@ -43,13 +43,14 @@ extension BodyFiles {
     private static func readLarge(
         _ file: Int32, id: Int64, expecting body: StoredBody, verified: VerifiedFiles
     ) -> BodyReadResult {
+        let start = FileStamp.now()
         guard let stamp = FileStamp(file) else { return .unreadable }
         guard stamp.length == body.length else { return .corrupt }
         let isVerified = verified.contains(id, stamp)
         let result = read(file, expecting: body, checksum: isVerified ? nil : Checksum64())
         guard case .complete = result else { return result }
         if FileStamp(file) == stamp {
-            if !isVerified { verified.insert(id, stamp) }
+            if !isVerified { verified.insert(id, stamp, at: start) }
             return result
         }
         return isVerified ? read(file, expecting: body, checksum: Checksum64()) : result
@@ -88,28 +89,6 @@ extension BodyFiles {
     }
 }
 
-/// What changes with each change of a file.
-struct FileStamp: Hashable, Sendable {
-    let length: Int
-    private let device: UInt64
-    private let number: UInt64
-    /// In nanoseconds since 1970, of the content or the status.
-    fileprivate let changed: Int64
-
-    /// In seconds since 1970.
-    var changedAt: TimeInterval { Double(changed) / 1e9 }
-
-    /// - Returns: nil if the status of the file can't be read.
-    init?(_ file: Int32) {
-        var status = stat()
-        guard fstat(file, &status) == 0, status.isRegularFile else { return nil }
-        length = Int(status.st_size)
-        device = UInt64(truncatingIfNeeded: status.st_dev)
-        number = UInt64(truncatingIfNeeded: status.st_ino)
-        changed = Int64(status.changeTime.tv_sec) &* 1_000_000_000 &+ Int64(status.changeTime.tv_nsec)
-    }
-}
-
 /// The large body files that this process has verified within the last minute, and that no one has changed since.
 ///
 /// After a minute the system may have dropped their bytes from memory, and read them from the disk again.
@@ -117,13 +96,6 @@ final class VerifiedFiles: Sendable {
     private let known = Locked<[Int64: (stamp: FileStamp, time: UInt64)]>([:])
     private let largestCount = 1024
     private let lifetime: UInt64 = 60_000_000_000
-    private let now: @Sendable () -> Date
-
-    /// - Parameter now: the clock that stamps files.
-    init(now: @escaping @Sendable () -> Date = { Date() }) {
-        self.now = now
-    }
-
     func contains(_ id: Int64, _ stamp: FileStamp) -> Bool {
         let now = DispatchTime.now().uptimeNanoseconds
         return known.withLock { known in
@@ -131,23 +103,15 @@ final class VerifiedFiles: Sendable {
         }
     }
 
-    /// Remembers a file, unless it was changed a moment ago: another change might leave the same stamp. Most file systems
-    /// stamp changes with the system's tick of at most 10 ms, some with full seconds.
-    func insert(_ id: Int64, _ stamp: FileStamp) {
-        let age = now().timeIntervalSince1970 - stamp.changedAt
-        guard age > (stamp.changed % 1_000_000_000 == 0 ? 2 : 0.1) else { return }
+    /// Remembers a file, unless another change might leave the same stamp.
+    ///
+    /// - Parameter moment: when the file was verified, at the latest.
+    func insert(_ id: Int64, _ stamp: FileStamp, at moment: Int64) {
+        guard stamp.isSettled(at: moment) else { return }
         let now = DispatchTime.now().uptimeNanoseconds
         known.withLock { known in
             if known.count >= largestCount { known = [:] }
             known[id] = (stamp, now)
         }
     }
-}
-
-extension stat {
-    #if canImport(Darwin)
-        fileprivate var changeTime: timespec { st_ctimespec }
-    #else
-        fileprivate var changeTime: timespec { st_ctim }
-    #endif
 }

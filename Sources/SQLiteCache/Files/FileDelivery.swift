@@ -5,11 +5,12 @@ import SynchronizerSupport
 /// new one at any moment, or stays as it was.
 package struct FileDelivery: Sendable {
     private let destination: String
-    private let folder: String
+    private let place: PartialFiles
+    private var folder: String { place.folder }
 
     package init(to destination: URL) {
         self.destination = destination.standardizedFileURL.path
-        folder = destination.standardizedFileURL.deletingLastPathComponent().path
+        place = PartialFiles(besides: self.destination)
     }
 
     /// Why nothing can be put there; nil if nothing is known to prevent it.
@@ -73,19 +74,24 @@ package struct FileDelivery: Sendable {
 
     private func replace(_ make: (String) throws -> Void, check: () throws -> Void) throws {
         if let objection { throw objection }
-        let temporary = folder + "/.download-" + PartialFiles.hex(UInt64.random(in: 0 ... .max))
-        do {
-            try make(temporary)
-            try check()
-            guard rename(temporary, destination) == 0 else { throw FileError.system(destination) }
-        } catch {
-            unlink(temporary)
-            throw error
+        for isLastTry in [false, false, true] {
+            let temporary = place.path(place.newName())
+            do {
+                try make(temporary)
+                try check()
+                if rename(temporary, destination) == 0 { return }
+                // Another load to this destination may just have swept that name.
+                if errno != ENOENT || isLastTry { throw FileError.system(destination) }
+            } catch {
+                unlink(temporary)
+                throw error
+            }
         }
     }
 
     private func write(to temporary: String, count: Int, _ fill: (Int32) throws -> Void) throws {
         let isMade = try FileSystem.make(temporary) { file in
+            flock(file, LOCK_EX | LOCK_NB)  // if it has its name already, no load may sweep it
             if let free = Descriptor.freeBytes(file), free < count { throw FileError(.noSpace, destination) }
             try fill(file)
             return true

@@ -14,6 +14,8 @@
     }
 
     extension stat {
+        var changeTime: timespec { st_ctimespec }
+
         /// When the content was last changed, in seconds since 1970.
         var modified: Int { st_mtimespec.tv_sec }
     }

@@ -29,6 +29,8 @@
     }
 
     extension stat {
+        var changeTime: timespec { st_ctim }
+
         /// When the content was last changed, in seconds since 1970.
         var modified: Int { st_mtim.tv_sec }
     }

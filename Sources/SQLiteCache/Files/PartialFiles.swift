@@ -56,6 +56,10 @@ package struct PartialFiles: Hashable, Sendable {
         prefix + Self.hex(urlKey) + "-" + Self.hex(UInt64(bitPattern: MonotonicID.next()))
     }
 
+    /// A name for a whole body, until it gets the one that a caller has chosen. It has no record, so a sweep removes what a killed
+    /// process has left.
+    func newName() -> String { prefix + Self.hex(UInt64.random(in: 0 ... .max)) }
+
     /// The beginnings of bodies of a URL that were kept, the longest first.
     package func kept(for url: String) -> [KeptPartial] {
         if !isCounted { sweep() }

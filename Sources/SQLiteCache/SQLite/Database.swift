@@ -56,18 +56,9 @@ final class Database {
         return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer) != SQLITE_OK || answer != 0
     }
 
-    /// The part of the file's header that each commit changes, before any other page of the file (sqlite.org/fileformat.html
-    /// §1.3).
-    func version() throws(SQLiteFailure) -> SIMD16<UInt8> {
-        var version = SIMD16<UInt8>()
-        var file: UnsafeMutablePointer<sqlite3_file>?
-        let found = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file)
-        guard found == SQLITE_OK, let file, let read = file.pointee.pMethods?.pointee.xRead else {
-            throw failure(code: found)
-        }
-        let code = read(file, &version, 16, 24)
-        if code != SQLITE_OK { throw SQLiteFailure(code: code & 0xFF, message: "its header can't be read") }
-        return version
+    /// Forgets the pages in memory; returns whether it did. No statement may be running.
+    func forgetPages() -> Bool {
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESET_CACHE, nil) == SQLITE_OK
     }
 
     /// Runs statements whose rows are not needed.

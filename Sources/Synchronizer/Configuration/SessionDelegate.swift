@@ -53,7 +53,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
     /// Decides what to store of a response: the response itself, with an injected `Cache-Control`, or nothing.
     ///
     /// Called on a background thread; call the completion handler once, on any thread. The response of the
-    /// `CachedURLResponse` is created when a subclass first reads it.
+    /// `CachedURLResponse` is created when a subclass first reads it. Its data is empty if the body is in a file
+    /// (``FileResource``, ``StreamingResource``); a subclass that decides by size reads `Content-Length` then.
     open func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void

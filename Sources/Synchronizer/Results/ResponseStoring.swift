@@ -1,7 +1,8 @@
 /// What the cache did with a server's response: ``LoadTrace/storing``.
 public enum ResponseStoring: Hashable, Sendable {
-    /// The response was stored, or the entry that it confirms was updated.
+    /// The response was stored, or the entry that it confirms was updated. The disk is written a moment later.
     case stored
+    /// The response was not stored.
     case notStored(Reason)
 
     /// Why a response was not stored.
@@ -30,7 +31,8 @@ public enum ResponseStoring: Hashable, Sendable {
         case invalidated = "it was invalidated"
         /// The session obtained it with a credential that the request does not show.
         case personal = "the session answered a challenge"
-        /// The disk is full, or writing to it fails for another reason. The cache's memory may have the response.
+        /// The disk is full, or writing to it fails for another reason: the latest write failed. The cache's memory may have
+        /// the response.
         case diskFailed = "the disk is full or does not work"
         /// Native mode: `URLSession` did not store it, or its delegate refused it.
         case session = "URLSession did not store it"

@@ -32,4 +32,12 @@ extension URLRequest {
     }
 }
 
+extension URLError {
+    enum NetworkUnavailableReason: Int, Sendable {
+        case cellular, expensive, constrained
+    }
+
+    var networkUnavailableReason: NetworkUnavailableReason? { nil }
+}
+
 func fclonefileat(_ source: Int32, _ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: UInt32) -> Int32 { -1 }

@@ -31,7 +31,7 @@ struct ObservingTests {
         bench.server["/moved"] = Reply.redirect(to: "/a")
     }
 
-    @Test("a load from the network, from its beginning to its end, in order and with one number")
+    @Test("a load from the network after a redirect, from its beginning to its end, in order and with one number")
     func network() async throws {
         _ = try await synchronizer.load(DataResource(url: bench.server.url("/moved")))
         #expect(

@@ -25,6 +25,11 @@ struct PrefetchTaskTests {
 
     private func resources(_ numbers: Range<Int>) -> [DataResource] { numbers.map { resource("/x?\($0)") } }
 
+    /// A slot for each load of the window.
+    private func manySlots() -> Synchronizer {
+        bench.synchronizer { ($0.maximumLoads, $0.maximumLoadsPerHost) = (64, 64) }
+    }
+
     private func words(_ result: PrefetchResult) -> [String] {
         result.outcomes.map { outcome in
             switch outcome {
@@ -96,6 +101,8 @@ struct PrefetchTaskTests {
         let gate = Gate()
         bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }
         bench.server["/quick"] = Reply("quick", fields: ["Cache-Control": "max-age=100"])
+        // There is a slot for the quick one, whichever of the window's loads get theirs first.
+        let synchronizer = manySlots()
         let first = synchronizer.prefetch([resource("/quick")] + resources(0..<40))
         let second = synchronizer.prefetch(resources(40..<42))
         try await waitUntil("one has finished") { first.progress.finished == 1 }
@@ -126,6 +133,8 @@ struct PrefetchTaskTests {
     func priorities() async throws {
         let gate = Gate()
         bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }
+        // With fewer slots a visible load would take that of a speculative one, which would be requested twice.
+        let synchronizer = manySlots()
         let window = synchronizer.prefetcher.window
         let running = synchronizer.prefetch(resources(0..<window))
         let low = synchronizer.prefetch(resources(100..<103))
@@ -141,13 +150,22 @@ struct PrefetchTaskTests {
         #expect(bench.server.counts.requests == window + 9)
     }
 
-    /// Collects the loads that wait for a network slot.
-    private struct NeedsNetwork: SynchronizerObserver {
-        let events: Collector<URL?>
-
-        func synchronizerDid(_ event: SynchronizerEvent) {
-            if case .needsNetwork = event.kind { events.append(event.url) }
+    @Test("the loads of a prefetch do not take each other's slots when its priority is raised")
+    func raisedTogether() async throws {
+        let gate = Gate()
+        bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }
+        let events = Collector<URL?>()
+        let synchronizer = bench.synchronizer {
+            $0.maximumLoads = 2
+            $0.observer = NeedsNetwork(events: events)
         }
+        let prefetch = synchronizer.prefetch(resources(0..<6))
+        try await events.wait(for: 6)
+        try await gate.waitForArrivals(2)
+        prefetch.priority = .high
+        gate.open()
+        #expect(await prefetch.result.loaded == 6)
+        #expect(bench.server.counts.requests == 6)
     }
 
     @Test("raising the priority of a prefetch raises that of its loads in flight")
@@ -169,5 +187,14 @@ struct PrefetchTaskTests {
         gate.open()
         for prefetch in [blocking, first, second] { #expect(await prefetch.result.loaded == 1) }
         #expect(bench.server.requests.map(\.query) == ["blocking", "first", "second"])
+    }
+}
+
+/// Collects the loads that wait for a network slot.
+struct NeedsNetwork: SynchronizerObserver {
+    let events: Collector<URL?>
+
+    func synchronizerDid(_ event: SynchronizerEvent) {
+        if case .needsNetwork = event.kind { events.append(event.url) }
     }
 }

@@ -60,6 +60,35 @@ struct StaleWhileRevalidateTests {
         #expect(resource.parses.withLock { $0 } == (isConfirmed ? 2 : 3))
     }
 
+    @Test("a validation that ends while updates wait for a network slot is not repeated")
+    func waiting() async throws {
+        let (blocking, validating) = (Gate(), Gate())
+        bench.server["/a"] = Reply("old", fields: fields)
+        bench.server["/b"] = Reply("b").waiting(for: blocking)
+        let needs = Collector<URL?>()
+        let synchronizer = bench.synchronizer {
+            $0.maximumLoads = 1
+            $0.observer = NeedsNetwork(events: needs)
+        }
+        let resource = DataResource(url: bench.server.url("/a"))
+        _ = try await synchronizer.load(resource)
+        bench.clock.advance(by: 20)
+        bench.server["/a"] = Reply("new", fields: ["ETag": "\"2\"", "Cache-Control": "max-age=10"])
+            .waiting(for: validating, .beforeHead)
+        let blocked = Task { try await synchronizer.load(DataResource(url: bench.server.url("/b"))) }
+        try await blocking.waitForArrivals()
+        let updates = Task {
+            try await synchronizer.updates(of: resource).reduce(into: []) { $0.append($1.object) }
+        }
+        try await needs.wait(for: 3)
+        validating.open()
+        while try await synchronizer.loaded(resource).source == .stale {}
+        blocking.open()
+        #expect(try await updates.value == [Data("old".utf8), Data("new".utf8)])
+        _ = try await blocked.value
+        #expect(bench.server.counts.requests == 3)
+    }
+
     @Test("the configuration sets the default for stale responses: while revalidated, on errors, or not at all")
     func configured() async throws {
         let resource = DataResource(url: bench.server.url("/b"))

@@ -94,6 +94,27 @@ struct StoringTests {
         #expect(await storing(synchronizer, resource).storing == .notStored(.tooLarge))
     }
 
+    @Test("says that the disk fails, once a write has failed, until one succeeds")
+    func failingDisk() async throws {
+        bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=9"])
+        // A file in place of the directory: nothing can be written.
+        try Data().write(to: bench.directory)
+        let cache = bench.cache()
+        let observer = Noting()
+        let synchronizer = bench.synchronizer(cache: cache) { $0.observer = observer }
+        let reloading = DataResource(
+            request: URLRequest(url: bench.server.url("/a"), cachePolicy: .reloadIgnoringLocalCacheData))
+        #expect(await storing(synchronizer, reloading).storing == .stored, "memory has it")
+        cache.flush()
+        #expect(await storing(synchronizer, reloading).storing == .notStored(.diskFailed))
+        #expect(observer.reasons.elements == [.diskFailed])
+        cache.flush()
+        try FileManager.default.removeItem(at: bench.directory)
+        _ = await storing(synchronizer, reloading)
+        cache.flush()
+        #expect(await storing(synchronizer, reloading).storing == .stored)
+    }
+
     @Test("says that it was invalidated meanwhile")
     func invalidated() async throws {
         let gate = Gate()

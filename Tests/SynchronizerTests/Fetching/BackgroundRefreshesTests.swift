@@ -15,13 +15,16 @@ struct BackgroundRefreshesTests {
         .init(entry: .stored(entry), maximumBodySize: size)
     }
 
-    func add(_ entry: Int64, size: Int = 100, listener: BackgroundRefreshes.Ended? = nil) {
-        if let listener {
-            refreshes.start(key(entry, size), listener: listener) { [begun] in begun.append(entry) }
-        } else {
-            refreshes.queue(key(entry, size)) { [begun] in begun.append(entry) }
-            refreshes.startNext()
-        }
+    @discardableResult
+    func add(
+        _ entry: Int64, size: Int = 100, since lookup: Int? = nil, listener: BackgroundRefreshes.Ended? = nil
+    ) -> Bool {
+        let (key, lookup) = (key(entry, size), lookup ?? refreshes.moment)
+        let begin: @Sendable () -> Void = { [begun] in begun.append(entry) }
+        if let listener { return refreshes.start(key, since: lookup, listener: listener, begin: begin) }
+        refreshes.queue(key, since: lookup, begin: begin)
+        refreshes.startNext()
+        return true
     }
 
     @Test("only so many run at a time, the oldest first, and each response's but once")
@@ -45,6 +48,19 @@ struct BackgroundRefreshesTests {
         #expect(begun.elements == [1, 2, 3])
         refreshes.end(key(3), with: .failure(error))
         #expect(told.withLock { $0 } == 2)
+    }
+
+    @Test("one that has ended since the response was looked up is not repeated; a running one is joined")
+    func ended() {
+        let before = refreshes.moment
+        add(1)
+        refreshes.end(key(1), with: .failure(error))
+        add(1, since: before)
+        let outdated = add(1, since: before) { _ in }
+        #expect(!outdated && begun.elements == [1])
+        let others = [add(2, since: before) { _ in }, add(1) { _ in }, add(1, since: before) { _ in }]
+        #expect(others == [true, true, true])
+        #expect(begun.elements == [1, 2, 1])
     }
 
     @Test("a caller that accepts larger bodies starts its own refresh")

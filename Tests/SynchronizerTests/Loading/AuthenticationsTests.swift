@@ -1,9 +1,10 @@
 import Foundation
+import TestTraits
 import Testing
 
 @testable import Synchronizer
 
-@Suite("The decisions about refused credentials")
+@Suite("The decisions about refused credentials", .bounded)
 struct AuthenticationsTests {
     private typealias Machine = Authentications<Int>
 

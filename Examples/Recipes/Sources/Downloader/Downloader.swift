@@ -1,4 +1,4 @@
-// Downloads a file and shows the progress. Control-C cancels the transfer.
+// Downloads a file of any size, and shows the progress. Control-C cancels the transfer; the same command continues it.
 import Foundation
 import Synchronizer
 
@@ -9,13 +9,11 @@ struct Downloader {
         guard arguments.count == 2, let url = URL(string: arguments[1]) else {
             fatalError("Usage: Downloader URL FILE")
         }
-        // Large files would only displace what the cache is for.
-        var configuration = Synchronizer.Configuration(urlCache: nil)
-        configuration.maximumResponseSize = 1 << 30
-        let synchronizer = Synchronizer(configuration: configuration)
+        let file = FileResource(url: url, to: URL(fileURLWithPath: arguments[2]))
+        let synchronizer = Synchronizer(urlCache: nil)  // the file is enough
 
-        let (result, finish) = AsyncThrowingStream.makeStream(of: Data.self)
-        let task = synchronizer.startLoading(DataResource(url: url), priority: .high) { result in
+        let (result, finish) = AsyncThrowingStream.makeStream(of: URL.self)
+        let task = synchronizer.startLoading(file, priority: .high) { result in
             finish.yield(with: Result { try result.get() })
             finish.finish()
         }
@@ -34,9 +32,9 @@ struct Downloader {
             if percent >= shown + 25 || percent == 100 { print("\(percent) %") }
             shown = max(shown, percent / 25 * 25)
         }
-        for try await data in result {
-            try data.write(to: URL(fileURLWithPath: arguments[2]), options: .atomic)
-            print("\(data.count) bytes")
+        for try await file in result {
+            let size = try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
+            print("\(size) bytes in \(file.lastPathComponent)")
         }
     }
 }

@@ -13,15 +13,19 @@ final class BackgroundRefreshes: Sendable {
         var cacheTime: TimeInterval?
     }
 
-    private struct State {
+    fileprivate struct State {
         /// The validations that have not begun. If there are very many, the oldest are dropped; the next use of their entry
         /// adds them again.
         var waiting = LRUList<Key, @Sendable () -> Void>()
         var listeners: [Key: [Ended]] = [:]
         var running: Set<Key> = []
+        var moment = 0
+        /// When the latest validations ended, each at a moment of its own.
+        var ended = LRUList<Key, Int>()
     }
 
     private static let waitingLimit = 1_000
+    fileprivate static let endedLimit = 1_000
     private let limit: Int
     private let state = Locked(State())
 
@@ -29,11 +33,16 @@ final class BackgroundRefreshes: Sendable {
         self.limit = limit
     }
 
-    /// Queues a validation unless the entry has one; ``startNext()`` starts it when there is room. `begin` must lead to
-    /// ``end(_:with:)``.
-    func queue(_ key: Key, begin: @escaping @Sendable () -> Void) {
+    /// To be noted before an entry is looked up: if its validation ends afterwards, what was found is out of date.
+    var moment: Int { state.withLock { $0.moment } }
+
+    /// Queues a validation unless the entry has one, or had one since it was looked up; ``startNext()`` starts it when there is
+    /// room. `begin` must lead to ``end(_:with:)``.
+    func queue(_ key: Key, since lookup: Int, begin: @escaping @Sendable () -> Void) {
         let dropped = state.withLock { state -> (@Sendable () -> Void)? in
-            guard !state.running.contains(key), state.waiting[key] == nil else { return nil }
+            guard !state.running.contains(key), state.waiting[key] == nil, !state.hasEnded(key, since: lookup) else {
+                return nil
+            }
             state.waiting.insert(begin, for: key)
             let oldest = state.waiting.count > Self.waitingLimit ? state.waiting.leastRecentlyUsed : nil
             return oldest.flatMap { state.waiting.remove($0) }
@@ -42,18 +51,24 @@ final class BackgroundRefreshes: Sendable {
     }
 
     /// Starts a validation at once, or joins the running one: the listener's load has a network slot for it.
-    func start(_ key: Key, listener: @escaping Ended, begin: @escaping @Sendable () -> Void) {
-        let next = state.withLock { state -> (@Sendable () -> Void)? in
+    /// - Returns: False, without effect, if the entry has been validated since it was looked up.
+    func start(
+        _ key: Key, since lookup: Int, listener: @escaping Ended, begin: @escaping @Sendable () -> Void
+    ) -> Bool {
+        let (isCurrent, next) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+            guard state.running.contains(key) || !state.hasEnded(key, since: lookup) else { return (false, nil) }
             state.listeners[key, default: []].append(listener)
-            guard state.running.insert(key).inserted else { return nil }
-            return state.waiting.remove(key) ?? begin
+            guard state.running.insert(key).inserted else { return (true, nil) }
+            return (true, state.waiting.remove(key) ?? begin)
         }
         next?()
+        return isCurrent
     }
 
     func end(_ key: Key, with result: Result<Fetched, SynchronizerError>) {
         let listeners = state.withLock { state in
             state.running.remove(key)
+            state.noteEnd(of: key)
             return state.listeners.removeValue(forKey: key) ?? []
         }
         listeners.forEach { $0(result) }
@@ -72,5 +87,18 @@ final class BackgroundRefreshes: Sendable {
             state.running.insert(key)
             return state.waiting.remove(key)
         }
+    }
+}
+
+extension BackgroundRefreshes.State {
+    fileprivate func hasEnded(_ key: BackgroundRefreshes.Key, since lookup: Int) -> Bool {
+        ended[key].map { $0 > lookup } ?? false
+    }
+
+    fileprivate mutating func noteEnd(of key: BackgroundRefreshes.Key) {
+        moment += 1
+        ended.insert(moment, for: key)
+        guard ended.count > BackgroundRefreshes.endedLimit, let oldest = ended.leastRecentlyUsed else { return }
+        _ = ended.remove(oldest)
     }
 }

@@ -6,6 +6,8 @@ struct FetchStep: Sendable {
     let request: URLRequest
     let url: URL
     var cacheRequest: CacheRequest
+    /// The moment of ``BackgroundRefreshes`` before the entries were looked up.
+    var lookupMoment = 0
     /// The entries found for the URL.
     var entries: [CacheEntry]
     var decision: CacheDecision
@@ -81,7 +83,7 @@ extension FetchStep {
         request.httpMethod = "GET"
         cacheRequest.method = "GET"
         return FetchStep(
-            request: request, url: url, cacheRequest: cacheRequest, entries: entries,
+            request: request, url: url, cacheRequest: cacheRequest, lookupMoment: lookupMoment, entries: entries,
             decision: fields.isEmpty
                 ? .forward(fields, fallback: nil, selection.explanation) : .validate(selection, fields),
             trace: trace)

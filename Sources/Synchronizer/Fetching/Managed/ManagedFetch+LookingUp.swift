@@ -21,14 +21,15 @@ extension ManagedFetch {
             let cacheRequest = CacheRequest(
                 request, url: url, sessionHeaders: headers, isOffline: context.network.isOffline, body: options.body)
             guard cacheRequest.isWellFormed else { return nil }
+            let moment = context.refreshes.moment
             let found = entries ?? lookUp(cacheRequest)
             let isAcceptable = { (entry: CacheEntry) in entry.bodySize <= self.options.maximumBodySize }
             let acceptable = found.allSatisfy(isAcceptable) ? found : found.filter(isAcceptable)
             let decision = cache.rules.decision(
                 for: cacheRequest, among: acceptable.map(\.candidate), at: cache.time.now)
             return FetchStep(
-                request: request, url: url, cacheRequest: cacheRequest, entries: acceptable, decision: decision,
-                trace: trace)
+                request: request, url: url, cacheRequest: cacheRequest, lookupMoment: moment, entries: acceptable,
+                decision: decision, trace: trace)
         case "file", "data":
             let headers = HTTPFields(context.transport.sessionHeaders(for: request))
             return FetchStep(

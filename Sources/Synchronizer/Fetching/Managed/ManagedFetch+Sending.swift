@@ -107,15 +107,19 @@ extension ManagedFetch {
     func queueRefresh(of step: FetchStep) -> Bool {
         guard case .reuseWhileRevalidating(let selection, let fields) = step.decision else { return false }
         let key = refreshKey(selection, of: step)
-        context.refreshes.queue(key, begin: refresh(selection, of: step, fields: fields, key: key))
+        let begin = refresh(selection, of: step, fields: fields, key: key)
+        context.refreshes.queue(key, since: step.lookupMoment, begin: begin)
         return true
     }
 
-    /// Validates the response for this fetch, which has a network slot; other loads join.
+    /// Validates the response for this fetch, which has a network slot; other loads join. If it has been validated while the
+    /// fetch waited for its slot, the answer is in the cache.
     private func refreshNow(_ selection: Selection, of step: FetchStep, fields: HTTPFields) {
         let key = refreshKey(selection, of: step)
         let begin = refresh(selection, of: step, fields: fields, key: key)
-        context.refreshes.start(key, listener: { [self] in finish($0) }, begin: begin)
+        let isCurrent = context.refreshes.start(
+            key, since: step.lookupMoment, listener: { [self] in finish($0) }, begin: begin)
+        if !isCurrent { run(.request(step.request, step.trace)) }
     }
 
     private func refreshKey(_ selection: Selection, of step: FetchStep) -> BackgroundRefreshes.Key {

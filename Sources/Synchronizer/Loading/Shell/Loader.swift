@@ -137,10 +137,13 @@ final class Loader: Sendable {
         return receiver != nil
     }
 
-    func setPriority(_ priority: LoadPriority, of id: LoadReceiver.ID) {
+    /// Changes the priorities of receivers in one step: otherwise the first of a group would take the slots of the others.
+    func setPriority(_ priority: LoadPriority, of ids: [LoadReceiver.ID]) {
         update(on: .caller) { state in
-            state.receivers[id]?.hooked?.setPriority(priority)
-            state.machine.setPriority(priority, of: id)
+            for id in ids {
+                state.receivers[id]?.hooked?.setPriority(priority)
+                state.machine.setPriority(priority, of: id)
+            }
         }
     }
 

@@ -85,7 +85,7 @@ final class Prefetcher: Sendable {
 
     func setPriority(_ priority: LoadPriority, of group: Int) {
         let subscribers = state.withLock { $0.setPriority(priority, of: group) }
-        subscribers.forEach { loader.setPriority(priority, of: $0) }
+        loader.setPriority(priority, of: subscribers)
     }
 
     private func startNext() {
@@ -110,7 +110,7 @@ final class Prefetcher: Sendable {
             loader.leave(subscriber)
             return
         }
-        if priority != job.priority { loader.setPriority(priority, of: subscriber) }
+        if priority != job.priority { loader.setPriority(priority, of: [subscriber]) }
     }
 }
 

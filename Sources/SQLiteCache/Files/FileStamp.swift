@@ -1,0 +1,43 @@
+import Foundation
+
+/// What changes with each change of a file.
+struct FileStamp: Hashable, Sendable {
+    let length: Int
+    private let device: UInt64
+    private let number: UInt64
+    /// When content or status changed, in nanoseconds since 1970.
+    let changed: Int64
+
+    init(_ status: stat) {
+        length = Int(status.st_size)
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        number = UInt64(truncatingIfNeeded: status.st_ino)
+        changed = FileStamp.nanoseconds(status.changeTime)
+    }
+
+    /// - Returns: nil if it is no regular file, or its status can't be read.
+    init?(_ file: Int32) {
+        var status = stat()
+        guard fstat(file, &status) == 0, status.isRegularFile else { return nil }
+        self.init(status)
+    }
+
+    /// Whether each change from that moment on leaves another stamp. Most file systems stamp changes with a clock that ticks at
+    /// least every 10 ms, some with full seconds, or every second one.
+    ///
+    /// - Parameter moment: a result of `now()`.
+    func isSettled(at moment: Int64) -> Bool {
+        moment - changed > (changed % 1_000_000_000 == 0 ? 2_000_000_000 : 20_000_000)
+    }
+
+    /// The time of the clock that stamps files, in nanoseconds since 1970.
+    static func now() -> Int64 {
+        var time = timespec()
+        clock_gettime(FileClock.identifier, &time)
+        return nanoseconds(time)
+    }
+
+    private static func nanoseconds(_ time: timespec) -> Int64 {
+        Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import SQLiteCache
+
+@Suite("Files that are put where a caller wants them", .bounded)
+struct FileDeliveryTests {
+    private let disposable = DisposableDirectory("deliveries")
+    private var destination: URL { disposable.url.appendingPathComponent("file") }
+
+    init() throws {
+        try FileManager.default.createDirectory(at: disposable.url, withIntermediateDirectories: true)
+    }
+
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: disposable.url.path).sorted() }
+    }
+
+    @Test("what a process that is killed before the last step leaves is removed by the next load to the destination")
+    func sweep() throws {
+        struct Killed: Error {}
+        let place = PartialFiles(besides: destination.path)
+        let left = disposable.url.appendingPathComponent("left").path
+        #expect(throws: Killed.self) {
+            try FileDelivery(to: destination).put(Data([1])) {
+                let name = try #require(try names.first)
+                #expect(link(place.path(name), left) == 0)
+                throw Killed()
+            }
+        }
+        #expect(try names == ["left"])
+        #expect(rename(left, place.path(place.newName())) == 0)
+        #expect(place.kept(for: "https://example.com/").isEmpty)
+        #expect(try names == [])
+    }
+
+    @Test("a load to the same destination that sweeps in the middle of a delivery does not make it fail")
+    func sweepMeanwhile() throws {
+        var checks = 0
+        try FileDelivery(to: destination).put(Data([1, 2])) {
+            checks += 1
+            let before = try names
+            if checks < 3 { PartialFiles(besides: destination.path).sweep() }
+            #expect(try before.count == 1 && names.count == (checks < 3 ? 0 : 1))
+        }
+        #expect(checks == 3)
+        #expect(try names == ["file"])
+        #expect(try Data(contentsOf: destination) == Data([1, 2]))
+    }
+}
