@@ -45,6 +45,18 @@ public struct AnimatedImageResource: Resource {
         set { still.lowDataURL = newValue }
     }
 
+    /// Seconds for which a response without a lifetime of its own may be used; see `Resource.cacheTime`.
+    public var cacheTime: TimeInterval? {
+        get { still.cacheTime }
+        set { still.cacheTime = newValue }
+    }
+
+    /// The largest accepted body in bytes; nil for the limit of the configuration.
+    public var maximumSize: Int? {
+        get { still.maximumSize }
+        set { still.maximumSize = newValue }
+    }
+
     /// Loads with equal identities are coalesced.
     public var identity: ResourceIdentity { still.identity }
 

@@ -23,6 +23,10 @@ public struct ImageResource: Resource {
     public let processing: [ImageProcessing]
     /// The URL of a smaller file for constrained networks; see `Resource.lowDataURL`.
     public var lowDataURL: URL?
+    /// Seconds for which a response without a lifetime of its own may be used; see `Resource.cacheTime`.
+    public var cacheTime: TimeInterval?
+    /// The largest accepted body in bytes; nil for the limit of the configuration.
+    public var maximumSize: Int?
 
     /// Creates an image that keeps its stored size, unless `processing` begins with a crop to another.
     public init(url: URL, processing: [ImageProcessing] = []) {

@@ -36,7 +36,7 @@ struct QueryTable {
         one(
             "other-user", query("1", "POST", "Authorization: b"), stored("1", "POST", "Authorization: a"), "forward",
             "credentials select"),
-        one("stale", query("1"), stored("1"), at: 60, "forward", "a condition would make it another request"),
+        one("stale", query("1"), stored("1"), at: 60, "forward", "with If-None-Match, a POST may fail with 412"),
         one("last-second", query("1"), stored("1"), at: 59, "reuse 0", "it is fresh"),
         one(
             "stale-while-revalidate", query("1"), stored("1", more: ", stale-while-revalidate=600"), at: 61, "forward",

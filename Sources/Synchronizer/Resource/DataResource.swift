@@ -2,8 +2,14 @@ import Foundation
 
 /// The bytes of a response.
 public struct DataResource: Resource {
+    private struct Content: Sendable {
+        let identity: ResourceIdentity
+        var cacheTime: TimeInterval?
+        var maximumSize: Int?
+    }
+
     /// In one object, because resources are copied more often than they are created.
-    private let content: Boxed<ResourceIdentity>
+    private var content: Boxed<Content>
 
     /// Creates a resource for the bytes at a URL.
     public init(url: URL) {
@@ -12,14 +18,32 @@ public struct DataResource: Resource {
 
     /// Creates a resource for the bytes of the response to a request.
     public init(request: URLRequest) {
-        content = Boxed(ResourceIdentity(request))
+        content = Boxed(Content(identity: ResourceIdentity(request)))
     }
 
     /// The request with which it was created.
-    public func request() -> URLRequest { content.value.request }
+    public func request() -> URLRequest { identity.request }
 
     /// Loads with equal method, URL and headers are coalesced.
-    public var identity: ResourceIdentity { content.value }
+    public var identity: ResourceIdentity { content.value.identity }
+
+    /// Seconds for which a response without a lifetime of its own may be used; see ``Resource/cacheTime``.
+    public var cacheTime: TimeInterval? {
+        get { content.value.cacheTime }
+        set { change { $0.cacheTime = newValue } }
+    }
+
+    /// The largest accepted body in bytes; nil for the limit of the configuration.
+    public var maximumSize: Int? {
+        get { content.value.maximumSize }
+        set { change { $0.maximumSize = newValue } }
+    }
+
+    private mutating func change(_ change: (inout Content) -> Void) {
+        var changed = content.value
+        change(&changed)
+        content = Boxed(changed)
+    }
 
     /// The body as it is, decoded from its transfer and content codings (RFC 9110 §8.4). Never throws.
     public var parse: @Sendable (Data) throws -> Data { { $0 } }

@@ -9,6 +9,10 @@ import HTTPCaching
 public struct JSONResource<Value: Decodable & Sendable>: Resource {
     /// Loads with equal method, URL and headers are coalesced.
     public let identity: ResourceIdentity
+    /// Seconds for which a response without a lifetime of its own may be used; see ``Resource/cacheTime``.
+    public var cacheTime: TimeInterval?
+    /// The largest accepted body in bytes; nil for the limit of the configuration.
+    public var maximumSize: Int?
     private let decoder: JSONDecoder?
 
     /// Creates a resource for the value at a URL, requested with `Accept: application/json`.

@@ -59,6 +59,32 @@ struct CacheTimeTests {
         #expect(try await synchronizer.load(others) == Data("a".utf8))
     }
 
+    @Test("is a property of the resources that come with the package, as the size limit is")
+    func settings() async throws {
+        bench.server["/a"] = Reply("[1]", fields: ["ETag": "\"1\""])
+        let url = bench.server.url("/a")
+        var (data, json) = (DataResource(url: url), JSONResource<[Int]>(url: url))
+        (data.cacheTime, json.cacheTime) = (100, 100)
+        let synchronizer = bench.synchronizer()
+        for _ in 0..<2 {
+            _ = try await synchronizer.load(data)
+            _ = try await synchronizer.load(json)
+            bench.clock.advance(by: 90)
+        }
+        #expect(bench.server.counts.requests == 2, "one for each Accept")
+        let unlimited = data
+        (data.maximumSize, json.maximumSize) = (2, 2)
+        #expect(unlimited.maximumSize == nil && data.cacheTime == 100)
+        synchronizer.removeAll()
+        for load in [{ _ = try await synchronizer.load(data) }, { _ = try await synchronizer.load(json) }] {
+            let error = await #expect(throws: SynchronizerError.self) { try await load() }
+            guard case .tooLarge(limit: 2, _)? = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+    }
+
     @Test("does not replace a lifetime of the server")
     func servers() async throws {
         bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=5"])
