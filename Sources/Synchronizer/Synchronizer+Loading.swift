@@ -6,9 +6,15 @@ extension Synchronizer {
     func identity<R: Resource>(of resource: R) -> ResourceIdentity { completed(resource.identity, of: resource) }
 
     /// The identity with what the configuration says: the default policy, and the URL of the smaller version.
+    @inline(__always)  // each memory hit comes here
     func completed<R: Resource>(_ identity: ResourceIdentity, of resource: R) -> ResourceIdentity {
-        guard usesLowDataURLs, let url = resource.lowDataURL else { return identity.settingDefault(defaultPolicy) }
-        return identity.moved(to: url).settingDefault(defaultPolicy)
+        completesIdentities ? completing(identity, with: resource.lowDataURL) : identity
+    }
+
+    @inline(never)
+    private func completing(_ identity: ResourceIdentity, with lowDataURL: URL?) -> ResourceIdentity {
+        guard usesLowDataURLs, let lowDataURL else { return identity.settingDefault(defaultPolicy) }
+        return identity.moved(to: lowDataURL).settingDefault(defaultPolicy)
     }
 
     func job<R: Resource>(

@@ -7,7 +7,8 @@ extension Synchronizer {
     /// Nil with ``Configuration/prepare``: which object belongs to the request is known when the hook has returned, and that of
     /// an earlier request may be another user's.
     public func cachedObject<R: Resource>(for resource: R) -> R.ParsedObject? {
-        cachedObject(for: resource, identity: identity(of: resource))
+        guard let known = recall(resource, identity: identity(of: resource)) else { return nil }
+        return try? known.object(of: R.self)
     }
 
     /// As ``cachedObject(for:)``, for a caller that has the identity already.

@@ -27,6 +27,8 @@ public final class Synchronizer: Sendable {
     /// Whether there is an observer, in a byte of its own: each memory lookup reads it.
     let isObserved: Bool
     let usesLowDataURLs: Bool
+    /// Whether the configuration changes the identities of resources: each memory lookup reads it.
+    let completesIdentities: Bool
     /// Whether a hook prepares requests, so that their keys are not known yet.
     let preparesRequests: Bool
     private let stopListening: CancelLoading
@@ -76,6 +78,9 @@ public final class Synchronizer: Sendable {
         self.observer = observer
         isObserved = observer != nil
         usesLowDataURLs = configuration.usesLowDataURLs
+        completesIdentities =
+            configuration.usesLowDataURLs
+            || configuration.sessionConfiguration.requestCachePolicy != .useProtocolCachePolicy
         preparesRequests = configuration.prepare != nil
         let known: @Sendable (LoadJob, Date) -> LoadedObject? = { job, now in
             guard let key = job.objectKey, let use = job.identity?.memoryCachePolicy else { return nil }

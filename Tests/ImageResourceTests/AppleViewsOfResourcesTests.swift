@@ -11,11 +11,9 @@
 
     #if canImport(UIKit)
         import UIKit
-        private typealias PlatformImageView = UIImageView
         private typealias PlatformButton = UIButton
     #else
         import AppKit
-        private typealias PlatformImageView = NSImageView
         private typealias PlatformButton = NSButton
     #endif
 
@@ -30,8 +28,7 @@
         init() throws {
             bench = try Workbench()
             synchronizer = bench.synchronizer(cacheTime: 3600)
-            let folder = try #require(Bundle.module.url(forResource: "Samples", withExtension: nil))
-            sample = try Data(contentsOf: folder.appendingPathComponent("png-rgb-8.png"))
+            sample = try AppleSamples.data()
             bench.server["/image"] = Reply(sample)
         }
 

@@ -67,7 +67,7 @@ public struct Figures: Sendable, Equatable {
             wastedBytes += loads[id]?.bytes ?? 0
             leave(id)
         case .stored: loads[id]?.bytes = 0
-        case .redirected, .response, .cached, .parsed: break
+        case .redirected, .response, .cached, .parsed, .notStored: break
         }
     }
 

@@ -114,6 +114,9 @@ final class FakeTransfer: Transfer {
         receive.withLock { $0 = nil }
     }
 
+    /// Reports events even after the transfer has ended, as a thread does that was about to.
+    var late: (@Sendable (TransferEvent) -> Void)? { receive.withLock { $0 } }
+
     func report(_ event: TransferEvent) { receive.withLock { $0 }?(event) }
 
     func cancel() {

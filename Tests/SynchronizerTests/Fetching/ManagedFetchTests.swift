@@ -57,6 +57,25 @@ struct ManagedFetchTests {
         #expect(harness.load().source == .cache)
     }
 
+    @Test("does not take the late events of a transfer for those of the next one")
+    func late() throws {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "old"))
+        harness.load()
+        harness.clock.advance(by: 61)
+        harness.transport.hold()
+        let events = harness.load()
+        let late = try #require(harness.transport.held.first?.late)
+        // The 304 confirms another response, so the request is sent again.
+        harness.transport.release(FakeReply(304, ["ETag": "\"2\""]))
+        #expect(harness.transport.requests.count == 3)
+        late(.data(Data("late".utf8)))
+        late(.finished(nil))
+        #expect(events.result == nil)
+        harness.transport.release(FakeReply(200, [:], "new"))
+        #expect(events.body == "new")
+        #expect(harness.transport.requests.count == 3)
+    }
+
     @Test("replaces a stale entry with a full response")
     func replaced() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], "one"))

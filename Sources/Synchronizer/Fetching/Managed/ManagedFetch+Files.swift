@@ -9,25 +9,26 @@ extension ManagedFetch {
     }
 
     /// Opens the file for the body of the response whose head has arrived, if it is a success.
-    func openSink() {
+    func openSink(in number: Int) {
         let (exchange, replaced) = state.withLock { state in
-            defer { state.running?.sink = nil }
-            return (state.running?.exchange, state.running?.sink)
+            let running = state.running(number)
+            defer { running?.sink = nil }
+            return (running?.exchange, running?.sink)
         }
         if let replaced { cache.abandon(replaced) }
         guard let exchange, exchange.received.isSpooled, exchange.isReportedAsItArrives,
-            let sink = sink(for: exchange)
+            let sink = sink(for: exchange, number)
         else { return }
         let isOpen = state.withLock { state in
-            state.running?.sink = sink
-            return state.running != nil
+            state.running(number)?.sink = sink
+            return state.running(number) != nil
         }
         guard isOpen else { return cache.abandon(sink) }
         report(.spooling(sink.tap))
         sink.start()
     }
 
-    private func sink(for exchange: Exchange) -> BodySink? {
+    private func sink(for exchange: Exchange, _ number: Int) -> BodySink? {
         var places = places(for: exchange.step.cacheRequest.url)
         if exchange.received.head?.isHTTP != true { places = places?.withoutStore }
         var kept: KeptPartial?
@@ -35,27 +36,31 @@ extension ManagedFetch {
             case .partial(let partial) = exchange.step.entries[selection.index]
         {
             kept = partial
-            return places.map { sink(in: $0, going: kept, resumable: partial.response, length: resumption.length) }
+            return places.map {
+                sink(in: $0, for: number, going: kept, resumable: partial.response, length: resumption.length)
+            }
         }
         let length = exchange.received.bodyLength
         let resumable = exchange.received.status == 200 ? exchange.resumable(count: 0, of: length) : nil
-        return places.map { sink(in: $0, going: kept, resumable: resumable, length: length) }
+        return places.map { sink(in: $0, for: number, going: kept, resumable: resumable, length: length) }
     }
 
     private func sink(
-        in places: BodyPlaces, going kept: KeptPartial?, resumable: StoredResponse?, length: Int?
+        in places: BodyPlaces, for number: Int, going kept: KeptPartial?, resumable: StoredResponse?, length: Int?
     ) -> BodySink {
         BodySink(places, going: kept, resumable: resumable, length: length) { [weak self] isPaused in
-            guard let transfer = self?.transfer else { return false }
+            guard let transfer = self?.transfer(number) else { return false }
             transfer.setPaused(isPaused)
             return true
         } failed: { [weak self] error in
-            self?.transfer?.cancel()
-            self?.end(.failure(error))
+            self?.transfer(number)?.cancel()
+            self?.end(number, .failure(error))
         }
     }
 
-    private var transfer: (any Transfer)? { state.withLock { $0.running?.exchange.transfer } }
+    private func transfer(_ number: Int) -> (any Transfer)? {
+        state.withLock { $0.running(number)?.exchange.transfer }
+    }
 
     /// Passes an exchange that has ended on, once its body is in the file.
     func complete(_ ended: Running) {

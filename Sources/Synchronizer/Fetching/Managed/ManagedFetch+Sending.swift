@@ -28,13 +28,14 @@ extension ManagedFetch {
         let exchange = Exchange(
             step: step, requestTime: cache.time.now, mark: cache.invalidations.now,
             received: ReceivedResponse(maximumBodySize: options.maximumBodySize, wantsFile: options.file != nil))
-        let isOpen = state.withLock { state in
-            guard state.receive != nil else { return false }
-            state.phase = .sending(Running(exchange, completion: completion))
-            return true
+        let number = state.withLock { state -> Int? in
+            guard state.receive != nil else { return nil }
+            state.exchanges += 1
+            state.phase = .sending(Running(state.exchanges, exchange, completion: completion))
+            return state.exchanges
         }
-        guard isOpen else { return }
-        let transfer = context.transport.send(step.outboundRequest) { [self] in receive($0) }
+        guard let number else { return }
+        let transfer = context.transport.send(step.outboundRequest) { [self] in receive($0, in: number) }
         let (isNeeded, sink, ended) = state.withLock { state -> (Bool, BodySink?, Running?) in
             guard state.receive != nil else { return (false, nil, nil) }
             state.running?.exchange.transfer = transfer
@@ -47,52 +48,54 @@ extension ManagedFetch {
         // The network may have been switched off before the transfer began.
         guard isNeeded, isOnlineNoMore(step) else { return }
         transfer.cancel()
-        end(.failure(URLError(.notConnectedToInternet)))
+        end(number, .failure(URLError(.notConnectedToInternet)))
     }
 
-    private func receive(_ event: TransferEvent) {
+    /// - Parameter number: the exchange that the event is of.
+    private func receive(_ event: TransferEvent, in number: Int) {
         switch event {
         case .response(let head) where head.isInterim: break
         case .response(let head):
             let now = cache.time.now
             let event = state.withLock { state in
-                state.running?.exchange.received.receive(head, at: now)
-                return state.running?.exchange.headEvent
+                state.running(number)?.exchange.received.receive(head, at: now)
+                return state.running(number)?.exchange.headEvent
             }
-            if options.file != nil { openSink() }
+            if options.file != nil { openSink(in: number) }
             if let event { report(event) }
-            endIfTooLarge()
+            endIfTooLarge(number)
         case .data(let data):
             let (isReported, sink) = state.withLock { state in
-                state.running?.exchange.received.receive(data)
-                return (state.running?.exchange.isReportedAsItArrives ?? false, state.running?.sink)
+                let running = state.running(number)
+                running?.exchange.received.receive(data)
+                return (running?.exchange.isReportedAsItArrives ?? false, running?.sink)
             }
             sink?.append(data)
-            if isReported { report(.received(data)) } else { endIfTooLarge() }
+            if isReported { report(.received(data)) } else { endIfTooLarge(number) }
         case .sent(let count, let expected): report(.sent(count, of: expected))
         case .authorized(let credential):
-            state.withLock { $0.running?.exchange.authorize(credential) }
+            state.withLock { $0.running(number)?.exchange.authorize(credential) }
             report(.authorized)
-        case .measured(let network): state.withLock { $0.running?.exchange.network = network }
-        case .finished(let error): end(error.map { .failure($0) } ?? .success(()))
+        case .measured(let network): state.withLock { $0.running(number)?.exchange.network = network }
+        case .finished(let error): end(number, error.map { .failure($0) } ?? .success(()))
         }
     }
 
     /// Stops reading a body that is too large.
-    private func endIfTooLarge() {
+    private func endIfTooLarge(_ number: Int) {
         // Only this is copied of the exchange, and not the exchange, which counts two dozen references.
         let (isTooLarge, transfer) = state.withLock { state -> (Bool, (any Transfer)?) in
-            guard let running = state.running, running.exchange.received.isTooLarge else { return (false, nil) }
+            guard let running = state.running(number), running.exchange.received.isTooLarge else { return (false, nil) }
             return (true, running.exchange.transfer)
         }
         guard isTooLarge else { return }
         transfer?.cancel()
-        end(.success(()))
+        end(number, .success(()))
     }
 
-    func end(_ end: Result<Void, any Error>) {
+    func end(_ number: Int, _ end: Result<Void, any Error>) {
         let ended = state.withLock { state -> Running? in
-            guard let running = state.running, running.exchange.end == nil else { return nil }
+            guard let running = state.running(number), running.exchange.end == nil else { return nil }
             running.exchange.note(end)
             return state.takeEnded()
         }

@@ -131,12 +131,15 @@ final class ManagedFetch: Fetch {
 extension ManagedFetch {
     /// The exchange in flight, accessed under the lock only.
     final class Running {
+        /// Tells the events of its transfer from those of an earlier one, which may still arrive after it was cancelled.
+        let number: Int
         var exchange: Exchange
         let completion: @Sendable (Exchange) -> Void
         /// Where the body goes if it goes to a file.
         var sink: BodySink?
 
-        init(_ exchange: Exchange, completion: @escaping @Sendable (Exchange) -> Void) {
+        init(_ number: Int, _ exchange: Exchange, completion: @escaping @Sendable (Exchange) -> Void) {
+            self.number = number
             self.exchange = exchange
             self.completion = completion
         }
@@ -153,8 +156,13 @@ extension ManagedFetch {
         /// Nil once the fetch is over.
         var receive: (@Sendable (FetchEvent) -> Void)?
         var phase: Phase
+        /// The exchanges that have begun.
+        var exchanges = 0
 
         var running: Running? { if case .sending(let running) = phase { running } else { nil } }
+
+        /// The exchange with that number, while it is in flight.
+        func running(_ number: Int) -> Running? { running.flatMap { $0.number == number ? $0 : nil } }
 
         /// Takes the exchange once it has ended and its transfer is known, which asks the delegate what to store.
         mutating func takeEnded() -> Running? {
