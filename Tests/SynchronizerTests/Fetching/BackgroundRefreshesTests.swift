@@ -5,6 +5,10 @@ import Testing
 
 @testable import Synchronizer
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 @Suite("Validations in the background", .bounded)
 struct BackgroundRefreshesTests {
     let refreshes = BackgroundRefreshes(limit: 2)
@@ -50,17 +54,25 @@ struct BackgroundRefreshesTests {
         #expect(told.withLock { $0 } == 2)
     }
 
-    @Test("one that has ended since the response was looked up is not repeated; a running one is joined")
+    @Test("one that has succeeded since the response was looked up is not repeated; a running one is joined")
     func ended() {
         let before = refreshes.moment
+        let head = ResponseHead(
+            URLResponse(
+                url: URL(fileURLWithPath: "/"), mimeType: nil, expectedContentLength: 0, textEncodingName: nil))
         add(1)
-        refreshes.end(key(1), with: .failure(error))
+        refreshes.end(
+            key(1),
+            with: .success(Fetched(body: Data(), response: head, freshUntil: .distantPast, trace: LoadTrace())))
         add(1, since: before)
         let outdated = add(1, since: before) { _ in }
         #expect(!outdated && begun.elements == [1])
         let others = [add(2, since: before) { _ in }, add(1) { _ in }, add(1, since: before) { _ in }]
         #expect(others == [true, true, true])
         #expect(begun.elements == [1, 2, 1])
+        refreshes.end(key(2), with: .failure(error))
+        add(2, since: before)
+        #expect(begun.elements == [1, 2, 1, 2])
     }
 
     @Test("a caller that accepts larger bodies starts its own refresh")

@@ -20,7 +20,7 @@ final class BackgroundRefreshes: Sendable {
         var listeners: [Key: [Ended]] = [:]
         var running: Set<Key> = []
         var moment = 0
-        /// When the latest validations ended, each at a moment of its own.
+        /// When the latest validations succeeded, each at a moment of its own.
         var ended = LRUList<Key, Int>()
     }
 
@@ -33,11 +33,11 @@ final class BackgroundRefreshes: Sendable {
         self.limit = limit
     }
 
-    /// To be noted before an entry is looked up: if its validation ends afterwards, what was found is out of date.
+    /// To be noted before an entry is looked up: if it is validated afterwards, what was found is out of date.
     var moment: Int { state.withLock { $0.moment } }
 
-    /// Queues a validation unless the entry has one, or had one since it was looked up; ``startNext()`` starts it when there is
-    /// room. `begin` must lead to ``end(_:with:)``.
+    /// Queues a validation unless the entry has one, or has been validated since it was looked up; ``startNext()`` starts it
+    /// when there is room. `begin` must lead to ``end(_:with:)``.
     func queue(_ key: Key, since lookup: Int, begin: @escaping @Sendable () -> Void) {
         let dropped = state.withLock { state -> (@Sendable () -> Void)? in
             guard !state.running.contains(key), state.waiting[key] == nil, !state.hasEnded(key, since: lookup) else {
@@ -68,7 +68,7 @@ final class BackgroundRefreshes: Sendable {
     func end(_ key: Key, with result: Result<Fetched, SynchronizerError>) {
         let listeners = state.withLock { state in
             state.running.remove(key)
-            state.noteEnd(of: key)
+            if case .success = result { state.noteEnd(of: key) }
             return state.listeners.removeValue(forKey: key) ?? []
         }
         listeners.forEach { $0(result) }
