@@ -201,7 +201,7 @@ private final class CountingDelegate: SessionDelegate, @unchecked Sendable {  //
     }
 
     override func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        count.withLock { $0 += 1 }  // first: the load ends in the next call
         super.urlSession(session, task: task, didCompleteWithError: error)
-        count.withLock { $0 += 1 }
     }
 }
