@@ -40,13 +40,19 @@
         func invalid() throws {
             let image = try #require(BitmapImage(width: 5, height: 4) { _ in })
             let data = image.storedForm
-            for length in [0, 1, 11, 19, 20, data.count - 1] { #expect(BitmapImage(storedForm: data.prefix(length)) == nil) }
+            for length in [0, 1, 11, 19, 20, data.count - 1] {
+                #expect(BitmapImage(storedForm: data.prefix(length)) == nil)
+            }
             #expect(BitmapImage(storedForm: data + [0]) == nil)
             var generator = SeededGenerator(seed: 1)
             for _ in 0..<20_000 {
                 var mutated = data
-                for _ in 0..<3 { mutated[.random(in: 0..<20, using: &generator)] = .random(in: 0...255, using: &generator) }
-                if let other = BitmapImage(storedForm: mutated) { #expect(other.width * other.height * 3 <= data.count) }
+                for _ in 0..<3 {
+                    mutated[.random(in: 0..<20, using: &generator)] = .random(in: 0...255, using: &generator)
+                }
+                if let other = BitmapImage(storedForm: mutated) {
+                    #expect(other.width * other.height * 3 <= data.count)
+                }
             }
         }
 
@@ -55,7 +61,8 @@
             let bench = try Workbench()
             let photograph = try #require(SamplePhotograph.all().first).data
             bench.server["/a"] = Reply(photograph, status: 200, fields: ["Cache-Control": "max-age=60"])
-            let resource = ImageResource(url: bench.server.url("/a"), maxPixelSize: 120, processing: [.cropToFill, .circle])
+            let resource = ImageResource(
+                url: bench.server.url("/a"), maxPixelSize: 120, processing: [.cropToFill, .circle])
             var images: [BitmapImage] = []
             for launch in 0..<2 {
                 let cache = bench.cache()

@@ -87,7 +87,8 @@ extension ResponseCache {
             .store(
                 StoredRow(
                     id: id, url: url, urlKey: Checksum64.of(url), revision: id, stored: time.now.milliseconds,
-                    record: EncodedRecord(record), variant: record.response.variantKey, bodySize: data.count, body: data)
+                    record: EncodedRecord(record), variant: record.response.variantKey, bodySize: data.count, body: data
+                )
             ))
     }
 }

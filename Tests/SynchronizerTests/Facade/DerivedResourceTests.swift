@@ -107,6 +107,7 @@ struct DerivedResourceTests {
     func validation() async throws {
         _ = try await launch(resource)
         bench.clock.advance(by: 120)
+        bench.server["/a"] = nil
         bench.server.handle("/a") { request in
             request["If-None-Match"] == "\"1\""
                 ? Reply("", status: 304, fields: ["Cache-Control": "max-age=60"])
@@ -152,6 +153,7 @@ struct DerivedResourceTests {
 
     @Test("an object is not shared with the response to other credentials")
     func credentials() async throws {
+        bench.server["/a"] = nil
         bench.server.handle("/a") { request in
             Reply(
                 Self.body(UInt8(request["Authorization"]?.utf8.first ?? 0)), status: 200,
@@ -197,7 +199,9 @@ struct DerivedResourceTests {
         var resource = resource
         if obstacle == .noData { resource.encoded = { _ in nil } }
         if obstacle == .variantOfObject { resource.variant = ResourceVariant("plain", identity: counts) }
-        if obstacle == .noStore { bench.server["/a"] = Reply(Self.body(1), status: 200, fields: ["Cache-Control": "no-store"]) }
+        if obstacle == .noStore {
+            bench.server["/a"] = Reply(Self.body(1), status: 200, fields: ["Cache-Control": "no-store"])
+        }
         for _ in 0..<2 {
             _ = try await launch(resource) { configuration in
                 switch obstacle {

@@ -70,7 +70,9 @@ extension ManagedFetch {
                     id = cache.store(stored, content: content)
                 }
             }
-            done(isKept ? KeptResponse(response: stored, entry: id) : nil, isKept ? storing(size) : .notStored(.invalidated))
+            done(
+                isKept ? KeptResponse(response: stored, entry: id) : nil,
+                isKept ? storing(size) : .notStored(.invalidated))
         }
     }
 
@@ -104,7 +106,9 @@ extension ManagedFetch {
                 if stored.selectingFields != entry.response.selectingFields { cache.remove(entry) }
                 id = cache.store(stored, content: content)
             }
-            done(isKept ? KeptResponse(response: stored, entry: id) : nil, isKept ? storing(content.data.count) : .notStored(.invalidated))
+            done(
+                isKept ? KeptResponse(response: stored, entry: id) : nil,
+                isKept ? storing(content.data.count) : .notStored(.invalidated))
         }
     }
 

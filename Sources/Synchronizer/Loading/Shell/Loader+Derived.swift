@@ -24,7 +24,9 @@ extension Loader {
             found[parse] = object
         }
         let isTaken = state.withLock { state in
-            guard state.isCurrent(handle, of: id), Set(state.machine.parses(of: id)) == Set(found.keys) else { return false }
+            guard state.isCurrent(handle, of: id), Set(state.machine.parses(of: id)) == Set(found.keys) else {
+                return false
+            }
             for (parse, object) in found { state.parses[parse]?.derived = Boxed(object) }
             state.machine.closeToOthers(id)
             return true
