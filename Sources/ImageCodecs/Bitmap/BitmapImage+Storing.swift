@@ -1,4 +1,3 @@
-internal import CImageProcessing
 import Foundation
 
 // The pixels as they are stored next to the response that they were decoded from. Most images are opaque: without alpha
@@ -22,7 +21,7 @@ extension BitmapImage {
             bytes.storeBytes(of: Double(scale).bitPattern.littleEndian, toByteOffset: 12, as: UInt64.self)
             let pixels = base + Self.headSize
             if isOpaque {
-                pixels_drop_alpha(buffer.base, pixels, width * height)
+                PixelPacking.dropAlpha(buffer.base, into: pixels, count: width * height)
             } else {
                 pixels.copyMemory(from: buffer.base, byteCount: buffer.size.bytes)
             }
@@ -51,7 +50,7 @@ extension BitmapImage {
             let buffer = try? PixelBuffer(PixelSize(width: width, height: height))
         else { return nil }
         if bytesPerPixel == 3 {
-            pixels_add_alpha(base + headSize, buffer.base, pixels)
+            PixelPacking.addAlpha(base + headSize, into: buffer.base, count: pixels)
         } else {
             buffer.base.copyMemory(from: base + headSize, byteCount: buffer.size.bytes)
         }

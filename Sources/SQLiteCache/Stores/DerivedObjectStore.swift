@@ -40,32 +40,9 @@ extension SQLiteURLCache: DerivedObjectStore {
     }
 }
 
-/// A derived object is an entry of its own, so it is evicted, verified and counted like a body. Its URL, which no request can
-/// have, names the entry that it belongs to: the objects of an entry are found together, and go with it. Its method names
-/// the object.
-enum DerivedEntry {
-    private static let prefix = "derived from "
-
-    static func url(ofObjectsFrom entry: Int64) -> String { prefix + String(entry) }
-
-    /// The entry that an entry with this URL belongs to; nil if it is a response.
-    static func source(of url: String) -> Int64? {
-        url.hasPrefix(prefix) ? Int64(url.dropFirst(prefix.count)) : nil
-    }
-
-    fileprivate static func record(_ name: String, of source: DerivedSource, at now: Date) -> StoredRecord {
-        let response = StoredResponse(
-            url: url(ofObjectsFrom: source.entry), method: "\(source.digest) \(name)", selectingFields: HTTPFields(),
-            status: 0, fields: HTTPFields(), requestTime: now, responseTime: now)
-        var record = StoredRecord(response)
-        record.other = StoredRecord.OtherResponse(mimeType: nil, textEncodingName: nil, expectedContentLength: -1)
-        return record
-    }
-}
-
 extension ResponseCache {
     fileprivate func derivedObject(_ name: String, of source: DerivedSource) -> Data? {
-        let wanted = DerivedEntry.record(name, of: source, at: time.now).response
+        let wanted = DerivedEntry.record(name, from: source.entry, digest: source.digest, at: time.now).response
         let variant = wanted.variantKey
         let isWanted = { (row: StoredRow) in row.variant == variant }
         guard let row = rows(of: wanted.url, wanting: isWanted).first(where: isWanted),
@@ -81,7 +58,7 @@ extension ResponseCache {
 
     fileprivate func keepDerivedObject(_ data: Data, as name: String, of source: DerivedSource) {
         guard state.withLock({ $0.diskCapacity > 0 && !$0.disk.hasFailed }) else { return }
-        let record = DerivedEntry.record(name, of: source, at: time.now)
+        let record = DerivedEntry.record(name, from: source.entry, digest: source.digest, at: time.now)
         let (url, id) = (record.response.url, MonotonicID.next())
         change(
             .store(

@@ -49,6 +49,13 @@ struct Answer: Sendable {
     }
 }
 
+/// A response as it is stored.
+struct KeptResponse: Sendable {
+    let response: StoredResponse
+    /// The identifier of its entry; nil if it is not known.
+    let entry: Int64?
+}
+
 // The last stage: a stored response becomes the answer, and an answer goes to the caller or leads to the next request.
 extension ManagedFetch {
     /// The answer from a stored response; nil if its body is gone.

@@ -200,13 +200,6 @@ extension ManagedFetch {
     }
 }
 
-/// A response as it is stored.
-struct KeptResponse: Sendable {
-    let response: StoredResponse
-    /// The identifier of its entry; nil if it is not known.
-    let entry: Int64?
-}
-
 /// Why a response is not stored.
 private struct StoringRefusal: Error {
     let reason: ResponseStoring.Reason
