@@ -67,8 +67,8 @@ public final class CGColorSpace: Sendable, Equatable {
     public static var sRGB: CFString { "kCGColorSpaceSRGB" }
     fileprivate init() {}
     public init?(name: CFString) {}
-    public init?(iccData: CFTypeRef) {}
-    public func copyICCData() -> CFData? { nil }
+    public init?(iccData: CFData) {}
+    public func copyICCData() -> CFData? { Data("profile".utf8) }
     public var model: CGColorSpaceModel { .rgb }
     public var supportsOutput: Bool { true }
 }
