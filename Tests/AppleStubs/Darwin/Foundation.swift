@@ -40,12 +40,6 @@ extension URLError {
     var networkUnavailableReason: NetworkUnavailableReason? { nil }
 }
 
-public struct statfs {
-    public var f_flags: UInt32 = 0
-    public init() {}
-}
-public let MNT_LOCAL: Int32 = 0x1000
-public func fstatfs(_ file: Int32, _ status: UnsafeMutablePointer<statfs>) -> Int32 { -1 }
 func fclonefileat(_ source: Int32, _ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: UInt32) -> Int32 { -1 }
 
 let MNT_LOCAL: Int32 = 0x1000
