@@ -28,7 +28,7 @@ struct CacheTool {
     private static func list(_ directory: URL) throws -> Int32 {
         let contents = try CacheInspection(directory).contents()
         for line in Listing(contents.entries, at: Date()).lines { print(line) }
-        print(summary(contents.entries))
+        print(summary(contents))
         if contents.corruptRows > 0 { print("\(contents.corruptRows) more can't be read: --verify says more.") }
         return 0
     }
@@ -42,14 +42,16 @@ struct CacheTool {
         for entry in contents.entries where try inspection.isIntact(entry) == false {
             findings.append("The body of \(entry.response.url) is missing, or not what was stored.")
         }
+        let objects = try contents.objects.filter { try inspection.isIntact($0) == false }.count
+        if objects > 0 { findings.append("Parsed objects that are missing, or not what was stored: \(objects)") }
         findings.forEach { print("✘ \($0)") }
-        print((findings.isEmpty ? "✔ All is whole: " : "Looked at ") + summary(contents.entries))
+        print((findings.isEmpty ? "✔ All is whole: " : "Looked at ") + summary(contents))
         return findings.isEmpty ? 0 : 1
     }
 
     /// Returns 1 if entries are left.
     private static func purge(_ directory: URL) throws -> Int32 {
-        let before = try CacheInspection(directory).contents().entries
+        let before = try CacheInspection(directory).contents()
         // Without capacities, this cache keeps nothing itself. Its removals apply to every process that uses the directory.
         let cache = SQLiteURLCache(memoryCapacity: 0, diskCapacity: 0, directory: directory)
         cache.removeAllCachedResponses()
@@ -57,12 +59,17 @@ struct CacheTool {
         let after = (try? CacheInspection(directory).contents().entries) ?? []
         print("Removed \(summary(before))")
         // Entries that another process has stored since then do not count.
-        return Set(before.map(\.id)).isDisjoint(with: after.map(\.id)) ? 0 : 1
+        return Set(before.entries.map(\.id)).isDisjoint(with: after.map(\.id)) ? 0 : 1
     }
 
-    private static func summary(_ entries: [CacheInspection.Entry]) -> String {
-        let bytes = entries.reduce(0) { $0 + $1.bodySize }
-        return "\(entries.count) \(entries.count == 1 ? "response" : "responses"), \(Words.size(bytes)) of bodies."
+    private static func summary(_ contents: CacheInspection.Contents) -> String {
+        func counted(_ entries: [CacheInspection.Entry], _ name: String) -> String {
+            "\(entries.count) \(name)\(entries.count == 1 ? "" : "s")"
+        }
+        func size(_ entries: [CacheInspection.Entry]) -> String { Words.size(entries.reduce(0) { $0 + $1.bodySize }) }
+        let (entries, objects) = (contents.entries, contents.objects)
+        return "\(counted(entries, "response")), \(size(entries)) of bodies"
+            + (objects.isEmpty ? "." : "; \(counted(objects, "parsed object")), \(size(objects)).")
     }
 }
 

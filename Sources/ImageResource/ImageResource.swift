@@ -79,6 +79,21 @@ public struct ImageResource: Resource {
     public func cost(of object: PlatformImage, size: Int) -> Int { object.decodedByteCount }
 }
 
+/// The decoded and processed pixels are stored next to the file, if `Synchronizer.Configuration.derivedObjects` accepts them.
+extension ImageResource: DerivedResource {
+    /// The version of this package's decoders, and of the stored form.
+    public static var encodingVersion: String { "1" }
+
+    /// The pixels, without alpha if the image is opaque.
+    public func encode(_ object: PlatformImage) throws -> Data? { object.storedForm }
+
+    /// The image from its pixels.
+    public func decode(_ data: Data) throws -> PlatformImage {
+        guard let image = PlatformImage.make(storedForm: data) else { throw ImageError.unknownFormat }
+        return image
+    }
+}
+
 /// ``ImageResource/ImageResource`` under a name that nothing of Apple's has.
 ///
 /// SwiftUI and UIKit bring another `ImageResource` into scope, for images of asset catalogues. In a file that imports both,

@@ -100,7 +100,7 @@ extension SQLiteURLCache {
             private mutating func readDisk(after last: Int64?) async {
                 let page = await cache.page(after: last)
                 read =
-                    page?.rows.reversed().map {
+                    page?.rows.reversed().filter { !$0.isDerived }.map {
                         Entry($0.response, size: $0.bodySize, stored: $0.stored, used: $0.used)
                     } ?? []
                 position = (page?.last).map { .disk(after: $0) } ?? .memory

@@ -4,7 +4,7 @@ import SynchronizerSupport
 extension SQLiteURLCache {
     /// The contents of a cache, and its hits and misses.
     public struct Statistics: Hashable, Sendable {
-        /// Responses in the database, and those that only memory has.
+        /// Responses in the database, the parsed objects that are stored next to them, and responses that only memory has.
         public var entries = 0
         /// The bytes that the files take on the disk, like `currentDiskUsage`.
         public var bytes = 0

@@ -90,6 +90,10 @@ extension Synchronizer {
         /// Seconds after which a parsed object is evicted from memory, even if its response is still fresh.
         public var memoryAgeLimit: TimeInterval = .infinity
 
+        /// Which parsed objects are stored next to their responses, for resources that can be (``DerivedResource``), such as
+        /// `ImageResource`. Nil stores and uses none. Managed mode with a cache of this package only.
+        public var derivedObjects: DerivedObjects? = DerivedObjects()
+
         /// The largest accepted body, in bytes; a larger one fails with ``SynchronizerError/tooLarge(limit:_:)``.
         public var maximumResponseSize = 256 << 20
 

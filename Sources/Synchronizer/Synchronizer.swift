@@ -91,7 +91,7 @@ public final class Synchronizer: Sendable {
             fetcher: fetcher, time: time, limits: configuration.limits,
             newestFirst: configuration.schedule == .newestFirst, gracePeriod: configuration.cancellationGracePeriod,
             retry: configuration.retry,
-            timeLimit: configuration.timeoutForLoad,
+            timeLimit: configuration.timeoutForLoad, derivedObjects: configuration.derivedObjects,
             memory: Loader.Memory(
                 recall: { memory.value(for: $0, now: time.now, anyAge: true) },
                 remember: { key, loaded in

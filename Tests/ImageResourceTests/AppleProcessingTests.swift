@@ -31,6 +31,19 @@
             PlatformImage.make(try Self.picture(ImageDecoding.image(from: AppleSamples.data())), scale: scale)
         }
 
+        @Test("an image that was stored as pixels has the size, scale and pixels that it had")
+        func stored() throws {
+            let resource = ImageResource(request: URLRequest(url: URL(fileURLWithPath: "/")))
+            for scale in [1.0, 2.0] {
+                let image = try ImageProcessing.apply([.roundedCorners(4)], to: image(scale: scale))
+                let data = try #require(try resource.encode(image))
+                let stored = try resource.decode(data)
+                #expect(stored.size == image.size)
+                #expect(try resource.encode(stored) == data)
+                #expect(throws: ImageError.unknownFormat) { try resource.decode(data.dropLast()) }
+            }
+        }
+
         @Test("sizes are in points, and the image keeps its scale")
         func sizes() throws {
             let space = CGSize(width: 5, height: 5)

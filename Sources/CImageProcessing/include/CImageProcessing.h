@@ -13,6 +13,12 @@ void pixels_grey(uint8_t *pixels, size_t count);
 /// the channels are those of the colour times its share, all from 0 to 256.
 void pixels_tint(uint8_t *pixels, size_t count, uint32_t blue, uint32_t green, uint32_t red, uint32_t share);
 
+/// Copies pixels without their alpha: three bytes for each.
+void pixels_drop_alpha(const uint8_t *pixels, uint8_t *result, size_t count);
+
+/// Copies pixels of three bytes, and adds an alpha of 255.
+void pixels_add_alpha(const uint8_t *pixels, uint8_t *result, size_t count);
+
 enum { PIXELS_DONE, PIXELS_STOPPED, PIXELS_OUT_OF_MEMORY };
 
 /// Convolves a picture with a Gaussian, in place. Beyond its edges, the picture continues with the pixels of the edge.

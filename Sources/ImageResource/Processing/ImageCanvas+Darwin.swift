@@ -13,25 +13,30 @@
     struct ImageCanvas {
         /// The number of pixels per point.
         let scale: Double
+        /// Whether the bitmap has all that the image had: 8 bits per channel, and its colour space.
+        let isExact: Bool
         private var context: CGContext
 
         init(_ image: PlatformImage) throws {
             guard let picture = image.processedPicture, let context = Self.context(like: picture, picture.pixelSize)
             else { throw ImageError.outOfMemory }
             scale = image.pixelsPerPoint
+            isExact = picture.bitsPerComponent == 8 && picture.colorSpace == context.colorSpace
             self.context = context
             Self.draw(picture, into: context, CGRect(x: 0, y: 0, width: picture.width, height: picture.height))
         }
 
+        /// BGRA in memory.
+        private static let layout =
+            CGImageAlphaInfo.premultipliedFirst.rawValue | CGBitmapInfo.byteOrder32Little.rawValue
+
         private static func context(like picture: CGImage, _ size: PixelSize) -> CGContext? {
             let own = picture.colorSpace.flatMap { $0.model == .rgb && $0.supportsOutput ? $0 : nil }
-            // BGRA in memory.
-            let layout = CGImageAlphaInfo.premultipliedFirst.rawValue | CGBitmapInfo.byteOrder32Little.rawValue
             // Some colour spaces, such as extended ones, may have no bitmaps of 8 bits.
             return [own, CGColorSpace(name: CGColorSpace.sRGB)].lazy.compactMap { $0 }.compactMap { space in
                 CGContext(
                     data: nil, width: size.width, height: size.height, bitsPerComponent: 8, bytesPerRow: 0,
-                    space: space, bitmapInfo: layout)
+                    space: space, bitmapInfo: Self.layout)
             }.first
         }
 
@@ -40,6 +45,25 @@
             context.setBlendMode(.copy)
             context.draw(picture, in: area)
         }
+
+        /// Creates an image from rows of premultiplied BGRA without gaps; nil if the profile is none.
+        init?(_ size: PixelSize, profile: Data, scale: Double, _ rows: UnsafeRawBufferPointer) {
+            guard let space = CGColorSpace(iccData: profile as CFData),
+                let context = CGContext(
+                    data: nil, width: size.width, height: size.height, bitsPerComponent: 8, bytesPerRow: 0,
+                    space: space, bitmapInfo: Self.layout),
+                let pixels = context.data, let base = rows.baseAddress
+            else { return nil }
+            for row in 0..<size.height {
+                (pixels + row * context.bytesPerRow).copyMemory(
+                    from: base + row * size.width * 4, byteCount: size.width * 4)
+            }
+            (self.scale, isExact) = (scale, true)
+            self.context = context
+        }
+
+        /// The profile of the colour space; nil if it has none.
+        var profile: Data? { context.colorSpace?.copyICCData() as Data? }
 
         var size: PixelSize { PixelSize(width: context.width, height: context.height) }
 

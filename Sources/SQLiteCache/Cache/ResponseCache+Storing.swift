@@ -10,11 +10,12 @@ package enum StoreRefusal: Sendable {
 }
 
 extension ResponseCache {
-    /// Stores a response.
+    /// Stores a response; returns the identifier of its entry.
     ///
     /// - Parameter keepsObject: whether lookups in memory may return `cached` itself. They must not if `record` has other
     ///   fields.
-    func store(_ record: StoredRecord, cached: CachedURLResponse, keepsObject: Bool) {
+    @discardableResult
+    func store(_ record: StoredRecord, cached: CachedURLResponse, keepsObject: Bool) -> Int64 {
         let body = cached.data
         let url = record.response.url
         let id = MonotonicID.next()
@@ -26,6 +27,7 @@ extension ResponseCache {
                     body: body,
                     cached: keepsObject ? cached : nil,
                     isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly)))
+        return id
     }
 
     /// Why a body of this size would not be kept; nil if it would be. A failing disk is known from the latest write.

@@ -101,10 +101,15 @@ final class ResponseCache: Sendable {
 
     /// Counts a hit, and remembers the usage time for eviction.
     func markUsed(_ id: Int64) {
+        noteUse(of: id, isHit: true)
+    }
+
+    /// Remembers the usage time for eviction.
+    func noteUse(of id: Int64, isHit: Bool = false) {
         guard !ForkedProcess.isCurrent else { return }
         let now = time.now
         let isDue = state.withLock { state in
-            state.counts.hits += 1
+            if isHit { state.counts.hits += 1 }
             if state.usageTimes.isEmpty { state.writesUsageTimesAt = now.addingTimeInterval(usageTimesInterval) }
             if state.usageTimes.count < maximumUsageTimes || state.usageTimes[id] != nil {
                 state.usageTimes[id] = now.milliseconds

@@ -14,9 +14,10 @@ package struct CacheInspection {
         package let lastUse: Date
     }
 
-    /// All entries, and how many more are corrupt.
+    /// All entries, the objects that were made from their bodies, and how many more are corrupt.
     package struct Contents: Sendable {
         package internal(set) var entries: [Entry] = []
+        package internal(set) var objects: [Entry] = []
         /// How many rows of the database failed their check.
         package internal(set) var corruptRows = 0
     }
@@ -51,8 +52,10 @@ package struct CacheInspection {
         repeat {
             let page = try connection.page(after: last)
             last = page.last
-            contents.entries += page.rows.map { row in
-                Entry(id: row.id, response: row.response, bodySize: row.bodySize, lastUse: Date(milliseconds: row.used))
+            for row in page.rows {
+                let entry = Entry(
+                    id: row.id, response: row.response, bodySize: row.bodySize, lastUse: Date(milliseconds: row.used))
+                if row.isDerived { contents.objects.append(entry) } else { contents.entries.append(entry) }
             }
             contents.corruptRows += page.corrupt
         } while last != nil

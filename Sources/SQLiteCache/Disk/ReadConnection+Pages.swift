@@ -10,6 +10,9 @@ struct EntryPage: Sendable {
         /// When the response was stored or updated, and stored or used, in milliseconds since 1970.
         let stored: Int64
         let used: Int64
+
+        /// Whether it is an object made from the body of another entry.
+        var isDerived: Bool { DerivedEntry.source(of: response.url) != nil }
     }
 
     var rows: [Row] = []

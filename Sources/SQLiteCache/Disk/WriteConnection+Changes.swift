@@ -39,6 +39,8 @@ extension WriteConnection {
     func apply(_ change: Change, budget: DiskBudget) throws {
         switch change {
         case .store(let row):
+            // An object is not kept longer than the body that it was made from.
+            if let source = DerivedEntry.source(of: row.url), try !hasEntry(source) { break }
             try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
             try removeVictims(Schema.victimsBeyond, Int64(bitPattern: row.urlKey))
             if let body = row.body, body.count <= budget.largestBody { try insert(row, body: body) }
@@ -141,15 +143,31 @@ extension WriteConnection {
         return victims
     }
 
-    /// Removes one entry; returns how many there were.
+    /// Removes one entry, and the objects that were made from its body; returns how many entries there were.
     ///
     /// - Parameter length: the length of the body according to the entry, or a large number if the entry may be corrupt.
     @discardableResult
     func remove(_ id: Int64, length: Int64 = .max) throws(SQLiteFailure) -> Int {
+        let objects = Int64(bitPattern: Checksum64.of(DerivedEntry.url(ofObjectsFrom: id)))
+        for object in try victims(Schema.victimsOfURL, parameters: [objects]) where object.id != id {
+            try removeAlone(object.id, length: object.length)
+        }
+        return try removeAlone(id, length: length)
+    }
+
+    @discardableResult
+    private func removeAlone(_ id: Int64, length: Int64) throws(SQLiteFailure) -> Int {
         try statement(Schema.deleteEntry).run(id)
         let count = database.changes
         if length > StoredBody.largestInRow { try statement(Schema.deleteBody).run(id) }
         if length > StoredBody.largestInDatabase { try removeFile(id) }
         return count
+    }
+
+    private func hasEntry(_ id: Int64) throws(SQLiteFailure) -> Bool {
+        let selection = try statement(Schema.lengthOfEntry)
+        defer { selection.reset() }
+        selection.bind(id, at: 0)
+        return try selection.step()
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import SynchronizerSupport
 
 /// A store of responses, as Fetching sees it.
 ///
@@ -13,7 +14,10 @@ package protocol ResponseStore: Sendable {
 
     /// Stores a response. It replaces the entry with the same URL, method and selecting fields.
     /// Body, storage policy and user info are those of `cached`; everything else is that of `response`.
-    func store(_ response: StoredResponse, _ cached: CachedURLResponse)
+    ///
+    /// Returns the identifier of the new entry; nil if the store does not keep it, or does not know its identifier.
+    @discardableResult
+    func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64?
 
     /// Why a body of this size would not be kept; nil if it would be.
     func refusal(toStore bytes: Int) -> StoreRefusal?
@@ -54,6 +58,9 @@ package struct StoredEntry: Sendable {
         self.bodyChecksum = bodyChecksum
         self.body = body
     }
+
+    /// The checksum of the body; nil if neither the store nor this entry has it.
+    package var digest: UInt64? { bodyChecksum ?? body.map { $0.withUnsafeBytes { Checksum64.of($0) } } }
 
     package var withoutBody: StoredEntry {
         StoredEntry(response: response, id: id, bodySize: bodySize, bodyChecksum: bodyChecksum)

@@ -25,9 +25,10 @@ extension SQLiteURLCache: ResponseStore {
         return cache.body(of: entry.id, url: entry.response.url, known: known) { entry.response.variantKey }
     }
 
-    package func store(_ response: StoredResponse, _ cached: CachedURLResponse) {
-        guard cached.storagePolicy != .notAllowed else { return }
-        cache.store(storedRecord(of: response, cached), cached: cached, keepsObject: false)
+    @discardableResult
+    package func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64? {
+        guard cached.storagePolicy != .notAllowed else { return nil }
+        return cache.store(storedRecord(of: response, cached), cached: cached, keepsObject: false)
     }
 
     func storedRecord(of response: StoredResponse, _ cached: CachedURLResponse) -> StoredRecord {

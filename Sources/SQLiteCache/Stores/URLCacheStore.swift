@@ -38,11 +38,12 @@ package final class URLCacheStore: ResponseStore {
         return found.body
     }
 
-    package func store(_ response: StoredResponse, _ cached: CachedURLResponse) {
-        guard cached.storagePolicy != .notAllowed, let request = Self.request(response.url) else { return }
-        put(
-            StoredRecord(response), id: MonotonicID.next(), body: cached.data, policy: cached.storagePolicy,
-            for: request)
+    @discardableResult
+    package func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64? {
+        guard cached.storagePolicy != .notAllowed, let request = Self.request(response.url) else { return nil }
+        let id = MonotonicID.next()
+        put(StoredRecord(response), id: id, body: cached.data, policy: cached.storagePolicy, for: request)
+        return id
     }
 
     package func update(_ entry: StoredEntry, to response: StoredResponse) {

@@ -108,6 +108,9 @@ public struct ResourceVariant: Hashable, Sendable, ExpressibleByStringInterpolat
         self.object = Identity(object: object)
     }
 
+    /// The name, which means the same in the next launch; nil if an object belongs to it.
+    var persistentName: String? { object == nil ? name : nil }
+
     private struct Identity: Hashable, Sendable {
         let object: any AnyObject & Sendable
 

@@ -45,6 +45,9 @@ public struct LoadTrace: Sendable, Hashable {
     public var transfer: TimeInterval?
     /// Seconds spent parsing; nil if nothing was parsed.
     public var parse: TimeInterval?
+    /// Whether the object was stored next to its response, so that nothing was parsed: see ``DerivedResource``. ``parse`` is the
+    /// time to read and decode it.
+    public var isDerived = false
     /// Bytes of body received from the network, after decoding.
     public var bytesReceived = 0
     /// Bytes of body that came from the cache instead of the network.
@@ -110,7 +113,7 @@ extension LoadTrace: CustomStringConvertible {
         if let network { parts.append(network.description) }
         let times = [
             ("queue", queueWait > 0 ? queueWait : nil), ("first byte", timeToFirstByte), ("transfer", transfer),
-            ("parse", parse),
+            (isDerived ? "decode" : "parse", parse),
         ]
         parts += times.compactMap { name, seconds in seconds.map { "\(name) \($0.inMilliseconds)" } }
         if case .notStored? = storing { parts.append(storing?.description ?? "") }

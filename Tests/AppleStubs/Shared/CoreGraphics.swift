@@ -21,6 +21,7 @@ public final class CGImage: Sendable {
     /// Pixels of four bytes; grey ones if none are given.
     fileprivate let stubPixels: [UInt8]
 
+    public var bitsPerComponent: Int { 8 }
     public init(stubWidth width: Int, height: Int, pixels: [UInt8]? = nil) {
         self.width = width
         self.height = height
@@ -60,10 +61,14 @@ public enum CGColorSpaceModel: Int32, Sendable {
     case monochrome, rgb, cmyk, lab, deviceN, indexed, pattern, xyz
 }
 
-public final class CGColorSpace: Sendable {
+public final class CGColorSpace: Sendable, Equatable {
+    /// All colour spaces of the stubs are the same.
+    public static func == (one: CGColorSpace, other: CGColorSpace) -> Bool { true }
     public static var sRGB: CFString { "kCGColorSpaceSRGB" }
     fileprivate init() {}
     public init?(name: CFString) {}
+    public init?(iccData: CFData) {}
+    public func copyICCData() -> CFData? { Data("profile".utf8) }
     public var model: CGColorSpaceModel { .rgb }
     public var supportsOutput: Bool { true }
 }

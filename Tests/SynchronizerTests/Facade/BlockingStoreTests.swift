@@ -57,9 +57,9 @@ private final class BlockingStore: URLCache, ResponseStore, @unchecked Sendable 
         return store.body(of: entry)
     }
 
-    func store(_ response: StoredResponse, _ cached: CachedURLResponse) {
+    func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64? {
         visit()
-        store.store(response, cached)
+        return store.store(response, cached)
     }
 
     func update(_ entry: StoredEntry, to response: StoredResponse) {

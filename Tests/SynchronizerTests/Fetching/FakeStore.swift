@@ -41,9 +41,9 @@ final class FakeStore: ResponseStore {
         state.withLock { $0.entries.first { $0.entry.id == entry.id }?.body }
     }
 
-    func store(_ response: StoredResponse, _ cached: CachedURLResponse) {
+    func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64? {
         prepareChange()
-        state.withLock { state in
+        return state.withLock { state in
             state.entries.removeAll {
                 let old = $0.entry.response
                 return old.url == response.url && old.method == response.method
@@ -52,6 +52,7 @@ final class FakeStore: ResponseStore {
             state.nextID += 1
             let entry = StoredEntry(response: response, id: state.nextID, bodySize: cached.data.count)
             state.entries.insert((entry, cached.data), at: 0)
+            return state.nextID
         }
     }
 

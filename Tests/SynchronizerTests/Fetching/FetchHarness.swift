@@ -63,7 +63,7 @@ final class Events: Sendable {
     var names: [String] {
         all.compactMap { event in
             switch event {
-            case .stored, .notStored, .invalidated, .spooling: return nil
+            case .stored, .notStored, .invalidated, .spooling, .offered: return nil
             case .sent: return "sent"
             case .authorized: return "authorized"
             case .needsNetwork: return "needsNetwork"

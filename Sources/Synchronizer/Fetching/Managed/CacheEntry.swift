@@ -22,6 +22,9 @@ enum CacheEntry: Sendable {
         }
     }
 
+    /// The identifier of an entry of the store.
+    var storedID: Int64? { if case .stored(let entry) = self { entry.id } else { nil } }
+
     var response: StoredResponse {
         switch self {
         case .stored(let entry): entry.response

@@ -44,6 +44,21 @@ final class ManagedCache: Sendable {
         }
     }
 
+    // MARK: - Objects next to bodies
+
+    /// The objects that were made from the body of an entry; nil if the store keeps none.
+    func offer(of entry: CacheEntry) -> StoredOffer? {
+        guard case .stored(let entry) = entry, let objects, let digest = entry.digest else { return nil }
+        let source = DerivedSource(entry: entry.id, digest: digest, bodySize: entry.bodySize)
+        return StoredOffer(source) { objects.derivedObject($0, of: source) }
+    }
+
+    func keepObject(_ data: Data, as name: String, of source: DerivedSource) {
+        objects?.keepDerivedObject(data, as: name, of: source)
+    }
+
+    private var objects: (any DerivedObjectStore)? { store as? any DerivedObjectStore }
+
     // MARK: - Bodies in files
 
     /// The store if bodies may arrive in its files.
@@ -75,7 +90,7 @@ final class ManagedCache: Sendable {
             store?.removeEntries(for: response.url)
             return
         }
-        store?.store(
+        _ = store?.store(
             response,
             CachedURLResponse(
                 response: content.response, data: data, userInfo: content.userInfo, storagePolicy: content.storagePolicy
@@ -116,10 +131,12 @@ final class ManagedCache: Sendable {
         }
     }
 
+    /// Returns the identifier of the new entry; nil if the store has no identifiers, or keeps no entry.
+    ///
     /// - Parameter content: not evaluated without a store.
-    func store(_ response: StoredResponse, content: @autoclosure () -> CachedURLResponse) {
+    func store(_ response: StoredResponse, content: @autoclosure () -> CachedURLResponse) -> Int64? {
         interrupted.remove(response.url)
-        store?.store(response, content())
+        return store?.store(response, content())
     }
 
     func update(_ entry: CacheEntry, to response: StoredResponse) {

@@ -8,15 +8,20 @@ struct Answer: Sendable {
     let body: Data
     /// The body if it is in a file; then `body` is empty.
     var file: BodyFile?
+    /// The entry of the store that has the body.
+    var entry: Int64?
+    /// The digest of a body that was not read, because its objects were accepted.
+    var unreadDigest: UInt64?
     var freshUntil = Date.distantPast
     /// Whether the trace gets the freshness of the response as it is stored.
     var describesStored = false
 
     /// The answer after its response was stored; `kept` is nil if it was not.
-    func stored(as kept: StoredResponse?, rules: CacheRules, at now: Date) -> Answer {
+    func stored(as kept: KeptResponse?, rules: CacheRules, at now: Date) -> Answer {
         guard let kept else { return self }
         var answer = self
-        let outlook = rules.outlook(of: kept, at: now)
+        answer.entry = kept.entry
+        let outlook = rules.outlook(of: kept.response, at: now)
         answer.freshUntil = outlook.expiration
         if describesStored { answer.step.trace.describe(outlook.freshness) }
         return answer
@@ -37,23 +42,44 @@ struct Answer: Sendable {
             return .failure(.status(response, context))
         }
         var fetched = Fetched(body: body, response: head, freshUntil: freshUntil, trace: step.trace)
-        fetched.file = file
+        (fetched.file, fetched.entry, fetched.unreadDigest) = (file, entry, unreadDigest)
         fetched.isForThisLoadOnly = step.cacheRequest.isBoundToSession(
             by: head, maySendCookies: step.request.httpShouldHandleCookies)
         return .success(fetched)
     }
 }
 
+/// A response as it is stored.
+struct KeptResponse: Sendable {
+    let response: StoredResponse
+    /// The identifier of its entry; nil if it is not known.
+    let entry: Int64?
+}
+
 // The last stage: a stored response becomes the answer, and an answer goes to the caller or leads to the next request.
 extension ManagedFetch {
     /// The answer from a stored response; nil if its body is gone.
     func answer(from selection: Selection, of step: FetchStep) -> Answer? {
-        guard let body = bytes(for: selection, of: step) else { return nil }
+        let entry = step.entries[selection.index]
+        let unread = acceptedSource(for: selection, of: step)
+        guard let body = unread == nil ? bytes(for: selection, of: step) : .data(Data()) else { return nil }
         var step = step
         step.trace.describe(selection, source: selection.isStaleAllowed ? .stale : .cache)
-        return answer(
-            step, with: selection, of: step.entries[selection.index].response, body: body,
-            freshUntil: freshUntil(selection, of: step))
+        var answer = answer(
+            step, with: selection, of: entry.response, body: body, freshUntil: freshUntil(selection, of: step))
+        (answer.entry, answer.unreadDigest) = (entry.storedID, unread?.digest)
+        if let unread { answer.step.trace.bytesSaved = unread.bodySize }
+        return answer
+    }
+
+    /// The body that need not be read, because the objects made from it are accepted; nil if it must be read.
+    private func acceptedSource(for selection: Selection, of step: FetchStep) -> DerivedSource? {
+        guard options.takesObjects, selection.answer == .stored, step.cacheRequest.method != "HEAD",
+            step.entries[selection.index].response.status == 200,
+            let offer = cache.offer(of: step.entries[selection.index])
+        else { return nil }
+        report(.offered(offer))
+        return offer.isAccepted ? offer.source : nil
     }
 
     /// The answer from a stored response whose trace is complete.

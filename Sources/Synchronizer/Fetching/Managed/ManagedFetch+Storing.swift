@@ -4,7 +4,7 @@ import HTTPCaching
 // The fourth stage: what is stored of a response. The session's delegate decides first; then the rules check its decision.
 extension ManagedFetch {
     /// The response as it is stored, if it is; and whether it is, if a server has answered.
-    typealias Kept = @Sendable (StoredResponse?, ResponseStoring?) -> Void
+    typealias Kept = @Sendable (KeptResponse?, ResponseStoring?) -> Void
 
     /// Notes what became of a response, for its trace, the next load's, and the observer.
     func note(_ storing: ResponseStoring?, in step: inout FetchStep) {
@@ -60,16 +60,19 @@ extension ManagedFetch {
             }
             let superseded = superseded(by: stored, of: exchange)
             let size = max(decision.size(of: body), file?.count ?? 0)
+            var id: Int64?
             let isKept = change(after: exchange, bytes: size) {
                 superseded.forEach(cache.remove)
                 let content = decision.content(of: exchange.step.url, body: body)
                 if let file, content.data.isEmpty {
                     cache.store(stored, content: content, file: file)
                 } else {
-                    cache.store(stored, content: content)
+                    id = cache.store(stored, content: content)
                 }
             }
-            done(isKept ? stored : nil, isKept ? storing(size) : .notStored(.invalidated))
+            done(
+                isKept ? KeptResponse(response: stored, entry: id) : nil,
+                isKept ? storing(size) : .notStored(.invalidated))
         }
     }
 
@@ -97,12 +100,15 @@ extension ManagedFetch {
                 stored.selectingFields = CacheRules.selectingFields(of: request, for: stored.fields)
             }
             let content = decision.content(of: exchange.step.url, body: body)
+            var id = entry.storedID
             let isKept = change(after: exchange, bytes: content.data.count) { [stored] in
                 if content.data == body { return cache.update(entry, to: stored) }
                 if stored.selectingFields != entry.response.selectingFields { cache.remove(entry) }
-                cache.store(stored, content: content)
+                id = cache.store(stored, content: content)
             }
-            done(isKept ? stored : nil, isKept ? storing(content.data.count) : .notStored(.invalidated))
+            done(
+                isKept ? KeptResponse(response: stored, entry: id) : nil,
+                isKept ? storing(content.data.count) : .notStored(.invalidated))
         }
     }
 

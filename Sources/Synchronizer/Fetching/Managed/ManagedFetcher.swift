@@ -24,6 +24,10 @@ package final class ManagedFetcher: Fetching {
 
     package func sessionCookies(for request: URLRequest) -> String? { context.transport.sessionCookies(for: request) }
 
+    package func keepObject(_ data: Data, as name: String, of source: DerivedSource) {
+        context.cache.keepObject(data, as: name, of: source)
+    }
+
     package func removeStored(for request: URLRequest) {
         if let key = request.cacheKey { context.cache.removeEntries(for: key) }
     }

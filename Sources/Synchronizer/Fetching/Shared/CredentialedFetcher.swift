@@ -22,6 +22,10 @@ final class CredentialedFetcher: Fetching {
 
     func sessionCookies(for request: URLRequest) -> String? { base.sessionCookies(for: credentialed(request)) }
 
+    func keepObject(_ data: Data, as name: String, of source: DerivedSource) {
+        base.keepObject(data, as: name, of: source)
+    }
+
     func removeStoredSoon(for requests: [URLRequest]) { base.removeStoredSoon(for: requests.map(credentialed)) }
 
     func removeStored(for request: URLRequest) { base.removeStored(for: credentialed(request)) }

@@ -13,6 +13,9 @@ package protocol Fetching: Sendable {
     /// disk.
     func sessionCookies(for request: URLRequest) -> String?
 
+    /// Keeps an object next to the stored body that it was made from. Blocks on the disk.
+    func keepObject(_ data: Data, as name: String, of source: DerivedSource)
+
     /// Removes the entries for a request. Blocks on the disk.
     func removeStored(for request: URLRequest)
 
@@ -25,6 +28,8 @@ package protocol Fetching: Sendable {
 
 extension Fetching {
     package func sessionCookies(for request: URLRequest) -> String? { nil }
+
+    package func keepObject(_ data: Data, as name: String, of source: DerivedSource) {}
 
     package func removeStoredSoon(for requests: [URLRequest]) {
         DispatchQueue.global(qos: .userInitiated).async { requests.forEach(removeStored) }
@@ -59,6 +64,8 @@ package struct FetchOptions: Hashable, Sendable {
     package var skipsLookup = false
     /// Set if the body goes to a file instead of memory.
     package var file: FileTarget?
+    /// Whether objects that are stored next to a response may replace its body: see ``FetchEvent/offered(_:)``.
+    package var takesObjects = false
 
     package init(
         maximumBodySize: Int, awaitsRefresh: Bool = false, sessionCookies: String? = nil, file: FileTarget? = nil,
@@ -79,6 +86,8 @@ package enum FetchEvent: Sendable {
     case redirected(to: URL)
     /// The head of the response whose body arrives from the network now, and the length of that body if known.
     case response(ResponseHead, expectedBytes: Int?)
+    /// A stored response answers, and its body has not been read. Reported if ``FetchOptions/takesObjects``.
+    case offered(StoredOffer)
     /// The body continues after this many bytes, which arrived earlier; the expected length is nil if it is not known.
     case resumed(after: Int, expectedBytes: Int?)
     case received(Data)
@@ -103,6 +112,10 @@ package struct Fetched: Sendable {
     package var body: Data
     /// The body if it is in a file; then ``body`` is empty.
     package var file: BodyFile?
+    /// The entry of the store that has the body; nil if it is not stored.
+    package var entry: Int64?
+    /// The digest of a body that was not read, because its objects were accepted; then ``body`` is empty.
+    package var unreadDigest: UInt64?
     package var response: ResponseHead
     /// The time until which an object made from the response may be used; `.distantPast` if each use needs a decision.
     package var freshUntil: Date

@@ -134,6 +134,11 @@ final class LoadJob: Sendable {
         return { previewer.preview(of: $0) }
     }
 
+    /// How its objects are stored next to responses; nil if they are not.
+    var derivedCoding: DerivedCoding? { (resource as? any DerivedResource).flatMap { Self.coding(of: $0) } }
+
+    private static func coding<R: DerivedResource>(of resource: R) -> DerivedCoding? { DerivedCoding(resource) }
+
     /// Whether the resource has previews of the body while it arrives.
     var hasPreviews: Bool { resource is any ProgressiveResource }
 

@@ -18,6 +18,8 @@ extension Loader {
     private func start(
         _ id: Machine.DownloadID, job: LoadJob, options: FetchOptions, handle: FetchHandle
     ) {
+        var options = options
+        options.takesObjects = derivedObjects != nil && job.derivedCoding != nil
         handle.started(
             fetcher.fetch(job.request, options: options) { event in
                 self.receive(event, of: id, handle: handle)
@@ -33,6 +35,7 @@ extension Loader {
         case .response(let head, let expected):
             informWatchers(of: id, handle, { $0.begin(head) }) { $0.begin(received: 0, expected: expected) }
             if isObserved { updateDownload(id, of: handle) { $0.note(id, .response(head.urlResponse)) } }
+        case .offered(let offer): takeObjects(offer, of: id, handle: handle)
         case .resumed(let start, let expected):
             informWatchers(of: id, handle, { $0.goOn(after: start) }) {
                 $0.begin(received: start, expected: expected)

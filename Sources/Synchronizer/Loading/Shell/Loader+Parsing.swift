@@ -9,6 +9,7 @@ extension Loader {
         let mayBeKept = state.withLock { $0.downloads[parse.download]?.isInvalidated == false }
         let result = result(of: parse, from: fetched)
         if mayBeKept, let key, case .success(let loaded) = result { memory.remember(key, loaded) }
+        if mayBeKept, case .success(let loaded) = result { keepObject(loaded, of: parse, from: fetched) }
         let isInvalidated = update { state in
             state.note(result, of: id)
             state.ended = (id, result)
@@ -26,6 +27,7 @@ extension Loader {
                 url: request.url, trace: fetched.trace, head: fetched.response,
                 body: fetched.file == nil ? fetched.body : nil)
         }
+        if let derived = parse.derived { return .success(loaded(derived.value, from: fetched)) }
         guard fetched.storedBytes.count > 0 || parse.job.acceptsEmptyBody else { return .failure(.noData(context())) }
         do {
             return .success(try reusedObject(for: parse, from: fetched) ?? parsed(parse, of: fetched))

@@ -40,6 +40,8 @@ extension Loader {
         /// The parse of the body while it arrives.
         var stream: StreamRun?
         var stored = StoredCopy.unwanted
+        /// The object, if it was stored next to the response, so that nothing needs to be parsed.
+        var derived: Boxed<Derived>?
         var isPrefetched = false
     }
 
@@ -116,6 +118,7 @@ extension Loader.State {
         drop(parse.job)
         if let previews = parse.previews { dropped.append(previews) }
         if let stream = parse.stream { dropped.append(stream) }
+        if let derived = parse.derived { dropped.append(derived) }
         switch parse.stored {
         case .read(let fetched): dropped.append(fetched)
         case .reported(let shown): dropped.append(shown)

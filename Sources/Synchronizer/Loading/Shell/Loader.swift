@@ -34,14 +34,17 @@ final class Loader: Sendable {
     private let gracePeriod: TimeInterval
     let timeLimit: TimeInterval
     let previewInterval: TimeInterval
+    let derivedObjects: DerivedObjects?
     let state: Locked<State>
     let lookups = DispatchQueue(label: "Synchronizer.lookups", qos: .userInitiated, attributes: .concurrent)
+    let storing = DispatchQueue(label: "Synchronizer.storing", qos: .utility)
     let parses = DispatchQueue(label: "Synchronizer.parses", qos: .parsing, attributes: .concurrent)
 
     init(
         fetcher: any Fetching, time: any TimeSource, limits: Machine.Limits, newestFirst: Bool,
         gracePeriod: TimeInterval,
-        retry: RetryPolicy, timeLimit: TimeInterval, previewInterval: TimeInterval = 0.25, memory: Memory,
+        retry: RetryPolicy, timeLimit: TimeInterval, previewInterval: TimeInterval = 0.25,
+        derivedObjects: DerivedObjects? = nil, memory: Memory,
         hooks: RequestHooks? = nil, observer: (any SynchronizerObserver)? = nil
     ) {
         self.fetcher = fetcher
@@ -51,6 +54,7 @@ final class Loader: Sendable {
         self.hooks = hooks
         self.timeLimit = timeLimit
         self.previewInterval = previewInterval
+        self.derivedObjects = derivedObjects
         self.observer = observer
         isObserved = observer != nil
         state = Locked(
@@ -218,7 +222,8 @@ final class Loader: Sendable {
             _ = time.schedule(after: delay) { [weak self, time] in self?.update { $0.failOverdue(at: time.now) } }
         case .backOff(let id, let delay):
             _ = time.schedule(after: delay) { self.update { $0.machine.backOffEnded(id) } }
-        case .parse(let id, let parse, let fetched) where parse.job.parsesQuickly && thread != .caller:
+        case .parse(let id, let parse, let fetched)
+        where (parse.job.parsesQuickly || parse.derived != nil) && thread != .caller:
             self.parse(id, parse: parse, of: fetched.value)
         case .parse(let id, let parse, let fetched):
             parses.async { self.parse(id, parse: parse, of: fetched.value) }

@@ -1,0 +1,71 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+
+/// A stored body from which objects are made.
+package struct DerivedSource: Hashable, Sendable {
+    /// The entry that has the body. An entry with other bytes has another identifier.
+    package let entry: Int64
+    /// The checksum of the body.
+    package let digest: UInt64
+    /// The length of the body, in bytes.
+    package let bodySize: Int
+
+    package init(entry: Int64, digest: UInt64, bodySize: Int) {
+        self.entry = entry
+        self.digest = digest
+        self.bodySize = bodySize
+    }
+}
+
+/// A store that keeps encoded objects next to the bodies that they were made from, as Fetching sees it. All calls may wait
+/// for the disk.
+package protocol DerivedObjectStore: ResponseStore {
+    /// An object that was made from a body; nil if there is none, or it is corrupt.
+    ///
+    /// - Parameter name: names what the object is, and how it is encoded.
+    func derivedObject(_ name: String, of source: DerivedSource) -> Data?
+
+    /// Keeps an object until the entry of its source is removed, or the object itself is evicted.
+    func keepDerivedObject(_ data: Data, as name: String, of source: DerivedSource)
+}
+
+extension SQLiteURLCache: DerivedObjectStore {
+    package func derivedObject(_ name: String, of source: DerivedSource) -> Data? {
+        cache.derivedObject(name, of: source)
+    }
+
+    package func keepDerivedObject(_ data: Data, as name: String, of source: DerivedSource) {
+        cache.keepDerivedObject(data, as: name, of: source)
+    }
+}
+
+extension ResponseCache {
+    fileprivate func derivedObject(_ name: String, of source: DerivedSource) -> Data? {
+        let wanted = DerivedEntry.record(name, from: source.entry, digest: source.digest, at: time.now).response
+        let variant = wanted.variantKey
+        let isWanted = { (row: StoredRow) in row.variant == variant }
+        guard let row = rows(of: wanted.url, wanting: isWanted).first(where: isWanted),
+            row.record.decoded?.response.method == wanted.method
+        else { return nil }
+        let place = row.bodyChecksum.map { StoredBody(length: row.bodySize, checksum: $0) }
+        guard let data = row.body ?? body(of: row.id, url: wanted.url, known: place, variant: { variant }) else {
+            return nil
+        }
+        noteUse(of: row.id)
+        return data
+    }
+
+    fileprivate func keepDerivedObject(_ data: Data, as name: String, of source: DerivedSource) {
+        guard state.withLock({ $0.diskCapacity > 0 && !$0.disk.hasFailed }) else { return }
+        let record = DerivedEntry.record(name, from: source.entry, digest: source.digest, at: time.now)
+        let (url, id) = (record.response.url, MonotonicID.next())
+        change(
+            .store(
+                StoredRow(
+                    id: id, url: url, urlKey: Checksum64.of(url), revision: id, stored: time.now.milliseconds,
+                    record: EncodedRecord(record), variant: record.response.variantKey, bodySize: data.count, body: data
+                )
+            ))
+    }
+}

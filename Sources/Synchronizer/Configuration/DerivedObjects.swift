@@ -1,0 +1,22 @@
+import Foundation
+
+/// Which parsed objects are stored next to the response that they were made from: see ``DerivedResource``.
+public struct DerivedObjects: Hashable, Sendable {
+    /// The shortest time that a parse takes whose object is stored, in seconds. By default a millisecond, which is ten times
+    /// what it takes to load a stored object (`Documentation/Benchmarks.md`).
+    public var minimumParseTime: TimeInterval = 0.001
+
+    /// The largest size of a stored object, as a share of the size of its body. By default 1: reading the object is never
+    /// more than reading the body.
+    public var maximumShare = 1.0
+
+    /// The largest size of a stored object, in bytes, encoded and in memory. By default 1 MB: an image of 512 × 512 pixels.
+    public var maximumSize = 1 << 20
+
+    /// Creates the default.
+    public init() {}
+
+    func accepts(_ data: Data, from bodySize: Int) -> Bool {
+        data.count <= maximumSize && Double(data.count) <= maximumShare * Double(bodySize)
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+// Objects that are stored next to the response that they were made from.
+extension Loader {
+    /// An object that was decoded instead of parsed, or that memory has.
+    struct Derived: Sendable {
+        let object: any Sendable
+        let cost: Int
+        let run: LoadedObject.Run
+        /// Seconds that the decoding took.
+        let time: TimeInterval
+    }
+
+    /// Takes the objects of a stored response if they are all that its subscribers need. No load joins any more, because
+    /// there will be no body for it.
+    func takeObjects(_ offer: StoredOffer, of id: Machine.DownloadID, handle: FetchHandle) {
+        let parses = state.withLock { state in
+            state.isCurrent(handle, of: id)
+                ? state.machine.parses(of: id).compactMap { id in state.parses[id].map { (id, $0) } } : []
+        }
+        var found: [Machine.ParseID: Derived] = [:]
+        for (parse, record) in parses {
+            guard let object = derived(for: record, from: offer) else { return }
+            found[parse] = object
+        }
+        let isTaken = state.withLock { state in
+            guard state.isCurrent(handle, of: id), Set(state.machine.parses(of: id)) == Set(found.keys) else {
+                return false
+            }
+            for (parse, object) in found { state.parses[parse]?.derived = Boxed(object) }
+            state.machine.closeToOthers(id)
+            return true
+        }
+        if isTaken { offer.accept() }
+    }
+
+    private func derived(for parse: ParseRecord, from offer: StoredOffer) -> Derived? {
+        let begin = time.now
+        if let key = parse.job.memoryKey, let old = memory.recall(key), old.bodyDigest == offer.source.digest {
+            return Derived(object: old.object, cost: old.cost, run: old.run, time: 0)
+        }
+        guard let coding = parse.job.derivedCoding, let data = offer.object(coding.name),
+            let decoded = try? coding.decode(data, offer.source.bodySize)
+        else { return nil }
+        return Derived(
+            object: decoded.object, cost: decoded.cost, run: LoadedObject.Run(isPrefetched: parse.isPrefetched),
+            time: max(0, time.now.timeIntervalSince(begin)))
+    }
+
+    /// The result of a load whose object was derived.
+    func loaded(_ derived: Derived, from fetched: Fetched) -> LoadedObject {
+        var trace = fetched.trace
+        trace.parse = derived.time
+        trace.isDerived = true
+        return LoadedObject(
+            object: derived.object, cost: derived.cost, run: derived.run, bodyDigest: fetched.bodyDigest,
+            head: fetched.response, freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly,
+            trace: trace)
+    }
+
+    /// Stores an object soon, if its parse took long and it is small. If its response has been removed by then, the store
+    /// refuses it.
+    func keepObject(_ loaded: LoadedObject, of parse: ParseRecord, from fetched: Fetched) {
+        guard let rules = derivedObjects, let entry = fetched.entry, fetched.response.status == 200,
+            !loaded.trace.isDerived, let time = loaded.trace.parse, time >= rules.minimumParseTime,
+            let digest = loaded.bodyDigest, loaded.cost <= rules.maximumSize, let coding = parse.job.derivedCoding
+        else { return }
+        let source = DerivedSource(entry: entry, digest: digest, bodySize: fetched.body.count)
+        storing.async { [fetcher, object = loaded.object] in
+            guard let data = try? coding.encode(object), rules.accepts(data, from: source.bodySize) else { return }
+            fetcher.keepObject(data, as: coding.name, of: source)
+        }
+    }
+}

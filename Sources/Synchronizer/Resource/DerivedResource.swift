@@ -1,0 +1,51 @@
+public import Foundation
+
+/// A resource whose parsed object can be stored next to its response, so that a later launch does not parse again.
+///
+/// ```swift
+/// extension Thumbnail: DerivedResource {
+///     static let encodingVersion = "1"
+///     func encode(_ object: Picture) throws -> Data? { object.bytes }
+///     func decode(_ data: Data) throws -> Picture { try Picture(bytes: data) }
+/// }
+/// ```
+///
+/// An object is stored if its parse took long and it is small: ``Synchronizer/Configuration/derivedObjects`` says what that
+/// means. It belongs to the bytes that it was made from. A load whose response is fresh then reads the object instead of
+/// the body. A confirmation by the server (304) keeps it; it goes when the response goes, or gets another body. It is evicted
+/// like a response.
+///
+/// Objects are stored in managed mode by caches of this package, such as `SQLiteURLCache`, and on the disk only. A variant
+/// that names an object (``ResourceVariant/init(_:identity:)``) means nothing to the next launch, so nothing is stored for it.
+public protocol DerivedResource: Resource {
+    /// Names the encoding and what the object contains. Change it whenever ``Resource/parse``, ``encode(_:)`` or
+    /// ``decode(_:)`` changes: objects of other versions are not used.
+    static var encodingVersion: String { get }
+
+    /// Encodes an object, on a background thread after its subscribers got it. Nil, or an error, stores nothing.
+    func encode(_ object: ParsedObject) throws -> Data?
+
+    /// Decodes an object, on a background thread. It should take much less time than ``Resource/parse``. The bytes are those
+    /// that ``encode(_:)`` returned, for the same ``Resource/variant``. After an error the body is parsed.
+    func decode(_ data: Data) throws -> ParsedObject
+}
+
+/// The coding of a resource's objects, with its types erased.
+struct DerivedCoding: Sendable {
+    /// Names type, version and variant.
+    let name: String
+    let encode: @Sendable (any Sendable) throws -> Data?
+    /// Returns the object, and its size in memory in bytes.
+    let decode: @Sendable (_ data: Data, _ bodySize: Int) throws -> (object: any Sendable, cost: Int)
+
+    /// Nil if its variant has no name.
+    init?<R: DerivedResource>(_ resource: R) {
+        guard let variant = resource.variant.persistentName else { return nil }
+        name = "\(String(reflecting: R.self)) \(R.encodingVersion) \(variant)"
+        encode = { try ($0 as? R.ParsedObject).flatMap(resource.encode) }
+        decode = { data, bodySize in
+            let object = try resource.decode(data)
+            return (object, resource.cost(of: object, size: bodySize))
+        }
+    }
+}
