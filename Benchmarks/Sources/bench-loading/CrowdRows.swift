@@ -13,25 +13,47 @@ struct CrowdRows {
         var (ours, theirs): ([Double], [Double]) = ([], [])
         for _ in 0..<10 {
             ours.append(try await round())
-            theirs.append(Self.roundByHand())
+            theirs.append(Self.roundByHand(URL(string: "http://127.0.0.1:8080/")!))
         }
         return Comparison(ours, theirs)
     }
 
-    /// What one would do by hand: all join a list under a lock, and each is answered on the queue.
-    private static func roundByHand() -> Double {
-        let (lock, queue, done) = (NSLock(), DispatchQueue(label: "answers"), DispatchSemaphore(value: 0))
-        var waiting: [@Sendable (Data) -> Void] = []
+    /// What one would do by hand: equal requests join one list under a lock, each caller gets a closure that leaves the list,
+    /// and each is answered on the queue.
+    private static func roundByHand(_ url: URL) -> Double {
+        let (loads, queue, done) = (JoinedLoads(), DispatchQueue(label: "answers"), DispatchSemaphore(value: 0))
         let answer = Data("answer".utf8)
+        var cancels: [@Sendable () -> Void] = []
+        cancels.reserveCapacity(count)
         let time = nanoseconds {
             for number in 0..<count {
-                lock.withLock { waiting.append { _ in if number == count - 1 { done.signal() } } }
+                cancels.append(loads.join(URLRequest(url: url)) { _ in if number == count - 1 { done.signal() } })
             }
-            let all = lock.withLock { waiting }
-            for subscriber in all { queue.async { subscriber(answer) } }
+            for subscriber in loads.end(URLRequest(url: url)) { queue.async { subscriber(answer) } }
             done.wait()
         }
         return time / Double(count)
+    }
+
+    /// The callers of each request.
+    private final class JoinedLoads: @unchecked Sendable {  // `waiting` is accessed under the lock only
+        private let lock = NSLock()
+        private var waiting: [URLRequest: [Int: @Sendable (Data) -> Void]] = [:]
+        private var last = 0
+
+        func join(_ request: URLRequest, _ handler: @escaping @Sendable (Data) -> Void) -> @Sendable () -> Void {
+            let number = lock.withLock {
+                last += 1
+                waiting[request, default: [:]][last] = handler
+                return last
+            }
+            return { [self] in lock.withLock { _ = waiting[request]?.removeValue(forKey: number) } }
+        }
+
+        func end(_ request: URLRequest) -> [@Sendable (Data) -> Void] {
+            let callers = lock.withLock { waiting.removeValue(forKey: request) ?? [:] }
+            return callers.sorted { $0.key < $1.key }.map(\.value)
+        }
     }
 
     private func round() async throws -> Double {

@@ -75,7 +75,7 @@ if report.isWanted("crowd") {
     report.add(
         Row(
             "10,000 subscribers of one load, each", try await CrowdRows().subscribers(), unit: .microseconds,
-            against: "a lock and a list of closures", .atMost(6)))
+            against: "a dictionary of requests and closures under a lock", .atMost(2)))
     let bytes = try CrowdRows().bytesForEach()
     report.add(Row("a waiting load, of 100,000", bytes, unit: "bytes", atMost: 1_024))
 }
