@@ -14,6 +14,7 @@ func fail(_ line: String) -> Never {
     exit(1)
 }
 
+ParentProcess.endWithIt()
 let arguments = CommandLine.arguments.dropFirst()
 switch arguments.first {
 case "table": say(HostileTable.markdown)

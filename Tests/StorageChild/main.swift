@@ -33,6 +33,7 @@ func cache(memory: Int, disk: Int) -> SQLiteURLCache {
     SQLiteURLCache(memoryCapacity: memory, diskCapacity: disk, directory: directory)
 }
 
+ParentProcess.endWithIt()
 switch arguments[1] {
 case "churn":  // SEED CAPACITY: until killed
     guard numbers.count == 2 else { fail("SEED CAPACITY") }

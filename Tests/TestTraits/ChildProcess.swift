@@ -43,6 +43,8 @@
         private func start() throws {
             process.standardOutput = output
             process.standardError = FileHandle.nullDevice
+            let own = ["SYNCHRONIZER_TESTS": "\(getpid())"]  // see `ParentProcess` of TestSupport
+            process.environment = ProcessInfo.processInfo.environment.merging(own) { $1 }
             try process.run()
             try? output.fileHandleForWriting.close()
         }
