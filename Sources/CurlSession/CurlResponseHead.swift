@@ -16,7 +16,7 @@ public struct CurlResponseHead: Sendable, Hashable {
         }
     }
 
-    /// The URL that was requested: that of the last redirect.
+    /// The URL of the last request: after redirects, the final target.
     public var url: URL
     /// The protocol version, such as `HTTP/1.1` or `HTTP/2`.
     public var version: String

@@ -53,7 +53,7 @@ extension HTTPCache {
     ///   - fields: the fields of the 304.
     ///   - answer: the answer of the decision ``Decision/validate(_:_:)``.
     ///   - candidates: those of the decision.
-    ///   - request: the request of the decision, without the fields that it has added.
+    ///   - request: the request of the decision, without the fields that the decision added.
     ///   - requestTime: when the validation was sent.
     ///   - responseTime: when the 304 arrived.
     public static func freshening(

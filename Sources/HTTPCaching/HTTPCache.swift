@@ -91,7 +91,7 @@ public struct HTTPCache: Hashable, Sendable {
         rules.freshness(of: response, at: now)
     }
 
-    /// What went wrong instead of a usable response.
+    /// Why there is no usable response.
     public enum Failure: Hashable, Sendable {
         /// The server could not be reached, or no complete response arrived.
         case unreachable
@@ -99,7 +99,7 @@ public struct HTTPCache: Hashable, Sendable {
         case status(Int)
     }
 
-    /// The answer to use after a failure: of a validation, or of a request with a fallback. Nil if the stored response must
+    /// The answer to use after a validation, or a request with a fallback, has failed. Nil if the stored response must
     /// not be used (RFC 9111 §4.2.4, RFC 5861 §4).
     public func fallback(
         to answer: Answer, of response: StoredResponse, for request: CacheRequest, after failure: Failure, at now: Date

@@ -94,7 +94,7 @@ extension ImageResource: DerivedResource {
     }
 }
 
-/// ``ImageResource/ImageResource`` under a name that nothing of Apple's has.
+/// ``ImageResource/ImageResource`` under a name that no framework of Apple's uses.
 ///
 /// SwiftUI and UIKit bring another `ImageResource` into scope, for images of asset catalogues. In a file that imports both,
 /// use this name, or add `import struct ImageResource.ImageResource`.

@@ -11,7 +11,7 @@ import SynchronizerSupport
 ///
 /// On Apple's systems a plain `URLSession` can use it, too, as `URLSessionConfiguration.urlCache`. On Linux do not give it to
 /// a `URLSession`: Foundation's (Swift 6.3.1) stores nothing, and a session with a cache can end the process when a task is
-/// cancelled (`Documentation/Linux.md`).
+/// cancelled.
 ///
 /// A response is found by its full URL without fragment, its method, and the request fields that its `Vary` names
 /// (RFC 9111 §4.1). All variants are kept. Answers to requests with a body, partial responses (status 206) and `Vary: *` are
@@ -29,8 +29,8 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
     /// - Parameters:
     ///   - memoryCapacity: the bytes of bodies and fields to keep in memory; 0 for none.
     ///   - diskCapacity: the bytes that all files may take on the disk. Below about 200 KB little is left for responses.
-    ///     With 0 the cache is in memory only: it neither reads nor writes the directory, but what you remove from the cache
-    ///     is removed from the directory, too.
+    ///     With 0 the cache is in memory only: the directory is not used, except that what you remove from the cache is
+    ///     removed there, too.
     ///   - directory: the directory of the files, which only its owner can read. nil for a directory of this user and
     ///     program: `$XDG_CACHE_HOME` or `~/.cache` on Linux, Caches on Apple's systems, then the program's name and
     ///     `SQLiteURLCache`. A directory that another user owns or can write is refused.
@@ -95,7 +95,8 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
         return made
     }
 
-    /// Stores a response according to its storage policy. It replaces the response to the same kind of request.
+    /// Stores a response according to its storage policy. It replaces the response with the same URL, method and
+    /// selecting fields.
     ///
     /// Memory keeps all of its `userInfo`, the disk only property lists whose keys are strings.
     public override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {

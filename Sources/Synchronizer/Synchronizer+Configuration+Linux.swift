@@ -9,7 +9,7 @@
         /// Nil: no session on Linux stores responses.
         func makeNativeFetcher(_ session: URLSessionConfiguration, _ network: NetworkSwitch) -> (any Fetching)? { nil }
 
-        /// One SQLite file for the program and its user, of at most 200 MB; all synchronizers share it by default.
+        /// A ``SQLiteURLCache`` for the program and its user, of at most 200 MB; all synchronizers share it by default.
         public static let defaultURLCache: URLCache = SQLiteURLCache(
             memoryCapacity: 20 << 20, diskCapacity: 200 << 20)
     }

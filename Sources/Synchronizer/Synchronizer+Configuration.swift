@@ -41,8 +41,8 @@ extension Synchronizer {
         /// error, unchanged. Cancelling the load cancels the task of the call, and does not wait for it. If
         /// ``Synchronizer/removeAll()`` is called meanwhile, the request is prepared once more, for the next user.
         ///
-        /// Because keys are not known before, no load is answered before it returns, and
-        /// ``Synchronizer/cachedObject(for:)`` is nil. If recycled cells must not flicker, put the header into the requests of
+        /// Keys depend on its result, so no load is answered before it returns, and ``Synchronizer/cachedObject(for:)``
+        /// is nil. If recycled cells must not flicker, put the header into the requests of
         /// your resources instead. Loads that the hook starts itself run no hooks.
         public var prepare: (@Sendable (_ request: URLRequest) async throws -> URLRequest)?
 
@@ -90,8 +90,8 @@ extension Synchronizer {
         /// Seconds after which a parsed object is evicted from memory, even if its response is still fresh.
         public var memoryAgeLimit: TimeInterval = .infinity
 
-        /// Which parsed objects are stored next to their responses, for resources that can be (``DerivedResource``), such as
-        /// `ImageResource`. Nil stores and uses none. Managed mode with a cache of this package only.
+        /// Which parsed objects of a ``DerivedResource``, such as `ImageResource`, are stored next to their responses. Nil
+        /// stores and uses none. Managed mode with a cache of this package only.
         public var derivedObjects: DerivedObjects? = DerivedObjects()
 
         /// The largest accepted body, in bytes; a larger one fails with ``SynchronizerError/tooLarge(limit:_:)``.

@@ -4,8 +4,8 @@ import HTTPCaching
 extension Synchronizer {
     /// The parsed object, if it is in memory and may be used. Never blocks, and never loads.
     ///
-    /// Nil with ``Configuration/prepare``: which object belongs to the request is known when the hook has returned, and that of
-    /// an earlier request may be another user's.
+    /// Nil with ``Configuration/prepare``: the request is unknown until the hook has returned, and the object of an earlier
+    /// request may be another user's.
     public func cachedObject<R: Resource>(for resource: R) -> R.ParsedObject? {
         guard let known = recall(resource, identity: identity(of: resource)) else { return nil }
         return try? known.object(of: R.self)
@@ -59,11 +59,11 @@ extension Synchronizer {
 
     /// Removes a resource's object from memory and its response from the cache: later loads ask the server.
     ///
-    /// The target of a redirect is removed too, if an object in memory knows it. A load in flight continues for its subscribers;
-    /// no load joins it any more, and its response is not kept. Never blocks.
+    /// The target of a redirect is removed too, if the object in memory came through it. A load in flight continues for its
+    /// subscribers; no load joins it any more, and its response is not kept. Never blocks.
     ///
-    /// With ``Configuration/prepare``, all this holds for the URL of the resource at once. If the hook changes the URL, it holds
-    /// for the other URL when the hook has returned.
+    /// With ``Configuration/prepare``, the resource's own URL is invalidated at once. If the hook changes the URL, the other
+    /// URL is invalidated when the hook has returned.
     public func invalidate<R: Resource>(_ resource: R) {
         let request = identity(of: resource).request
         invalidate(request)

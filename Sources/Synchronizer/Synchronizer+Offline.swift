@@ -9,7 +9,7 @@ extension Synchronizer {
     ///
     /// Setting it to true ends the transfers in flight, and loads that wait for the network or for a retry stop waiting. All of
     /// them are answered like new loads. A request with an unsafe method fails, although the server may have received it.
-    /// Setting it to false has an effect on later loads.
+    /// Setting it to false affects only later loads.
     ///
     /// A hook of yours, such as ``Configuration/prepare``, is called as usual, and should look here before it uses the network.
     public var isOffline: Bool {

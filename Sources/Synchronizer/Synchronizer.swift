@@ -1,6 +1,6 @@
 import Foundation
 
-/// Loads resources over HTTP through the platform's own `URLCache`: images, JSON, or anything that can be parsed from bytes.
+/// Loads resources over HTTP, and caches them in a `URLCache`: images, JSON, or anything that can be parsed from bytes.
 ///
 /// ```swift
 /// let synchronizer = Synchronizer(cacheTime: 24 * 60 * 60)

@@ -6,7 +6,7 @@ public struct ImageColor: Hashable, Sendable {
     /// The channels, from 0 to 1. The colours are not multiplied with alpha.
     public let red, green, blue, alpha: CGFloat
 
-    /// Creates a colour from channels from 0 to 1. Other values are limited to them.
+    /// Creates a colour from channels from 0 to 1. Other values are clamped.
     public init(red: CGFloat, green: CGFloat, blue: CGFloat, alpha: CGFloat = 1) {
         (self.red, self.green, self.blue, self.alpha) = (red.inUnit, green.inUnit, blue.inUnit, alpha.inUnit)
     }

@@ -42,7 +42,7 @@ extension ImageDisplay {
     ///   - failureImage: Shown if the load fails; nil leaves the placeholder.
     ///   - sizing: The size at which the image is decoded; nil takes the view's size, as far as its layout is known.
     ///   - processing: What happens to the decoded image, in this order, such as `[.cropToFill, .roundedCorners(12)]`.
-    ///   - transition: How an image appears that was not in memory.
+    ///   - transition: How an image that was not in memory appears.
     ///   - showsPreviews: Whether to show previews: the stored image at once, even if it is stale, or otherwise the part
     ///     that has arrived, if the format allows it. Previews cost decodes.
     ///   - synchronizer: The synchronizer that loads.
@@ -104,7 +104,7 @@ public final class ImageLoads {
     /// Whether a load is starting. What arrives then was in memory.
     private var isStarting = false
 
-    /// Nil until the first load.
+    /// Creates the loads of one view.
     public nonisolated init() {}
 
     func load(

@@ -2,7 +2,7 @@
     public import Synchronizer
     public import UIKit
 
-    /// Prefetches what a collection view or a table view is about to show, and cancels what it is not.
+    /// Prefetches what a collection view or a table view is about to show, and cancels what it no longer needs.
     ///
     /// ```swift
     /// prefetcher = ListPrefetcher { path in ImageResource(url: photos[path.item].url, maxPixelSize: 400) }

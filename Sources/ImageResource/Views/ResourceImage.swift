@@ -28,7 +28,7 @@
         ///
         /// - Parameters:
         ///   - resource: The image; nil shows the phase `empty`.
-        ///   - transition: How an image appears that was not in memory. `.fade` replaces the transaction by an animation.
+        ///   - transition: How an image that was not in memory appears. `.fade` replaces the transaction by an animation.
         ///   - showsPreviews: Whether to show previews in the phase `success`: the stored image at once, even if it is
         ///     stale, or otherwise the part that has arrived, if the format allows it. Previews cost decodes.
         ///   - synchronizer: The synchronizer that loads; nil for that of the environment. Another one loads again.
@@ -102,7 +102,7 @@
         ///   - url: The image's URL; nil shows the phase `empty`.
         ///   - sizing: The size at which the image is decoded. Its `scale` is that of the image.
         ///   - processing: What happens to the decoded image, in this order, such as `[.cropToFill(size), .circle]`.
-        ///   - transition: How an image appears that was not in memory. `.fade` replaces the transaction by an animation.
+        ///   - transition: How an image that was not in memory appears. `.fade` replaces the transaction by an animation.
         ///   - showsPreviews: Whether to show previews in the phase `success`: the stored image at once, even if it is
         ///     stale, or otherwise the part that has arrived, if the format allows it. Previews cost decodes.
         ///   - synchronizer: The synchronizer that loads; nil for that of the environment. Another one loads again.

@@ -2,7 +2,7 @@ import Foundation
 
 /// Which parsed objects are stored next to the response that they were made from: see ``DerivedResource``.
 public struct DerivedObjects: Hashable, Sendable {
-    /// The shortest time that a parse takes whose object is stored, in seconds. By default a millisecond, which is ten times
+    /// Only objects whose parse takes at least this many seconds are stored. By default a millisecond, which is ten times
     /// what it takes to load a stored object (`Documentation/Benchmarks.md`).
     public var minimumParseTime: TimeInterval = 0.001
 

@@ -84,7 +84,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
 
     private var events: (any SessionEventRouter)? { router.withLock { $0.router } }
 
-    /// Forwards the response to the load of the task. An override must call `super`; so must those of the methods below.
+    /// Forwards the response to the load of the task. Overrides of this method and of those below must call `super`.
     open func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPCaching
 
-/// Says that a request with a body only asks for something, and which other requests ask for the same: a GraphQL query sent by
-/// `POST`.
+/// Says that a request with a body, such as a GraphQL query sent by `POST`, only asks for something. Equal keys ask for the
+/// same.
 ///
 /// ```swift
 /// let query = try JSONResource<Feed>(url: url, body: FeedQuery(first: 20), cacheKey: .body)
@@ -15,12 +15,13 @@ public struct CacheKey: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// Nil for the body.
     private let name: String?
 
-    /// The request's body and its `Content-Type` are the key. A body stream has none.
+    /// The key is the body with its `Content-Type` and `Content-Encoding`. A body stream has no key.
     public static let body = CacheKey(name: nil)
 
     private init(name: String?) { self.name = name }
 
-    /// Creates a key of your own, such as the name of a query and its variables. It must differ where responses may.
+    /// Creates a key of your own, such as the name of a query and its variables. Keys must differ if responses may
+    /// differ.
     public init(_ name: String) { self.init(name: name) }
 
     /// Creates a key of your own.

@@ -17,7 +17,8 @@ import HTTPCaching
 /// first, or a copy. Bodies that the cache does not take (of more than half its capacity) arrive in a hidden file beside the
 /// destination. That file stays if the rest can be requested later: load the same URL to the same destination to go on.
 ///
-/// The file has mode 0600. You may change it: the cache verifies its bytes with each use, so it loses them if your file was a link.
+/// The file has mode 0600. You may edit the file: if it is a link, the cache finds the change on the next use and drops its
+/// entry.
 public struct FileResource: Resource {
     /// Where the file goes.
     public let destination: URL

@@ -101,8 +101,8 @@ public struct ResourceVariant: Hashable, Sendable, ExpressibleByStringInterpolat
         self.init(name)
     }
 
-    /// Creates a variant with the object that parses. It equals variants with the same name and the same object, which it keeps
-    /// alive.
+    /// Creates a variant with an object that the parse uses, such as a decoder, and keeps that alive. It equals variants with
+    /// the same name and object.
     public init(_ name: String = "", identity object: any AnyObject & Sendable) {
         self.name = name
         self.object = Identity(object: object)

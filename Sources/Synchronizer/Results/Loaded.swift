@@ -17,8 +17,8 @@ public struct Loaded<Object> {
     /// Where the object came from.
     public var source: LoadSource { trace.source ?? .network }
 
-    /// The response from which the object was parsed, as the server sent it, without injected headers. (In native mode those that
-    /// a subclass of ``SessionDelegate`` injects stay.) An `HTTPURLResponse`, unless the URL was not an HTTP URL.
+    /// The response from which the object was parsed, as the server sent it, without injected headers. (In native mode, headers
+    /// that a subclass of ``SessionDelegate`` injects remain.) An `HTTPURLResponse`, unless the URL was not an HTTP URL.
     public var response: URLResponse { head.urlResponse }
 }
 

@@ -31,8 +31,7 @@ public enum ResponseStoring: Hashable, Sendable {
         case invalidated = "it was invalidated"
         /// The session obtained it with a credential that the request does not show.
         case personal = "the session answered a challenge"
-        /// The disk is full, or writing to it fails for another reason: the latest write failed. The cache's memory may have
-        /// the response.
+        /// The latest write failed: the disk is full, or there was another error. The cache's memory may have the response.
         case diskFailed = "the disk is full or does not work"
         /// Native mode: `URLSession` did not store it, or its delegate refused it.
         case session = "URLSession did not store it"

@@ -4,7 +4,7 @@ import HTTPCaching
 /// A response without its body, as an ``EmptyResource`` gives it. A `URLResponse` is created only when a caller reads it: on Linux, creating an
 /// `HTTPURLResponse` costs as much as reading 20 KB from the disk.
 public struct ResponseHead: Sendable {
-    /// The URL that was requested: that of the last redirect.
+    /// The URL of the last request: after redirects, the final target.
     public let url: URL?
     /// The status code; 200 for a response that isn't HTTP, such as that of a `file:` URL.
     public let status: Int
@@ -43,7 +43,7 @@ public struct ResponseHead: Sendable {
     /// The value of a field, whose name may be in any case; nil if there is none. Several lines are joined by commas.
     public func value(of field: String) -> String? { fields[field] }
 
-    /// The response as Foundation has it. Unless Foundation created it in the first place, each call creates another.
+    /// The response as a `URLResponse`. Each call creates another one, unless Foundation created the response.
     public var urlResponse: URLResponse {
         if let original { return original }
         let url = url ?? URL(fileURLWithPath: "/")
