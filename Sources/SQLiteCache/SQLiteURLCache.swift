@@ -14,7 +14,7 @@ import SynchronizerSupport
 /// cancelled.
 ///
 /// A response is found by its full URL without fragment, its method, and the request fields that its `Vary` names
-/// (RFC 9111 §4.1). All variants are kept. Answers to requests with a body, partial responses (status 206) and `Vary: *` are
+/// (RFC 9111 §4.1). 64 variants of a URL are kept. Answers to requests with a body, partial responses (status 206) and `Vary: *` are
 /// not stored. Each read verifies length and checksum of the body: a corrupt response is a miss.
 ///
 /// You can call every method on any thread. Storing and removing take effect at once, and return before the disk is

@@ -46,8 +46,8 @@ extension Synchronizer {
         /// your resources instead. Loads that the hook starts itself run no hooks.
         public var prepare: (@Sendable (_ request: URLRequest) async throws -> URLRequest)?
 
-        /// Returns the request to send instead of one that a server answered with 401 or a proxy with 407; nil if there is none,
-        /// and the response is the load's error.
+        /// Returns the request to send in place of one that was answered with 401, or by a proxy with 407. If it returns nil, the
+        /// load fails with that response.
         ///
         /// Called once for all loads that wait on the same origin and were refused with the same credentials (the headers with
         /// a word like `auth`, `token` or `key` in their name): each of them is sent again with the credentials that you set.

@@ -20,7 +20,7 @@ extension Synchronizer {
     /// Puts an object into memory, as if a load had parsed it: for previews, for tests, and for an object that you have already.
     ///
     /// Loads get it until its lifetime has passed, or it is evicted or invalidated; nothing is stored on the disk. It has no
-    /// effect if no object in memory answers the request, as with `POST` or a cache policy that asks the server. With
+    /// effect if memory never answers such a request: a `POST`, or one whose cache policy asks the server. With
     /// ``Configuration/prepare``, it is inserted when the hook has returned.
     ///
     /// - Parameters:

@@ -18,7 +18,7 @@ extension HostileCase {
     private static let badHosts: [HostileCase] = [
         "//a%20b/", "//%00/", "//a%00b/", "//a%2fb/", "//a%5cb/", "//a%23b/", "//a%3fb/", "//a%5b/", "//a b/", "//[/",
         "//[::1/", "//[::g]/", "//a:b/", "//:80:80/", "//<>/", "//a|b/",
-    ].map { redirect("Redirects to a host that is none", $0, .error(.badURL)) }
+    ].map { redirect("Redirects to an invalid host", $0, .error(.badURL)) }
 
     private static let badSchemes: [HostileCase] = [
         "file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "javascript:alert(1)", "data:,x",
@@ -30,7 +30,7 @@ extension HostileCase {
     private static let badTargets: [HostileCase] = [
         redirect("Redirects to a host that does not exist", "//a%25b/", .error(.cannotFindHost)),
         redirect("Redirects to a host that does not exist", "//%7f/", .error(.cannotFindHost)),
-        redirect("Redirects to a port that is none", "//127.0.0.1:99999/", .error(.badURL)),
+        redirect("Redirects to an invalid port", "//127.0.0.1:99999/", .error(.badURL)),
         redirect("Redirects to a port without a listener", "//127.0.0.1:1/", .error(.cannotConnectToHost)),
         HostileCase("Redirects to itself", "its URL", .error(.httpTooManyRedirects)) { _, path in .redirect(to: path) },
         HostileCase("Redirects to a new URL each time", .error(.httpTooManyRedirects)) { server, _ in
@@ -116,7 +116,7 @@ extension HostileCase {
         cookies("nothing in them", ["", "=", ";", "; ;", "=;=", "a", "=a"]),
         cookies("90 KB in one", ["a=" + String(repeating: "b", count: 90 << 10)]),
         cookies(
-            "dates that are none",
+            "invalid dates",
             [
                 "a=b; Expires=\(String(repeating: "9", count: 1_000))",
                 "a=b; Max-Age=-\(String(repeating: "9", count: 100))",

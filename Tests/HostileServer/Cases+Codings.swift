@@ -32,7 +32,7 @@ extension HostileCase {
             .script([.head("Content-Encoding: gzip")] + Compressed.gzip.bomb(gibibytes: 1) + [.close])
         },
         HostileCase(
-            "More codings than five, which are passed through", .response(status: 200, body: Compressed.gzip.sample)
+            "More than five codings, which are passed through", .response(status: 200, body: Compressed.gzip.sample)
         ) { _, _ in
             let codings = Array(repeating: "gzip", count: 100).joined(separator: ", ")
             return .script([
@@ -87,19 +87,19 @@ extension HostileCase {
 
     private static let brokenStreams: [HostileCase] = Compressed.allCases.map {
         let plain = Data("hello, this is plain text".utf8)
-        return coded("A body that is not what its coding says", $0.rawValue, $0.rawValue, plain, undecodable)
+        return coded("A body that does not match its coding", $0.rawValue, $0.rawValue, plain, undecodable)
     }
 
     private static let surplus: [HostileCase] = Compressed.allCases.map {
         let bytes = $0.sample + Data("surplus".utf8)
-        return coded("Bytes behind the end of a coded body", $0.rawValue, $0.rawValue, bytes, text)
+        return coded("Bytes after the end of a coded body", $0.rawValue, $0.rawValue, bytes, text)
     }
 
     private static let emptyMember = Data([31, 139, 8, 0, 0, 0, 0, 0, 0, 255, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0])
 
     private static let empty: [HostileCase] = [
         HostileCase(
-            "A coded body that decodes to nothing, without end", "behind its end",
+            "A coded body that decodes to nothing, without end", "after its end",
             .error(.dataLengthExceedsMaximum), .head("Content-Encoding: gzip"),
             .bytes(Compressed.gzip.sample + Data("surplus".utf8)), .again([.block], times: nil)),
         HostileCase(
@@ -116,7 +116,7 @@ extension HostileCase {
             "An unknown transfer coding, which is passed through", "in chunks", .hello,
             .head("Transfer-Encoding: exotic, chunked"), .text("5\r\nhello\r\n0\r\n\r\n")),
         HostileCase(
-            "A transfer coding that is undone", "gzip", text, .head("Transfer-Encoding: gzip"),
+            "A transfer coding that is decoded", "gzip", text, .head("Transfer-Encoding: gzip"),
             .bytes(Compressed.gzip.sample), .close),
     ]
 

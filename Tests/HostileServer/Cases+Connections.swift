@@ -26,7 +26,7 @@ extension HostileCase {
     }
 
     private static let silences = phases.map { phase, text in
-        HostileCase("Says nothing more", phase, .error(.timedOut), wait: .idleTimeout, .text(text), .hold)
+        HostileCase("Sends nothing more", phase, .error(.timedOut), wait: .idleTimeout, .text(text), .hold)
     }
 
     private static let others = [

@@ -15,7 +15,7 @@ extension HostileCase {
     private static let malformedLengths: [HostileCase] = [
         "-5", "+5", "5.0", "0x5", "five", "5 5", "5;", "5,6", "\u{FF15}",
     ].map {
-        length($0, "A length that is no number", .error(.badServerResponse))
+        length($0, "An invalid length", .error(.badServerResponse))
     }
 
     private static let hugeLengths: [HostileCase] = [
@@ -89,7 +89,7 @@ extension HostileCase {
             "A length beside chunks: the chunks count", "before", .hello,
             .head("Content-Length: 3", "Transfer-Encoding: chunked"), .text("5\r\nhello\r\n0\r\n\r\n")),
         HostileCase(
-            "A length beside chunks: the chunks count", "behind", .hello,
+            "A length beside chunks: the chunks count", "after", .hello,
             .head("Transfer-Encoding: chunked", "Content-Length: 300"), .text("5\r\nhello\r\n0\r\n\r\n")),
         HostileCase(
             "A length beyond 2^63 beside chunks", .error(.badServerResponse),
@@ -102,21 +102,21 @@ extension HostileCase {
     ]
     .map {
         chunked(
-            "A chunk size that is no number or too large", $0, .error(.networkConnectionLost),
+            "A chunk size that is invalid or too large", $0, .error(.networkConnectionLost),
             "\($0)\r\nhello\r\n0\r\n\r\n", .close)
     }
 
     private static let malformedChunks: [HostileCase] = [
         chunked(
-            "Chunks that are broken", "no line break after a chunk", .error(.networkConnectionLost),
+            "Broken chunks", "no line break after a chunk", .error(.networkConnectionLost),
             "5\r\nhello0\r\n\r\n"),
         chunked(
-            "Chunks that are broken", "a chunk longer than its size", .error(.networkConnectionLost),
+            "Broken chunks", "a chunk longer than its size", .error(.networkConnectionLost),
             "3\r\nhello\r\n0\r\n\r\n"),
         chunked(
-            "Chunks that are broken", "no last chunk", .error(.networkConnectionLost), "5\r\nhello\r\n", .close),
+            "Broken chunks", "no last chunk", .error(.networkConnectionLost), "5\r\nhello\r\n", .close),
         chunked(
-            "Chunks that are broken", "the last chunk without its end", .error(.networkConnectionLost),
+            "Broken chunks", "the last chunk without its end", .error(.networkConnectionLost),
             "5\r\nhello\r\n0\r\n", .close),
     ]
 

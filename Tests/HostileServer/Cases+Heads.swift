@@ -75,7 +75,7 @@ extension HostileCase {
         line("A malformed line, which is ignored", "no name", ": y"),
         line("A malformed line, which is ignored", "a blank before the colon", "X-Y : z"),
         line("A malformed line, which is ignored", "a name with a blank", "X Y: z"),
-        bytes("A malformed line, which is ignored", "a name above 127", [0xE9] + Array(": y".utf8)),
+        bytes("A malformed line, which is ignored", "a name with a byte above 127", [0xE9] + Array(": y".utf8)),
         bytes(
             "A NUL in the head", "in a value", Array("X-Y: a".utf8) + [0] + Array("b".utf8), .error(.badServerResponse)),
         bytes("A NUL in the head", "in a name", Array("X".utf8) + [0] + Array("Y: b".utf8), .error(.badServerResponse)),
@@ -109,14 +109,14 @@ extension HostileCase {
     private static let statuses: [HostileCase] = ["000", "99", "1000", "-1", "20", "2OO", "0200", "+200", ""]
         .map {
             HostileCase(
-                "A status that is none", $0, .error(.badServerResponse), .response(status: "HTTP/1.1 \($0) X"), .close)
+                "An invalid status", $0, .error(.badServerResponse), .response(status: "HTTP/1.1 \($0) X"), .close)
         }
 
     private static let versions: [HostileCase] = [
         "HTTP/0.9 200 OK", "HTTP/1.12 200 OK", "HTTP/9.9 200 OK", "HTTP/ 200 OK", "ICY 200 OK", "SSH-2.0-server",
         " HTTP/1.1 200 OK",
     ].map {
-        HostileCase("A version that is none", $0, .error(.badServerResponse), .response(status: $0), .close)
+        HostileCase("An invalid version", $0, .error(.badServerResponse), .response(status: $0), .close)
     }
 
     private static let bare: [HostileCase] = [

@@ -28,19 +28,20 @@ extension HostileCase {
         coded("An unknown coding, which is passed through", "commas", ",,", Data("hello".utf8), .hello),
         coded("An unknown coding, which is passed through", "compress", "compress", Data("hello".utf8), .hello),
         coded(
-            "A body that is not what its coding says", "gzip, coded once less", "gzip, gzip", Compressed.gzip.sample,
+            "A body that does not match its coding", "gzip coded once instead of twice", "gzip, gzip",
+            Compressed.gzip.sample,
             undecodable),
         coded(
-            "A body that is not what its coding says", "reserved flags of gzip", "gzip",
+            "A body that does not match its coding", "reserved flags of gzip", "gzip",
             Data([0x1F, 0x8B, 8, 0xE0, 0, 0, 0, 0, 0, 3, 3, 0]), undecodable),
         coded(
-            "A body that is not what its coding says", "a dictionary of zlib", "deflate",
+            "A body that does not match its coding", "a dictionary of zlib", "deflate",
             Data([0x78, 0xBB, 1, 2, 3, 4, 5, 6]), undecodable),
         coded(
-            "A body that is not what its coding says", "a dictionary of zstd", "zstd",
+            "A body that does not match its coding", "a dictionary of zstd", "zstd",
             Data([0x28, 0xB5, 0x2F, 0xFD, 0x21, 7, 5, 0x29, 0, 0, 0x68, 0x65, 0x6C, 0x6C, 0x6F]), undecodable),
         coded(
-            "A body that is not what its coding says", "a window of 1 GB of br", "br", Data([0x11, 0x1E, 0, 0, 0]),
+            "A body that does not match its coding", "a window of 1 GB of br", "br", Data([0x11, 0x1E, 0, 0, 0]),
             undecodable),
     ]
 
@@ -57,7 +58,7 @@ extension HostileCase {
             "A coded body that decodes to nothing, without end", "empty blocks of deflate",
             .error(.dataLengthExceedsMaximum), .head("Content-Encoding: deflate"), .bytes(Data([0x78, 0x9C])),
             .again([.bytes(Data((0..<1_000).flatMap { _ in [0, 0, 0, 0xFF, 0xFF] as [UInt8] }))], times: nil)),
-        HostileCase("A bomb in chunks of a byte", .tooLarge) { _, _ in
+        HostileCase("A bomb in chunks of one byte", .tooLarge) { _, _ in
             .script(
                 [.head("Content-Encoding: zstd", "Transfer-Encoding: chunked")]
                     + [0x28, 0xB5, 0x2F, 0xFD, 0, 0x38].map { .bytes(Data("1\r\n".utf8) + [$0] + Data("\r\n".utf8)) }
@@ -128,13 +129,13 @@ extension HostileCase {
         }
 
     private static let badRedirects: [HostileCase] = [
-        redirect("Redirects to a port that is none", "//127.0.0.1:65536/", .error(.badURL)),
-        redirect("Redirects to a port that is none", "//127.0.0.1:-1/", .error(.badURL)),
-        redirect("Redirects to a port that is none", "//127.0.0.1:99999999999999999999/", .error(.badURL)),
-        redirect("Redirects to a host that is none", "//a%0d%0ab/", .error(.badURL)),
-        redirect("Redirects to a host that is none", "//[127.0.0.1]/", .error(.badURL)),
-        redirect("Redirects to a host that is none", "//a%09b/", .error(.badURL)),
-        redirect("Redirects to a host that is none", "//%20/", .error(.badURL)),
+        redirect("Redirects to an invalid port", "//127.0.0.1:65536/", .error(.badURL)),
+        redirect("Redirects to an invalid port", "//127.0.0.1:-1/", .error(.badURL)),
+        redirect("Redirects to an invalid port", "//127.0.0.1:99999999999999999999/", .error(.badURL)),
+        redirect("Redirects to an invalid host", "//a%0d%0ab/", .error(.badURL)),
+        redirect("Redirects to an invalid host", "//[127.0.0.1]/", .error(.badURL)),
+        redirect("Redirects to an invalid host", "//a%09b/", .error(.badURL)),
+        redirect("Redirects to an invalid host", "//%20/", .error(.badURL)),
         redirect("Redirects to a host that does not exist", "//a%25%30%30b/", .error(.cannotFindHost)),
     ]
 

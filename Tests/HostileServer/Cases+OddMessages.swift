@@ -25,12 +25,12 @@ extension HostileCase {
             "A malformed line, which is ignored", "two blanks after the version", .hello,
             .response(status: "HTTP/1.1  200 OK")),
         HostileCase(
-            "A malformed line, which is ignored", "a version in small letters", .hello,
+            "A malformed line, which is ignored", "a version in lower case", .hello,
             .response(status: "http/1.1 200 OK")),
         HostileCase(
-            "A version that is none", "a tab after the version", bad, .response(status: "HTTP/1.1\t200 OK"), .close),
-        HostileCase("A version that is none", "HTTP/3 200", bad, .response(status: "HTTP/3 200"), .close),
-        HostileCase("A version that is none", "HTTP/1.1200 OK", bad, .response(status: "HTTP/1.1200 OK"), .close),
+            "An invalid version", "a tab after the version", bad, .response(status: "HTTP/1.1\t200 OK"), .close),
+        HostileCase("An invalid version", "HTTP/3 200", bad, .response(status: "HTTP/3 200"), .close),
+        HostileCase("An invalid version", "HTTP/1.1200 OK", bad, .response(status: "HTTP/1.1200 OK"), .close),
         HostileCase(
             legal, "HTTP/1.0 without a length", .hello,
             .text("HTTP/1.0 200 OK\r\nCache-Control: max-age=100\r\n\r\nhello"), .close),
@@ -52,11 +52,11 @@ extension HostileCase {
         line("A malformed line, which is ignored", "a quoted name", Array("\"X\": z".utf8)),
         HostileCase(
             "A length whose name ends with a blank", bad, .head("Content-Length : 5"), .text("hello"), .hold),
-        HostileCase("A length that is folded", bad, .head("Content-Length:\r\n 5"), .text("hello"), .hold),
+        HostileCase("A folded length", bad, .head("Content-Length:\r\n 5"), .text("hello"), .hold),
         HostileCase(
             "Lines that end with a CR alone", lost, .text("HTTP/1.1 200 OK\rContent-Length: 5\r\rhello"), .close),
         HostileCase(
-            "Lines that end in both ways", .hello,
+            "Lines that end with LF or with CR LF", .hello,
             .text("HTTP/1.1 200 OK\nCache-Control: max-age=100\r\nContent-Length: 5\n\r\nhello")),
         HostileCase(
             "A head of more than 256 KB", "10 MB in lines of 1 KB", .error(.dataLengthExceedsMaximum), .openHead,
@@ -66,7 +66,7 @@ extension HostileCase {
     private static func slow(_ text: String) -> [Reply.Piece] { text.map { .text(String($0)) } }
 
     private static let slowHeads: [HostileCase] = [
-        HostileCase("A response in pieces of a byte", .hello) { _, _ in
+        HostileCase("A response in pieces of one byte", .hello) { _, _ in
             .script(
                 slow(
                     "HTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
@@ -91,21 +91,21 @@ extension HostileCase {
         length("005", "A legal but unusual length", .hello), length("  5\t", "A legal but unusual length", .hello),
         length(" 5,5 , 5", "A legal but unusual length", .hello),
         length(" 00000000000000000000000000000005", "A legal but unusual length", .hello),
-        length(" 5,", "A length that is no number", bad), length(" ,5", "A length that is no number", bad),
-        length(" 5,,5", "A length that is no number", bad), length(" 1e1", "A length that is no number", bad),
-        length(" 5h", "A length that is no number", bad), length(" \"5\"", "A length that is no number", bad),
-        length(" 5 5", "A length that is no number", bad), length(" 0b101", "A length that is no number", bad),
-        length(" -0", "A length that is no number", bad), length(" 5\u{B}", "A length that is no number", bad),
-        length(" 5\u{A0}", "A length that is no number", bad), length(" \u{665}", "A length that is no number", bad),
+        length(" 5,", "An invalid length", bad), length(" ,5", "An invalid length", bad),
+        length(" 5,,5", "An invalid length", bad), length(" 1e1", "An invalid length", bad),
+        length(" 5h", "An invalid length", bad), length(" \"5\"", "An invalid length", bad),
+        length(" 5 5", "An invalid length", bad), length(" 0b101", "An invalid length", bad),
+        length(" -0", "An invalid length", bad), length(" 5\u{B}", "An invalid length", bad),
+        length(" 5\u{A0}", "An invalid length", bad), length(" \u{665}", "An invalid length", bad),
         HostileCase(
             "A length of 0, and a body", .response(status: 200, body: Data()), .head("Content-Length: 0"),
             .text("hello")),
         HostileCase(
-            "A body of as many bytes as the limit allows",
+            "A body exactly as large as the limit",
             .response(status: 200, body: Data(repeating: 0x78, count: 1 << 20)),
             .head("Content-Length: 1048576"), .fill(1 << 20)),
         HostileCase(
-            "A body of a byte more than the limit", .tooLarge, session: .tooLarge, .head(), .fill(1 << 20), .text("x"),
+            "A body one byte larger than the limit", .tooLarge, session: .tooLarge, .head(), .fill(1 << 20), .text("x"),
             .close),
     ]
 
@@ -132,7 +132,7 @@ extension HostileCase {
             "Chunks in chunks", "in two lines", .hello,
             .head("Transfer-Encoding: chunked", "Transfer-Encoding: chunked"), .text(helloInChunks)),
         HostileCase(
-            "Chunks from a server of HTTP/1.0", .hello,
+            "Chunks from an HTTP/1.0 server", .hello,
             .head("Transfer-Encoding: chunked", status: "HTTP/1.0 200 OK"), .text(helloInChunks), .close),
     ]
 
@@ -145,44 +145,44 @@ extension HostileCase {
 
     private static let chunkVariants: [HostileCase] = [
         chunked(
-            "Chunks that are malformed, and understood", "a blank after a size", .hello, "5 \r\nhello\r\n0\r\n\r\n"),
-        chunked("Chunks that are malformed, and understood", "line feeds alone", .hello, "5\nhello\n0\n\n"),
+            "Malformed chunks, which are accepted", "a blank after a size", .hello, "5 \r\nhello\r\n0\r\n\r\n"),
+        chunked("Malformed chunks, which are accepted", "line feeds alone", .hello, "5\nhello\n0\n\n"),
         chunked(
-            "A chunk size that is no number or too large", "a blank before a size", lost, " 5\r\nhello\r\n0\r\n\r\n"),
-        chunked("A chunk size that is no number or too large", "0x5", bad, "0x5\r\nhello\r\n0\r\n\r\n"),
-        chunked("A chunk size that is no number or too large", "5h", .hello, "5h\r\nhello\r\n0\r\n\r\n"),
+            "A chunk size that is invalid or too large", "a blank before a size", lost, " 5\r\nhello\r\n0\r\n\r\n"),
+        chunked("A chunk size that is invalid or too large", "0x5", bad, "0x5\r\nhello\r\n0\r\n\r\n"),
+        chunked("A chunk size that is invalid or too large", "5h", .hello, "5h\r\nhello\r\n0\r\n\r\n"),
         chunked(
-            "A chunk size that is no number or too large", "40 digits", lost,
+            "A chunk size that is invalid or too large", "40 digits", lost,
             String(repeating: "0", count: 39) + "5\r\nhello\r\n0\r\n\r\n"),
-        chunked("A chunk size that is no number or too large", "NUL", lost, "\0\r\nhello\r\n0\r\n\r\n"),
+        chunked("A chunk size that is invalid or too large", "NUL", lost, "\0\r\nhello\r\n0\r\n\r\n"),
         chunked(
             "Chunks as RFC 9112 allows them", "capitals",
             .response(status: 200, body: Data(repeating: 0x78, count: 10)), "A\r\nxxxxxxxxxx\r\n0\r\n\r\n", .nothing),
         chunked(
             "Chunks as RFC 9112 allows them", "an extension of 60 KB", .hello,
             "5;" + String(repeating: "x", count: 60 << 10) + "\r\nhello\r\n0\r\n\r\n"),
-        chunked("Chunks that are broken", "nothing at all", lost, ""),
-        chunked("Chunks that are broken", "a body without them", lost, "hello"),
+        chunked("Broken chunks", "nothing at all", lost, ""),
+        chunked("Broken chunks", "a body without them", lost, "hello"),
     ]
 
     private static let trailerVariants: [HostileCase] = [
         chunked(
-            "A trailer that means something in a head", "a length", .hello,
+            "A trailer field meant for the head", "a length", .hello,
             "5\r\nhello\r\n0\r\nContent-Length: 9\r\n\r\n"),
         chunked(
-            "A trailer that means something in a head", "a coding", .hello,
+            "A trailer field meant for the head", "a coding", .hello,
             "5\r\nhello\r\n0\r\nContent-Encoding: gzip\r\nTransfer-Encoding: gzip\r\n\r\n"),
         chunked(
-            "A trailer that means something in a head", "a location", .hello, "5\r\nhello\r\n0\r\nLocation: /x\r\n\r\n"),
+            "A trailer field meant for the head", "a location", .hello, "5\r\nhello\r\n0\r\nLocation: /x\r\n\r\n"),
         chunked(
-            "A trailer that means something in a head", "a cookie", .hello, "5\r\nhello\r\n0\r\nSet-Cookie: a=b\r\n\r\n"
+            "A trailer field meant for the head", "a cookie", .hello, "5\r\nhello\r\n0\r\nSet-Cookie: a=b\r\n\r\n"
         ),
         chunked(
             "A trailer line without a colon", "", bad, "5\r\nhello\r\n0\r\nno colon\r\n\r\n"),
         chunked(
-            "A trailer that is malformed, which is ignored", "folded", .hello, "5\r\nhello\r\n0\r\n folded\r\n\r\n"),
+            "A malformed trailer, which is ignored", "folded", .hello, "5\r\nhello\r\n0\r\n folded\r\n\r\n"),
         chunked(
-            "A trailer that is malformed, which is ignored", "a name above 127", .hello,
+            "A malformed trailer, which is ignored", "a name with a byte above 127", .hello,
             "5\r\nhello\r\n0\r\né: x\r\n\r\n"),
     ]
 }

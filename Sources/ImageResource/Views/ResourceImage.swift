@@ -31,7 +31,7 @@
         ///   - transition: How an image that was not in memory appears. `.fade` replaces the transaction by an animation.
         ///   - showsPreviews: Whether to show previews in the phase `success`: the stored image at once, even if it is
         ///     stale, or otherwise the part that has arrived, if the format allows it. Previews cost decodes.
-        ///   - synchronizer: The synchronizer that loads; nil for that of the environment. Another one loads again.
+        ///   - synchronizer: The synchronizer that loads; nil for that of the environment. If it changes, the view loads again.
         ///   - transaction: How the view changes from phase to phase, such as `Transaction(animation: .default)`.
         ///   - content: What to show in each phase, and an action that loads again after a failure.
         public init(
@@ -105,7 +105,7 @@
         ///   - transition: How an image that was not in memory appears. `.fade` replaces the transaction by an animation.
         ///   - showsPreviews: Whether to show previews in the phase `success`: the stored image at once, even if it is
         ///     stale, or otherwise the part that has arrived, if the format allows it. Previews cost decodes.
-        ///   - synchronizer: The synchronizer that loads; nil for that of the environment. Another one loads again.
+        ///   - synchronizer: The synchronizer that loads; nil for that of the environment. If it changes, the view loads again.
         ///   - transaction: How the view changes from phase to phase, such as `Transaction(animation: .default)`.
         ///   - content: What to show in each phase, and an action that loads again after a failure.
         public init(

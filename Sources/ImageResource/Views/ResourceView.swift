@@ -36,7 +36,7 @@
         ///   - resource: The resource; nil shows the phase `empty`.
         ///   - showsPreviews: Whether there is a phase `preview` until the object has loaded: with the stored object at
         ///     once, even if it is stale, or otherwise with the part of an image that has arrived. Previews cost decodes.
-        ///   - synchronizer: The synchronizer that loads; nil for that of the environment. Another one loads again.
+        ///   - synchronizer: The synchronizer that loads; nil for that of the environment. If it changes, the view loads again.
         ///   - transaction: How the view changes from phase to phase, such as `Transaction(animation: .default)`.
         ///   - content: What to show in each phase, and an action that loads again after a failure. The action has no
         ///     effect in other phases.

@@ -2,12 +2,12 @@ import Foundation
 
 /// Which parsed objects are stored next to the response that they were made from: see ``DerivedResource``.
 public struct DerivedObjects: Hashable, Sendable {
-    /// Only objects whose parse takes at least this many seconds are stored. By default a millisecond, which is ten times
-    /// what it takes to load a stored object (`Documentation/Benchmarks.md`).
+    /// Only objects whose parse takes at least this many seconds are stored. By default a millisecond, ten times what
+    /// it takes to load 20 KB from the disk on a busy machine (`Documentation/Benchmarks.md`).
     public var minimumParseTime: TimeInterval = 0.001
 
-    /// The largest size of a stored object, as a share of the size of its body. By default 1: reading the object is never
-    /// more than reading the body.
+    /// The largest size of a stored object, as a share of the size of its body. By default 1, so that an
+    /// object is never larger than its body.
     public var maximumShare = 1.0
 
     /// The largest size of a stored object, in bytes, encoded and in memory. By default 1 MB: an image of 512 × 512 pixels.

@@ -8,7 +8,7 @@ import HTTPCaching
 /// ```
 ///
 /// A load needs about a megabyte of memory, however large the body. The file at the destination is replaced when the body is
-/// complete, and stays as it was if anything fails. A download that failed, was cancelled, or whose process was killed goes on
+/// complete, and stays as it was if anything fails. After a failure, a cancellation or a kill of the process, a download goes on
 /// where it stopped, in this process or the next one, if the server gave it a strong validator (a strong `ETag`, RFC 9110
 /// §8.8.1). Otherwise it starts over.
 ///

@@ -34,7 +34,7 @@ public protocol Resource<ParsedObject>: Sendable {
     /// bytes, because switching threads would take longer.
     static var parsesQuickly: Bool { get }
 
-    /// Whether a success without a body is parsed, as that of a `HEAD`, or a `DELETE` with 204. Otherwise it is `.noData`.
+    /// Whether a success without a body is parsed, such as the response to a `HEAD`, or a 204. Otherwise it is `.noData`.
     static var acceptsEmptyBody: Bool { get }
 
     /// The largest accepted body in bytes; nil for the limit of the configuration.
