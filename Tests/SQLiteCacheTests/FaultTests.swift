@@ -38,7 +38,7 @@ private struct Victim {
         for key in 0..<keys {
             let record = StoredRecord(Sample.stored(url(key), [("X-Key", "\(key)")]))
             let id = cache.store(record, cached: try Sample.cached(url(key), body(key)), keepsObject: false)
-            if let id { cache.keepDerivedObject(object(key), as: "object", of: source(key, entry: id)) }
+            cache.keepDerivedObject(object(key), as: "object", of: source(key, entry: id))
         }
         if closing { cache.close() } else { cache.flush() }
     }

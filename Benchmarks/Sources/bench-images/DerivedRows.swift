@@ -61,6 +61,7 @@ struct DerivedRows {
             memoryCapacity: 0, diskCapacity: 4 << 30, directory: URL(fileURLWithPath: directory))
         var configuration = Synchronizer.Configuration(urlCache: cache)
         configuration.caching = .managed
+        (configuration.memoryCapacity, configuration.preferredMemoryUsage) = (0, 0)  // no image stays
         if !derives { configuration.derivedObjects = nil }
         return (Synchronizer(configuration: configuration), cache)
     }
@@ -80,10 +81,11 @@ struct DerivedRows {
         try await cache.waitForQuiet()
     }
 
-    /// `bench-images --relaunch PORT DIRECTORY derived|decoded`: loads all of them from the disk, one after the other.
+    /// `bench-images --relaunch PORT DIRECTORY derived|decoded`: loads all of them from the disk, one after the other. The first
+    /// load opens the cache.
     static func relaunch(_ port: String, _ directory: String, _ kind: String) async throws {
-        let start = processorTime()
         let (synchronizer, _) = synchronizer(directory, derives: kind == "derived")
+        let start = processorTime()
         for resource in resources(port) {
             let loaded = try await synchronizer.loaded(resource)
             guard loaded.source == .cache, loaded.trace.isDerived == (kind == "derived"), loaded.object.width == 256

@@ -22,6 +22,9 @@ case "--fill" where arguments.count == 3:
 case "--relaunch" where arguments.count == 4:
     try await DerivedRows.relaunch(arguments[1], arguments[2], arguments[3])
     exit(0)
+case "--demo" where arguments.count == 3:
+    try await DemoRows.run(share: Double(arguments[1]) ?? .nan, seconds: Double(arguments[2]) ?? .nan)
+    exit(0)
 case "--blobs" where arguments.count == 3:
     try DerivedRows.readBlobs(arguments[1], Int(arguments[2]) ?? 0)
     exit(0)

@@ -8,7 +8,7 @@ public struct DerivedObjects: Hashable, Sendable {
 
     /// The largest size of a stored object, as a share of the size of its body. By default 1: reading the object is never
     /// more than reading the body.
-    public var maximumShare = 1.0
+    public var maximumShare = 1.25
 
     /// The largest size of a stored object, in bytes, encoded and in memory. By default 1 MB: an image of 512 × 512 pixels.
     public var maximumSize = 1 << 20
