@@ -156,12 +156,14 @@ struct DerivedResourceTests {
     @Test("what is shown while the server is asked is not parsed, and its confirmation is the same object")
     func shownMeanwhile() async throws {
         _ = try await launch(resource)
-        revalidate(Reply("", status: 304, fields: ["Cache-Control": "max-age=60"]))
+        let gate = Gate()
+        revalidate(Reply("", status: 304, fields: ["Cache-Control": "max-age=60"]).waiting(for: gate))
         let synchronizer = bench.synchronizer(cache: bench.cache())
         var phases: [String] = []
         for try await update in synchronizer.updates(of: resource) {
             phases.append(String("\(update.phase)".prefix { $0 != "(" }))
             #expect(update.object.hasSuffix("is 1"))
+            gate.open()
         }
         #expect(phases == ["stored", "unchanged"])
         #expect(counts.all == [1, 1])
