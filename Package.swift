@@ -138,13 +138,14 @@ let package = Package(
             swiftSettings: settings),
         // The processes that the storage tests kill, and that share directories with them.
         .executableTarget(
-            name: "StorageChild", dependencies: ["SQLiteCache", "Synchronizer", "TestSupport"],
+            name: "StorageChild", dependencies: ["SQLiteCache", "Synchronizer", "ImageResource", "TestSupport"],
             path: "Tests/StorageChild",
             swiftSettings: settings),
         .testTarget(
             name: "SQLiteCacheTests",
             dependencies: [
-                "SQLiteCache", "SynchronizerSupport", "HTTPCaching", "ScriptedServer", "TestSupport", "TestTraits",
+                "SQLiteCache", "SynchronizerSupport", "HTTPCaching", "ImageResource", "ScriptedServer", "TestSupport",
+                "TestTraits",
                 .target(name: "CSQLite", condition: linuxOnly),
                 .target(name: "StorageChild", condition: whereProcessesAre),
                 .target(name: "CacheTool", condition: whereProcessesAre),

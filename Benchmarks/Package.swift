@@ -17,7 +17,7 @@ let package = Package(
         .executableTarget(
             name: "bench-images",
             dependencies: [
-                "Measuring", "ImageYardsticks", "ScriptedServer", synchronizer,
+                "Measuring", "ImageYardsticks", "Yardsticks", "ScriptedServer", synchronizer,
                 .product(name: "ImageResource", package: "Synchronizer"),
             ]),
         .target(name: "Yardsticks", linkerSettings: [.linkedLibrary("sqlite3")]),

@@ -13,7 +13,7 @@ struct Arguments {
     }
 
     static let usage = """
-        Scripts/demo [--json FILE]   six passes against a server of its own; --json writes the figures too
+        Scripts/demo [--json FILE]   seven passes against a server of its own; --json writes the figures too
         Scripts/demo URL…            loads these, and says for each where it came from and why
         """
 

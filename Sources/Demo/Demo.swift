@@ -1,6 +1,6 @@
 import Foundation
 
-/// Shows what Synchronizer does: the six passes of a tour, or loads of the URLs on the command line.
+/// Shows what Synchronizer does: the seven passes of a tour, or loads of the URLs on the command line.
 @main
 struct Demo {
     static func main() async {

@@ -3,7 +3,7 @@ import ImageResource
 import ScriptedServer
 import Synchronizer
 
-/// Six passes over a feed and its photographs, each one cheaper than the one before.
+/// Seven passes over a feed and its photographs, some of which cost nearly nothing.
 struct Tour {
     /// The port is always the same, so the URLs are, too, and the cache of an earlier run can be used.
     static let port: UInt16 = 41_730
@@ -35,7 +35,11 @@ struct Tour {
         let synchronizer = makeSynchronizer()
         let cold = try await pass("cold", "the feed and its images come from the network", synchronizer)
         try await pass("warm", "the same again: every object is in memory", synchronizer)
-        try await pass("disk", "a new synchronizer with nothing in memory: all is on the disk", makeSynchronizer())
+        await storeThumbnails()
+        try await pass("disk", "a new synchronizer with nothing in memory: thumbnails come from the disk", makeSynchronizer())
+        try await pass(
+            "decoded", "the same without stored thumbnails: files come from the disk, and are decoded again",
+            makeSynchronizer { $0.derivedObjects = nil })
         time.set(0)
         try await pass("revalidated", "two days later: the server confirms, and sends no bodies", synchronizer)
         try await scroll()
@@ -45,12 +49,27 @@ struct Tour {
         terminal.print("The cache is in \(folder.cache.path). The next run starts with it.")
     }
 
+    private var cache: SQLiteURLCache {
+        SQLiteURLCache(memoryCapacity: 0, diskCapacity: 200 << 20, directory: folder.cache)
+    }
+
+    /// Waits until no more thumbnails are stored: that happens after their loads have ended.
+    private func storeThumbnails() async {
+        var (before, now) = (-1, cache.statistics.entries)
+        while before != now {
+            try? await Task.sleep(nanoseconds: 200_000_000)
+            (before, now) = (now, cache.statistics.entries)
+        }
+    }
+
     /// A synchronizer with empty memory, over the cache on disk.
-    func makeSynchronizer() -> Synchronizer {
-        let cache = SQLiteURLCache(memoryCapacity: 0, diskCapacity: 200 << 20, directory: folder.cache)
+    func makeSynchronizer(
+        _ change: (inout Synchronizer.Configuration) -> Void = { _ in }
+    ) -> Synchronizer {
         var configuration = Synchronizer.Configuration(cacheTime: Self.day, urlCache: cache)
         configuration.caching = .managed
         configuration.time = time
+        change(&configuration)
         return Synchronizer(configuration: configuration)
     }
 

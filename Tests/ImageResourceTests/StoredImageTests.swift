@@ -11,15 +11,67 @@
 
     @Suite("Images stored as pixels", .bounded)
     struct StoredImageTests {
-        @Test("equal the decoded ones, pixel for pixel", arguments: Sample.all)
-        func equal(sample: Sample) throws {
-            let resource = ImageResource(
-                request: URLRequest(url: URL(fileURLWithPath: "/")), sizing: sample.sizing)
-            guard let decoded = try? resource.parse(sample.data()) else { return }
-            let data = try #require(try resource.encode(decoded))
-            let stored = try resource.decode(data)
-            #expect(stored == decoded)
-            #expect(stored.isOpaque == decoded.isOpaque && stored.scale == decoded.scale)
+        /// Every file of the samples that this build decodes: all formats, orientations, profiles and kinds of alpha.
+        private static let files: [String] = {
+            let folder = Bundle.module.url(forResource: "Samples", withExtension: nil)?.path ?? ""
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return names.filter { name in
+                !name.hasPrefix("bomb-") && ImageFormat.named(byExtension: name).map(decodes) == true
+            }.sorted()
+        }()
+
+        private static func decodes(_ format: ImageFormat) -> Bool {
+            [.jpeg, .png, .webp, .gif].contains(format) || TraitTests.enabled.contains(format)
+        }
+
+        /// As they are stored, reduced, and for a view.
+        private static let sizings: [ImageSizing] = [
+            .stored, .maxPixelSize(16), .maxPixelSize(7, filter: .lanczos),
+            .space(CGSize(width: 5, height: 9), contentMode: .aspectFill, scale: 2),
+        ]
+
+        /// None, and each processing alone and after others.
+        private static let chains: [[ImageProcessing]] = {
+            let alone: [ImageProcessing] = [
+                .cropToFill(CGSize(width: 9, height: 6)), .roundedCorners(3), .circle, .border(.white, width: 1.5),
+                .blur(radius: 1), .tint(ImageColor(red: 0.2, green: 0.9, blue: 0.1, alpha: 0.4)), .greyscale,
+                ImageProcessing(identifier: "tests.same") { $0 },
+            ]
+            return [[]] + alone.map { [$0] } + [alone, alone.reversed()]
+        }()
+
+        @Test("equal the decoded ones, pixel for pixel, whatever file, size and processing", arguments: files)
+        func equal(file: String) throws {
+            let data = try Samples.data(file)
+            for sizing in Self.sizings {
+                for chain in Self.chains {
+                    let resource = ImageResource(
+                        request: URLRequest(url: URL(fileURLWithPath: "/")), sizing: sizing, processing: chain)
+                    let decoded = try resource.parse(data)
+                    let stored = try resource.decode(try #require(try resource.encode(decoded)))
+                    #expect(stored == decoded && stored.isOpaque == decoded.isOpaque && stored.scale == decoded.scale)
+                }
+            }
+        }
+
+        @Test("the samples have all formats, with alpha and without")
+        func samplesAreThere() throws {
+            #expect(Self.files.count > 150 && Set(Sample.files.map(\.file)).isSubset(of: Self.files))
+            var kinds: Set<[String]> = []
+            for file in Self.files {
+                let image = try ImageDecoding.image(from: Samples.data(file))
+                kinds.insert(["\(ImageFormat.named(byExtension: file) ?? .svg)", "\(image.isOpaque)"])
+            }
+            #expect(kinds.count >= 7)
+        }
+
+        @Test("equal the decoded photographs", arguments: [160, 400, 0])
+        func photographs(side: Int) throws {
+            for photograph in try SamplePhotograph.all() {
+                let resource = ImageResource(url: URL(fileURLWithPath: "/"), maxPixelSize: side)
+                let decoded = try resource.parse(photograph.data)
+                #expect(try resource.decode(try #require(try resource.encode(decoded))) == decoded)
+            }
         }
 
         @Test("keep alpha, scale and odd sizes", arguments: [false, true], 1...9)

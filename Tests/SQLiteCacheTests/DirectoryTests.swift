@@ -207,7 +207,7 @@ struct DirectoryTests {
         "on a disk that is full for a while nothing is lost but what was removed, and one line says so",
         .enabled(if: ChildProcess.isAvailable),
         .disabled(if: Sanitizers.areOn, "the sanitizers themselves need files"),
-        arguments: ["full", "no-descriptors", "full-removal", "full-bodies"])
+        arguments: ["full", "no-descriptors", "full-removal", "full-bodies", "full-objects"])
     func fullDisk(_ mode: String) throws {
         let directory = TemporaryDirectory()
         let cache = directory.cache()

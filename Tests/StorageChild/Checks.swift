@@ -93,7 +93,7 @@ func checkRemovalsWithoutJournal(in directory: URL) {
 }
 
 /// One of several processes on a directory. Each key of its own holds what it stored there last; the others' keys hold
-/// whole bodies or nothing, and what one sees of a key never goes back.
+/// whole bodies or nothing, and what one sees of a key never goes back. An object next to a body was made from it.
 struct SharingProcess {
     private static let ownKeys = 12
     private static let processes = 8
@@ -139,10 +139,31 @@ struct SharingProcess {
     private mutating func store(_ step: Int, _ key: Int) {
         let size = [64, 900, 9000, 30_000, 80_000].randomElement(using: &random) ?? 64
         let body = StorageChurn.body(seed: UInt64(seed), step: step, key: global(key), size: size)
-        guard let request = StorageChurn.request(global(key)), let url = request.url else { fail("no URL") }
-        let response = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+        guard let request = StorageChurn.request(global(key)), let url = request.url,
+            let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:])
+        else { fail("no URL") }
         cache.storeCachedResponse(CachedURLResponse(response: response, data: body), for: request)
         own[key] = (step, body)
+        guard step % 3 > 0, let (source, _) = source(of: global(key)) else { return }
+        cache.keepDerivedObject(Self.object(of: body), as: "object", of: source)
+        checkObject(of: global(key), isKept: true)
+    }
+
+    /// What is made from a body; for some a body file.
+    private static func object(of body: Data) -> Data { Data(body.reversed().prefix(20_000)) }
+
+    private func source(of key: Int) -> (DerivedSource, body: Data)? {
+        let url = StorageChurn.request(key)?.url?.absoluteString ?? ""
+        guard let entry = cache.entries(for: url).first, let body = cache.body(of: entry) else { return nil }
+        let digest = body.withUnsafeBytes { Checksum64.of($0) }
+        return (DerivedSource(entry: entry.id, digest: digest, bodySize: body.count), body)
+    }
+
+    private func checkObject(of key: Int, isKept: Bool = false) {
+        guard let (source, body) = source(of: key) else { return }
+        let found = cache.derivedObject("object", of: source)
+        if isKept, found == nil { fail("the object of key \(key) is gone") }
+        if let found, found != Self.object(of: body) { fail("key \(key) has a wrong object") }
     }
 
     private func checkOwn(_ key: Int) {
@@ -156,6 +177,7 @@ struct SharingProcess {
     private mutating func lookAtOthers() {
         let key = Int.random(in: 0..<Self.ownKeys * Self.processes, using: &random)
         guard let request = StorageChurn.request(key), let found = cache.cachedResponse(for: request) else { return }
+        checkObject(of: key)
         guard let (_, step) = StorageChurn.identify(found.data, key: key) else { fail("key \(key) has a wrong body") }
         if step < lastSeen[key] ?? 0 { fail("key \(key) went back from \(lastSeen[key] ?? 0) to \(step)") }
         lastSeen[key] = step

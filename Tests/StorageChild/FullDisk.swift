@@ -102,6 +102,47 @@ struct FullDisk {
         for key in [1, 5, 6] { remember(key) }
     }
 
+    /// Objects that can't be written are not there, and nothing else is gone.
+    func checkObjects() {
+        store(2...3, size: 20_000)
+        keepObject(2)
+        cache.flush()
+        Shortage.fileSize(0).during {
+            for key in [3, 1] {
+                keepObject(key)
+                cache.flush()
+            }
+            guard hasObject(2) else { fail("an object is gone") }
+        }
+        for key in 1...3 { remember(key) }
+        _ = (hasObject(1), hasObject(3))
+        clock.advance(by: 61)
+        keepObject(3)
+        cache.close()
+        guard hasObject(2), hasObject(3) else { fail("an object is gone, or was not written") }
+    }
+
+    private func source(_ key: Int) -> DerivedSource {
+        guard let entry = cache.entries(for: request(key).url?.absoluteString ?? "").first,
+            let body = cache.body(of: entry)
+        else { fail("\(key) is gone") }
+        return DerivedSource(
+            entry: entry.id, digest: body.withUnsafeBytes { Checksum64.of($0) }, bodySize: entry.bodySize)
+    }
+
+    private func object(_ key: Int) -> Data { StorageChurn.body(seed: 3, step: key, key: key, size: 30_000) }
+
+    private func keepObject(_ key: Int) {
+        cache.keepDerivedObject(object(key), as: "object", of: source(key))
+    }
+
+    /// Whether it is there; if it is, it must be right.
+    private func hasObject(_ key: Int) -> Bool {
+        let found = cache.derivedObject("object", of: source(key))
+        guard found == nil || found == object(key) else { fail("the object of \(key) is wrong") }
+        return found != nil
+    }
+
     /// What was logged.
     private var lines: [Substring] {
         var bytes = [UInt8](repeating: 0, count: 4096)
@@ -117,8 +158,9 @@ struct FullDisk {
     private func store(_ keys: ClosedRange<Int>, size: Int = 3000) {
         for key in keys {
             let body = StorageChurn.body(seed: 1, step: key, key: key, size: size)
-            let response = URLResponse(
-                url: URL(fileURLWithPath: "/"), mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+            guard let url = request(key).url,
+                let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:])
+            else { fail("no response") }
             cache.storeCachedResponse(CachedURLResponse(response: response, data: body), for: request(key))
         }
         if keys.count < 10 { cache.flush() }

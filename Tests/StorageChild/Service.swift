@@ -71,10 +71,37 @@ struct Service {
     }
 
     private func store(_ key: Int, version: Int, size: Int) {
+        store(key, version: version, size: size, as: StorageChurn.fileResponse)
+    }
+
+    private func store(_ key: Int, version: Int, size: Int, as response: URLResponse) {
         let body = StorageChurn.body(seed: seed, step: version, key: key, size: max(32, size))
-        let response = URLResponse(
-            url: URL(fileURLWithPath: "/"), mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
         cache.storeCachedResponse(CachedURLResponse(response: response, data: body), for: request(key))
+    }
+
+    /// Stores a response with an object that was made from its body.
+    private func storeWithObject(_ key: Int, version: Int, size: Int) {
+        guard let url = request(key).url,
+            let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: [:])
+        else { fail("no response") }
+        store(key, version: version, size: size, as: response)
+        guard let (source, body) = source(of: key) else { return }
+        cache.keepDerivedObject(Data(body.reversed()), as: "object", of: source)
+    }
+
+    private func source(of key: Int) -> (DerivedSource, body: Data)? {
+        guard let entry = cache.entries(for: request(key).url?.absoluteString ?? "").first,
+            let body = cache.body(of: entry)
+        else { return nil }
+        let digest = body.withUnsafeBytes { Checksum64.of($0) }
+        return (DerivedSource(entry: entry.id, digest: digest, bodySize: body.count), body)
+    }
+
+    private func checkObject(_ key: Int) {
+        guard let (source, body) = source(of: key), let object = cache.derivedObject("object", of: source) else {
+            return
+        }
+        if object != Data(body.reversed()) { fail("the object of \(key) is another") }
     }
 
     /// The version that is stored; nil if there is none.
@@ -114,8 +141,12 @@ struct Service {
                 let key = 1000 + Int.random(in: 0..<keys, using: &random)
                 slowest.time {
                     switch Int.random(in: 0..<20, using: &random) {
-                    case 0..<8:
+                    case 0..<6:
                         store(key, version: step, size: 1 << Int.random(in: 5...max(5, largest), using: &random))
+                    case 6..<8:
+                        let size = 1 << Int.random(in: 5...max(5, largest), using: &random)
+                        storeWithObject(key, version: step, size: size)
+                    case 10..<13: checkObject(key)
                     case 8: cache.removeCachedResponse(for: request(key))
                     case 9 where step % 16 == 0: cache.flush()
                     default: _ = find(key)

@@ -91,6 +91,7 @@ case "no-permission":  // in a directory of its own, in which it may not write
 case "full": FullDisk(directory).checkStores(.fileSize(0))
 case "no-descriptors": FullDisk(directory).checkStores(.descriptors)
 case "full-removal": FullDisk(directory).checkRemoval()
+case "full-objects": FullDisk(directory).checkObjects()
 case "full-bodies": FullDisk(directory).checkLargeBodies()
 
 case "read-only":  // in a directory of its own, in which it may write at times

@@ -8,10 +8,25 @@ package struct CacheModel: Sendable {
         var body: Data
         var storedAt: Date
         var isMemoryOnly: Bool
+        /// What was made from the body.
+        var objects: [String: Object] = [:]
+    }
+
+    struct Object: Equatable, Sendable {
+        var data: Data
+        var storedAt: Date
+    }
+
+    /// The beginning of a body that has not arrived yet.
+    struct Beginning: Sendable {
+        let response: StoredResponse
+        let whole: Data
+        var count: Int
     }
 
     /// Newest first.
     private(set) var stored: [String: [Stored]] = [:]
+    var beginnings: [String: Beginning] = [:]
 
     mutating func store(_ response: StoredResponse, _ body: Data, at time: Date, isMemoryOnly: Bool) {
         var list = stored[response.url] ?? []
@@ -31,14 +46,25 @@ package struct CacheModel: Sendable {
         stored[old.url] = [changed] + list
     }
 
+    mutating func keep(_ object: Object, as name: String, of response: StoredResponse) {
+        guard let index = stored[response.url]?.firstIndex(where: { $0.response == response }) else { return }
+        stored[response.url]?[index].objects[name] = object
+    }
+
     mutating func remove(_ response: StoredResponse) {
         stored[response.url]?.removeAll { $0.response == response }
     }
 
     mutating func removeAll(of url: String) { stored[url] = nil }
-    mutating func removeAll() { stored = [:] }
+    mutating func removeAll() { (stored, beginnings) = ([:], [:]) }
     mutating func removeAll(since date: Date) {
-        for url in stored.keys { stored[url]?.removeAll { $0.storedAt >= date } }
+        for (url, list) in stored {
+            stored[url] = list.filter { $0.storedAt < date }.map { entry in
+                var entry = entry
+                entry.objects = entry.objects.filter { $0.value.storedAt < date }
+                return entry
+            }
+        }
     }
 
     /// What is left when the process has ended.

@@ -6,6 +6,8 @@ public enum DownloadBodies {
     /// For a row of the database, for body files of the cache, and for a file that a cache of 8 MB does not take.
     public static let sizes = [3_000, 60_001, 400_000, 1_500_000, 3_000_000, 6_000_000]
     public static let versions = 4
+    /// The sides of thumbnails: one for the database, and one for a body file.
+    public static let thumbnails = [64, 160]
 
     private static let made = Locked<[Int: Data]>([:])
 

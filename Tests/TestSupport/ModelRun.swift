@@ -16,14 +16,14 @@ package struct ModelRun: Sendable {
 
     private let directory: URL
     private let clock: ManualClock
-    private var cache: SQLiteURLCache
+    private(set) var cache: SQLiteURLCache
     private let prefix: String
     /// Whether steps may concern all URLs, and end the cache.
     private let isAlone: Bool
-    private var model = CacheModel()
-    private var random: SeededGenerator
+    var model = CacheModel()
+    var random: SeededGenerator
     private let memory: Int
-    private let disk: Int
+    let disk: Int
     private var stores = 0
 
     /// - Parameter cache: one that is used by others, too; nil for one of its own.
@@ -52,7 +52,9 @@ package struct ModelRun: Sendable {
 
     private mutating func doStep() throws {
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<40: try check(url())
+        case 0..<34: try check(url())
+        case 34..<38: keepObject()
+        case 38..<40: try arrive()
         case 40..<72: try store()
         case 72..<80: try updateOne()
         case 80..<86: try removeOne()
@@ -72,19 +74,24 @@ package struct ModelRun: Sendable {
     }
 
     /// As precisely as the cache keeps it.
-    private var now: Date { Date(milliseconds: clock.now.milliseconds) }
+    var now: Date { Date(milliseconds: clock.now.milliseconds) }
 
-    private mutating func url() -> String {
+    mutating func url() -> String {
         "\(prefix)/\(Int.random(in: 0..<24, using: &random))"
+    }
+
+    /// A response to a URL, unlike all before.
+    mutating func response(_ url: String) -> StoredResponse {
+        let selecting = [[], [("Accept", "a")], [("Accept", "b")]].randomElement(using: &random) ?? []
+        stores += 1
+        return StoredResponse(
+            url: url, method: "GET", selectingFields: HTTPFields(selecting), status: 200,
+            fields: HTTPFields([("X-Number", "\(stores)"), ("Vary", "Accept")]), requestTime: now, responseTime: now)
     }
 
     private mutating func store() throws {
         let url = url()
-        let selecting = [[], [("Accept", "a")], [("Accept", "b")]].randomElement(using: &random) ?? []
-        stores += 1
-        var response = StoredResponse(
-            url: url, method: "GET", selectingFields: HTTPFields(selecting), status: 200,
-            fields: HTTPFields([("X-Number", "\(stores)"), ("Vary", "Accept")]), requestTime: now, responseTime: now)
+        var response = response(url)
         if Int.random(in: 0..<4, using: &random) == 0 { response.injectedCacheControl = "max-age=\(stores)" }
         let sizes = [0, 1, 300, 300, 300, 4000, 20_000, 70_000]
         let body = Self.body(sizes.randomElement(using: &random) ?? 0, stores % 50)
@@ -137,7 +144,9 @@ package struct ModelRun: Sendable {
         for (entry, expected) in zip(entries, expected) {
             try Self.require(cache.body(of: entry) == expected.body, url)
             try Self.require(entry.bodySize == expected.body.count, url)
+            try checkObjects(of: entry, expected)
         }
+        try checkBeginning(of: url)
     }
 
     private mutating func checkURLCache() throws {
@@ -156,7 +165,7 @@ package struct ModelRun: Sendable {
         for number in 0..<24 { try check("\(prefix)/\(number)") }
     }
 
-    private static func require(_ isSo: Bool, _ url: String, line: Int = #line) throws(Mismatch) {
+    static func require(_ isSo: Bool, _ url: String, line: Int = #line) throws(Mismatch) {
         if !isSo { throw Mismatch(description: "\(url): the cache is not what line \(line) says of the model") }
     }
 
@@ -165,7 +174,7 @@ package struct ModelRun: Sendable {
         return URLRequest(url: url)
     }
 
-    private static func cached(
+    static func cached(
         _ url: String, _ body: Data, _ policy: URLCache.StoragePolicy
     ) throws(Mismatch) -> CachedURLResponse {
         guard let url = URL(string: url),
@@ -175,7 +184,7 @@ package struct ModelRun: Sendable {
     }
 
     /// Two of one number and size are the same, and no others are.
-    private static func body(_ size: Int, _ number: Int) -> Data {
+    static func body(_ size: Int, _ number: Int) -> Data {
         StorageChurn.body(seed: 7, step: number, key: number, size: max(32, size)).prefix(size)
     }
 }

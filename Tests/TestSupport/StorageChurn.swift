@@ -36,6 +36,11 @@ public struct StorageChurn: Sendable {
         URL(string: "https://example.com/churn/\(key)").map { URLRequest(url: $0) }
     }
 
+    /// A response that is not one of HTTP.
+    public static var fileResponse: URLResponse {
+        URLResponse(url: URL(fileURLWithPath: "/"), mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+    }
+
     /// A body that says who it is, and that no part of another body looks like.
     public static func body(seed: UInt64, step: Int, key: Int, size: Int) -> Data {
         var body = Data(capacity: size)

@@ -140,3 +140,28 @@ int64_t yardstick_open_and_select(const char *path, const char *sql, int64_t par
   sqlite3_close(database);
   return result;
 }
+
+int64_t yardstick_make_blobs(const char *path, int count, int size) { return yardstick_insert_rows(path, count, size, count); }
+
+int64_t yardstick_read_blobs(const char *path, int count) {
+  sqlite3 *database;
+  sqlite3_stmt *select = NULL;
+  int64_t start = now(), found = 0;
+  if (sqlite3_open(path, &database) == SQLITE_OK &&
+      sqlite3_prepare_v2(database, "SELECT body FROM responses WHERE id = ?", -1, &select, NULL) == SQLITE_OK) {
+    for (int i = 0; i < count; i++) {
+      sqlite3_bind_int64(select, 1, scattered(i, count) + 1);
+      if (sqlite3_step(select) != SQLITE_ROW) break;
+      size_t size = (size_t)sqlite3_column_bytes(select, 0);
+      char *copy = malloc(size);
+      if (!copy) break;
+      memcpy(copy, sqlite3_column_blob(select, 0), size);
+      free(copy);
+      found++;
+      sqlite3_reset(select);
+    }
+  }
+  sqlite3_finalize(select);
+  sqlite3_close(database);
+  return found == count ? now() - start : -1;
+}

@@ -16,6 +16,18 @@ case "--serve":
 case "--load" where arguments.count == 2:
     try await SynchronizerRows.load(arguments[1])
     exit(0)
+case "--fill" where arguments.count == 3:
+    try await DerivedRows.fill(arguments[1], arguments[2])
+    exit(0)
+case "--relaunch" where arguments.count == 4:
+    try await DerivedRows.relaunch(arguments[1], arguments[2], arguments[3])
+    exit(0)
+case "--demo" where arguments.count == 3:
+    try await DemoRows.run(share: Double(arguments[1]) ?? .nan, seconds: Double(arguments[2]) ?? .nan)
+    exit(0)
+case "--blobs" where arguments.count == 3:
+    try DerivedRows.readBlobs(arguments[1], Int(arguments[2]) ?? 0)
+    exit(0)
 default: break
 }
 
@@ -66,6 +78,8 @@ if report.isWanted("JPEGs of 1 to 4 MP, default filter") {
 if report.isWanted("200 photographs, two cores") { for row in try LotRows.rows() { report.add(row) } }
 if report.isWanted("header dimensions") { report.add(try HeaderRows.row()) }
 if report.isWanted("peak memory of 200 photographs") { report.add(try SynchronizerRows.peakMemory()) }
+if report.isWanted(DerivedRows.name) { for row in try DerivedRows().rows() { report.add(row) } }
+for row in try await DemoRows.wanted(by: report) { report.add(row) }
 if report.isWanted("cancelled decode") {
     let rows = try CancelRows()
     report.add(try rows.row("JPEG", "photographs/000.jpg"))

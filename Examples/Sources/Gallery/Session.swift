@@ -18,11 +18,17 @@ final class Session {
     /// Whether the server has to confirm stored pictures although they are fresh.
     private var isRevalidating = false
 
-    /// - Parameter directory: the directory of the cache; nil for the default of this user and program.
-    init(feed: URL, directory: URL? = nil, baseline: Baseline? = nil) {
+    /// - Parameters:
+    ///   - directory: the directory of the cache; nil for the default of this user and program.
+    ///   - isCold: whether the cache has nothing in memory, as after a launch.
+    ///   - derives: whether decoded pictures are stored, and used.
+    init(
+        feed: URL, directory: URL? = nil, baseline: Baseline? = nil, isCold: Bool = false, derives: Bool = true
+    ) {
         feedURL = feed
         self.baseline = baseline
-        let cache = SQLiteURLCache(memoryCapacity: 8 << 20, diskCapacity: 1 << 30, directory: directory)
+        let cache = SQLiteURLCache(
+            memoryCapacity: isCold ? 0 : 8 << 20, diskCapacity: 1 << 30, directory: directory)
         var configuration = Synchronizer.Configuration(cacheTime: 24 * 60 * 60, urlCache: cache)
         configuration.caching = .managed
         configuration.memoryCapacity = 32 << 20
@@ -34,6 +40,7 @@ final class Session {
         configuration.observer = listener
         // One core is left to the window: if all cores decode, frames are late.
         configuration.maximumParses = max(1, ProcessInfo.processInfo.activeProcessorCount - 1)
+        if !derives { configuration.derivedObjects = nil }
         if baseline?.isFirstComeFirstServed == true { configuration.schedule = .oldestFirst }
         synchronizer = Synchronizer(configuration: configuration)
     }

@@ -38,6 +38,24 @@ let again = try await synchronizer.loaded(ImageResource(url: imageURL))
 print("The same image comes from \(again.source).")
 print("It is", synchronizer.cachedObject(for: ImageResource(url: imageURL)) == nil ? "not in memory." : "in memory.")
 /*:
+ The next launch has nothing in memory. A thumbnail whose decode took long is on the disk as pixels: the file is neither
+ read nor decoded. Both launches of this page use one folder, which it removes at the end. The last one turns that off.
+ */
+let folder = FileManager.default.temporaryDirectory.appendingPathComponent("playground-\(UUID().uuidString)")
+let disk = SQLiteURLCache(memoryCapacity: 0, diskCapacity: 20 << 20, directory: folder)
+for launch in ["first", "second", "third"] {
+    var configuration = Synchronizer.Configuration(cacheTime: day, urlCache: disk)
+    configuration.caching = .managed  // Apple platforms default to `.native`, which stores no thumbnails
+    if launch == "third" { configuration.derivedObjects = nil }  // no thumbnails are stored or used
+    let synchronizer = Synchronizer(configuration: configuration)
+    let loaded = try await synchronizer.loaded(ImageResource(url: imageURL, maxPixelSize: 200))
+    let work = loaded.trace.isDerived ? "read as pixels" : "decoded"
+    print("The \(launch) launch: \(loaded.object) from \(loaded.source), \(work).")
+    // It is stored after you have it.
+    for _ in 0..<50 where disk.statistics.entries < 2 { try await Task.sleep(nanoseconds: 20_000_000) }
+}
+try FileManager.default.removeItem(at: folder)
+/*:
  In a view, load with a closure. It is called on the main actor. If the image is in memory, it is called before
  `loadResource` returns, so a recycled cell does not flicker.
  */

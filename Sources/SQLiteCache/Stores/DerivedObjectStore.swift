@@ -41,7 +41,7 @@ extension SQLiteURLCache: DerivedObjectStore {
 }
 
 extension ResponseCache {
-    fileprivate func derivedObject(_ name: String, of source: DerivedSource) -> Data? {
+    func derivedObject(_ name: String, of source: DerivedSource) -> Data? {
         let wanted = DerivedEntry.record(name, from: source.entry, digest: source.digest, at: time.now).response
         let variant = wanted.variantKey
         let isWanted = { (row: StoredRow) in row.variant == variant }
@@ -56,7 +56,7 @@ extension ResponseCache {
         return data
     }
 
-    fileprivate func keepDerivedObject(_ data: Data, as name: String, of source: DerivedSource) {
+    func keepDerivedObject(_ data: Data, as name: String, of source: DerivedSource) {
         guard state.withLock({ $0.diskCapacity > 0 && !$0.disk.hasFailed }) else { return }
         let record = DerivedEntry.record(name, from: source.entry, digest: source.digest, at: time.now)
         let (url, id) = (record.response.url, MonotonicID.next())

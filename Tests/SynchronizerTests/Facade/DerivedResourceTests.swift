@@ -103,25 +103,70 @@ struct DerivedResourceTests {
         #expect(loaded.map(\.trace.source) == [.cache, .memory])
     }
 
-    @Test("a confirmed response keeps its objects, and new bytes have none")
-    func validation() async throws {
-        _ = try await launch(resource)
+    /// What the server says of a response that is not fresh.
+    private func revalidate(_ reply: Reply) {
         bench.clock.advance(by: 120)
         bench.server["/a"] = nil
         bench.server.handle("/a") { request in
-            request["If-None-Match"] == "\"1\""
-                ? Reply("", status: 304, fields: ["Cache-Control": "max-age=60"])
-                : Reply(Self.body(2), status: 200, fields: ["Cache-Control": "max-age=60"])
+            request["If-None-Match"] == "\"1\"" ? reply : Reply("no validator", status: 400)
         }
-        #expect(try await launch(resource).trace.source == .revalidated)
-        let parses = counts.all[0]
-        let derived = try await launch(resource)
-        #expect(derived.trace.isDerived && derived.object.hasSuffix("is 1") && counts.all[0] == parses)
-        bench.server["/a"] = Reply(Self.body(2), status: 200, fields: ["Cache-Control": "max-age=60"])
-        bench.clock.advance(by: 120)
-        #expect(try await launch(resource).object.hasSuffix("is 2"))
-        let new = try await launch(resource)
-        #expect(new.trace.isDerived && new.object.hasSuffix("is 2"))
+    }
+
+    private var objects: [CacheInspection.Entry] {
+        get throws { try CacheInspection(bench.directory).contents().objects }
+    }
+
+    @Test("a confirmed response keeps its objects, which are used at once, and in the next launch")
+    func confirmed() async throws {
+        _ = try await launch(resource)
+        let before = try objects.map(\.id)
+        revalidate(Reply("", status: 304, fields: ["Cache-Control": "max-age=60"]))
+        for source in [LoadSource.revalidated, .cache] {
+            let loaded = try await launch(resource)
+            #expect(loaded.trace.source == source && loaded.trace.isDerived && loaded.object.hasSuffix("is 1"))
+        }
+        #expect(counts.all == [1, 2])
+        #expect(try objects.map(\.id) == before && before.count == 1)
+    }
+
+    @Test("new bytes drop the objects that were made from the old ones")
+    func newBytes() async throws {
+        _ = try await launch(resource)
+        let before = try objects.map(\.id)
+        revalidate(Reply(Self.body(2), status: 200, fields: ["Cache-Control": "max-age=60"]))
+        #expect(try await launch(resource) { $0.derivedObjects = nil }.object.hasSuffix("is 2"))
+        #expect(try before.count == 1 && objects.isEmpty)
+        for isDerived in [false, true] {
+            let loaded = try await launch(resource)
+            #expect(loaded.trace.isDerived == isDerived && loaded.object.hasSuffix("is 2"))
+        }
+    }
+
+    @Test("a stale response that may be used after an error is not parsed, either")
+    func staleIfError() async throws {
+        bench.server["/a"] = Reply(
+            Self.body(1), status: 200, fields: ["Cache-Control": "max-age=60, stale-if-error=600", "Etag": "\"1\""])
+        _ = try await launch(resource)
+        revalidate(Reply("", status: 503))
+        let loaded = try await launch(resource)
+        #expect(loaded.trace.source == .stale && loaded.trace.isDerived && loaded.object.hasSuffix("is 1"))
+        #expect(counts.all == [1, 1])
+    }
+
+    @Test("what is shown while the server is asked is not parsed, and its confirmation is the same object")
+    func shownMeanwhile() async throws {
+        _ = try await launch(resource)
+        let gate = Gate()
+        revalidate(Reply("", status: 304, fields: ["Cache-Control": "max-age=60"]).waiting(for: gate))
+        let synchronizer = bench.synchronizer(cache: bench.cache())
+        var phases: [String] = []
+        for try await update in synchronizer.updates(of: resource) {
+            phases.append(String("\(update.phase)".prefix { $0 != "(" }))
+            #expect(update.object.hasSuffix("is 1"))
+            gate.open()
+        }
+        #expect(phases == ["stored", "unchanged"])
+        #expect(counts.all == [1, 1])
     }
 
     @Test("each variant has its own, and one that is not stored needs the body")
@@ -148,23 +193,29 @@ struct DerivedResourceTests {
                 #expect(try await load.value.object.hasPrefix("\(number + 1) of 40001"))
             }
         }
+        #expect(counts.parses.withLock { $0 } == 3)
         #expect(bench.server.counts.requests == 1)
     }
 
-    @Test("an object is not shared with the response to other credentials")
-    func credentials() async throws {
+    @Test(
+        "an object is not shared with the response to other credentials, even if it has the same bytes",
+        arguments: [false, true], ["Authorization", "Accept"])
+    func credentials(hasSameBytes: Bool, vary: String) async throws {
         bench.server["/a"] = nil
         bench.server.handle("/a") { request in
             Reply(
-                Self.body(UInt8(request["Authorization"]?.utf8.first ?? 0)), status: 200,
-                fields: ["Cache-Control": "max-age=60, private", "Vary": "Authorization"])
+                Self.body(hasSameBytes ? 1 : UInt8(request["Authorization"]?.utf8.first ?? 0)), status: 200,
+                fields: ["Cache-Control": "max-age=60, private", "Vary": vary])
         }
-        for token in ["A", "B", "A", "B"] {
+        for (number, token) in ["A", "B", "A", "B"].enumerated() {
             var mine = resource
             mine.token = token
-            #expect(try await launch(mine).object.hasSuffix("is \(token.utf8.first ?? 0)"))
+            let loaded = try await launch(mine)
+            #expect(loaded.trace.isDerived == (number >= 2))
+            #expect(loaded.object.hasSuffix("is \(hasSameBytes ? 1 : token.utf8.first ?? 0)"))
         }
         #expect(counts.all == [2, 2])
+        #expect(bench.server.counts.requests == 2)
     }
 
     @Test("invalidated and removed responses have no objects")

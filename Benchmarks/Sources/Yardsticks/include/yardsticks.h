@@ -13,5 +13,8 @@ int64_t yardstick_replace_files(const char *directory, int count, int size);
 
 // SQLite: a rowid table of key and body in WAL mode, one transaction for each insert, or one for `batch` of them.
 int64_t yardstick_insert_rows(const char *path, int count, int size, int batch);
+// A rowid table of `count` blobs; and all of them, each read into memory that is allocated for it as a caller's would be.
+int64_t yardstick_make_blobs(const char *path, int count, int size);
+int64_t yardstick_read_blobs(const char *path, int count);
 // Opens a database anew, prepares one statement and gets one row, which is read whole.
 int64_t yardstick_open_and_select(const char *path, const char *sql, int64_t parameter);

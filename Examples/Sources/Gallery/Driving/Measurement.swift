@@ -46,6 +46,8 @@ struct Measurement {
             try await settle(window)
             report.memoryAfterPasses.append(Memory.now)
         }
+        gtk_window_destroy(window.window.cast())
+        try await relaunch(&report)
         report.finish(session.listener.figures, feedOf: window.photographs.count)
         if let json = program.options.json { try report.write(to: json) }
     }
@@ -61,6 +63,19 @@ struct Measurement {
     /// Waits until all visible cells have their pictures.
     private func settle(_ window: GalleryWindow) async throws {
         try await wait(for: "a filled window", seconds: 120) { window.isFilled }
+    }
+
+    /// Opens the gallery again, with nothing in memory, in turns with and without derived objects.
+    private func relaunch(_ report: inout Report) async throws {
+        for round in 0..<12 {
+            let derives = round % 2 == 0
+            let session = Session(feed: session.feedURL, directory: folder.url, isCold: true, derives: derives)
+            let log = FillingLog()
+            let window = program.open(session, SavedState(), journal: log)
+            try await settle(window)
+            report.addRelaunch(log.milliseconds, derives: derives)
+            gtk_window_destroy(window.window.cast())
+        }
     }
 
     private func openDetails(_ window: GalleryWindow, _ report: inout Report) async throws {

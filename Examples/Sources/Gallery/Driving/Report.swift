@@ -25,6 +25,8 @@ struct Report {
         let sizes: Options.Sizes
         let items, bandwidth: Int
         let firstScreenMilliseconds, detailMilliseconds: Double
+        /// From the first frame to a full screen, when the gallery is opened again: with derived objects, and without.
+        let relaunchMilliseconds, relaunchDecodingMilliseconds: Double
         let phases: [Phase]
         let meanWait: Double
         let started, cancelled, networkBytes, wastedBytes, peakMemory: Int
@@ -39,6 +41,7 @@ struct Report {
     var details = 0.0
     var memoryAfterPasses: [Int] = []
     private var phases: [Phase] = []
+    private var relaunches: (derived: [Double], decoded: [Double]) = ([], [])
     private var figures = Figures()
 
     init(_ options: Options) {
@@ -68,6 +71,16 @@ struct Report {
                     phase.meanWait, phase.leftWithout))
     }
 
+    /// Adds the time from the first frame to a full screen. The first of each kind warms up.
+    mutating func addRelaunch(_ milliseconds: Double, derives: Bool) {
+        if derives { relaunches.derived.append(milliseconds) } else { relaunches.decoded.append(milliseconds) }
+    }
+
+    private static func median(_ rounds: [Double]) -> Double {
+        let sorted = rounds.dropFirst().sorted()
+        return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
+    }
+
     /// The mean wait of all cells that got their pictures, in milliseconds.
     private var meanWait: Double {
         let waited = phases.reduce(0) { $0 + $1.waited }
@@ -80,6 +93,11 @@ struct Report {
             String(
                 format: "first screen %.0f ms, a detail %.0f ms, until a visible cell shows %.0f ms on average",
                 firstScreen, details, meanWait))
+        let (derived, decoded) = (Self.median(relaunches.derived), Self.median(relaunches.decoded))
+        Swift.print(
+            String(
+                format: "relaunch: %.0f ms from the first frame to a full screen, %.0f ms without derived objects: %.2f",
+                derived, decoded, derived / decoded))
         Swift.print(
             "loads: \(figures.started) started, \(figures.cancelled) cancelled; "
                 + "\(Figures.words(bytes: figures.networkBytes)) received, "
@@ -94,7 +112,9 @@ struct Report {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         let document = Document(
             baseline: name, sizes: options.sizes, items: options.items, bandwidth: options.bandwidth,
-            firstScreenMilliseconds: firstScreen, detailMilliseconds: details, phases: phases, meanWait: meanWait,
+            firstScreenMilliseconds: firstScreen, detailMilliseconds: details,
+            relaunchMilliseconds: Self.median(relaunches.derived),
+            relaunchDecodingMilliseconds: Self.median(relaunches.decoded), phases: phases, meanWait: meanWait,
             started: figures.started, cancelled: figures.cancelled, networkBytes: figures.networkBytes,
             wastedBytes: figures.wastedBytes, peakMemory: Memory.peak, memoryAfterPasses: memoryAfterPasses)
         try encoder.encode(document).write(to: URL(fileURLWithPath: file))

@@ -38,3 +38,16 @@ final class VisibilityLog: CellJournal {
         return waits
     }
 }
+
+/// Measures the time from the first frame with cells until all of them have their pictures.
+@MainActor
+final class FillingLog: CellJournal {
+    private var first: Int?
+    private var last = 0
+
+    func cellAppeared(_ cell: PhotographCell, at moment: Int) { first = first ?? moment }
+    func cellShowed(_ cell: PhotographCell) { last = Int(g_get_monotonic_time()) }
+    func cellDisappeared(_ cell: PhotographCell) {}
+
+    var milliseconds: Double { Double(last - (first ?? last)) / 1_000 }
+}

@@ -12,6 +12,8 @@ struct Answer: Sendable {
     var entry: Int64?
     /// The digest of a body that was not read, because its objects were accepted.
     var unreadDigest: UInt64?
+    /// The objects that are stored next to the response, if they have not been offered.
+    var offer: StoredOffer?
     var freshUntil = Date.distantPast
     /// Whether the trace gets the freshness of the response as it is stored.
     var describesStored = false
@@ -42,7 +44,7 @@ struct Answer: Sendable {
             return .failure(.status(response, context))
         }
         var fetched = Fetched(body: body, response: head, freshUntil: freshUntil, trace: step.trace)
-        (fetched.file, fetched.entry, fetched.unreadDigest) = (file, entry, unreadDigest)
+        (fetched.file, fetched.entry, fetched.unreadDigest, fetched.offer) = (file, entry, unreadDigest, offer)
         fetched.isForThisLoadOnly = step.cacheRequest.isBoundToSession(
             by: head, maySendCookies: step.request.httpShouldHandleCookies)
         return .success(fetched)
@@ -61,7 +63,9 @@ extension ManagedFetch {
     /// The answer from a stored response; nil if its body is gone.
     func answer(from selection: Selection, of step: FetchStep) -> Answer? {
         let entry = step.entries[selection.index]
-        let unread = acceptedSource(for: selection, of: step)
+        let offer = offer(for: selection, of: step)
+        if let offer { report(.offered(offer)) }
+        let unread = offer.flatMap { $0.isAccepted ? $0.source : nil }
         guard let body = unread == nil ? bytes(for: selection, of: step) : .data(Data()) else { return nil }
         var step = step
         step.trace.describe(selection, source: selection.isStaleAllowed ? .stale : .cache)
@@ -72,27 +76,26 @@ extension ManagedFetch {
         return answer
     }
 
-    /// The body that need not be read, because the objects made from it are accepted; nil if it must be read.
-    private func acceptedSource(for selection: Selection, of step: FetchStep) -> DerivedSource? {
+    /// The objects that are stored next to a response; nil if they are not wanted, or not made from what answers the request.
+    func offer(for selection: Selection, of step: FetchStep) -> StoredOffer? {
+        let entry = step.entries[selection.index]
         guard options.takesObjects, selection.answer == .stored, step.cacheRequest.method != "HEAD",
-            step.entries[selection.index].response.status == 200,
-            let offer = cache.offer(of: step.entries[selection.index])
+            entry.response.status == 200
         else { return nil }
-        report(.offered(offer))
-        return offer.isAccepted ? offer.source : nil
+        return cache.offer(of: entry)
     }
 
     /// The answer from a stored response whose trace is complete.
     func answer(
         _ step: FetchStep, with selection: Selection, of response: StoredResponse, body: StoredBytes,
-        validated: Bool = false, freshUntil: Date = .distantPast
+        offer: StoredOffer? = nil, validated: Bool = false, freshUntil: Date = .distantPast
     ) -> Answer {
         var step = step
         step.trace.bytesSaved = body.count
         let head = selection.head(of: response, validated: validated)
         return Answer(
             step: step, head: ResponseHead(url: step.url, status: head.status, fields: head.fields), body: body.data,
-            file: body.file, freshUntil: freshUntil)
+            file: body.file, offer: offer, freshUntil: freshUntil)
     }
 
     /// The same, not necessarily in memory.

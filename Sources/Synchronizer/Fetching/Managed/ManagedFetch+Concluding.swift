@@ -54,8 +54,10 @@ extension ManagedFetch {
             return .failure(.init(error, step.context))
         }
         step.trace.describe(selection, source: selection.freshness.isFresh ? .cache : .stale)
+        let offer = offer(for: selection, of: step)
         return .answer(
-            answer(step, with: selection, of: step.entries[selection.index].response, body: body), .none(nil))
+            answer(step, with: selection, of: step.entries[selection.index].response, body: body, offer: offer),
+            .none(nil))
     }
 
     /// The server confirmed the selected response with a 304: it is the answer, with the fields of the 304.
@@ -67,14 +69,13 @@ extension ManagedFetch {
         for index in indices where index != selection.index { freshen(step.entries[index], by: exchange) }
         step.trace.describe(selection, source: .revalidated)
         step.trace.reason += "; the server confirmed it"
-        guard indices.contains(selection.index) else {
-            step.trace.reason += " by a validator that it does not have"
-            return .answer(answer(step, with: selection, of: entry.response, body: body, validated: true), .none(nil))
-        }
-        let freshened = exchange.freshened(entry.response)
+        let isConfirmed = indices.contains(selection.index)
+        if !isConfirmed { step.trace.reason += " by a validator that it does not have" }
+        let response = isConfirmed ? exchange.freshened(entry.response) : entry.response
+        let offer = offer(for: selection, of: step)
         return .answer(
-            answer(step, with: selection, of: freshened, body: body, validated: true),
-            .freshen(entry, to: freshened, body: whole.data))
+            answer(step, with: selection, of: response, body: body, offer: offer, validated: true),
+            isConfirmed ? .freshen(entry, to: response, body: whole.data) : .none(nil))
     }
 
     /// The rest of a stored part has arrived: the two together are the answer.

@@ -122,9 +122,11 @@ final class ManagedFetch: Fetch {
         }
         guard options.file == nil, let step, let selection = step.fallback else { return nil }
         let response = step.entries[selection.index].response
-        return Fetched.provisional(selection, of: response, url: step.url, trace: step.trace) { shown in
+        var fetched = Fetched.provisional(selection, of: response, url: step.url, trace: step.trace) { shown in
             body(for: shown, of: step)
         }
+        fetched?.offer = offer(for: selection, of: step)
+        return fetched
     }
 }
 

@@ -116,6 +116,8 @@ package struct Fetched: Sendable {
     package var entry: Int64?
     /// The digest of a body that was not read, because its objects were accepted; then ``body`` is empty.
     package var unreadDigest: UInt64?
+    /// The objects that are stored next to the response, if they have not been offered by an event.
+    package var offer: StoredOffer?
     package var response: ResponseHead
     /// The time until which an object made from the response may be used; `.distantPast` if each use needs a decision.
     package var freshUntil: Date

@@ -134,6 +134,9 @@ final class LoadJob: Sendable {
         return { previewer.preview(of: $0) }
     }
 
+    /// Whether its objects may be stored next to responses.
+    var isDerived: Bool { resource is any DerivedResource }
+
     /// How its objects are stored next to responses; nil if they are not.
     var derivedCoding: DerivedCoding? { (resource as? any DerivedResource).flatMap { Self.coding(of: $0) } }
 

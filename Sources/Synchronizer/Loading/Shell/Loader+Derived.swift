@@ -11,8 +11,8 @@ extension Loader {
         let time: TimeInterval
     }
 
-    /// Takes the objects of a stored response if they are all that its subscribers need. No load joins any more, because
-    /// there will be no body for it.
+    /// Takes the objects of a stored response. If they are all that its subscribers need, the body is not read, and no load
+    /// joins any more.
     func takeObjects(_ offer: StoredOffer, of id: Machine.DownloadID, handle: FetchHandle) {
         let parses = state.withLock { state in
             state.isCurrent(handle, of: id)
@@ -20,18 +20,22 @@ extension Loader {
         }
         var found: [Machine.ParseID: Derived] = [:]
         for (parse, record) in parses {
-            guard let object = derived(for: record, from: offer) else { return }
-            found[parse] = object
+            found[parse] = derived(for: record, from: offer)
         }
-        let isTaken = state.withLock { state in
-            guard state.isCurrent(handle, of: id), Set(state.machine.parses(of: id)) == Set(found.keys) else {
-                return false
-            }
+        let isEnough = state.withLock { state in
+            guard state.isCurrent(handle, of: id) else { return false }
             for (parse, object) in found { state.parses[parse]?.derived = Boxed(object) }
+            guard Set(state.machine.parses(of: id)) == Set(found.keys) else { return false }
             state.machine.closeToOthers(id)
             return true
         }
-        if isTaken { offer.accept() }
+        if isEnough { offer.accept() }
+    }
+
+    /// The object if it is stored next to the response. Blocks on the disk.
+    func derivedObject(for parse: ParseRecord, from fetched: Fetched) -> LoadedObject? {
+        let object = parse.derived?.value ?? fetched.offer.flatMap { derived(for: parse, from: $0) }
+        return object.map { loaded($0, from: fetched) }
     }
 
     private func derived(for parse: ParseRecord, from offer: StoredOffer) -> Derived? {
@@ -48,7 +52,7 @@ extension Loader {
     }
 
     /// The result of a load whose object was derived.
-    func loaded(_ derived: Derived, from fetched: Fetched) -> LoadedObject {
+    private func loaded(_ derived: Derived, from fetched: Fetched) -> LoadedObject {
         var trace = fetched.trace
         trace.parse = derived.time
         trace.isDerived = true

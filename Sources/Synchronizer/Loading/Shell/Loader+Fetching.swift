@@ -19,7 +19,7 @@ extension Loader {
         _ id: Machine.DownloadID, job: LoadJob, options: FetchOptions, handle: FetchHandle
     ) {
         var options = options
-        options.takesObjects = derivedObjects != nil && job.derivedCoding != nil
+        options.takesObjects = derivedObjects != nil && job.isDerived
         handle.started(
             fetcher.fetch(job.request, options: options) { event in
                 self.receive(event, of: id, handle: handle)

@@ -27,10 +27,12 @@ extension Loader {
                 url: request.url, trace: fetched.trace, head: fetched.response,
                 body: fetched.file == nil ? fetched.body : nil)
         }
-        if let derived = parse.derived { return .success(loaded(derived.value, from: fetched)) }
-        guard fetched.storedBytes.count > 0 || parse.job.acceptsEmptyBody else { return .failure(.noData(context())) }
+        guard fetched.storedBytes.count > 0 || fetched.unreadDigest != nil || parse.job.acceptsEmptyBody else {
+            return .failure(.noData(context()))
+        }
         do {
-            return .success(try reusedObject(for: parse, from: fetched) ?? parsed(parse, of: fetched))
+            let known = reusedObject(for: parse, from: fetched) ?? derivedObject(for: parse, from: fetched)
+            return .success(try known ?? parsed(parse, of: fetched))
         } catch let error as FileError {
             return .failure(.file(error, context()))  // The response is as good as before.
         } catch {
@@ -81,7 +83,7 @@ extension Loader {
     /// An object made from the same bytes: one shown during the revalidation, or one in memory.
     private func reusedObject(for parse: ParseRecord, from fetched: Fetched) -> LoadedObject? {
         if parse.job.isOfHead { return nil }
-        if case .reported(let shown) = parse.stored, shown.value.body == fetched.body {
+        if case .reported(let shown) = parse.stored, fetched.unreadDigest == nil, shown.value.body == fetched.body {
             return shown.value.object.reused(for: fetched)
         }
         guard let key = parse.job.memoryKey, let old = memory.recall(key), old.isMade(from: fetched) else { return nil }

@@ -27,7 +27,7 @@ extension Loader {
         if !parse.job.isOfHead, let key = parse.job.memoryKey, let old = memory.recall(key), old.isMade(from: fetched) {
             return old.reused(for: fetched)
         }
-        return try parsed(parse, of: fetched)
+        return try derivedObject(for: parse, from: fetched) ?? parsed(parse, of: fetched)
     }
 }
 

@@ -1,0 +1,115 @@
+import Foundation
+import ImageResource
+import Measuring
+import ScriptedServer
+import Synchronizer
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// The passes of `Scripts/demo` over its feed and photographs, with and without stored thumbnails.
+struct DemoRows {
+    private static let disk = "demo: the disk pass"
+    private static let usage = "demo: disk used by thumbnails"
+    private static let rounds = 15
+    /// The size of the demo's images: they cover a square.
+    private static let sizing = ImageSizing.space(
+        CGSize(width: 160, height: 160), contentMode: .aspectFill, scale: 1)
+
+    private let scratch: Scratch
+    private let site: SampleSite
+
+    /// Which thumbnails are stored.
+    private let rules: DerivedObjects
+
+    private init(_ rules: DerivedObjects = DerivedObjects()) throws {
+        (scratch, site, self.rules) = (try Scratch(), try SampleSite(), rules)
+    }
+
+    static func wanted(by report: Report) async throws -> [Row] {
+        report.isWanted(disk) || report.isWanted(usage) ? try await DemoRows().rows() : []
+    }
+
+    /// `bench-images --demo SHARE SECONDS`: both rows with other rules of what is stored.
+    static func run(share: Double, seconds: Double) async throws {
+        var rules = DerivedObjects()
+        (rules.maximumShare, rules.minimumParseTime) = (share, seconds)
+        for row in try await DemoRows(rules).rows() { print(row.name, row.value, row.ratio ?? 0) }
+    }
+
+    private func rows() async throws -> [Row] {
+        defer { site.stop() }
+        let (without, with) = (try await fill("without", derives: false), try await fill("with", derives: true))
+        var times: (derived: [Double], decoded: [Double]) = ([], [])
+        for round in 0...Self.rounds {
+            for derives in round % 2 == 0 ? [true, false] : [false, true] {
+                let time = try await pass(derives: derives)
+                if derives { times.derived.append(time) } else { times.decoded.append(time) }
+            }
+        }
+        return [
+            Row(
+                Self.disk, Comparison(times.derived, times.decoded), unit: .milliseconds, against: "derived objects off",
+                .atMost(0.1)),
+            Row(
+                Self.usage, Comparison([0, Double(with - without) / 1e6], [0, Double(without) / 1e6]), unit: "MB",
+                against: "the disk used without them", .atMost(0.25)),
+        ]
+    }
+
+    /// Loads everything from the site into a cache; returns what that takes on the disk.
+    private func fill(_ name: String, derives: Bool) async throws -> Int {
+        let (synchronizer, cache) = try synchronizer(name, derives: derives)
+        try await load(with: synchronizer, derives: nil)
+        if derives { try await cache.waitForQuiet() }
+        return cache.currentDiskUsage
+    }
+
+    /// The time of a pass with nothing in memory, in nanoseconds.
+    private func pass(derives: Bool) async throws -> Double {
+        let (synchronizer, _) = try synchronizer("with", derives: derives)
+        let start = DispatchTime.now().uptimeNanoseconds
+        try await load(with: synchronizer, derives: derives)
+        return Double(DispatchTime.now().uptimeNanoseconds - start)
+    }
+
+    private func synchronizer(_ name: String, derives: Bool) throws -> (Synchronizer, SQLiteURLCache) {
+        let cache = SQLiteURLCache(
+            memoryCapacity: 0, diskCapacity: 200 << 20, directory: URL(fileURLWithPath: try scratch.path(name)))
+        var configuration = Synchronizer.Configuration(cacheTime: 24 * 60 * 60, urlCache: cache)
+        configuration.caching = .managed
+        configuration.derivedObjects = derives ? rules : nil
+        return (Synchronizer(configuration: configuration), cache)
+    }
+
+    /// - Parameter derives: whether images must be derived, or none; nil for images from the network.
+    private func load(with synchronizer: Synchronizer, derives: Bool?) async throws {
+        let feed = try await synchronizer.load(JSONResource<SampleFeed>(url: site.feedURL))
+        try await withThrowingTaskGroup(of: Loaded<PlatformImage>.self) { group in
+            for item in feed.items {
+                group.addTask {
+                    try await synchronizer.loaded(
+                        ImageResource(request: URLRequest(url: item.url), sizing: Self.sizing))
+                }
+            }
+            var derived = 0
+            for try await loaded in group {
+                if derives != nil, loaded.source != .cache { throw BenchmarkError("\(loaded.trace)") }
+                if loaded.trace.isDerived { derived += 1 }
+            }
+            if derived > 0 ? derives != true : derives == true { throw BenchmarkError("\(derived) were derived") }
+        }
+    }
+}
+
+extension SQLiteURLCache {
+    /// Waits until nothing more is stored: objects are stored after their loads have ended.
+    func waitForQuiet() async throws {
+        var (before, now) = (-1, statistics.entries)
+        while before != now {
+            try await Task.sleep(nanoseconds: 500_000_000)
+            (before, now) = (now, statistics.entries)
+        }
+    }
+}
