@@ -27,7 +27,7 @@ extension Loader {
             guard state.isCurrent(handle, of: id), Set(state.machine.parses(of: id)) == Set(found.keys) else {
                 return false
             }
-            for (parse, object) in found { state.parses[parse]?.derived = Boxed(object) }
+            for (parse, object) in found { state.parses.update(parse) { $0.derived = Boxed(object) } }
             state.machine.closeToOthers(id)
             return true
         }

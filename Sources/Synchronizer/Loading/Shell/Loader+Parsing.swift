@@ -65,8 +65,8 @@ extension Loader {
 
     func parsed(_ parse: ParseRecord, of fetched: Fetched) throws -> LoadedObject {
         let begin = time.now
-        let flag = parse.cancellation
-        let parsed = try ParseCancellation.with({ flag?.isCancelled ?? false }) {
+        let isCancelled = parse.cancellation.map { flag in { @Sendable in flag.isCancelled } }
+        let parsed = try ParseCancellation.with(isCancelled) {
             try parse.job.parse(fetched, parse.stream)
         }
         var trace = fetched.trace
