@@ -46,11 +46,15 @@ extension Synchronizer {
         return (try loaded.object(of: R.self), loaded)
     }
 
+    private func leave(_ id: LoadReceiver.ID, _ continuation: UnsafeContinuation<LoadResult, any Error>) {
+        if loader.leave(id) { continuation.resume(throwing: CancellationError()) }
+    }
+
     nonisolated(nonsending)
         private func result(of job: LoadJob) async throws -> LoadResult
     {
         let mayBlock = !isOnActor()  // an actor must not wait for the disk
-        let leaving = Locked<(isCancelled: Bool, leave: CancelLoading?)>((false, nil))
+        let leaving = Locked(Leaving())
         return try await withTaskCancellationHandler {
             // `Loader.take` succeeds once, so a checked continuation would check the same again.
             try await withUnsafeThrowingContinuation {
@@ -68,23 +72,26 @@ extension Synchronizer {
                     }
                 }
                 let id = enter(job, mayBlock: mayBlock, receiver: receiver)
-                let leave: CancelLoading = { [loader] in
-                    if loader.leave(id) { continuation.resume(throwing: CancellationError()) }
-                }
                 let isCancelled = leaving.withLock { leaving in
-                    leaving.leave = leave
+                    leaving.waiting = (id, continuation)
                     return leaving.isCancelled
                 }
-                if isCancelled { leave() }
+                if isCancelled { leave(id, continuation) }
             }
         } onCancel: {
-            let leave = leaving.withLock { leaving in
+            let waiting = leaving.withLock { leaving in
                 leaving.isCancelled = true
-                return leaving.leave
+                return leaving.waiting
             }
-            leave?()
+            if let (id, continuation) = waiting { leave(id, continuation) }
         }
     }
+}
+
+/// A load that a task waits for.
+private struct Leaving: Sendable {
+    var isCancelled = false
+    var waiting: (LoadReceiver.ID, UnsafeContinuation<LoadResult, any Error>)?
 }
 
 /// Whether the caller is isolated to an actor.

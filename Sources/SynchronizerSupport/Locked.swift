@@ -29,6 +29,9 @@ package struct Locked<Value>: @unchecked Sendable {  // the value is touched und
         }
     }
 
+    /// Whether both are copies of one.
+    package func isSame(as other: Locked) -> Bool { storage === other.storage }
+
     // Inlinable, so that each module specialises it for its own values.
     @inlinable
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {

@@ -29,7 +29,8 @@ struct EncodedFieldsTests {
             }
             let (one, other) = (ResponseFacts(encoded), ResponseFacts(plain))
             #expect(one.control == other.control && one.age == other.age && one.varyNames == other.varyNames)
-            #expect(one.date == other.date && one.entityTag == other.entityTag)
+            let now = Date(timeIntervalSince1970: 0)
+            #expect(one.date(at: now) == other.date(at: now) && one.entityTag == other.entityTag)
             let name = Self.names[generator.below(8)]
             for fields in [\Pair.encoded, \Pair.plain] {
                 var pair = Pair(encoded: encoded, plain: plain)

@@ -3,17 +3,20 @@
 package enum HTTPDate {
     /// The date that a field value says; nil if it says none.
     /// - Parameter moment: tells the century of a two-digit year: it is at most 50 years after that moment.
-    @inline(never)
     package static func parse(_ text: String, at moment: Date) -> Date? {
-        text.scan { scanner in
-            scanner.skipWhitespace()
-            let date = parse(&scanner, at: moment)
-            scanner.skipWhitespace()
-            return scanner.isAtEnd ? date : nil
-        }
+        text.scan { parse(&$0, at: moment) }
     }
 
-    private static func parse(_ scanner: inout FieldScanner, at moment: Date) -> Date? {
+    /// The same for the rest of what the scanner reads.
+    @inline(never)
+    static func parse(_ scanner: inout FieldScanner, at moment: Date) -> Date? {
+        scanner.skipWhitespace()
+        let parsed = date(&scanner, at: moment)
+        scanner.skipWhitespace()
+        return scanner.isAtEnd ? parsed : nil
+    }
+
+    private static func date(_ scanner: inout FieldScanner, at moment: Date) -> Date? {
         let weekday = scanner.token()
         if scanner.take(", ") {
             if weekdays.contains(where: { scanner.matches(weekday, $0) }) { return fixdate(&scanner) }

@@ -53,6 +53,16 @@ public struct HTTPFields: Hashable, Sendable, Codable {
             case .decoded(let text): text
             }
         }
+
+        /// Reads the value with a scanner.
+        func scan<Result>(_ body: (inout FieldScanner) -> Result) -> Result {
+            switch self {
+            case .encoded(let bytes):
+                var scanner = FieldScanner(bytes)
+                return body(&scanner)
+            case .decoded(let text): return text.scan(body)
+            }
+        }
     }
 
     /// Passes the name and the value of each line to `body`.
@@ -64,6 +74,13 @@ public struct HTTPFields: Hashable, Sendable, Codable {
 
     private func forEach(named name: String, _ body: (Value) -> Void) {
         name.withBytes { wanted in forEach { name, value in if sameName(name, wanted) { body(value) } } }
+    }
+
+    /// What `read` makes of the first line of that name; nil if there is none.
+    func first<Result>(_ name: String, _ read: (Value) -> Result) -> Result? {
+        var result: Result?
+        forEach(named: name) { if result == nil { result = read($0) } }
+        return result
     }
 
     /// The values of all lines of that name, joined as in RFC 9110 §5.2; nil if there is none.

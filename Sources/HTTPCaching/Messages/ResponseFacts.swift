@@ -1,32 +1,48 @@
-/// The caching directives and validators in the fields of a response, read in one pass.
+/// The caching directives and validators in the fields of a response. What every decision needs is read in one pass, the
+/// rest when it is asked for: most decisions need no validator, and no text of a date.
 struct ResponseFacts {
+    private let fields: HTTPFields
     private(set) var control = CacheControl()
-    /// The first line of each field that is not a list: only the first one counts (RFC 9111 §4.2.1, §5.1).
-    private(set) var age: String?
-    private(set) var date: String?
-    private(set) var expires: String?
-    private(set) var lastModified: String?
-    private(set) var entityTag: String?
     private(set) var vary: [String] = []
     private(set) var hasContentCoding = false
 
     init(_ fields: HTTPFields) {
+        self.fields = fields
         fields.forEach { add($0, $1) }
     }
 
     private mutating func add(_ name: UnsafeBufferPointer<UInt8>, _ value: HTTPFields.Value) {
         switch name.count {
-        case 3 where sameName(name, "age"): age = age ?? value.text
-        case 4 where sameName(name, "date"): date = date ?? value.text
-        case 4 where sameName(name, "etag"): entityTag = entityTag ?? value.text
         case 4 where sameName(name, "vary"): vary.append(value.text)
-        case 7 where sameName(name, "expires"): expires = expires ?? value.text
         case 13 where sameName(name, "cache-control"): control.add(value.text)
-        case 13 where sameName(name, "last-modified"): lastModified = lastModified ?? value.text
         case 16 where sameName(name, "content-encoding"):
             hasContentCoding = !HTTPFields.same(value.text, "identity")
         default: break
         }
+    }
+
+    // Of a field that is not a list only the first line counts (RFC 9111 §4.2.1, §5.1).
+
+    var lastModified: String? { fields.first(FieldName.lastModified) { $0.text } }
+    var entityTag: String? { fields.first(FieldName.entityTag) { $0.text } }
+    var hasExpires: Bool { fields.contains(FieldName.expires) }
+
+    /// The date that the field says; nil if there is none, or it is invalid.
+    /// - Parameter moment: see ``HTTPDate/parse(_:at:)``.
+    func date(_ field: String = FieldName.date, at moment: Date) -> Date? {
+        fields.first(field) { value in value.scan { HTTPDate.parse(&$0, at: moment) } } ?? nil
+    }
+
+    /// The seconds that `Age` says: only the first member of a list counts; a value that is no number is ignored.
+    var age: Double? {
+        fields.first(FieldName.age) { value in
+            value.scan { scanner in
+                scanner.skipWhitespace()
+                let seconds = scanner.deltaSeconds()
+                scanner.skipWhitespace()
+                return scanner.isAtEnd || scanner.next == UInt8(ascii: ",") ? seconds : nil
+            }
+        } ?? nil
     }
 
     /// Whether the response must not be stored or reused (RFC 9111 §5.2.2.5). `must-understand` overrides `no-store` if the

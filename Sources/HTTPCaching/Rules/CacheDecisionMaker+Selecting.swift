@@ -33,7 +33,7 @@ extension CacheDecisionMaker {
             CacheRules.selects(request, response, facts: facts, siblingVary: siblingVary),
             let answer = answer(from: candidate, facts: facts)
         else { return nil }
-        let date = facts.date.flatMap { HTTPDate.parse($0, at: response.responseTime) } ?? response.responseTime
+        let date = facts.date(at: response.responseTime) ?? response.responseTime
         return Choice(index: index, facts: facts, answer: answer, date: date)
     }
 

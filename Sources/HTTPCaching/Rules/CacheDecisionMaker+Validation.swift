@@ -49,8 +49,8 @@ extension CacheDecisionMaker {
             return directives.ifNoneMatch.contains { tag.isListed(in: $0) }
         }
         guard let since = directives.ifModifiedSince.flatMap({ HTTPDate.parse($0, at: now) }) else { return false }
-        let modified = facts.lastModified ?? facts.date
-        let date = modified.flatMap { HTTPDate.parse($0, at: response.responseTime) } ?? response.responseTime
+        let field = facts.lastModified == nil ? FieldName.date : FieldName.lastModified
+        let date = facts.date(field, at: response.responseTime) ?? response.responseTime
         return date <= since
     }
 }

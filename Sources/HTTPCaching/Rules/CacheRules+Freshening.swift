@@ -112,8 +112,8 @@ extension CacheRules {
 extension StoredResponse {
     /// Whether `Last-Modified` is a strong validator: the response was generated at least a second later (RFC 9110 §8.8.2.2).
     func hasStrongDate(_ facts: ResponseFacts) -> Bool {
-        guard let modified = facts.lastModified.flatMap({ HTTPDate.parse($0, at: responseTime) }),
-            let date = facts.date.flatMap({ HTTPDate.parse($0, at: responseTime) })
+        guard let modified = facts.date(FieldName.lastModified, at: responseTime),
+            let date = facts.date(at: responseTime)
         else { return false }
         return date.timeIntervalSince(modified) >= 1
     }

@@ -44,7 +44,7 @@ extension CacheRules {
     }
 
     func freshness(of response: StoredResponse, facts: ResponseFacts, at now: Date) -> Freshness {
-        let date = facts.date.flatMap { HTTPDate.parse($0, at: response.responseTime) }
+        let date = facts.date(at: response.responseTime)
         let (lifetime, rule) = lifetime(of: response, facts: facts, generated: date ?? response.responseTime)
         return Freshness(age: Self.age(of: response, facts: facts, date: date, at: now), lifetime: lifetime, rule: rule)
     }
@@ -56,12 +56,12 @@ extension CacheRules {
         if let maxAge = facts.control.maxAge {
             return (maxAge, response.injectedCacheControl == nil ? .maxAge : .injected)
         }
-        if let expires = facts.expires {
-            let end = HTTPDate.parse(expires, at: response.responseTime)  // §5.3: invalid means expired
+        if facts.hasExpires {
+            let end = facts.date(FieldName.expires, at: response.responseTime)  // §5.3: invalid means expired
             return (max(0, end?.timeIntervalSince(generated) ?? 0), .expires)
         }
         guard facts.control.contains(.isPublic) || isHeuristicallyCacheable(response.status),
-            let lastModified = facts.lastModified.flatMap({ HTTPDate.parse($0, at: response.responseTime) })
+            let lastModified = facts.date(FieldName.lastModified, at: response.responseTime)
         else { return (0, .none) }
         let unchanged = generated.timeIntervalSince(lastModified)
         return (min(max(0, unchanged * heuristic.fraction), heuristic.limit), .heuristic)
@@ -76,18 +76,8 @@ extension CacheRules {
         guard residentTime > -60 else { return .infinity }
         let apparentAge = date.map { max(0, response.responseTime.timeIntervalSince($0)) } ?? 0
         let responseDelay = max(0, response.responseTime.timeIntervalSince(response.requestTime))
-        let ageValue = facts.age.flatMap(ageValue) ?? 0
+        let ageValue = facts.age ?? 0
         return max(apparentAge, ageValue + responseDelay) + max(0, residentTime)
-    }
-
-    /// RFC 9111 §5.1: only the first member of a list counts; a value that is no number is ignored.
-    private static func ageValue(_ text: String) -> TimeInterval? {
-        text.scan { scanner in
-            scanner.skipWhitespace()
-            let seconds = scanner.deltaSeconds()
-            scanner.skipWhitespace()
-            return scanner.isAtEnd || scanner.next == UInt8(ascii: ",") ? seconds : nil
-        }
     }
 }
 

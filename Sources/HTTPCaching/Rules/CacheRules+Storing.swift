@@ -22,7 +22,7 @@ extension CacheRules {
         guard !facts.variesOnEverything else { return .variesOnEverything }
         guard status != 206 || (part(of: fields) != nil && !request.isReusable) else { return .status }
         // RFC 9110 §9.3.3: the response to a POST needs an explicit lifetime.
-        guard !request.isReusable || facts.control.maxAge != nil || facts.expires != nil else { return .notCacheable }
+        guard !request.isReusable || facts.control.maxAge != nil || facts.hasExpires else { return .notCacheable }
         return isMarkedCacheable(status: status, facts: facts) ? nil : .notCacheable
     }
 
@@ -30,7 +30,7 @@ extension CacheRules {
     /// `Content-Location` names the target (RFC 9110 §9.3.3).
     private static func answersGET(_ request: CacheRequest, fields: HTTPFields, facts: ResponseFacts) -> Bool {
         if request.method == "GET" { return true }
-        guard request.method == "POST", facts.control.maxAge != nil || facts.expires != nil,
+        guard request.method == "POST", facts.control.maxAge != nil || facts.hasExpires,
             let location = fields.reference(FieldName.contentLocation),
             let target = resolve(location, against: request.url)
         else { return false }
@@ -39,7 +39,7 @@ extension CacheRules {
 
     /// §3: the last condition, as it applies to a private cache.
     private static func isMarkedCacheable(status: Int, facts: ResponseFacts) -> Bool {
-        facts.control.contains(.isPublic) || facts.control.contains(.isPrivate) || facts.expires != nil
+        facts.control.contains(.isPublic) || facts.control.contains(.isPrivate) || facts.hasExpires
             || facts.control.maxAge != nil || isHeuristicallyCacheable(status)
     }
 

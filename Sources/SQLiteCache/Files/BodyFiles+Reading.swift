@@ -25,10 +25,8 @@ extension BodyFiles {
         _ id: Int64, expecting body: StoredBody, in generation: OpenDirectory, verified: VerifiedFiles
     ) -> BodyReadResult {
         // Between two attempts another process may settle the file, or move it away.
-        for directory in ["Bodies/", "Moving/", "Bodies/"] {
-            let file = (directory + String(id)).withCString {
-                openat(generation.descriptor, $0, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
-            }
+        for directory: StaticString in ["Bodies/", "Moving/", "Bodies/"] {
+            let file = open(directory, id, in: generation)
             if file < 0, errno == ENOENT || errno == ENOTDIR { continue }
             // A link fails with ELOOP, a socket with ENXIO.
             guard file >= 0 else { return errno == ELOOP || errno == ENXIO ? .corrupt : .unreadable }
@@ -37,6 +35,25 @@ extension BodyFiles {
             return readLarge(file, id: id, expecting: body, verified: verified)
         }
         return .missing
+    }
+
+    /// Opens a body file for reading. Each lookup of a body in a file comes here, so its path is no string.
+    private static func open(_ directory: StaticString, _ id: Int64, in generation: OpenDirectory) -> Int32 {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { path in
+            guard let base = path.baseAddress else { return -1 }
+            var (rest, start) = (id.magnitude, 31)
+            path[start] = 0
+            repeat {
+                start -= 1
+                path[start] = CChar(UInt8(ascii: "0") + UInt8(rest % 10))
+                rest /= 10
+            } while rest > 0
+            for index in (0..<directory.utf8CodeUnitCount).reversed() {
+                start -= 1
+                path[start] = CChar(directory.utf8Start[index])
+            }
+            return openat(generation.descriptor, base + start, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        }
     }
 
     /// Verifying a large file takes longer than reading it.

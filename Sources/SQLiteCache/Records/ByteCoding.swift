@@ -85,6 +85,14 @@ struct ByteReader {
         String(decoding: try span(try number()), as: UTF8.self)
     }
 
+    /// The next string, or `known` if that is equal.
+    mutating func text(orEqual known: String?) throws(MalformedBytes) -> String {
+        var other = self
+        guard let known, try other.isNext(known) else { return try text() }
+        self = other
+        return known
+    }
+
     /// Skips a string or data.
     mutating func skip() throws(MalformedBytes) {
         _ = try span(try number())

@@ -83,11 +83,15 @@ struct EncodedRecord: Sendable {
         }
     }
 
+    var decoded: StoredRecord? { decoded(for: nil) }
+
     /// The record; nil if the bytes encode none.
-    var decoded: StoredRecord? {
+    ///
+    /// - Parameter url: its URL, if that is known, so that no other string is made.
+    func decoded(for url: String?) -> StoredRecord? {
         bytes.withUnsafeBytes { raw in
             var reader = ByteReader(raw, at: 2)
-            let record = try? StoredRecord(from: &reader, of: bytes, traits: traits)
+            let record = try? StoredRecord(from: &reader, of: bytes, traits: traits, url: url)
             return reader.isAtEnd ? record : nil
         }
     }
@@ -128,9 +132,9 @@ extension StoredRecord {
 
     /// - Parameter bytes: what the reader reads. The fields stay encoded.
     fileprivate init(
-        from reader: inout ByteReader, of bytes: [UInt8], traits: EncodedRecord.Traits
+        from reader: inout ByteReader, of bytes: [UInt8], traits: EncodedRecord.Traits, url known: String?
     ) throws(MalformedBytes) {
-        let url = try reader.text()
+        let url = try reader.text(orEqual: known)
         let method = try reader.text()
         let status = try reader.number()
         let requestTime = try reader.time()

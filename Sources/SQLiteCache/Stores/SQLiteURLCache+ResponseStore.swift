@@ -10,7 +10,7 @@ extension SQLiteURLCache: ResponseStore {
         let isSmall = { (row: StoredRow) in row.bodySize <= StoredBody.largestInDatabase }
         for row in cache.rows(of: url, wanting: isSmall, withOlder: true) where row.record.isHTTP {
             newest = newest ?? row.id
-            guard let response = row.record.decoded?.response else { continue }
+            guard let response = row.record.decoded(for: url)?.response else { continue }
             let body = isSmall(row) ? row.body : nil
             entries.append(
                 StoredEntry(

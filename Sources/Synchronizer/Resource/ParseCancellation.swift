@@ -12,7 +12,7 @@ import Foundation
 /// }
 /// ```
 public enum ParseCancellation {
-    private final class Probe {
+    private final class Probe: Sendable {
         let isCancelled: @Sendable () -> Bool
 
         init(_ isCancelled: @escaping @Sendable () -> Bool) {
@@ -43,9 +43,11 @@ public enum ParseCancellation {
         if isCancelled { throw CancellationError() }
     }
 
-    /// Runs `body` on this thread. While it runs, ``isCancelled`` calls `isCancelled`.
-    package static func with<T>(_ isCancelled: @escaping @Sendable () -> Bool, _ body: () throws -> T) rethrows -> T {
-        let probe = Probe(isCancelled)
+    private static let never = Probe { false }
+
+    /// Runs `body` on this thread. While it runs, ``isCancelled`` calls `isCancelled`; if that is nil, it is false.
+    package static func with<T>(_ isCancelled: (@Sendable () -> Bool)?, _ body: () throws -> T) rethrows -> T {
+        let probe = isCancelled.map(Probe.init) ?? never
         let outer = pthread_getspecific(key)
         pthread_setspecific(key, Unmanaged.passUnretained(probe).toOpaque())
         defer { pthread_setspecific(key, outer) }

@@ -17,12 +17,21 @@ package protocol SessionFields: Sendable {
     /// May wait for the disk.
     func sessionHeaders(for request: URLRequest) -> [String: String]
 
+    /// The same for a load whose cookies were looked up a moment ago.
+    ///
+    /// - Parameter cookies: what ``sessionCookies(for:)`` returned for the request.
+    func sessionHeaders(for request: URLRequest, knowing cookies: String?) -> [String: String]
+
     /// What distinguishes the cookies that are sent with a request, besides its own, from others; nil if there are none.
     /// Never waits: while cookies are being changed, it returns a value that no other request gets.
     func sessionCookies(for request: URLRequest) -> String?
 }
 
 extension SessionFields {
+    package func sessionHeaders(for request: URLRequest, knowing cookies: String?) -> [String: String] {
+        sessionHeaders(for: request)
+    }
+
     package func sessionCookies(for request: URLRequest) -> String? { sessionHeaders(for: request)[FieldName.cookie] }
 }
 

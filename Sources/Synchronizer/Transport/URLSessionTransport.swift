@@ -47,8 +47,16 @@ package final class URLSessionTransport: Transport {
     }
 
     package func sessionHeaders(for request: URLRequest) -> [String: String] {
-        guard let sent = cookies.header(for: request) else { return additionalFields }
-        return additionalFields.merging([FieldName.cookie: sent]) { $1 }
+        fields(adding: cookies.header(for: request))
+    }
+
+    package func sessionHeaders(for request: URLRequest, knowing cookies: String?) -> [String: String] {
+        fields(adding: cookies)
+    }
+
+    private func fields(adding cookies: String?) -> [String: String] {
+        guard let cookies else { return additionalFields }
+        return additionalFields.merging([FieldName.cookie: cookies]) { $1 }
     }
 }
 

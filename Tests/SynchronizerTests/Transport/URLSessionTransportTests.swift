@@ -31,6 +31,23 @@ struct URLSessionTransportTests {
         }
     }
 
+    @Test("adds the same fields to a request whose cookies are known", arguments: [[:], ["A": "1"], ["Cookie": "b=2"]])
+    func knownCookies(additional: [String: String]) throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = additional
+        let transport = URLSessionTransport(configuration: configuration, delegate: SessionDelegate())
+        let request = URLRequest(url: server.url("/a"))
+        for _ in 0..<2 {
+            let cookies = transport.sessionCookies(for: request)
+            #expect(
+                transport.sessionHeaders(for: request, knowing: cookies) == transport.sessionHeaders(for: request))
+            configuration.httpCookieStorage?.setCookie(
+                try #require(
+                    HTTPCookie(properties: [.name: "a", .value: "1", .domain: "127.0.0.1", .path: "/"])))
+        }
+        #expect(transport.sessionCookies(for: request) == "a=1")
+    }
+
     @Test("reports the head, the body and the end")
     func whole() async {
         server["/a"] = Reply(Data(repeating: 7, count: 100_000), fields: ["X-Test": "1"])

@@ -25,6 +25,9 @@ enum CacheEntry: Sendable {
     /// The identifier of an entry of the store.
     var storedID: Int64? { if case .stored(let entry) = self { entry.id } else { nil } }
 
+    /// The digest of its whole body, if the store has it without reading the body.
+    var storedDigest: UInt64? { if case .stored(let entry) = self { entry.bodyChecksum } else { nil } }
+
     var response: StoredResponse {
         switch self {
         case .stored(let entry): entry.response

@@ -10,8 +10,8 @@ struct Answer: Sendable {
     var file: BodyFile?
     /// The entry of the store that has the body.
     var entry: Int64?
-    /// The digest of a body that was not read, because its objects were accepted.
-    var unreadDigest: UInt64?
+    /// See ``Fetched/storedDigest``.
+    var storedDigest: UInt64?
     /// The objects that are stored next to the response, if they have not been offered.
     var offer: StoredOffer?
     var freshUntil = Date.distantPast
@@ -44,7 +44,7 @@ struct Answer: Sendable {
             return .failure(.status(response, context))
         }
         var fetched = Fetched(body: body, response: head, freshUntil: freshUntil, trace: step.trace)
-        (fetched.file, fetched.entry, fetched.unreadDigest, fetched.offer) = (file, entry, unreadDigest, offer)
+        (fetched.file, fetched.entry, fetched.storedDigest, fetched.offer) = (file, entry, storedDigest, offer)
         fetched.isForThisLoadOnly = step.cacheRequest.isBoundToSession(
             by: head, maySendCookies: step.request.httpShouldHandleCookies)
         return .success(fetched)
@@ -71,7 +71,8 @@ extension ManagedFetch {
         step.trace.describe(selection, source: selection.isStaleAllowed ? .stale : .cache)
         var answer = answer(
             step, with: selection, of: entry.response, body: body, freshUntil: freshUntil(selection, of: step))
-        (answer.entry, answer.unreadDigest) = (entry.storedID, unread?.digest)
+        answer.entry = entry.storedID
+        answer.storedDigest = body.count == entry.bodySize ? entry.storedDigest : unread?.digest
         if let unread { answer.step.trace.bytesSaved = unread.bodySize }
         return answer
     }

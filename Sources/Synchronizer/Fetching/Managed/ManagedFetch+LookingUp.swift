@@ -6,6 +6,10 @@ extension ManagedFetch {
     /// The step to run; nil for a request that must not be sent.
     func step(from start: Start) -> FetchStep? {
         switch start {
+        case .first(let request):
+            lookUp(
+                request, trace: LoadTrace(),
+                headers: context.transport.sessionHeaders(for: request, knowing: options.sessionCookies))
         case .request(let request, let trace): lookUp(request, trace: trace)
         case .miss(let request): lookUp(request, trace: LoadTrace(), entries: [])
         case .step(let step): step
@@ -13,11 +17,13 @@ extension ManagedFetch {
     }
 
     /// Looks up the entries, unless they are given. Entries that are too large for the caller are ignored, and not read.
-    private func lookUp(_ request: URLRequest, trace: LoadTrace, entries: [CacheEntry]? = nil) -> FetchStep? {
+    private func lookUp(
+        _ request: URLRequest, trace: LoadTrace, headers: [String: String]? = nil, entries: [CacheEntry]? = nil
+    ) -> FetchStep? {
         guard let url = request.url else { return nil }
         switch url.isPlainHTTP ? "http" : url.scheme?.lowercased() {
         case "http", "https":
-            let headers = context.transport.sessionHeaders(for: request)
+            let headers = headers ?? context.transport.sessionHeaders(for: request)
             let cacheRequest = CacheRequest(
                 request, url: url, sessionHeaders: headers, isOffline: context.network.isOffline, body: options.body)
             guard cacheRequest.isWellFormed else { return nil }

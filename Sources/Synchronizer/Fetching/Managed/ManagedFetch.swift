@@ -14,7 +14,9 @@ final class ManagedFetch: Fetch {
 
     /// Where a run begins.
     enum Start {
-        /// With a request: the first one, or that of a redirect.
+        /// With the request of the load, whose cookies are in the options.
+        case first(URLRequest)
+        /// With another request, such as that of a redirect.
         case request(URLRequest, LoadTrace)
         /// With a request for which nothing is stored.
         case miss(URLRequest)
@@ -183,21 +185,23 @@ extension ManagedFetch {
     var isOpen: Bool { state.withLock { $0.receive != nil } }
 
     func report(_ event: FetchEvent) {
-        state.withLock { $0.receive }?(event)
+        let current = state.withLock { $0 }  // a closure as a result would be wrapped in another one
+        current.receive?(event)
     }
 
     func finish(_ result: Result<Fetched, SynchronizerError>) {
-        let receive = state.withLock { state in
+        let last = state.withLock { state in
             defer { state = State(receive: nil, phase: .lookingUp) }
-            return state.receive
+            return state
         }
-        receive?(.finished(result))
+        last.receive?(.finished(result))
     }
 
     private func finishInvalid(_ start: Start) {
         switch start {
         case .request(let request, let trace): finish(.failure(.invalidRequest(.init(url: request.url, trace: trace))))
-        case .miss(let request): finish(.failure(.invalidRequest(.init(url: request.url, trace: LoadTrace()))))
+        case .first(let request), .miss(let request):
+            finish(.failure(.invalidRequest(.init(url: request.url, trace: LoadTrace()))))
         case .step(let step): finish(.failure(.invalidRequest(step.context)))
         }
     }

@@ -18,7 +18,7 @@ package final class ManagedFetcher: Fetching {
         _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
     ) -> any Fetch {
         let fetch = ManagedFetch(context, options: options, hasSlot: options.skipsLookup, receive: receive)
-        fetch.run(options.skipsLookup ? .miss(request) : .request(request, LoadTrace()))
+        fetch.run(options.skipsLookup ? .miss(request) : .first(request))
         return fetch
     }
 

@@ -25,6 +25,6 @@ extension LoadMachine {
         /// Ask a running parse to stop; it still reports `parseEnded`.
         case abandon(ParseID)
         /// Deliver the result of the parse, or of its failed download, to these subscribers; and forget the parse.
-        case deliver(ParseID, to: [SubscriberID])
+        case deliver(ParseID, to: Few<SubscriberID>)
     }
 }

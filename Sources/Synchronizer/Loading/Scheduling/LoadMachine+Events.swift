@@ -28,7 +28,7 @@ extension LoadMachine {
             download.interest = .subscribed
             download.priorities.add(priority)
         }
-        if let promotion { parses[parse]?.sequence = promotion }
+        if let promotion { parses.update(parse) { $0.sequence = promotion } }
         enqueue(parse)
         return Place(
             parse: parse, isNewParse: joinedParse == nil, download: download, isNewDownload: joined == nil)
@@ -44,8 +44,8 @@ extension LoadMachine {
         guard let subscriber = subscribers[id], var parse = parses[subscriber.parse] else { return }
         subscribers.unlink(id, from: &parse.subscribers)
         subscribers[id] = nil
-        parses[subscriber.parse]?.subscribers = parse.subscribers
-        parses[subscriber.parse]?.priorities.remove(subscriber.priority)
+        parses.update(subscriber.parse) { $0.subscribers = parse.subscribers }
+        parses.update(subscriber.parse) { $0.priorities.remove(subscriber.priority) }
         change(parse.download) { $0.priorities.remove(subscriber.priority) }
         if parse.subscribers.isEmpty {
             abandon(subscriber.parse)
@@ -56,7 +56,7 @@ extension LoadMachine {
 
     mutating func setPriority(_ priority: LoadPriority, of id: SubscriberID) {
         guard let subscriber = subscribers[id], let download = parses[subscriber.parse]?.download else { return }
-        subscribers[id]?.priority = priority
+        subscribers.update(id) { $0.priority = priority }
         parses[subscriber.parse]?.priorities.replace(subscriber.priority, by: priority)
         change(download) { $0.priorities.replace(subscriber.priority, by: priority) }
         enqueue(subscriber.parse)
@@ -134,14 +134,14 @@ extension LoadMachine {
     mutating func expectStored(_ id: ParseID) -> Bool {
         guard let parse = parses[id], parse.stage == .waiting, downloads[parse.download]?.stage != .arrived
         else { return false }
-        parses[id]?.stage = .readingStored
+        parses.update(id) { $0.stage = .readingStored }
         return true
     }
 
     /// The stored response has been read, and waits for its parse.
     mutating func storedIsRead(_ id: ParseID) {
         guard parses[id]?.stage == .readingStored else { return }
-        parses[id]?.stage = .storedWaiting
+        parses.update(id) { $0.stage = .storedWaiting }
         enqueue(id)
     }
 
@@ -149,7 +149,7 @@ extension LoadMachine {
     mutating func storedEnded(_ id: ParseID) {
         auxiliary.endStored(id)
         guard let stage = parses[id]?.stage, stage.isOfStored else { return }
-        parses[id]?.stage = .waiting
+        parses.update(id) { $0.stage = .waiting }
         enqueue(id)
     }
 
@@ -169,12 +169,14 @@ extension LoadMachine {
         guard let parse = parses[id] else { return }
         unlink(id, from: parse.download)
         if parse.stage.isRunning {
-            parses[id]?.stage = .abandoned
-            parses[id]?.key = nil  // no subscriber joins it any more, and a key keeps the caller's resource
+            parses.update(id) { parse in
+                parse.stage = .abandoned
+                parse.key = nil  // no subscriber joins it any more, and a key keeps the caller's resource
+            }
             actions.append(.abandon(id))
         } else {
             forget(id)
-            actions.append(.deliver(id, to: []))
+            actions.append(.deliver(id, to: Few()))
         }
         releaseIfUnused(parse.download)
     }
@@ -184,8 +186,8 @@ extension LoadMachine {
         let waiting = subscribers.ids(in: parse.subscribers)
         unlink(id, from: parse.download)
         forget(id)
-        let priorities = waiting.compactMap { subscribers.remove($0)?.priority }
-        change(parse.download) { download in priorities.forEach { download.priorities.remove($0) } }
+        waiting.forEach { _ = subscribers.remove($0) }
+        change(parse.download) { $0.priorities.remove(parse.priorities) }
         actions.append(.deliver(id, to: waiting))
     }
 

@@ -18,8 +18,9 @@ extension LoadMachine {
     /// Changes a download, and updates its places in the queues.
     @inline(never)
     mutating func change(_ id: DownloadID, _ body: (inout Download) -> Void) {
-        guard let old = queueState(of: id), downloads[id]?.changed(by: body) != nil, let new = queueState(of: id)
-        else { return }
+        guard let old = queueState(of: id) else { return }
+        downloads.update(id, body)
+        guard let new = queueState(of: id) else { return }
         visibleCount += (new.isVisible ? 1 : 0) - (old.isVisible ? 1 : 0)
         if let host = old.queuedOn, new.queuedOn == nil { network.stopWaiting(id, host: host) }
         switch new.stage {
@@ -68,11 +69,11 @@ extension LoadMachine {
     /// Parses the stored response, or else the answer: a parse never has two slots.
     private mutating func start(_ id: ParseID, _ parse: Parse) {
         if parse.stage == .storedWaiting {
-            parses[id]?.stage = .parsingStored
+            parses.update(id) { $0.stage = .parsingStored }
             if !parse.isQuick { auxiliary.beginStored(id) }
             actions.append(.parseStored(id))
         } else {
-            parses[id]?.stage = .parsing
+            parses.update(id) { $0.stage = .parsing }
             if !parse.isQuick { parsesRunning += 1 }
             actions.append(.parse(id))
         }

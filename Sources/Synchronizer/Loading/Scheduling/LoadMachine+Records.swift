@@ -53,8 +53,6 @@ extension LoadMachine {
             stage != .arrived && stage != .backingOff && priorities.highest?.isVisible ?? false
         }
 
-        mutating func changed(by body: (inout Self) -> Void) { body(&self) }
-
         /// The host in whose queue it waits.
         var queuedOn: SlotID? {
             if case .waitingForNetwork(let host) = stage, interest == .subscribed { host } else { nil }

@@ -64,10 +64,12 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
     /// Whether there is a free network slot, for some host.
     var networkHasRoom: Bool { network.mayStart }
 
-    func parses(of download: DownloadID) -> [ParseID] { downloads[download].map { parses.ids(in: $0.parses) } ?? [] }
+    func parses(of download: DownloadID) -> Few<ParseID> {
+        downloads[download].map { parses.ids(in: $0.parses) } ?? Few()
+    }
 
-    func subscribers(of parse: ParseID) -> [SubscriberID] {
-        parses[parse].map { subscribers.ids(in: $0.subscribers) } ?? []
+    func subscribers(of parse: ParseID) -> Few<SubscriberID> {
+        parses[parse].map { subscribers.ids(in: $0.subscribers) } ?? Few()
     }
 
     /// Returns what to do now; never the same action twice.
@@ -77,6 +79,11 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
         return actions
     }
 
+    /// Forgets the actions, but not the memory for the next ones, unless there were very many.
+    mutating func forgetActions() {
+        if actions.count > SlotIDs.kept { actions = [] } else { actions.removeAll(keepingCapacity: true) }
+    }
+
     // MARK: - Adding and removing records
 
     /// The download that a request joins.
@@ -84,26 +91,28 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
 
     mutating func add(_ download: Download) -> DownloadID {
         let id = downloadIDs.take()
-        downloads[id] = download
+        downloads.insert(download, as: id)
         if let key = download.key { coalesced[key] = id }
         return id
     }
 
     mutating func add(_ parse: Parse, to download: DownloadID) -> ParseID {
         let id = parseIDs.take()
-        parses[id] = parse
+        parses.insert(parse, as: id)
         guard var list = downloads[download]?.parses else { return id }
         parses.append(id, to: &list)
-        downloads[download]?.parses = list
+        downloads.update(download) { $0.parses = list }
         return id
     }
 
     mutating func add(_ subscriber: Subscriber, as id: SubscriberID) {
-        subscribers[id] = subscriber
+        subscribers.insert(subscriber, as: id)
         guard var list = parses[subscriber.parse]?.subscribers else { return }
         subscribers.append(id, to: &list)
-        parses[subscriber.parse]?.subscribers = list
-        parses[subscriber.parse]?.priorities.add(subscriber.priority)
+        parses.update(subscriber.parse) { parse in
+            parse.subscribers = list
+            parse.priorities.add(subscriber.priority)
+        }
     }
 
     /// Lets no load join the download any more; equal requests start another one.
@@ -114,13 +123,13 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
     mutating func unlink(_ id: ParseID, from download: DownloadID) {
         guard var list = downloads[download]?.parses else { return }
         parses.unlink(id, from: &list)
-        downloads[download]?.parses = list
+        downloads.update(download) { $0.parses = list }
     }
 
     mutating func forget(_ id: ParseID) {
         waitingParses.remove(id, in: &parsePlaces)
         auxiliary.stopWaiting(forPreview: id)
-        parses[id] = nil
+        _ = parses.remove(id)
         parseIDs.giveBack(id)
     }
 
@@ -130,7 +139,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
         noteCancellation(of: download)
         if download.isVisible { visibleCount -= 1 }
         closeToOthers(id)
-        downloads[id] = nil
+        _ = downloads.remove(id)
         downloadIDs.giveBack(id)
         if downloads.isEmpty, coalesced.capacity > SlotIDs.kept { releaseMemory() }
         actions.append(.release(id))

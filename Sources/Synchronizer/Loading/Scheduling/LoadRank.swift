@@ -36,6 +36,15 @@ struct PriorityCounts: Hashable, Sendable {
     mutating func add(_ priority: LoadPriority) { self[priority] += 1 }
     mutating func remove(_ priority: LoadPriority) { self[priority] -= 1 }
 
+    /// Removes the subscribers of a parse from those of its download.
+    mutating func remove(_ others: PriorityCounts) {
+        veryLow -= others.veryLow
+        low -= others.low
+        normal -= others.normal
+        high -= others.high
+        veryHigh -= others.veryHigh
+    }
+
     mutating func replace(_ old: LoadPriority, by new: LoadPriority) {
         remove(old)
         add(new)

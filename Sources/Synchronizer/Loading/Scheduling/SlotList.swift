@@ -26,8 +26,8 @@ extension SlotID {
 extension SlotTable where Value: SlotLinked {
     /// Appends a record of this table to a list.
     mutating func append(_ id: SlotID, to list: inout SlotList) {
-        self[list.last]?.links.next = id
-        self[id]?.links = SlotLinks(previous: list.last, next: .none)
+        update(list.last) { $0.links.next = id }
+        update(id) { $0.links = SlotLinks(previous: list.last, next: .none) }
         list.last = id
         if list.isEmpty { list.first = id }
     }
@@ -35,9 +35,11 @@ extension SlotTable where Value: SlotLinked {
     /// Removes a record of this table from its list.
     mutating func unlink(_ id: SlotID, from list: inout SlotList) {
         guard let links = self[id]?.links, links.previous != .none || list.first == id else { return }  // not in it
-        if links.previous == .none { list.first = links.next } else { self[links.previous]?.links.next = links.next }
-        if links.next == .none { list.last = links.previous } else { self[links.next]?.links.previous = links.previous }
-        self[id]?.links = SlotLinks()
+        if list.first == id { list.first = links.next }
+        if list.last == id { list.last = links.previous }
+        update(links.previous) { $0.links.next = links.next }  // without effect at an end of the list
+        update(links.next) { $0.links.previous = links.previous }
+        update(id) { $0.links = SlotLinks() }
     }
 
     /// The first record in the list that passes.
@@ -50,8 +52,8 @@ extension SlotTable where Value: SlotLinked {
         return nil
     }
 
-    func ids(in list: SlotList) -> [SlotID] {
-        var ids: [SlotID] = []
+    func ids(in list: SlotList) -> Few<SlotID> {
+        var ids = Few<SlotID>()
         var next = list.first
         while next != .none {
             ids.append(next)

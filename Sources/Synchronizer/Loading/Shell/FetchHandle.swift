@@ -1,7 +1,7 @@
 import Foundation
 
 /// A fetch that may proceed or be cancelled before and while it starts.
-final class FetchHandle: Sendable {
+struct FetchHandle: Sendable {
     private enum State: Sendable {
         case idle
         /// Told to proceed during the call that starts it.
@@ -11,6 +11,8 @@ final class FetchHandle: Sendable {
     }
 
     private let state = Locked(State.idle)
+
+    func isSame(as other: FetchHandle) -> Bool { state.isSame(as: other.state) }
 
     var isCancelled: Bool {
         state.withLock { if case .cancelled = $0 { true } else { false } }

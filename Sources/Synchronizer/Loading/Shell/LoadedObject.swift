@@ -84,5 +84,5 @@ final class LoadedObject: Sendable {
 
 extension Fetched {
     /// A checksum of the body, computed at the speed of memory.
-    var bodyDigest: UInt64 { file?.checksum ?? unreadDigest ?? body.withUnsafeBytes { Checksum64.of($0) } }
+    var bodyDigest: UInt64 { file?.checksum ?? storedDigest ?? body.withUnsafeBytes { Checksum64.of($0) } }
 }

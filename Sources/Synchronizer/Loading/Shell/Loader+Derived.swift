@@ -24,7 +24,7 @@ extension Loader {
         }
         let isEnough = state.withLock { state in
             guard state.isCurrent(handle, of: id) else { return false }
-            for (parse, object) in found { state.parses[parse]?.derived = Boxed(object) }
+            for (parse, object) in found { state.parses.update(parse) { $0.derived = Boxed(object) } }
             guard Set(state.machine.parses(of: id)) == Set(found.keys) else { return false }
             state.machine.closeToOthers(id)
             return true

@@ -16,7 +16,7 @@ extension Loader {
         case parseStored(Machine.ParseID, ParseRecord, Boxed<Fetched>)
         case preview(Machine.ParseID, PreviewRun)
         case stopPreview(PreviewRun)
-        case deliver([(LoadReceiver.ID, LoadReceiver)], LoadResult)
+        case deliver(Few<(LoadReceiver.ID, LoadReceiver)>, LoadResult)
     }
 }
 
@@ -25,14 +25,20 @@ extension Loader.State {
     typealias ParseID = Loader.Machine.ParseID
 
     /// All effects to perform now.
-    mutating func takeEffects(at time: any TimeSource) -> [Loader.Effect] {
-        let actions = machine.takeActions()
-        defer { (extraEffects, ended) = ([], nil) }
-        if actions.isEmpty, lookupMissID == nil { return extraEffects }
-        let now = time.now
-        let effects = actions.compactMap { effect(of: $0, at: now) }
-        if let handle = lookupMissID.take().flatMap({ takeHandle(of: $0) }) { extraEffects.append(.cancel(handle)) }
-        return effects + extraEffects
+    mutating func takeEffects(at time: any TimeSource) -> Few<Loader.Effect> {
+        machine.startPending()
+        var effects = Few<Loader.Effect>()
+        if !machine.actions.isEmpty {
+            let now = time.now
+            for index in machine.actions.indices {
+                if let effect = effect(of: machine.actions[index], at: now) { effects.append(effect) }
+            }
+            machine.forgetActions()
+        }
+        extraEffects.forEach { effects.append($0) }
+        if let handle = lookupMissID.take().flatMap({ takeHandle(of: $0) }) { effects.append(.cancel(handle)) }
+        (extraEffects, ended) = ([], nil)
+        return effects
     }
 
     /// The effect of an action; updates the records to match the machine.
@@ -49,7 +55,7 @@ extension Loader.State {
             }
             return begin(id, as: .sent, at: now).map { .send(id, $0, $1) }
         case .restart(let id):
-            downloads[id]?.waitingSince = now
+            downloads.update(id) { $0.waitingSince = now }
             return takeHandle(of: id).map { .cancel($0) }
         case .release(let id):
             if downloads[id]?.isEndReported == false { note(id, .cancelled) }
@@ -89,19 +95,19 @@ extension Loader.State {
         noteWait(of: id, until: now)
         note(id, kind)
         let handle = FetchHandle()
-        downloads[id]?.handle = handle
+        downloads.update(id) { $0.handle = handle }
         return (job, handle)
     }
 
     private mutating func takeHandle(of id: DownloadID) -> FetchHandle? {
         let handle = downloads[id]?.handle
-        downloads[id]?.handle = nil
+        downloads.update(id) { $0.handle = nil }
         return handle
     }
 
     private mutating func parseEffect(of id: ParseID) -> Loader.Effect? {
         if parses[id]?.job.parsesQuickly == false, parses[id]?.cancellation == nil {
-            parses[id]?.cancellation = ParseFlag()
+            parses.update(id) { $0.cancellation = ParseFlag() }
         }
         guard let parse = parses[id], case .success(let fetched)? = downloads[parse.download]?.result else {
             return nil
@@ -109,11 +115,12 @@ extension Loader.State {
         return .parse(id, parse, fetched)
     }
 
-    private mutating func delivery(of id: ParseID, to subscribers: [LoadReceiver.ID]) -> Loader.Effect? {
+    private mutating func delivery(of id: ParseID, to subscribers: Few<LoadReceiver.ID>) -> Loader.Effect? {
         guard let parse = parses.remove(id) else { return nil }
         drop(parse)
         parse.previews?.stop()
-        let receivers = subscribers.compactMap { id in self.receivers[id].map { (id, $0) } }
+        var receivers = Few<(LoadReceiver.ID, LoadReceiver)>()
+        for id in subscribers { if let receiver = self.receivers[id] { receivers.append((id, receiver)) } }
         if let ended, ended.parse == id { return .deliver(receivers, ended.result) }
         parse.cancellation?.cancel()  // the parse of the stored response may be running
         guard case .failure(let error)? = downloads[parse.download]?.result else { return nil }
@@ -124,19 +131,21 @@ extension Loader.State {
     // MARK: - Downloads
 
     mutating func begin(_ id: DownloadID, job: LoadJob, at now: Date) {
-        downloads[id] = Loader.LoadRecord(job, at: now)
+        downloads.insert(Loader.LoadRecord(job, at: now), as: id)
         deadlines.forget { downloads[$0] == nil }
         if let delay = deadlines.begin(id, at: now) { extraEffects.append(.alarm(after: delay)) }
         note(id, .queued)
     }
 
     /// Whether the handle represents the current fetch of the download.
-    func isCurrent(_ handle: FetchHandle, of id: DownloadID) -> Bool { downloads[id]?.handle === handle }
+    func isCurrent(_ handle: FetchHandle, of id: DownloadID) -> Bool {
+        downloads[id]?.handle.map { $0.isSame(as: handle) } ?? false
+    }
 
     /// The cache does not answer. The fetch of a miss is dropped if the download must wait for a slot.
     mutating func needsNetwork(_ id: DownloadID, nothingStored: Bool, at now: Date) {
         guard let job = downloads[id]?.job, machine.needsNetwork(id, host: job.host) else { return }
-        downloads[id]?.waitingSince = now
+        downloads.update(id) { $0.waitingSince = now }
         if nothingStored { lookupMissID = id }
         note(id, .needsNetwork)
     }
@@ -147,10 +156,11 @@ extension Loader.State {
         jitter: @autoclosure () -> Double
     ) {
         guard let download = downloads[id] else { return }
+        downloads.update(id) { $0.handle = nil }  // there is nothing to cancel any more
         switch result {
         case .success(var fetched):
             fetched.trace.queueWait = download.queueWait
-            downloads[id]?.result = .success(Boxed(fetched))
+            downloads.update(id) { $0.result = .success(Boxed(fetched)) }
             if let source = fetched.trace.source {
                 if source != .network { note(id, .cached(source)) }
                 // A response from the store says nothing about the state of the origin.
@@ -165,7 +175,7 @@ extension Loader.State {
             if let delay = retries.delay(after: failure, of: download.job.host, at: now, jitter: jitter()) {
                 return backOff(id, for: delay, after: error, at: now)
             }
-            downloads[id]?.result = .failure(error.asking(for: download.job.request.url))
+            downloads.update(id) { $0.result = .failure(error.asking(for: download.job.request.url)) }
             machine.fetchEnded(id, succeeded: false)
         }
     }
@@ -173,9 +183,10 @@ extension Loader.State {
     private mutating func backOff(
         _ id: DownloadID, for delay: TimeInterval, after error: SynchronizerError, at now: Date
     ) {
-        downloads[id]?.attempts += 1
-        downloads[id]?.handle = nil
-        downloads[id]?.waitingSince = now
+        downloads.update(id) { download in
+            download.attempts += 1
+            download.waitingSince = now
+        }
         machine.backOff(id)
         note(id, .retrying(error, after: delay))
         extraEffects.append(.backOff(id, after: delay))
@@ -183,7 +194,7 @@ extension Loader.State {
 
     /// Marks a load in flight as invalidated, and lets no load join it.
     mutating func invalidate(_ id: DownloadID) {
-        downloads[id]?.isInvalidated = true
+        downloads.update(id) { $0.isInvalidated = true }
         machine.closeToOthers(id)
     }
 
@@ -194,7 +205,7 @@ extension Loader.State {
             var trace = LoadTrace()
             trace.reason = "the load reached its time limit"
             let context = SynchronizerError.Context(url: download.job.request.url, trace: trace)
-            downloads[id]?.result = .failure(.transport(URLError(.timedOut), context))
+            downloads.update(id) { $0.result = .failure(.transport(URLError(.timedOut), context)) }
             machine.fail(id)
         }
         deadlines.forget { downloads[$0] == nil }
@@ -203,7 +214,7 @@ extension Loader.State {
 
     private mutating func noteWait(of id: DownloadID, until now: Date) {
         guard let since = downloads[id]?.waitingSince else { return }
-        downloads[id]?.queueWait += max(0, now.timeIntervalSince(since))
+        downloads.update(id) { $0.queueWait += max(0, now.timeIntervalSince(since)) }
     }
 
     // MARK: - Events for the observer
@@ -211,7 +222,7 @@ extension Loader.State {
     mutating func note(_ download: DownloadID, _ kind: SynchronizerEvent.Kind) {
         guard isObserved else { return }
         switch kind {
-        case .finished, .failed: downloads[download]?.isEndReported = true
+        case .finished, .failed: downloads.update(download) { $0.isEndReported = true }
         default: break
         }
         observations.append(

@@ -122,10 +122,10 @@ extension Loader {
         let watchers = state.withLock { state -> (LoadProgress, [PreviewRun], [LoadReceiver])? in
             guard state.isCurrent(handle, of: id), var progress = state.downloads[id]?.progress else { return nil }
             change(&progress)
-            state.downloads[id]?.progress = progress
+            state.downloads.update(id) { $0.progress = progress }
             guard let watchers = state.downloads[id]?.watchers, !watchers.isEmpty else { return nil }
             let staying = watchers.filter { state.receivers.contains($0) }
-            if staying.count < watchers.count { state.downloads[id]?.watchers = staying }
+            if staying.count < watchers.count { state.downloads.update(id) { $0.watchers = staying } }
             return (
                 progress, state.machine.parses(of: id).compactMap { state.parses[$0]?.previews },
                 staying.compactMap { state.receivers[$0] }

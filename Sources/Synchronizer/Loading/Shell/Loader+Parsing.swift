@@ -27,7 +27,7 @@ extension Loader {
                 url: request.url, trace: fetched.trace, head: fetched.response,
                 body: fetched.file == nil ? fetched.body : nil)
         }
-        guard fetched.storedBytes.count > 0 || fetched.unreadDigest != nil || parse.job.acceptsEmptyBody else {
+        guard fetched.storedBytes.count > 0 || parse.derived != nil || parse.job.acceptsEmptyBody else {
             return .failure(.noData(context()))
         }
         do {
@@ -67,8 +67,8 @@ extension Loader {
 
     func parsed(_ parse: ParseRecord, of fetched: Fetched) throws -> LoadedObject {
         let begin = time.now
-        let flag = parse.cancellation
-        let parsed = try ParseCancellation.with({ flag?.isCancelled ?? false }) {
+        let isCancelled = parse.cancellation.map { flag in { @Sendable in flag.isCancelled } }
+        let parsed = try ParseCancellation.with(isCancelled) {
             try parse.job.parse(fetched, parse.stream)
         }
         var trace = fetched.trace
@@ -83,7 +83,7 @@ extension Loader {
     /// An object made from the same bytes: one shown during the revalidation, or one in memory.
     private func reusedObject(for parse: ParseRecord, from fetched: Fetched) -> LoadedObject? {
         if parse.job.isOfHead { return nil }
-        if case .reported(let shown) = parse.stored, fetched.unreadDigest == nil, shown.value.body == fetched.body {
+        if case .reported(let shown) = parse.stored, parse.derived == nil, shown.value.body == fetched.body {
             return shown.value.object.reused(for: fetched)
         }
         guard let key = parse.job.memoryKey, let old = memory.recall(key), old.isMade(from: fetched) else { return nil }

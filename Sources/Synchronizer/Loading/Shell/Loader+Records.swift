@@ -84,7 +84,7 @@ extension Loader {
         /// The effects of this `update` besides the machine's actions.
         var extraEffects: [Effect] = []
         /// What this `update` releases after unlocking: the `deinit` of a caller's value may do anything.
-        var dropped: [any AnyObject & Sendable] = []
+        var dropped = Few<any AnyObject & Sendable>()
         /// Whether a thread is reporting to the observer.
         var isObserving = false
     }
@@ -94,7 +94,7 @@ extension Loader.State {
     /// Adds a receiver, until it gets its result or cancels.
     mutating func add(_ receiver: LoadReceiver) -> LoadReceiver.ID {
         let id = receiverIDs.take()
-        receivers[id] = receiver
+        receivers.insert(receiver, as: id)
         return id
     }
 

@@ -35,8 +35,8 @@ extension Loader.State {
     /// Notes that the stored response is wanted; returns whether it was not wanted before.
     mutating func want(storedOf parse: Loader.Machine.ParseID) -> Bool {
         guard case .unwanted? = parses[parse]?.stored else { return false }
-        parses[parse]?.stored = .wanted
-        if let download = parses[parse]?.download { downloads[download]?.wantsStored = true }
+        parses.update(parse) { $0.stored = .wanted }
+        if let download = parses[parse]?.download { downloads.update(download) { $0.wantsStored = true } }
         return true
     }
 
@@ -48,10 +48,10 @@ extension Loader.State {
         let wanting = machine.parses(of: download).filter { id in
             guard case .wanted? = parses[id]?.stored else { return false }
             guard machine.expectStored(id) else {
-                parses[id]?.stored = .unwanted
+                parses.update(id) { $0.stored = .unwanted }
                 return false
             }
-            parses[id]?.stored = .reading
+            parses.update(id) { $0.stored = .reading }
             if parses[id]?.cancellation == nil { parses[id]?.cancellation = ParseFlag() }
             return true
         }
@@ -61,10 +61,10 @@ extension Loader.State {
     fileprivate mutating func noteRead(_ fetched: Boxed<Fetched>?, for parse: Loader.Machine.ParseID) {
         guard parses[parse] != nil else { return }
         if let fetched {
-            parses[parse]?.stored = .read(fetched)
+            parses.update(parse) { $0.stored = .read(fetched) }
             machine.storedIsRead(parse)
         } else {
-            parses[parse]?.stored = .unwanted
+            parses.update(parse) { $0.stored = .unwanted }
             machine.storedEnded(parse)
         }
     }

@@ -102,8 +102,8 @@ final class Loader: Sendable {
         let place = state.machine.subscribe(
             id, request: job.downloadKey, parse: job.parseKey, isQuick: job.parsesQuickly, priority: job.priority)
         if place.isNewDownload { state.begin(place.download, job: job, at: time.now) }
-        if place.isNewParse { state.parses[place.parse] = ParseRecord(job: job, download: place.download) }
-        if receiver.isPrefetch { state.parses[place.parse]?.isPrefetched = true }
+        if place.isNewParse { state.parses.insert(ParseRecord(job: job, download: place.download), as: place.parse) }
+        if receiver.isPrefetch { state.parses.update(place.parse) { $0.isPrefetched = true } }
         if receiver.isWatching { state.downloads[place.download]?.watchers.append(id) }
         if receiver.wants.contains(.previews) { startPreviews(of: place.parse, job: job, in: &state) }
         let wantsStored = receiver.wants.contains(.stored) && state.want(storedOf: place.parse)
@@ -165,14 +165,12 @@ final class Loader: Sendable {
         let (value, effects, dropped) = state.withLock { state in
             let value = change(&state)
             let effects = state.takeEffects(at: time)
-            defer { state.dropped = [] }
+            defer { state.dropped = Few() }
             return (value, effects, state.dropped)
         }
         if isObserved { informObserver() }
         withExtendedLifetime(dropped) {}
-        if thread == .callerThatMayBlock, effects.count == 1,
-            case .lookUp(let id, let job, let handle)? = effects.first
-        {
+        if thread == .callerThatMayBlock, case .lookUp(let id, let job, let handle)? = effects.only {
             lookUp(id, job: job, handle: handle)
         } else {
             effects.forEach { perform($0, on: thread) }
