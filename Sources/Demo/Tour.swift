@@ -36,7 +36,8 @@ struct Tour {
         let cold = try await pass("cold", "the feed and its images come from the network", synchronizer)
         try await pass("warm", "the same again: every object is in memory", synchronizer)
         await storeThumbnails()
-        try await pass("disk", "a new synchronizer with nothing in memory: thumbnails come from the disk", makeSynchronizer())
+        try await pass(
+            "disk", "a new synchronizer with nothing in memory: thumbnails come from the disk", makeSynchronizer())
         try await pass(
             "decoded", "the same without stored thumbnails: files come from the disk, and are decoded again",
             makeSynchronizer { $0.derivedObjects = nil })

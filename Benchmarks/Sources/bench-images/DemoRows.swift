@@ -40,7 +40,8 @@ struct DemoRows {
 
     private func rows() async throws -> [Row] {
         defer { site.stop() }
-        let (without, with) = (try await fill("without", derives: false), try await fill("with", derives: true))
+        let without = try await fill("without", derives: false)
+        let with = try await fill("with", derives: true)
         var times: (derived: [Double], decoded: [Double]) = ([], [])
         for round in 0...Self.rounds {
             for derives in round % 2 == 0 ? [true, false] : [false, true] {
@@ -50,11 +51,11 @@ struct DemoRows {
         }
         return [
             Row(
-                Self.disk, Comparison(times.derived, times.decoded), unit: .milliseconds, against: "derived objects off",
-                .atMost(0.1)),
+                Self.disk, Comparison(times.derived, times.decoded), unit: .milliseconds,
+                against: "derived objects off", .atMost(0.1)),
             Row(
-                Self.usage, Comparison([0, Double(with - without) / 1e6], [0, Double(without) / 1e6]), unit: "MB",
-                against: "the disk used without them", .atMost(0.25)),
+                Self.usage, Comparison([0, Double(with - without) / 1e6], [0, Double(without) / 1e6]),
+                unit: "MB", against: "the disk used without them", .atMost(0.25)),
         ]
     }
 

@@ -33,7 +33,9 @@ struct DerivedRows {
         let shape = try Shell.output(Pictures.script("pillow_thumbnails.py") + ["--make", thumbnails] + Pictures.lot)
         guard let bytes = Int(shape.dropLast()) else { throw BenchmarkError("no thumbnails: \(shape)") }
         let blobs = scratch.url.appendingPathComponent("blobs").path
-        guard yardstick_make_blobs(blobs, Int32(Self.count), Int32(bytes)) >= 0 else { throw BenchmarkError("no blobs") }
+        guard yardstick_make_blobs(blobs, Int32(Self.count), Int32(bytes)) >= 0 else {
+            throw BenchmarkError("no blobs")
+        }
         let all: [(name: String, goal: Row.Goal, command: [String])] = [
             ("", .atMost(0), Pictures.ours("--relaunch", server.port, directory, "derived")),
             ("decoding them", .faster(40), Pictures.ours("--relaunch", server.port, directory, "decoded")),

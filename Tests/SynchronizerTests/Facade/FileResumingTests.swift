@@ -83,6 +83,23 @@ struct FileResumingTests {
         #expect(files.partials.isEmpty)
     }
 
+    @Test("go on with the new file, not with the longer beginning of the old one", arguments: [true, false])
+    func changedAndStopped(takesLarge: Bool) async throws {
+        let other = FileBench.body(2_500_000, seed: 2)
+        bench.server.enqueue(
+            reply(whole).failing(.close(.afterBody(2_000_000))),
+            reply(other, tag: "\"2\"").failing(.close(.afterBody(1_000_000))), reply(other, tag: "\"2\""), for: "/a")
+        for _ in 0..<2 {
+            let synchronizer = files.synchronizer(takesLarge: takesLarge)
+            await #expect(throws: SynchronizerError.self) { _ = try await synchronizer.load(files.resource()) }
+        }
+        _ = try await files.synchronizer(takesLarge: takesLarge).load(files.resource())
+        #expect(files.content() == other)
+        #expect(ranges == [nil, "bytes=2000000-", "bytes=1000000-"])
+        #expect(try files.names == ["file"])
+        #expect(files.partials.isEmpty)
+    }
+
     @Test("start over when the server sends the rest of another file, or a rest that was not requested")
     func wrongRest() async throws {
         let rest = whole.dropFirst(1_000_000)

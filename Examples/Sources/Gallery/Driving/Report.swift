@@ -94,10 +94,8 @@ struct Report {
                 format: "first screen %.0f ms, a detail %.0f ms, until a visible cell shows %.0f ms on average",
                 firstScreen, details, meanWait))
         let (derived, decoded) = (Self.median(relaunches.derived), Self.median(relaunches.decoded))
-        Swift.print(
-            String(
-                format: "relaunch: %.0f ms from the first frame to a full screen, %.0f ms without derived objects: %.2f",
-                derived, decoded, derived / decoded))
+        let words = "relaunch: %.0f ms from the first frame to a full screen, %.0f ms without derived objects (%.2f×)"
+        Swift.print(String(format: words, derived, decoded, derived / decoded))
         Swift.print(
             "loads: \(figures.started) started, \(figures.cancelled) cancelled; "
                 + "\(Figures.words(bytes: figures.networkBytes)) received, "

@@ -124,7 +124,6 @@ extension ManagedFetch {
         applySideEffects(of: &exchange)
         do {
             let file = try exchange.file?.finish()
-            removeOldBeginning(before: exchange)
             let answer = Answer(
                 step: exchange.step, head: head, body: exchange.received.body, file: file, describesStored: true)
             return .answer(answer, change(storing: exchange, file: file))

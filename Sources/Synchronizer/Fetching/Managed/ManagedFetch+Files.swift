@@ -38,6 +38,8 @@ extension ManagedFetch {
                 sink(in: $0, for: number, going: partial, resumable: partial.response, length: resumption.length)
             }
         }
+        // If it stayed until the new body is complete, the load after a kill would select it again, and begin once more.
+        if exchange.received.status == 200 { removeOldBeginning(before: exchange) }
         let length = exchange.received.bodyLength
         let resumable = exchange.received.status == 200 ? exchange.resumable(count: 0, of: length) : nil
         return places.map { sink(in: $0, for: number, going: nil, resumable: resumable, length: length) }
@@ -95,8 +97,9 @@ extension ManagedFetch {
 
     /// The beginning of another representation is not needed any more.
     func removeOldBeginning(before exchange: Exchange) {
-        guard exchange.file != nil, case .complete(let selection, _, _) = exchange.step.decision else { return }
-        cache.remove(exchange.step.entries[selection.index])
+        guard case .complete(let selection, _, _) = exchange.step.decision else { return }
+        let entry = exchange.step.entries[selection.index]
+        if case .partial = entry { cache.remove(entry) }
     }
 
     /// Keeps the beginning of a body that was cut short, unless it was invalidated.
