@@ -9,6 +9,9 @@ package protocol ResponseStore: Sendable {
     /// All entries of a URL (absolute, without fragment), newest first.
     func entries(for url: String) -> [StoredEntry]
 
+    /// Passes the same entries on, in the same order.
+    func forEachEntry(of url: String, _ body: (StoredEntry) -> Void)
+
     /// The body of an entry; nil if it is gone, or was corrupt and has been dropped.
     func body(of entry: StoredEntry) -> Data?
 
@@ -34,6 +37,8 @@ package protocol ResponseStore: Sendable {
 }
 
 extension ResponseStore {
+    package func forEachEntry(of url: String, _ body: (StoredEntry) -> Void) { entries(for: url).forEach(body) }
+
     package func refusal(toStore bytes: Int) -> StoreRefusal? { nil }
 }
 

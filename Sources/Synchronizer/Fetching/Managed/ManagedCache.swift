@@ -30,9 +30,10 @@ final class ManagedCache: Sendable {
     }
 
     func entries(for key: String) -> [CacheEntry] {
-        let stored = store?.entries(for: key).map(CacheEntry.stored) ?? []
-        guard let part = interrupted.part(for: key) else { return stored }
-        return stored + [.interrupted(part)]
+        var entries: [CacheEntry] = []
+        store?.forEachEntry(of: key) { entries.append(.stored($0)) }
+        if let part = interrupted.part(for: key) { entries.append(.interrupted(part)) }
+        return entries
     }
 
     /// The body of an entry; nil if it is gone.

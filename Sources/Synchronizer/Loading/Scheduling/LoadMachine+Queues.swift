@@ -7,20 +7,24 @@ extension LoadMachine {
         let isVisible: Bool
         let rank: LoadRank
 
-        init(_ download: Download, rank: LoadRank) {
+        init(_ download: Download, newestFirst: Bool) {
             stage = download.stage
             queuedOn = download.queuedOn
             isVisible = download.isVisible
-            self.rank = rank
+            rank = LoadRank(download.priorities.highest, sequence: download.sequence, newestFirst: newestFirst)
         }
     }
 
     /// Changes a download, and updates its places in the queues.
     @inline(never)
     mutating func change(_ id: DownloadID, _ body: (inout Download) -> Void) {
-        guard let old = queueState(of: id) else { return }
-        downloads.update(id, body)
-        guard let new = queueState(of: id) else { return }
+        var states: (old: QueueState, new: QueueState)?
+        downloads.update(id) { [newestFirst] download in
+            let old = QueueState(download, newestFirst: newestFirst)
+            body(&download)
+            states = (old, QueueState(download, newestFirst: newestFirst))
+        }
+        guard let (old, new) = states else { return }
         visibleCount += (new.isVisible ? 1 : 0) - (old.isVisible ? 1 : 0)
         if let host = old.queuedOn, new.queuedOn == nil { network.stopWaiting(id, host: host) }
         switch new.stage {
@@ -29,10 +33,6 @@ extension LoadMachine {
         case .loading: network.rerank(running: id, rank: new.rank)
         case .lookingUp, .arrived, .backingOff: break
         }
-    }
-
-    private func queueState(of id: DownloadID) -> QueueState? {
-        downloads[id].map { QueueState($0, rank: rank($0.priorities.highest, sequence: $0.sequence)) }
     }
 
     /// Frees what the download holds at its stage: its place in a queue, or its slot, and its host.
@@ -80,7 +80,7 @@ extension LoadMachine {
     }
 
     private func rank(_ priority: LoadPriority?, sequence: Int64) -> LoadRank {
-        LoadRank(priority: priority ?? .veryLow, sequence: newestFirst ? sequence : -sequence)
+        LoadRank(priority, sequence: sequence, newestFirst: newestFirst)
     }
 
     mutating func startPending() {

@@ -10,6 +10,10 @@ struct LoadRank: Comparable, Hashable, Sendable {
         value = Int64(priority.rawValue) * Self.sequences + sequence
     }
 
+    init(_ priority: LoadPriority?, sequence: Int64, newestFirst: Bool) {
+        self.init(priority: priority ?? .veryLow, sequence: newestFirst ? sequence : -sequence)
+    }
+
     static func < (one: LoadRank, other: LoadRank) -> Bool { one.value < other.value }
 
     var priority: LoadPriority {
