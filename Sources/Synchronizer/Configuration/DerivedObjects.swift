@@ -2,12 +2,12 @@ import Foundation
 
 /// Which parsed objects are stored next to the response that they were made from: see ``DerivedResource``.
 public struct DerivedObjects: Hashable, Sendable {
-    /// The shortest time that a parse takes whose object is stored, in seconds. By default a millisecond, which is ten times
-    /// what it takes to load a stored object (`Documentation/Benchmarks.md`).
+    /// The shortest time that a parse takes whose object is stored, in seconds. By default a millisecond, over ten times what
+    /// it takes to load a thumbnail of 256 pixels that is stored (`Documentation/Benchmarks.md`).
     public var minimumParseTime: TimeInterval = 0.001
 
-    /// The largest size of a stored object, as a share of the size of its body. By default 1: reading the object is never
-    /// more than reading the body.
+    /// The largest size of a stored object, as a share of the size of its body. By default 1.25, with which thumbnails take a
+    /// quarter of the disk space of the demo's photographs (`Documentation/Benchmarks.md`).
     public var maximumShare = 1.25
 
     /// The largest size of a stored object, in bytes, encoded and in memory. By default 1 MB: an image of 512 × 512 pixels.
