@@ -8,7 +8,7 @@ import Testing
 @testable import Synchronizer
 
 /// A resource that counts what is done for it.
-private struct Counted: DerivedResource {
+struct Counted: DerivedResource {  // not private: the name of a private type does not last
     final class Counts: Sendable {
         let parses = Locked(0)
         let decodes = Locked(0)
@@ -195,6 +195,33 @@ struct DerivedResourceTests {
         }
         #expect(counts.parses.withLock { $0 } == 3)
         #expect(bench.server.counts.requests == 1)
+    }
+
+    @Test("an object of a body that is gone is not delivered with the new one")
+    func bodyIsGone() async throws {
+        let resources = ["1", "2"].map { Counted(url: bench.server.url("/a"), counts: counts, variant: $0) }
+        _ = try await launch([resources[0]])
+        try bench.removeBodyFiles(ofBytes: 40_001)
+        bench.server["/a"] = Reply(Self.body(2), status: 200, fields: ["Cache-Control": "max-age=60", "Etag": "\"2\""])
+        let synchronizer = bench.synchronizer(cache: bench.cache())
+        for _ in 0..<2 {
+            let loads = resources.map { resource in Task { try await synchronizer.loaded(resource) } }
+            for load in loads { #expect(try await load.value.object.hasSuffix("the first is 2")) }
+        }
+    }
+
+    @Test("nothing is stored for a private type, whose name differs in each launch")
+    func privateType() {
+        #expect(DerivedCoding(Hidden()) == nil)
+        #expect(DerivedCoding(resource) != nil)
+    }
+
+    private struct Hidden: DerivedResource {
+        static let encodingVersion = "1"
+        var parse: @Sendable (Data) throws -> String { { _ in "" } }
+        func request() -> URLRequest { URLRequest(url: URL(fileURLWithPath: "/")) }
+        func encode(_ object: String) throws -> Data? { nil }
+        func decode(_ data: Data) throws -> String { "" }
     }
 
     @Test(

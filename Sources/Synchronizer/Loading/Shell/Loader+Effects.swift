@@ -95,7 +95,10 @@ extension Loader.State {
         noteWait(of: id, until: now)
         note(id, kind)
         let handle = FetchHandle()
-        downloads.update(id) { $0.handle = handle }
+        downloads.update(id) {
+            $0.handle = handle
+            $0.fetches += 1
+        }
         return (job, handle)
     }
 
