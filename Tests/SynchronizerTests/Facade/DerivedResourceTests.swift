@@ -193,7 +193,8 @@ struct DerivedResourceTests {
                 #expect(try await load.value.object.hasPrefix("\(number + 1) of 40001"))
             }
         }
-        #expect(counts.parses.withLock { $0 } == 3)
+        // In the second round the body is read for the third variant; a load that joins after that parses it, too.
+        #expect((3...5).contains(counts.parses.withLock { $0 }))
         #expect(bench.server.counts.requests == 1)
     }
 
@@ -204,10 +205,14 @@ struct DerivedResourceTests {
         try bench.removeBodyFiles(ofBytes: 40_001)
         bench.server["/a"] = Reply(Self.body(2), status: 200, fields: ["Cache-Control": "max-age=60", "Etag": "\"2\""])
         let synchronizer = bench.synchronizer(cache: bench.cache())
-        for _ in 0..<2 {
-            let loads = resources.map { resource in Task { try await synchronizer.loaded(resource) } }
-            for load in loads { #expect(try await load.value.object.hasSuffix("the first is 2")) }
+        let objects = Collector<String>()
+        // The first one finds that the body is gone. The second one either shares its load, or finds the new response.
+        for resource in resources.reversed() {
+            synchronizer.loadResource(resource, on: .global()) { objects.append((try? $0.get()) ?? "an error") }
         }
+        try await objects.wait(for: 2)
+        objects.append(try await synchronizer.load(resources[0]))
+        #expect(objects.elements.allSatisfy { $0.hasSuffix("the first is 2") })
     }
 
     @Test("nothing is stored for a private type, whose name differs in each launch")
@@ -252,8 +257,12 @@ struct DerivedResourceTests {
             let cache = bench.cache()
             let synchronizer = bench.synchronizer(cache: cache)
             if removal == 0 { synchronizer.invalidate(resource) } else { synchronizer.removeAll() }
+            // An invalidated response is missed at once, and removed from the disk soon.
+            try await waitUntil("nothing is stored") { [directory = bench.directory] in
+                cache.flush()
+                return (try? CacheInspection(directory).contents().objects.isEmpty) ?? false
+            }
             cache.close()
-            #expect(try CacheInspection(bench.directory).contents().objects.isEmpty)
         }
         #expect(counts.all == [2, 0])
     }
