@@ -16,17 +16,23 @@ extension ResponseCache {
     ///   fields.
     @discardableResult
     func store(_ record: StoredRecord, cached: CachedURLResponse, keepsObject: Bool) -> Int64 {
-        let body = cached.data
-        let url = record.response.url
-        let id = MonotonicID.next()
+        store(
+            record, body: cached.data, cached: keepsObject ? cached : nil,
+            isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly)
+    }
+
+    /// Stores a body under a new identifier, which it returns.
+    @discardableResult
+    func store(
+        _ record: StoredRecord, body: Data, cached: CachedURLResponse? = nil, isMemoryOnly: Bool = false
+    ) -> Int64 {
+        let (url, id) = (record.response.url, MonotonicID.next())
         change(
             .store(
                 StoredRow(
                     id: id, url: url, urlKey: Checksum64.of(url), revision: id, stored: time.now.milliseconds,
                     record: EncodedRecord(record), variant: record.response.variantKey, bodySize: body.count,
-                    body: body,
-                    cached: keepsObject ? cached : nil,
-                    isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly)))
+                    body: body, cached: cached, isMemoryOnly: isMemoryOnly)))
         return id
     }
 

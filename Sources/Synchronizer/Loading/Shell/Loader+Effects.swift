@@ -91,15 +91,15 @@ extension Loader.State {
     private mutating func begin(
         _ id: DownloadID, as kind: SynchronizerEvent.Kind, at now: Date
     ) -> (LoadJob, FetchHandle)? {
-        guard let job = downloads[id]?.job else { return nil }
+        guard let download = downloads[id] else { return nil }
         noteWait(of: id, until: now)
         note(id, kind)
-        let handle = FetchHandle()
+        let handle = FetchHandle(isRepeated: download.hasLookedUp)
         downloads.update(id) {
             $0.handle = handle
-            $0.fetches += 1
+            $0.hasLookedUp = true
         }
-        return (job, handle)
+        return (download.job, handle)
     }
 
     private mutating func takeHandle(of id: DownloadID) -> FetchHandle? {

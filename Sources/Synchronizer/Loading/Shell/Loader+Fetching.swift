@@ -5,7 +5,7 @@ extension Loader {
     func lookUp(_ id: Machine.DownloadID, job: LoadJob, handle: FetchHandle) {
         if handle.isCancelled || failsBeforehand(id, job: job, handle: handle) { return }
         var options = job.options
-        options.isRepeated = state.withLock { $0.downloads[id]?.fetches ?? 1 } > 1
+        options.isRepeated = handle.isRepeated
         start(id, job: job, options: options, handle: handle)
         if state.withLock({ $0.downloads[id]?.wantsStored == true }) { reportStored(of: id) }
     }
