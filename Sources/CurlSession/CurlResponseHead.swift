@@ -9,7 +9,7 @@ public struct CurlResponseHead: Sendable, Hashable {
         /// The value without surrounding whitespace: decoded as UTF-8, or as Latin-1 where it is not valid UTF-8.
         public var value: String
 
-        /// A field line.
+        /// Creates a field line.
         public init(name: String, value: String) {
             self.name = name
             self.value = value
@@ -25,7 +25,7 @@ public struct CurlResponseHead: Sendable, Hashable {
     /// The field lines in the order in which the server sent them. Repeated lines are kept.
     public var fields: [Field]
 
-    /// A head.
+    /// Creates a head.
     public init(url: URL, version: String, status: Int, fields: [Field]) {
         self.url = url
         self.version = version

@@ -13,14 +13,15 @@ import SynchronizerSupport
 /// a `URLSession`: Foundation's (Swift 6.3.1) stores nothing, and a session with a cache can end the process when a task is
 /// cancelled.
 ///
-/// A response is found by its full URL without fragment, its method, and the request fields that its `Vary` names
-/// (RFC 9111 §4.1). 64 variants of a URL are kept. Answers to requests with a body, partial responses (status 206) and `Vary: *` are
-/// not stored. Each read verifies length and checksum of the body: a corrupt response is a miss.
+/// A response is found by its full URL without fragment, its method, and the request fields that its `Vary` names (RFC 9111 §4.1).
+/// 64 variants of a URL are kept. Answers to requests with a body, partial responses (status 206) and `Vary: *` are not stored.
+/// Bodies have a length and a checksum: a corrupt response is a miss. (A file over 256 KB that has not been touched is checked once
+/// a minute.)
 ///
-/// You can call every method on any thread. Storing and removing take effect at once, and return before the disk is
-/// written. A lookup reads from the disk unless memory has the response. Several processes, and several instances in one
-/// process, may use a directory at the same time. Instances share their memory, and the capacities given last apply. No
-/// method fails: if the disk can't be used, the cache keeps to memory and says so once on standard error.
+/// You can call every method on any thread. Storing and removing take effect at once, and return before the disk is written. A
+/// lookup reads from the disk unless memory has the response. Several processes, and several instances in one process, may use a
+/// directory at the same time. Instances with a disk capacity share their memory, and the capacities given last apply. No method
+/// fails: if the disk can't be used, the cache keeps to memory and says so once on standard error.
 public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` is a constant and itself Sendable
     let cache: ResponseCache
 

@@ -41,7 +41,7 @@ extension Synchronizer {
 
     /// Loads a resource and calls the completion on a queue.
     ///
-    /// As ``loadResource(_:priority:completion:)``, but the completion always runs later, on the queue.
+    /// Works like ``loadResource(_:priority:completion:)``, but the completion always runs later, on the queue.
     @discardableResult
     public func loadResource<R: Resource>(
         _ resource: R, priority: LoadPriority = .normal, on queue: DispatchQueue,
@@ -57,7 +57,7 @@ extension Synchronizer {
 
     /// Loads a resource, calls the completion on the main actor, and returns a task to observe and control the load.
     ///
-    /// As ``loadResource(_:priority:completion:)`` otherwise.
+    /// Otherwise it works like ``loadResource(_:priority:completion:)``.
     public func startLoading<R: Resource>(
         _ resource: R, priority: LoadPriority = .normal,
         completion: @escaping @MainActor (SynchronizerResult<R.ParsedObject>) -> Void

@@ -32,7 +32,7 @@
 
         /// A publisher of ``updates(of:priority:)``: of what is stored, if there is something, and then of what the server says.
         ///
-        /// Each subscription loads, once it requests a value. A subscriber that is slow gets only the latest value. Cancelling
+        /// Each subscription loads, once it requests a value. A slow subscriber gets only the latest value. Cancelling
         /// the subscription cancels the load.
         public func updatesPublisher<R: Resource>(
             of resource: R, priority: LoadPriority = .normal

@@ -59,9 +59,9 @@ extension Synchronizer {
         public var authenticate:
             (@Sendable (_ request: URLRequest, _ response: HTTPURLResponse) async throws -> URLRequest?)?
 
-        /// Whether loads request the ``Resource/lowDataURL`` of their resource, if it has one. Set it where the network is
-        /// slow or expensive. Apple's systems know which networks are constrained: there, a request for the full version is
-        /// refused in Low Data Mode, unless its response is stored, and the smaller version is loaded instead.
+        /// Whether loads request the ``Resource/lowDataURL`` of their resource, if it has one. Set it where the network is slow or
+        /// expensive. Apple's systems know which networks are constrained. There, in Low Data Mode, the smaller version is loaded
+        /// even if this is false, unless the response with the full version is stored.
         public var usesLowDataURLs = false
 
         /// Seconds after its lifetime for which a response may be used while it is revalidated in the background, unless the
@@ -94,7 +94,7 @@ extension Synchronizer {
         /// stores and uses none. Managed mode with a cache of this package only.
         public var derivedObjects: DerivedObjects? = DerivedObjects()
 
-        /// The largest accepted body, in bytes; a larger one fails with ``SynchronizerError/tooLarge(limit:_:)``.
+        /// The largest accepted body, in bytes. A load with a larger one fails with ``SynchronizerError/tooLarge(limit:_:)``.
         public var maximumResponseSize = 256 << 20
 
         /// Seconds that a load may take from its start to its last byte, with waiting and retries; then it fails with

@@ -25,8 +25,8 @@ extension Synchronizer {
         }
     }
 
-    /// As ``updates(of:priority:)``, but calls `update` on the main actor. If you call this on the main actor, an object in memory
-    /// is passed before this method returns. An error is the last step.
+    /// Works like ``updates(of:priority:)``, but calls `update` on the main actor. If you call this on the main actor, an object in
+    /// memory is passed before this method returns. An error is the last step.
     @discardableResult
     public func followResource<R: Resource>(
         _ resource: R, priority: LoadPriority = .normal,

@@ -5,7 +5,7 @@ public import Synchronizer
 public struct FixedObject: Sendable {
     let insert: @Sendable (Synchronizer) -> Void
 
-    /// The object of a resource. Only the same resource gets it: the same request, type and variant, such as the size of an
+    /// Creates an object for a resource. Only the same resource gets it: the same request, type and variant, such as the size of an
     /// image.
     public init<R: Resource>(_ object: R.ParsedObject, for resource: R) {
         insert = { $0.insert(object, for: resource) }

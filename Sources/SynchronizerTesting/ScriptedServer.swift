@@ -12,8 +12,8 @@ import Synchronizer
 /// #expect(server.requests.map(\.target) == ["/feed"])
 /// ```
 ///
-/// It may be used from any thread. The server chooses a reply when its request is complete. One thread serves
-/// all connections, so handlers must not block. To delay a reply, use a ``Gate``.
+/// You can use it from any thread. The server chooses a reply when its request is complete. One thread serves all
+/// connections, so handlers must not block. To delay a reply, use a ``Gate``.
 public final class ScriptedServer: Sendable {
     /// The port that it listens on.
     public let port: UInt16
@@ -94,14 +94,14 @@ public final class ScriptedServer: Sendable {
         engine.loop.post { [engine] in engine.set(bytesPerSecond: bytesPerSecond) }
     }
 
-    /// Delays each reply by so many seconds. For demonstrations and benchmarks; tests use gates.
+    /// Delays each reply by this many seconds. For demonstrations and benchmarks; tests use gates.
     public func setLatency(_ seconds: TimeInterval) {
         engine.loop.post { [engine] in engine.set(latency: seconds) }
     }
 
     // MARK: Requests and counts
 
-    /// The requests so far, in the order in which they were complete (of very many, the latest).
+    /// The requests so far, in the order in which they were complete. Of very many, only the latest are kept.
     public var requests: [RecordedRequest] { journal.read { $0.requests } }
 
     /// The counts so far.

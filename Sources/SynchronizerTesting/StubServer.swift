@@ -13,7 +13,7 @@ public import Synchronizer
 /// ```
 ///
 /// Requests for every scheme and host arrive here. Everything above the session works as usual: cache, coalescing, retries,
-/// redirects. The session's cookies, its TLS and its time-outs do not exist.
+/// redirects. There are no session cookies, no TLS and no time-outs.
 ///
 /// The handler runs in a task of its own for each request, which is cancelled with the load. To delay an answer, wait
 /// for a ``Gate``. To fail without a response, throw: the load fails with `SynchronizerError.transport` and that error.
@@ -22,7 +22,7 @@ public import Synchronizer
 /// - Gates, delays, conditions and ranges work. Delays are in seconds of the configuration's clock.
 /// - ``Reply/Fault/close(_:)`` and ``Reply/Fault/reset(_:)`` fail with `URLError.networkConnectionLost`.
 ///   ``Reply/Fault/silence(_:)`` lasts until the load is cancelled.
-/// - Other faults, and scripts, are about bytes on a connection: the load fails with ``NeedsConnection``.
+/// - Other faults, and scripts, need a connection: the load fails with ``NeedsConnection``.
 /// - The body is the decoded one, whatever `Content-Encoding` says.
 ///
 /// You can use it from any thread.
@@ -30,9 +30,9 @@ public final class StubServer: Sendable {
     /// Answers a request, or throws the error with which its load fails.
     public typealias Handler = @Sendable (RecordedRequest) async throws -> Reply
 
-    /// A reply cannot be given without a connection: use a ``ScriptedServer``.
+    /// A reply needs a connection: use a ``ScriptedServer``.
     public struct NeedsConnection: Error, CustomStringConvertible {
-        /// What to do, in words.
+        /// What went wrong, and what to do instead.
         public var description: String { "the reply scripts bytes on a connection: use a ScriptedServer" }
     }
 

@@ -2,9 +2,9 @@
     import Foundation
 
     extension TLSConfiguration.ClientCertificate {
-        /// A certificate out of PEM. On Linux only: Apple's systems have no function that reads such a key.
+        /// Creates a certificate from PEM. On Linux only: Apple's systems have no function that reads such a key.
         /// - Parameters:
-        ///   - certificate: The certificate. Those that lead to its authority may follow it.
+        ///   - certificate: The certificate. Intermediate certificates may follow it.
         ///   - privateKey: Its private key.
         ///   - password: The password that the key is encrypted with, if it is.
         public init(pem certificate: Data, privateKey: Data, password: String? = nil) {

@@ -5,7 +5,7 @@ import Foundation
 /// A connection that does not satisfy all of this fails with a `URLError` whose ``Foundation/URLError/tlsFailure`` says which
 /// check failed. `Synchronizer` never retries such a load, and never answers it with a stale response.
 public struct TLSConfiguration: Sendable, Hashable {
-    /// Certificates of authorities that are trusted besides the system's: PEM, any number of them in one string.
+    /// Certificates of authorities to trust in addition to the system's: PEM, any number of them in one string.
     public var additionalAuthorities: String?
 
     /// Whether the system's authorities are trusted.
@@ -14,10 +14,10 @@ public struct TLSConfiguration: Sendable, Hashable {
     /// The certificate that the client presents to servers that ask for one.
     public var clientCertificate: ClientCertificate?
 
-    /// Public keys by host name, such as `example.com`. A connection to such a host is accepted only if the key of the
-    /// server's certificate is one of them, and the certificate is trusted besides. Subdomains are not pinned with a host. An
-    /// empty set accepts no key. A key is the base64 of the SHA-256 of its `SubjectPublicKeyInfo` in DER, as in
-    /// `pin-sha256` (RFC 7469) and in curl's `--pinnedpubkey`:
+    /// Public keys by host name, such as `example.com`. A connection to such a host is accepted only if the key of the server's
+    /// certificate is one of them, and the certificate is also trusted. The keys of a host do not apply to its subdomains. An empty
+    /// set accepts no key. A key is the base64 of the SHA-256 of its `SubjectPublicKeyInfo` in DER, as in `pin-sha256` (RFC 7469)
+    /// and in curl's `--pinnedpubkey`:
     ///
     ///     openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der |
     ///         openssl dgst -sha256 -binary | base64
@@ -43,7 +43,7 @@ public struct TLSConfiguration: Sendable, Hashable {
 
         package let content: Content
 
-        /// A certificate out of PKCS #12.
+        /// Creates a certificate from a PKCS #12 file.
         /// - Parameters:
         ///   - data: The contents of a `.p12` or `.pfx` file.
         ///   - password: The password that it is encrypted with.

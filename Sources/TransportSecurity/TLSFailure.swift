@@ -22,14 +22,14 @@ public enum TLSFailure: String, Sendable, Hashable, CaseIterable {
     case wrongHost
     /// The chain ends with an authority that is not trusted, or is incomplete.
     case unknownAuthority
-    /// The server signed its certificate itself.
+    /// The certificate of the server is self-signed.
     case selfSigned
     /// The certificate is revoked, or unfit for another reason.
     case untrusted
     /// The server's key is not among the pinned ones.
     case pinnedKey
-    /// Client and server have no common version or cipher, the server does not speak TLS, or either broke off, as because of a
-    /// record that does not decrypt.
+    /// The handshake failed: client and server have no common version or cipher, the server does not speak TLS, or one of them
+    /// broke off, for example because it could not decrypt a record.
     case handshake
     /// The server insists on a certificate of the client, and there is none.
     case clientCertificateRequired
@@ -40,7 +40,7 @@ public enum TLSFailure: String, Sendable, Hashable, CaseIterable {
     /// `TLSConfiguration.additionalAuthorities` holds no certificate.
     case authoritiesUnusable
 
-    /// The key of an error's `userInfo` under which the `rawValue` of its failure is.
+    /// The key in an error's `userInfo` for the `rawValue` of its failure.
     public static let userInfoKey = "TLSFailure"
 
     /// The code of the failure's error.

@@ -11,15 +11,15 @@ import SynchronizerSupport
 /// let (data, response) = try await session.data(from: url)
 /// ```
 ///
-/// It may be used from any thread. All sessions share one thread of libcurl's; delegates are called on `delegateQueue`, or
-/// directly on its `underlyingQueue` if it has one, which is ten times cheaper.
+/// You can use it from any thread. One thread runs libcurl for all sessions. Delegates are called on `delegateQueue`, or directly
+/// on its `underlyingQueue` if it has one, which is ten times cheaper.
 ///
 /// Requests with another scheme than http and https go to Foundation's session, as do those that one of the configuration's
 /// own `protocolClasses` claims, and download and web socket tasks.
 open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
     /// Options that `URLSessionConfiguration` does not have.
     public struct Options: Sendable {
-        /// Whether redirects are final responses, without the delegate being asked.
+        /// Whether each redirect is the final response of its task. Then the session does not ask the delegate.
         public var reportsRedirects = false
 
         /// Whether the body of a redirect that is delivered may take no more than a second: it fails with `.timedOut` then.
@@ -47,12 +47,12 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
     private let protocolClasses: [URLProtocol.Type]
     private let tasks: Locked<State>
 
-    /// A session without a delegate, for the methods with completion handlers and the `async` ones.
+    /// Creates a session without a delegate, for the methods with completion handlers and the `async` ones.
     public convenience override init(configuration: URLSessionConfiguration) {
         self.init(configuration: configuration, delegate: nil, delegateQueue: nil)
     }
 
-    /// A session. Its delegate is kept until the session has been invalidated.
+    /// Creates a session. It keeps its delegate until you invalidate it.
     public convenience override init(
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?
@@ -60,7 +60,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
         self.init(configuration: configuration, delegate: delegate, delegateQueue: queue, options: Options())
     }
 
-    /// A session with options.
+    /// Creates a session with options.
     public convenience init(
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?,
@@ -124,7 +124,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
             ? super.uploadTask(with: request, fromFile: fileURL) : upload(request, RequestBody(file: fileURL))
     }
 
-    /// The delegate is asked for the body by `urlSession(_:task:needNewBodyStream:)`.
+    /// The session asks the delegate for the body with `urlSession(_:task:needNewBodyStream:)`.
     public override func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
         isForFoundation(request) ? super.uploadTask(withStreamedRequest: request) : upload(request, .asked)
     }

@@ -3,7 +3,7 @@ import FoundationNetworking
 
 /// A data task of a ``CurlSession``.
 ///
-/// All properties may be read from any thread.
+/// You can read all properties from any thread.
 public final class CurlTask: URLSessionDataTask, @unchecked Sendable {  // `core` is, and nothing else is added
     let core: TaskCore
 

@@ -21,7 +21,7 @@ public struct HTTPFields: Hashable, Sendable, Codable {
     /// The lines, in order.
     public var lines: [Line] { encoded.map { $0.lines + decoded } ?? decoded }
 
-    /// Creates no lines.
+    /// Creates an empty list of lines.
     public init() {}
 
     /// Creates fields that are decoded when a caller needs them.

@@ -62,8 +62,9 @@ extension ImageDisplay {
 
     /// Loads an image with your own request: with headers, a token, a cache policy.
     ///
-    /// As ``loadImage(_:placeholder:failureImage:sizing:processing:transition:showsPreviews:synchronizer:)`` otherwise, but
-    /// the resource says at which size the image is decoded and how it is processed. ``imageSizing`` is the size of the view:
+    /// The resource says at which size the image is decoded and how it is processed. Otherwise this works like
+    /// ``loadImage(_:placeholder:failureImage:sizing:processing:transition:showsPreviews:synchronizer:)``. ``imageSizing`` is the
+    /// size of the view:
     ///
     /// ```swift
     /// view.loadImage(ImageResource(request: request, sizing: view.imageSizing))

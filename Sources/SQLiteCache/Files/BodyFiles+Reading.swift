@@ -15,8 +15,8 @@ extension BodyFiles {
     /// A multiple of the checksum's block size that fits into the processor's cache.
     private static let pieceSize = 256 << 10
 
-    /// Reads the body of an entry, and verifies each byte. It is read and never mapped: touching a mapped page beyond the
-    /// end of a truncated file would end the process.
+    /// Reads the body of an entry, and verifies each byte unless `verified` has the file. The file is read and never mapped:
+    /// touching a mapped page beyond the end of a truncated file would end the process.
     ///
     /// - Parameters:
     ///   - generation: the directory of the generation.

@@ -12,7 +12,7 @@ public struct SynchronizerEvent: Sendable {
     public enum Kind: Sendable {
         /// A new load waits for a slot. Later loads may join it without an event.
         case queued
-        /// The load looks into the cache. Repeated when the load gave its slot to a visible one, or is retried.
+        /// The load looks into the cache. It does so again after it gave its slot to a visible load, and before a retry.
         case started
         /// The cache does not answer: the load waits for a network slot.
         case needsNetwork

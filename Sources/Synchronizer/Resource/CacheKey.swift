@@ -1,8 +1,8 @@
 import Foundation
 import HTTPCaching
 
-/// Says that a request with a body, such as a GraphQL query sent by `POST`, only asks for something. Equal keys ask for the
-/// same.
+/// States that a request with a body, such as a GraphQL query sent by `POST`, only asks for something. Requests with equal keys ask
+/// for the same thing.
 ///
 /// ```swift
 /// let query = try JSONResource<Feed>(url: url, body: FeedQuery(first: 20), cacheKey: .body)

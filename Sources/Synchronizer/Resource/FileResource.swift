@@ -8,8 +8,8 @@ import HTTPCaching
 /// ```
 ///
 /// A load needs about a megabyte of memory, however large the body. The file at the destination is replaced when the body is
-/// complete, and stays as it was if anything fails. After a failure, a cancellation or a kill of the process, a download goes on
-/// where it stopped, in this process or the next one, if the server gave it a strong validator (a strong `ETag`, RFC 9110
+/// complete, and stays as it was if anything fails. After a failure, a cancellation or a kill of the process, the next load
+/// continues the download, in this process or a later one, if the response has a strong validator (a strong `ETag`, RFC 9110
 /// §8.8.1). Otherwise it starts over.
 ///
 /// The response is cached like every other. If `SQLiteURLCache` takes the body, it arrives in a file of the cache, and the

@@ -11,7 +11,7 @@ public enum SynchronizerResult<Object> {
 }
 
 extension SynchronizerResult {
-    /// Returns the object. Throws the error, or ``SynchronizerError/noData(_:)``, whose context is empty then.
+    /// Returns the object. Throws the error, or ``SynchronizerError/noData(_:)`` with an empty context.
     public func get() throws -> Object {
         switch self {
         case .success(let object): return object

@@ -14,36 +14,36 @@ struct Journal: Sendable {
     }
 }
 
-/// What a server counts. Two counts can be subtracted, to see what a part of a test has cost.
+/// The counts of a server. Subtract two of them to see what a part of a test has cost.
 public struct ServerCounts: Hashable, Sendable {
-    /// Requests that were received whole.
+    /// Requests that were received completely.
     public var requests = 0
-    /// Requests that were refused because they made no sense or were too large.
+    /// Requests that were refused because they were malformed or too large.
     public var refusals = 0
-    /// The replies whose head has begun to be sent, by status.
+    /// Replies that the server has begun to send, by status.
     public var replies: [Int: Int] = [:]
-    /// Replies that were sent as planned to their end.
+    /// Replies that were sent to their planned end.
     public var repliesCompleted = 0
-    /// Replies that were under way, or waiting, when the client went.
+    /// Replies that were being sent, or were waiting, when the client disconnected.
     public var repliesAbandoned = 0
     /// The bytes of content that were handed to the system, without heads and framing.
     public var bodyBytesSent = 0
     /// Connections that were accepted.
     public var connectionsOpened = 0
-    /// Connections that have ended, by either side.
+    /// Connections that the server or the client has closed.
     public var connectionsClosed = 0
-    /// Those that the client closed first, in good order.
+    /// Connections that the client closed first, with FIN.
     public var connectionsClosedByPeer = 0
-    /// Those that the client reset.
+    /// Connections that the client reset.
     public var connectionsResetByPeer = 0
 
-    /// Nothing yet.
+    /// Creates counts of zero.
     public init() {}
 
     /// Connections that are open now.
     public var connectionsOpen: Int { connectionsOpened - connectionsClosed }
 
-    /// What has been added since an earlier count.
+    /// Returns what has been counted since an earlier moment.
     public static func - (now: ServerCounts, earlier: ServerCounts) -> ServerCounts {
         var difference = now
         difference.requests -= earlier.requests

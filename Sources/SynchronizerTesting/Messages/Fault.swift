@@ -1,24 +1,24 @@
 extension Reply {
     /// The fault of a reply.
     public enum Fault: Hashable, Sendable {
-        /// Nothing more is sent, and the connection stays open until the client goes or the server is stopped.
+        /// Nothing more is sent. The connection stays open until the client disconnects or the server is stopped.
         case silence(Moment)
-        /// The connection is closed in good order (FIN). In the body this is a truncation.
+        /// The connection is closed (FIN). This truncates a body that is being sent.
         case close(Moment)
         /// The connection is reset (RST).
         case reset(Moment)
         /// `Content-Length` has this value, and the whole body follows. If the value is larger than the body, the
         /// connection is closed after the body. If it is smaller, the whole body is sent anyway.
         case contentLength(Int)
-        /// A chunk whose size is no number, after so many bytes of content; then the connection is closed.
+        /// After this many bytes of content, a chunk has an invalid size. Then the connection is closed.
         case badChunkSize(after: Int)
-        /// The chunks lack the line break behind their content.
+        /// The chunks lack the line break after their content.
         case missingChunkEnd
         /// After the last chunk of content the connection is closed, without the chunk of size 0.
         case missingLastChunk
-        /// The head holds a line that is no field line.
+        /// The head contains a malformed line.
         case garbageField(Garbage)
-        /// The body is repeated until the client goes; it is framed by chunks, or else by the end of the connection.
+        /// The body is repeated until the client disconnects. It is framed by chunks, or else by the end of the connection.
         case endlessBody
     }
 

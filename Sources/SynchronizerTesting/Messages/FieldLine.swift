@@ -1,11 +1,11 @@
-/// One field line of a message, as it stands on the wire (RFC 9110 §5).
+/// A field line of a message, as it is sent (RFC 9110 §5).
 public struct FieldLine: Hashable, Sendable {
     /// The name, spelled as it was sent.
     public var name: String
     /// The value, without the white space around it.
     public var value: String
 
-    /// A field line.
+    /// Creates a field line.
     public init(_ name: String, _ value: String) {
         self.name = name
         self.value = value

@@ -5,11 +5,12 @@ extension Reply {
     public enum Piece: Sendable {
         /// Sends bytes.
         case bytes(Data)
-        /// Does the same so many times, or until the client leaves if the number is nil. Nothing is generated in advance.
+        /// Repeats the pieces this many times, or until the client disconnects if the number is nil. Nothing is generated in
+        /// advance.
         case again([Piece], times: Int?)
         /// Waits at a gate.
         case wait(Gate)
-        /// Waits for so many seconds. For demonstrations and benchmarks; tests use gates.
+        /// Waits for this many seconds. For demonstrations and benchmarks; tests use gates.
         case delay(TimeInterval)
         /// Sends nothing more, and leaves the connection open until the client closes it.
         case hold

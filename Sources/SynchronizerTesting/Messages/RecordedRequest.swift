@@ -1,10 +1,10 @@
 import Foundation
 
-/// A request that a ``ScriptedServer`` or a ``StubServer`` has received whole.
+/// A request that a ``ScriptedServer`` or a ``StubServer`` has received completely.
 public struct RecordedRequest: Hashable, Sendable {
-    /// Which request of this server it was, from 0, in the order in which they were complete.
+    /// The number of the request, from 0. Requests are numbered in the order in which they were complete.
     public let number: Int
-    /// Which connection it came on, from 0: equal numbers mean a connection that was kept alive. Always 0 without sockets.
+    /// The number of its connection, from 0. Equal numbers mean that the connection was kept alive. Always 0 without sockets.
     public let connection: Int
     /// The method, such as `GET`.
     public let method: String
@@ -12,14 +12,14 @@ public struct RecordedRequest: Hashable, Sendable {
     public let target: String
     /// `HTTP/1.1` or `HTTP/1.0`.
     public let version: String
-    /// The field lines, in order, repeated ones too.
+    /// The field lines in order, including repeated ones.
     public let fields: [FieldLine]
     /// The body, without its framing.
     public let body: Data
     /// The URL that a ``StubServer`` was asked for.
     var stubbedURL: URL?
 
-    /// The URL; nil if the request does not say which.
+    /// The URL; nil if the request has no valid `Host`.
     public var url: URL? { stubbedURL ?? fields["Host"].flatMap { URL(string: "http://\($0)\(target)") } }
 
     /// The value of all lines of that field, joined by `, `; nil if there is none.

@@ -15,7 +15,7 @@ public struct Reply: Sendable {
     public var status: Int
     /// The reason phrase; nil for the usual one.
     public var reason: String?
-    /// The field lines, in order, repeated ones too.
+    /// The field lines in order, including repeated ones.
     public var fields: [FieldLine]
     /// The content. It is not sent in answer to `HEAD`, nor with 204 and 304.
     public var body: Data
@@ -33,17 +33,17 @@ public struct Reply: Sendable {
     public var gates: [GatedMoment] = []
     /// The fault.
     public var fault: Fault?
-    /// If given, these pieces are sent in place of all the rest, exactly as they are.
+    /// If it is not nil, these pieces are sent exactly as they are, instead of everything else.
     public var script: [Piece]?
 
-    /// A reply with a body.
+    /// Creates a reply with a body.
     public init(_ body: Data, status: Int = 200, fields: KeyValuePairs<String, String> = [:]) {
         self.status = status
         self.fields = fields.map { FieldLine($0.key, $0.value) }
         self.body = body
     }
 
-    /// A reply with a text as its body, in UTF-8.
+    /// Creates a reply with a text as its body, in UTF-8.
     public init(_ text: String = "", status: Int = 200, fields: KeyValuePairs<String, String> = [:]) {
         self.init(Data(text.utf8), status: status, fields: fields)
     }
@@ -72,7 +72,7 @@ extension Reply {
     public enum Framing: Hashable, Sendable {
         /// By `Content-Length`.
         case contentLength
-        /// By chunks of these sizes in order; the last size is used for the rest, no size at all means one chunk.
+        /// By chunks of these sizes in order. The last size is used for the rest. Without sizes there is one chunk.
         case chunked([Int])
         /// By the end of the connection.
         case untilClose
@@ -82,17 +82,17 @@ extension Reply {
 
     /// A place in the course of a reply.
     public enum Moment: Hashable, Sendable {
-        /// The request has been received, nothing has been sent.
+        /// The request has been received, and nothing has been sent.
         case beforeHead
         /// Half of the head's bytes have been sent.
         case midHead
         /// The head has been sent, and nothing of the body.
         case afterHead
-        /// So many bytes of the content have been sent, or all if there are fewer; chunks that end there are complete.
+        /// This many bytes of the content have been sent, or all if there are fewer. Chunks that end there are complete.
         case afterBody(Int)
     }
 
-    /// A gate, and where it stands.
+    /// A gate, and the moment at which the reply waits for it.
     public struct GatedMoment: Sendable {
         /// Where the reply waits.
         public var moment: Moment
@@ -133,7 +133,7 @@ extension Reply {
     /// The same reply, with a fault.
     public func failing(_ fault: Fault) -> Reply { changed { $0.fault = fault } }
 
-    /// The same reply, so many seconds later. For demonstrations and benchmarks; tests use gates.
+    /// The same reply, this many seconds later. For demonstrations and benchmarks; tests use gates.
     public func delayed(by seconds: TimeInterval) -> Reply { changed { $0.latency = seconds } }
 
     private func changed(_ change: (inout Reply) -> Void) -> Reply {

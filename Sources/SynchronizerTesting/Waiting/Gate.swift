@@ -1,6 +1,6 @@
 import Foundation
 
-/// Holds replies until a test opens it. Once open, it stays open. Any thread may use it.
+/// Holds replies until a test opens it. Once open, it stays open. You can use it from any thread.
 ///
 /// ```swift
 /// let gate = Gate()
@@ -21,7 +21,7 @@ public final class Gate: Sendable {
 
     private let state = Observed(State())
 
-    /// A closed gate.
+    /// Creates a closed gate.
     public init() {}
 
     /// Whether it is open.
@@ -51,7 +51,7 @@ public final class Gate: Sendable {
         admitted.forEach { $0() }
     }
 
-    /// Returns once so many replies have reached the gate.
+    /// Returns once this many replies have reached the gate.
     public func waitForArrivals(_ count: Int = 1) async throws {
         _ = try await state.wait(for: "\(count) replies at a gate") { $0.arrivals >= count }
     }

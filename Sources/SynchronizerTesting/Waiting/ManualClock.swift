@@ -1,7 +1,7 @@
 import Foundation
 import Synchronizer
 
-/// A clock that stands still until a test moves it. Any thread may use it.
+/// A clock that stands still until a test moves it. You can use it from any thread.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -76,8 +76,8 @@ public final class ManualClock: TimeSource {
         state.update { $0.impatience = seconds }
     }
 
-    /// Returns once a timer waits that was set with a delay in this range, in seconds. The delay distinguishes the timer
-    /// that a test waits for from others, which may be due at the same time.
+    /// Returns once a timer waits whose delay is in this range, in seconds. The delay distinguishes the timer that a
+    /// test waits for from others, which may be due at the same time.
     ///
     /// - Throws: `CancellationError`, if the task is cancelled before.
     public func waitForTimer(after delays: ClosedRange<TimeInterval>) async throws {

@@ -83,14 +83,14 @@ package final class Observed<Value: Sendable>: Sendable {
     }
 }
 
-/// Why waiting came to nothing.
+/// Why a wait failed.
 public enum WaitError: Error, CustomStringConvertible {
     /// The request has arrived, but the server does not keep it any more.
     case discarded(number: Int)
-    /// The server was stopped before it happened.
+    /// The server was stopped before the event.
     case stopped(before: String)
 
-    /// What went wrong, in words.
+    /// What went wrong.
     public var description: String {
         switch self {
         case .discarded(let number): return "request number \(number) is not kept any more"
