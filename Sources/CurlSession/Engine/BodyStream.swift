@@ -5,7 +5,7 @@ import SynchronizerSupport
 final class BodyStream: @unchecked Sendable {  // `stream` is touched on `queue` only, the rest under the lock
     enum Piece {
         case bytes(Int)
-        /// Nothing is there yet; the closure given to `read` will be called.
+        /// No bytes are available yet. The closure that was given to `read` will be called.
         case notYet
         case end
         case failed
@@ -30,7 +30,7 @@ final class BodyStream: @unchecked Sendable {  // `stream` is touched on `queue`
         self.stream = stream
     }
 
-    /// Takes bytes, or has `notify` called when there are some.
+    /// Takes bytes, or calls `notify` later, when there are some.
     func read(into space: UnsafeMutableRawBufferPointer, notify: @escaping @Sendable () -> Void) -> Piece {
         let (piece, isToRead) = state.withLock { state -> (Piece, Bool) in
             let piece = state.take(into: space)

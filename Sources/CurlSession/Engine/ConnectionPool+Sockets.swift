@@ -21,8 +21,8 @@ extension ConnectionPool {
         watch(socket, wanted: events, lazily: true)
     }
 
-    /// - Parameter lazily: leave it to the next event to find that nothing is wanted of the socket. Mostly none comes before
-    ///   the next transfer, and two calls of the kernel are saved.
+    /// - Parameter lazily: whether to stop watching only when the next event arrives. Usually the next transfer begins before that,
+    ///   which saves two system calls.
     func watch(_ socket: Int32, wanted: UInt32, lazily: Bool) {
         engine.withSockets { table, epoll in
             var entry = table[socket]
@@ -36,7 +36,7 @@ extension ConnectionPool {
         }
     }
 
-    /// The transfer that used the socket has ended, and the socket is still open: the server has nothing to say on it now.
+    /// The transfer that used the socket has ended, and the socket is still open. The server should send nothing on it now.
     func becomeIdle(_ socket: Int32) {
         guard ownSockets.contains(socket) else { return }
         engine.withSockets { table, epoll in
@@ -46,8 +46,8 @@ extension ConnectionPool {
         }
     }
 
-    /// Bytes that come after a response are not the answer to the next request, so a connection that has become readable
-    /// while it was idle must not be used again. libcurl 7.88 would; a socket that is shut down it takes for dead.
+    /// Bytes that come after a response are not the answer to the next request, so a connection that has become readable while it
+    /// was idle must not be used again. libcurl 7.88 would use it again, but it treats a socket that is shut down as dead.
     func shutDown(_ socket: Int32) {
         engine.withSockets { table, epoll in
             epoll.watch(socket, from: table[socket].watched, to: 0)
@@ -57,13 +57,13 @@ extension ConnectionPool {
         shutdown(socket, Int32(SHUT_RDWR))
     }
 
-    /// Whether there is something to read from a socket now, be it its end.
+    /// Whether a socket has bytes to read now, or has ended.
     func isReadable(_ socket: Int32) -> Bool {
         var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) > 0
     }
 
-    /// Whether a quiet socket may be in use: by a transfer that has paused, and may not have named it.
+    /// Whether a quiet socket may be in use by a paused transfer, which may not have named it.
     func isHeld(_ socket: Int32) -> Bool { hidesSocket || isPaused(socket) }
 
     private var hidesSocket: Bool { active.values.contains { $0.isPaused && $0.socket < 0 } }
@@ -87,7 +87,7 @@ extension ConnectionPool {
     func hasUnacknowledgedBytes(_ transfer: Transfer) -> Bool {
         let socket = transfer.socket
         if socket >= 0, engine.sockets[socket].isMultiplexed { return false }
-        // libcurl has not named the socket if the answer was there at once. Other quiet ones have nothing to acknowledge.
+        // If the answer was there at once, libcurl has not named the socket. Other quiet sockets have nothing to acknowledge.
         return (socket >= 0 ? [socket] : quietSockets).contains { synchronizer_unacknowledged($0) > 0 }
     }
 }

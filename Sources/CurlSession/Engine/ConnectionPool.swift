@@ -3,11 +3,11 @@ import Foundation
 
 /// The connections of a session: a `CURLM`, and the queues for its hosts.
 ///
-/// Each transfer has an easy handle of its own. Creating one takes less than a microsecond, and before 8.4 libcurl keeps a pointer
-/// to the last field line of the transfer before, which it follows when the first line of the next head begins with a blank:
-/// with reused handles a server could crash the process.
+/// Each transfer has an easy handle of its own. Creating one takes less than a microsecond. Before 8.4, libcurl keeps a pointer to
+/// the last field line of the previous transfer, and follows it if the first line of the next head begins with a blank. With reused
+/// handles, a server could crash the process.
 ///
-/// Everything here is for the engine's thread, but `perform` and what is `let`.
+/// Everything here is for the engine's thread, except `perform` and constants.
 final class ConnectionPool: @unchecked Sendable {  // its variables are touched on the engine's thread only
     /// Idle connections that are kept open.
     static let maximumConnections = 64
@@ -31,7 +31,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
 
     /// When libcurl's timer fires; `.max` if it is not set.
     private(set) var timer = UInt64.max
-    /// When a transfer may have timed out at the earliest, or, without any, when the idle connections are closed.
+    /// The earliest time at which a transfer may have timed out. Without transfers, the time to close the idle connections.
     private(set) var deadline = UInt64.max
     var isTimed = false
     var isTouched = false
@@ -51,7 +51,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         engine.perform(command)
     }
 
-    /// As `perform`, but on the caller's thread if the engine's sleeps. Safe from any thread.
+    /// Like `perform`, but runs on the caller's thread if the engine's thread sleeps. Safe from any thread.
     func performNow(_ command: @escaping @Sendable () -> Void) {
         engine.performNow(command)
     }
@@ -98,7 +98,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         let (task, id) = (transfer.task, ObjectIdentifier(transfer))
         let ticket = engine.resolver.resolve(name.name) { [self] addresses in
             perform { [self] in
-                // It may have ended meanwhile, and the task may have gone on to another one.
+                // The transfer may have ended in the meantime, and the task may have another one.
                 guard let transfer = task.transfer, ObjectIdentifier(transfer) == id, let easy = transfer.easy else {
                     return
                 }
@@ -149,7 +149,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         }
     }
 
-    /// The origin answered by HTTP/2 or later. Inside of a callback libcurl cannot be called, so the waiting start later.
+    /// The origin answered by HTTP/2 or later. A callback can't call libcurl, so waiting tasks start later.
     func originMultiplexes(_ transfer: Transfer) {
         if transfer.socket >= 0 { engine.withSockets { table, _ in table[transfer.socket].isMultiplexed = true } }
         if slots.setMultiplexed(transfer.exchange.origin) { multiplexed.append(transfer.exchange.origin) }
@@ -157,7 +157,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
 
     func multiplexes(_ origin: String) -> Bool { slots.isMultiplexed(origin) }
 
-    /// Ends what has ended, starts what can start, and has the delegates told.
+    /// Ends transfers that are done, starts those that can start, and notifies the delegates.
     func settle() {
         var code = CURLE_OK
         while let multi, let easy = synchronizer_multi_ended(multi, &code) {
@@ -179,13 +179,13 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         outbox = []
     }
 
-    /// Has a transfer flush at the end of this turn, so that what comes in one turn is one piece.
+    /// Flushes a transfer at the end of this turn, so that the bytes of a turn are one piece.
     func flushLater(_ transfer: Transfer) {
         gathering.append(transfer)
         engine.touch(self)
     }
 
-    /// Has the task's delegate told what has happened, at the end of this turn.
+    /// Notifies the task's delegate at the end of this turn.
     func deliver(_ task: TaskCore) {
         outbox.append(task)
         engine.touch(self)
@@ -197,7 +197,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         let entry = engine.sockets[socket]
         guard entry.wanted != 0 else {
             guard entry.isQuiet, !isHeld(socket) else { return watch(socket, wanted: 0, lazily: false) }
-            // The event may be older than the turn of another thread, which has read what it was about.
+            // The event may be stale: in a turn since then, another thread may have read these bytes.
             return isReadable(socket) ? shutDown(socket) : ()
         }
         var mask: Int32 = 0
@@ -280,7 +280,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         engine.timesChanged(self)
     }
 
-    /// libcurl's timer, in milliseconds from now; negative to take it back.
+    /// Sets libcurl's timer, in milliseconds from now. A negative value cancels it.
     fileprivate func setTimer(_ milliseconds: Int) {
         timer = milliseconds < 0 ? .max : monotonicNow() + UInt64(milliseconds) * 1_000_000
         engine.timesChanged(self)

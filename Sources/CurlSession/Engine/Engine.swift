@@ -34,13 +34,13 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
     private var timed: [ObjectIdentifier: ConnectionPool] = [:]
     /// Decoders write here before their output is copied into a `Data`.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-    /// How often the thread has begun anew, because it was woken or had something to do.
+    /// The number of turns that have begun.
     private(set) var turns = 0
     /// The time of `clock` when this turn began.
     private(set) var now: UInt64
     /// When the thread wakes if nothing happens, by `monotonicNow`.
     private var wakesAt = UInt64.max
-    /// A millisecond, which is how exactly `epoll` wakes it.
+    /// A millisecond: the resolution with which `epoll` wakes the thread.
     private static let tick: UInt64 = 1_000_000
 
     private static let current = Locked<Engine?>(nil)
@@ -84,7 +84,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
         if isSleeping { epoll.wakeUp() }
     }
 
-    /// As `perform`, but at once, on the caller's thread, if the engine's thread sleeps.
+    /// Like `perform`, but runs at once on the caller's thread if the engine's thread sleeps.
     ///
     /// Not on the main thread, because a request may need a new connection, for which certificates are read.
     func performNow(_ command: @escaping @Sendable () -> Void) {
@@ -131,7 +131,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
         turn.end()
     }
 
-    /// - Returns: Whether there will be another one.
+    /// - Returns: Whether there will be another turn.
     private func takeTurn() -> Bool {
         turns += 1
         now = clock.now()
@@ -146,9 +146,9 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
         return true
     }
 
-    /// Does what is due.
+    /// Runs the timers and deadlines that are due, and settles the pools.
     private func work() {
-        // A transfer that has just been added acts on a timer. No more than twice: libcurl may set it again without end.
+        // A transfer that has just been added acts on a timer. At most twice, because libcurl may set the timer again and again.
         for _ in 0..<2 where !timed.isEmpty || !touched.isEmpty {
             runTimers()
             settle()
@@ -207,7 +207,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
         for pool in timed.values where pool.deadline <= now { pool.deadlinePassed() }
     }
 
-    /// Milliseconds, rounded up so that the thread does not wake early; negative without end.
+    /// Milliseconds, rounded up so that the thread does not wake early; negative for no limit.
     private func timeToSleep() -> Int32 {
         wakesAt = nextMoment
         guard wakesAt != .max else { return -1 }

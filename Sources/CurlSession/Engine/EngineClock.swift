@@ -4,10 +4,10 @@ import Glibc
 struct EngineClock: Sendable {
     let now: @Sendable () -> UInt64
 
-    /// The time since the system was started, without what it slept.
+    /// The time since the system started, without the time that it slept.
     static let system = EngineClock { monotonicNow() }
 
-    /// `seconds` in nanoseconds; what is too large to count is nil, and means never.
+    /// `seconds` in nanoseconds; nil, which means never, if that is too large to count.
     static func nanoseconds(_ seconds: Double) -> UInt64? {
         guard seconds < 1e9 else { return nil }
         return UInt64(max(0, seconds) * 1e9)

@@ -20,7 +20,7 @@ struct Epoll: Sendable {
         _ = Glibc.close(descriptor)
     }
 
-    /// Has the thread return from `wait`. Safe from any thread.
+    /// Makes the thread return from `wait`. Safe from any thread.
     func wakeUp() {
         _ = eventfd_write(waker, 1)
     }
@@ -33,13 +33,13 @@ struct Epoll: Sendable {
         _ = control(operation == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, new)
     }
 
-    /// Waits for so many milliseconds, or without end if negative; returns the sockets that have events.
+    /// Waits for this many milliseconds, or forever if negative. Returns the sockets that have events.
     func wait(_ milliseconds: Int32, into events: UnsafeMutableBufferPointer<epoll_event>) -> Range<Int> {
         let count = epoll_wait(descriptor, events.baseAddress, Int32(events.count), milliseconds)
         return 0..<max(0, Int(count))
     }
 
-    /// Whether an event is that of `wakeUp`, which this takes back.
+    /// Whether an event is that of `wakeUp`. If so, the event is cleared.
     func takeWakeUp(_ event: epoll_event) -> Bool {
         guard event.data.fd == waker else { return false }
         var count: eventfd_t = 0

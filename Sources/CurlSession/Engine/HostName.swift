@@ -1,20 +1,20 @@
 import Foundation
 
-/// A name that libcurl needs the addresses of, and the port that it asks for along with it.
+/// A name whose addresses libcurl needs, and the port of the request.
 struct HostName: Hashable, Sendable {
     let name: String
     let port: Int
 }
 
 extension Exchange {
-    /// The names that have to be looked up before this request can be sent: of the proxy, or else of the server. An address
-    /// is none, and libcurl knows `localhost` itself.
+    /// The names that have to be looked up before this request can be sent: that of the proxy, or else of the server. An address
+    /// needs no lookup, and libcurl knows `localhost` itself.
     var namesToLookUp: [HostName] {
         guard let proxy else {
             return [HostName(authorityOf: target, defaultPort: isSecure ? 443 : 80)].compactMap { $0 }
         }
         var names = [HostName(authorityOf: proxy.url, defaultPort: proxy.url.hasPrefix("https:") ? 443 : 1080)]
-        // With these libcurl tells the proxy an address; the others get the name.
+        // With these schemes, libcurl sends the proxy an address. Other proxies get the name.
         if proxy.url.hasPrefix("socks4:") || proxy.url.hasPrefix("socks5:") {
             names.append(HostName(authorityOf: target, defaultPort: isSecure ? 443 : 80))
         }

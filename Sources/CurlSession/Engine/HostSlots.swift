@@ -1,7 +1,7 @@
-/// Who may use a connection to which origin, and who waits. Pure.
+/// Decides which tasks may use a connection to an origin, and which wait. A pure value.
 ///
-/// libcurl could queue transfers itself, but would start one on a connection in the moment in which the connection's last
-/// response ends, before the session can see whether more bytes follow that response.
+/// libcurl could queue transfers itself. But it would start one at the moment when the last response on a connection ends, before
+/// the session can see whether more bytes follow that response.
 struct HostSlots<Waiter> {
     /// Concurrent transfers for each origin that does not multiplex.
     let limit: Int
@@ -41,7 +41,7 @@ struct HostSlots<Waiter> {
     private struct Origin {
         var inUse = 0
         var isMultiplexed = false
-        /// Nil where a waiter has been taken out.
+        /// Nil where a waiter has been removed.
         var waiting: [(priority: Float, waiter: Waiter?)] = []
         var first = 0
 

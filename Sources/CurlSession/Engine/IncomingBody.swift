@@ -1,9 +1,9 @@
 import Foundation
 
-/// The body of a response on its way from libcurl to the task: its codings are undone, and what has to wait is kept.
+/// The body of a response on its way from libcurl to the task. It is decoded here, and bytes that have to wait are kept.
 ///
-/// What comes out is gathered until the end of the engine's turn, or until there is a piece of 64 KB: libcurl delivers 16 KB at
-/// a time, and each piece costs the delegate a call. A small body of a known length becomes a single piece, without a copy.
+/// Decoded bytes are gathered until the end of the engine's turn, or until there is a piece of 64 KB, because libcurl delivers 16
+/// KB at a time, and each piece costs the delegate a call. A small body of a known length becomes a single piece, without a copy.
 struct IncomingBody {
     static let largestBacklog = 64 << 10
     static let largestPiece = 64 << 10
@@ -19,7 +19,7 @@ struct IncomingBody {
     private var coded = 0
     private var decoded = 0
 
-    /// Whether all that has come has been gathered.
+    /// Whether all received bytes have been gathered.
     var isEmpty: Bool { backlog.isEmpty && !decoderMayHaveOutput }
     /// Bytes that wait for a decision about the head, or for the decoder.
     var backlogCount: Int { backlog.count }
@@ -30,20 +30,20 @@ struct IncomingBody {
         expected = head.fields.first { $0.isNamed("content-length") }.flatMap { Int($0.value) }
     }
 
-    /// Takes bytes from libcurl; `pump` moves them on.
+    /// Takes bytes from libcurl. `pump` decodes and gathers them.
     /// - Returns: False if too much of a coded body decodes to nothing.
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         backlog.append(contentsOf: bytes)
         guard decoder != nil else { return true }
         coded += bytes.count
-        // Such as what follows the end of the coding: it would escape every limit for decoded bytes.
+        // Bytes after the end of the coding, for example, would escape every limit for decoded bytes.
         return coded - Self.largestEmptyCoding <= decoded * 64
     }
 
-    /// Moves on what waits, while there is room.
+    /// Decodes and gathers the bytes that wait, while there is room.
     /// - Parameters:
     ///   - scratch: Where to decode.
-    ///   - deliver: Takes what is not gathered any longer.
+    ///   - deliver: Takes each large piece.
     mutating func pump(
         _ scratch: UnsafeMutableRawBufferPointer, whileRoom hasRoom: () -> Bool, deliver: (Data) -> Void
     ) throws(ContentDecodingError) {
@@ -77,11 +77,11 @@ struct IncomingBody {
         return pieces
     }
 
-    /// Adds bytes that are as the delegate gets them.
+    /// Adds decoded bytes, and delivers a piece that has become large.
     mutating func gather(_ bytes: UnsafeRawBufferPointer, _ deliver: (Data) -> Void) {
         guard let base = bytes.bindMemory(to: UInt8.self).baseAddress, !bytes.isEmpty else { return }
         if pieces.isEmpty {
-            // No more than four times as much, because a delegate that is behind holds many pieces of what trickles in.
+            // At most four times the received bytes: if few bytes arrive at a time, a slow delegate holds many pieces.
             pieces = Data(capacity: max(bytes.count, min(expected ?? 0, 4 * bytes.count, Self.largestPiece)))
         }
         pieces.append(base, count: bytes.count)

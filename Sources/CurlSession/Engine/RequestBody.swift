@@ -6,7 +6,7 @@ enum RequestBody: Sendable {
     case data(Data)
     /// Of that many bytes, or of an unknown number.
     case stream(BodyStream, length: Int64?)
-    /// The delegate is to be asked for it.
+    /// The delegate provides it when it is asked.
     case asked
 
     var isEmpty: Bool { if case .none = self { true } else { false } }

@@ -20,7 +20,7 @@ final class Resolver: Sendable {
         var threads = 0
         /// Names whose lookup has not begun, oldest first.
         var queue: [String] = []
-        /// Those who wait for a name that is in the queue or in flight.
+        /// The receivers that wait for a name that is queued or in flight.
         var receivers: [String: [Int: @Sendable ([String]) -> Void]] = [:]
         var lastNumber = 0
     }
@@ -35,7 +35,7 @@ final class Resolver: Sendable {
         self.lookup = lookup
     }
 
-    /// Looks a name up. `receive` is called once, on a thread of the resolver's, unless the ticket is cancelled before.
+    /// Looks a name up. `receive` is called once, on a thread of the resolver, unless the ticket is cancelled before.
     func resolve(_ name: String, receive: @escaping @Sendable ([String]) -> Void) -> Ticket {
         let (ticket, isToStart) = state.withLock { state in
             state.lastNumber += 1
@@ -87,7 +87,7 @@ final class Resolver: Sendable {
 }
 
 extension Resolver {
-    /// What the system's resolver says. Addresses with a scope are left out: libcurl cannot be told of them.
+    /// Asks the system's resolver. Addresses with a scope are left out, because libcurl can't take them.
     static let systemLookup: Lookup = { name in
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

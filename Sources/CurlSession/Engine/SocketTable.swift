@@ -3,13 +3,14 @@ import Glibc
 /// What the engine knows of each socket, by descriptor.
 struct SocketTable {
     struct Entry {
-        /// Whose connection it belongs to.
+        /// The pool to whose connection the socket belongs.
         var pool: ConnectionPool?
-        /// Whether the session opened it, and so hears when it is closed. libcurl's resolver has sockets of its own.
+        /// Whether the session opened it, and so is told when it is closed. libcurl's resolver has sockets of its own.
         var isOwn = false
         /// What libcurl waits for.
         var wanted: UInt32 = 0
-        /// What `epoll` reports. More than `wanted` after a transfer has ended: the next one mostly wants the same.
+        /// The events that `epoll` reports: more than `wanted` after a transfer has ended, because the next one usually wants the
+        /// same.
         var watched: UInt32 = 0
         /// It carries HTTP/2, whose peer may speak at any time.
         var isMultiplexed = false

@@ -12,7 +12,7 @@ extension Transfer {
     func maySendRequest() -> Bool {
         guard isReused else { return true }
         socket = -1  // it may be another one than before
-        // A connection of HTTP/2 is none of those.
+        // `closeSpeakingConnections` closes no HTTP/2 connection.
         guard !pool.closeSpeakingConnections(), !pool.multiplexes(exchange.origin) else { return true }
         needsNewConnection = true
         return false

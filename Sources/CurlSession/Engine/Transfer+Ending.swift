@@ -15,7 +15,7 @@ extension Transfer {
         finishIfDone()
     }
 
-    /// Ends the transfer at once, for a reason of the session's.
+    /// Ends the transfer at once, with an error of the session.
     func fail(_ error: URLError) {
         pool.abort(self)
         if case .discarded = verdict { return }

@@ -4,9 +4,9 @@ import FoundationNetworking
 
 /// One request on libcurl, and what has come of its response. For the engine's thread only.
 ///
-/// What libcurl delivers goes to the task at once, unless it has to wait: for the delegate's decision about a redirect or a
-/// challenge, for the content decoder, or for room with the delegate. It waits in `body`; when that is full, libcurl is
-/// told to pause, and TCP makes the server wait.
+/// Bytes that libcurl delivers go to the task at once, unless they have to wait: for the delegate's decision about a redirect or a
+/// challenge, for the content decoder, or for room with the delegate. They wait in `body`. When that is full, libcurl pauses, and
+/// TCP makes the server wait.
 final class Transfer {
     /// What happens to the response.
     enum Verdict {
@@ -41,7 +41,7 @@ final class Transfer {
     /// The socket that libcurl last waited for on its behalf. It may have sent the request and read a part of the response
     /// without having to wait.
     var socket: Int32 = -1
-    /// Whether the pool has it flush at the end of the turn.
+    /// Whether the pool will flush it at the end of the turn.
     var isToFlush = false
     var lookup = NameLookup()
 
@@ -54,7 +54,7 @@ final class Transfer {
     var end = End.none
     /// The schemes that a proxy offers for a tunnel: libcurl's `CURLAUTH_…`.
     var refusedTunnel = 0
-    /// Why a callback had libcurl give up.
+    /// The error with which a callback made libcurl give up.
     var failure: URLError?
     private(set) var isPaused = false
     /// libcurl gave up so that the request can be sent on a new connection.
@@ -66,7 +66,7 @@ final class Transfer {
     private(set) var isAnswered = false
     var sent: Int64 = 0
     private var lastProgress: UInt64
-    /// When the transfer has to have ended, whatever it waits for.
+    /// The time by which the transfer must have ended, whatever it waits for.
     private var lastMoment = UInt64.max
 
     init(task: TaskCore, exchange: Exchange, pool: ConnectionPool, easy: UnsafeMutableRawPointer) {
@@ -88,7 +88,7 @@ final class Transfer {
         lines = pool.options.apply(exchange, to: easy, for: self)
     }
 
-    /// The handle is no longer this transfer's.
+    /// Gives the handle up.
     func detach() {
         if let easy {
             _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, nil)
@@ -130,8 +130,8 @@ final class Transfer {
         }
     }
 
-    /// Squid refuses a request before it has read all of its body, and never reads the rest: the next request on the
-    /// connection would wait in vain. Whether the rest was read cannot be told.
+    /// Squid refuses a request before it has read all of its body, and never reads the rest: the next request on the connection
+    /// would wait in vain. The session can't tell whether the rest was read.
     private func abandonConnection(after head: CurlResponseHead) {
         guard let easy, !exchange.body.isEmpty, [401, 407, 413, 417].contains(head.status),
             head.version.hasPrefix("HTTP/1")
@@ -173,7 +173,7 @@ final class Transfer {
         return body.isEmpty && task.checkRoom()
     }
 
-    /// Moves on what waits, as far as there is room.
+    /// Decodes and gathers the bytes that wait, as far as there is room.
     func pump() {
         guard case .delivered = verdict, failure == nil, !body.isEmpty else { return }
         let task = task
@@ -204,7 +204,7 @@ final class Transfer {
 
     // MARK: Commands
 
-    /// The response is the one to deliver, whatever it is.
+    /// Delivers the response that waits for a decision.
     func deliverPending() {
         guard case .pending(let head) = verdict else { return }
         verdict = .delivered
@@ -213,7 +213,7 @@ final class Transfer {
         goOn()
     }
 
-    /// The body of a redirect is of little use, so that it does not hold up the receiver.
+    /// Limits the time for the body of a redirect, which is of little use and must not hold up the receiver.
     private func hurry(_ head: CurlResponseHead) {
         guard pool.options.hurriesRedirects, SessionRedirects.leads(head.status),
             SessionRedirects.request(after: URLRequest(url: exchange.url), head) != nil
@@ -222,7 +222,7 @@ final class Transfer {
         pool.reconsiderDeadline(of: self)
     }
 
-    /// The task follows a redirect.
+    /// Discards the body, because the task follows a redirect.
     func discard() {
         guard easy != nil else { return }
         verdict = .discarded
@@ -237,7 +237,7 @@ final class Transfer {
         return discarded <= Self.largestBacklog ? .taken : .fail
     }
 
-    /// Something that made the transfer pause may have gone.
+    /// Continues the transfer, if nothing makes it pause any more.
     func goOn() {
         guard !task.isSuspendedOnEngine else { return }
         pump()
@@ -254,8 +254,8 @@ final class Transfer {
         pool.engine.touch(pool)
     }
 
-    /// libcurl reads no more from the connection, whether or not it still sends. It would wait for the end of the request's body
-    /// without end, if that stalls; so once the response is complete, sending may go on only while it makes progress.
+    /// libcurl reads no more from the connection, whether or not it still sends. If the request's body stalls, libcurl would wait
+    /// for its end forever. So once the response is complete, sending may continue only while it makes progress.
     func readingEnded() {
         guard parser.isComplete, !isPaused, !isAnswered, !exchange.body.isEmpty else { return }
         isAnswered = true
@@ -269,7 +269,7 @@ final class Transfer {
         lastProgress = pool.engine.now
     }
 
-    /// When it will have timed out, unless something happens.
+    /// The time at which the transfer times out, unless something happens.
     var deadline: UInt64 {
         if case .discarded = verdict { return lastProgress + Self.patienceForRest }
         if isAnswered { return lastProgress + Self.patienceForRest }
@@ -277,7 +277,7 @@ final class Transfer {
         return min(idle, lastMoment, task.resourceDeadline)
     }
 
-    /// It is not the server that is waited for.
+    /// Whether the transfer waits for something other than the server.
     private var isWaiting: Bool {
         if case .pending = verdict { return true }
         return isPaused || isSendingPaused || task.isSuspendedOnEngine

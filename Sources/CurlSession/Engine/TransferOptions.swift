@@ -45,12 +45,12 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         curl_slist_free_all(plainLines)
     }
 
-    /// As Foundation's session has it.
+    /// The same as that of Foundation's session.
     private static let userAgent =
         "\(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlVersion.number)"
 
-    /// The seconds that a request may make no progress. `URLRequest` does not tell whether its own limit has been set, so the
-    /// default of 60 is taken not to be.
+    /// The seconds that a request may make no progress. `URLRequest` does not tell whether its limit was set, so the default of 60
+    /// counts as not set.
     func idleLimit(of request: URLRequest) -> Double {
         request.timeoutInterval == 60 ? idleLimit : request.timeoutInterval
     }
@@ -72,7 +72,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         set(CURLOPT_UPLOAD_BUFFERSIZE, 64 << 10)
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_MAXAGE_CONN, ConnectionPool.maximumAge)
-        // Otherwise, a transfer that is cancelled while libcurl looks a name up makes the thread wait for that.
+        // Otherwise, if a transfer is cancelled while libcurl looks up a name, the thread waits for the lookup.
         set(CURLOPT_QUICK_EXIT, 1)
         tls.apply(to: easy)
         // The environment has been read already.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The right to a turn. A lock of the system's, which unlike `Locked` protects no value.
+/// The right to a turn: a system lock that, unlike `Locked`, protects no value.
 final class TurnLock: @unchecked Sendable {  // the lock is made for several threads
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 

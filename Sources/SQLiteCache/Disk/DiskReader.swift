@@ -60,7 +60,7 @@ final class DiskReader: Sendable {
             } catch let failure as SQLiteFailure where failure.isBusy {
                 return .unavailable
             } catch {
-                close()  // a new connection finds a corruption again
+                close()  // a new connection will find the corruption again
             }
         }
         return readWithNewConnection(body, attemptsLeft: 3)

@@ -16,7 +16,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
         var isOver = false
     }
 
-    /// The bytes that may wait for the disk, and those with which a paused transfer goes on.
+    /// A transfer pauses when more than `most` bytes wait for the disk, and continues at `few`.
     private static let (most, few) = (512 << 10, 128 << 10)
     /// Pauses and resumes transfers in order.
     private static let control = DispatchQueue(label: "Synchronizer.backpressure", qos: .userInitiated)
@@ -52,7 +52,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
         self.failed = failed
     }
 
-    /// Opens the file. The bytes that it has already come first to those who parse them.
+    /// Opens the file. Parsers first get the bytes that it already has.
     func start() {
         queue.async { [self] in attempt { file = try open() } }
     }
@@ -85,7 +85,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
         }
     }
 
-    /// The transfer was to be paused, perhaps, before it was known.
+    /// Applies a pause that was requested before the transfer was known.
     func transferIsKnown() { applyPause() }
 
     /// Passes the file with all bytes that have arrived, or why there is none, on the sink's queue.

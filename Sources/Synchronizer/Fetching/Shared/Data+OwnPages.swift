@@ -1,11 +1,11 @@
 import Foundation
 
 extension Data {
-    /// Zeros in pages of their own, which take memory when they are written to, and give it back when nobody holds the
-    /// bytes any more.
+    /// Returns zeros in pages of their own. A page takes memory when it is first written. All of them are freed when the last
+    /// `Data` is released.
     ///
-    /// What the allocator is given back it keeps, in pieces, as long as something that stays lies between them; and once
-    /// it has been given back something large, it keeps whatever is not larger than that.
+    /// The allocator keeps freed blocks as long as live memory lies between them. Once a large block has been freed, it keeps freed
+    /// blocks up to that size.
     static func inOwnPages(count: Int) -> Data {
         let pages = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
         guard let pages, pages != MAP_FAILED else { return Data(count: count) }
@@ -13,7 +13,7 @@ extension Data {
             // The first write to a page takes longer than filling it, unless the page is a large one.
             if count >= 4 << 20 { madvise(pages, count, MADV_HUGEPAGE) }
         #endif
-        // The count that a deallocator is told is smaller where the bytes were cut off.
+        // If the bytes were cut off, the deallocator receives a smaller count.
         return Data(bytesNoCopy: pages, count: count, deallocator: .custom { pages, _ in munmap(pages, count) })
     }
 }

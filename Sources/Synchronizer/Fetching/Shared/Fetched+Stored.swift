@@ -1,7 +1,7 @@
 import Foundation
 import HTTPCaching
 
-// What managed and native fetches do alike with stored responses.
+// What managed and native fetches both do with stored responses.
 
 extension Fetched {
     /// A stored response to show while the server validates it; nil if it must not be shown before that (RFC 9111 §4.2.4), or

@@ -93,7 +93,7 @@ package enum FetchEvent: Sendable {
     /// The body continues after this many bytes, which arrived earlier; the expected length is nil if it is not known.
     case resumed(after: Int, expectedBytes: Int?)
     case received(Data)
-    /// The body goes to a file from now on. Those that parse it while it arrives attach themselves before this returns.
+    /// The body goes to a file from now on. Parsers of the arriving body attach themselves before this returns.
     case spooling(BodyTap)
     /// The bytes of the request's body sent so far, and its length if known.
     case sent(Int, of: Int?)
