@@ -41,9 +41,9 @@ extension Synchronizer {
         /// error, unchanged. Cancelling the load cancels the task of the call, and does not wait for it. If
         /// ``Synchronizer/removeAll()`` is called meanwhile, the request is prepared once more, for the next user.
         ///
-        /// Keys depend on its result, so no load is answered before it returns, and ``Synchronizer/cachedObject(for:)``
-        /// is nil. If recycled cells must not flicker, put the header into the requests of
-        /// your resources instead. Loads that the hook starts itself run no hooks.
+        /// Keys depend on its result, so no load is answered before it returns, and ``Synchronizer/cachedObject(for:)`` is nil. If
+        /// recycled cells must not flicker, put the header into the requests of your resources instead. Loads that the hook starts
+        /// itself run no hooks.
         public var prepare: (@Sendable (_ request: URLRequest) async throws -> URLRequest)?
 
         /// Returns the request to send in place of one that was answered with 401, or by a proxy with 407. If it returns nil, the

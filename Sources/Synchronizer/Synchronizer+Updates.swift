@@ -3,9 +3,9 @@ import Foundation
 extension Synchronizer {
     /// Loads a resource in two phases: first the stored object, even if it is stale, then the server's.
     ///
-    /// If the stored object is fresh, it is the only update.
-    /// If the server confirms the stored response with 304, or sends the same bytes, the
-    /// last update has the very same object, with phase ``ResourceUpdate/Phase/unchanged``. Ending the iteration cancels.
+    /// If the stored object is fresh, it is the only update. If the server confirms the stored response with 304, or
+    /// sends the same bytes, the last update has the very same object, with phase ``ResourceUpdate/Phase/unchanged``.
+    /// Ending the iteration cancels.
     ///
     /// - Throws: a ``SynchronizerError`` if the server's response could not be loaded, possibly after the stored object.
     public func updates<R: Resource>(

@@ -5,8 +5,8 @@ import TransportSecurity
 /// The libcurl options for a `TLSConfiguration`, made once for a session.
 ///
 /// If the system has a directory of hashed certificates, OpenSSL reads from it only the files that a chain needs. Reading the
-/// system's bundle instead takes 20 ms of CPU for each connection. `CAINFO_BLOB` replaces the bundle,
-/// not the directory; without a directory, the bundle is put in front of the additional authorities.
+/// system's bundle instead takes 20 ms of CPU for each connection. `CAINFO_BLOB` replaces the bundle, not the directory; without a
+/// directory, the bundle is put in front of the additional authorities.
 struct TLSSettings: Sendable {
     private var authorities: Data?
     private var directory: String?

@@ -79,8 +79,9 @@ extension ImageDisplay {
             synchronizer: synchronizer, on: self)
     }
 
-    /// Loads an image and shows it, as ``loadImage(_:placeholder:failureImage:sizing:processing:transition:showsPreviews:synchronizer:)`` does,
-    /// with the shared synchronizer. If the string is not a URL, the failure image is shown.
+    /// Loads an image and shows it, as
+    /// ``loadImage(_:placeholder:failureImage:sizing:processing:transition:showsPreviews:synchronizer:)`` does, with the shared
+    /// synchronizer. If the string is not a URL, the failure image is shown.
     public func loadImage(urlString: String?, placeholderImage: PlatformImage?, errorImage: PlatformImage?) {
         let url = urlString.flatMap { URL(string: $0) }
         loadImage(

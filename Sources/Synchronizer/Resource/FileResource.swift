@@ -40,8 +40,8 @@ public struct FileResource: Resource {
     /// Creates a resource for the body of the response to a request.
     ///
     /// - Parameters:
-    ///   - request: the request to send, with `Accept-Encoding: identity` unless it has an `Accept-Encoding`: a body that the server
-    ///     compresses for the transfer can't be resumed.
+    ///   - request: the request to send, with `Accept-Encoding: identity` unless it has an `Accept-Encoding`: a body that the
+    ///     server compresses for the transfer can't be resumed.
     ///   - destination: see ``init(url:to:maximumSize:)``.
     ///   - maximumSize: see ``init(url:to:maximumSize:)``.
     public init(request: URLRequest, to destination: URL, maximumSize: Int? = nil) {

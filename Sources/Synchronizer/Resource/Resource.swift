@@ -17,8 +17,8 @@ public protocol Resource<ParsedObject>: Sendable {
     /// retried. Loads with equal method, URL, headers and cache policy are coalesced.
     func request() -> URLRequest
 
-    /// Parses the whole body, which is not empty unless ``acceptsEmptyBody`` is true, on a background thread. Its error reaches the caller as
-    /// ``SynchronizerError/undecodable(_:_:)``. Long work should check ``ParseCancellation`` regularly.
+    /// Parses the whole body, which is not empty unless ``acceptsEmptyBody`` is true, on a background thread. Its error reaches the
+    /// caller as ``SynchronizerError/undecodable(_:_:)``. Long work should check ``ParseCancellation`` regularly.
     var parse: @Sendable (Data) throws -> ParsedObject { get }
 
     /// Distinguishes this parse from others of the same type on the same response: the size of a thumbnail, the options of a

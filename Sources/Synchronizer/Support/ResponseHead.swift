@@ -1,8 +1,8 @@
 import Foundation
 import HTTPCaching
 
-/// A response without its body, as an ``EmptyResource`` gives it. A `URLResponse` is created only when a caller reads it: on Linux, creating an
-/// `HTTPURLResponse` costs as much as reading 20 KB from the disk.
+/// A response without its body, as an ``EmptyResource`` gives it. A `URLResponse` is created only when a caller reads it: on Linux,
+/// creating an `HTTPURLResponse` costs as much as reading 20 KB from the disk.
 public struct ResponseHead: Sendable {
     /// The URL of the last request: after redirects, the final target.
     public let url: URL?
