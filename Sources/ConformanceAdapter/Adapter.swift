@@ -7,9 +7,9 @@ import Synchronizer
 ///
 ///     ConformanceAdapter [--store sqlite|stock|none] [--memory] [--errors-as-504]
 ///
-/// `--errors-as-504` writes a 504 response if a load fails without a response, as a proxy does (RFC 9110 §15.6.5). Some tests of
-/// the suite expect a response where a client has only an error. `--memory` keeps parsed objects in memory, as an app does. Without
-/// it every response comes through the HTTP cache.
+/// `--errors-as-504` writes a 504 response if a load fails without a response, as a proxy does (RFC 9110 §15.6.5). Some tests
+/// of the suite expect a response where a client has only an error.
+/// `--memory` keeps parsed objects in memory, as an app does. Without it every response comes through the HTTP cache.
 @main
 struct Adapter {
     static func main() async throws {
