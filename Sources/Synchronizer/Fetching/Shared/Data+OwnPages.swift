@@ -13,7 +13,7 @@ extension Data {
             // The first write to a page takes longer than filling it, unless the page is a large one.
             if count >= 4 << 20 { madvise(pages, count, MADV_HUGEPAGE) }
         #endif
-        // If the bytes were cut off, the deallocator receives a smaller count.
+        // The count that a deallocator is told is smaller where the bytes were cut off.
         return Data(bytesNoCopy: pages, count: count, deallocator: .custom { pages, _ in munmap(pages, count) })
     }
 }
