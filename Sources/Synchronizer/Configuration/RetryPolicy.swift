@@ -1,7 +1,7 @@
 import Foundation
 import HTTPCaching
 
-/// When a failed load is retried: only idempotent requests, after failures that are likely to pass.
+/// When a failed load is retried: only idempotent requests and those with a ``CacheKey``, after failures that are likely to pass.
 ///
 /// The delay before attempt *n* + 1 is random between zero and `baseDelay` · 2ⁿ⁻¹, at most `maximumDelay` (“full jitter”: clients
 /// that failed together do not return together), or what the server's `Retry-After` says (RFC 9110 §10.2.3). Each origin also
