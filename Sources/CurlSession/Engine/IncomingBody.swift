@@ -5,7 +5,6 @@ import Foundation
 /// What comes out is gathered until the end of the engine's turn, or until there is a piece of 64 KB: libcurl delivers 16 KB at
 /// a time, and each piece costs the delegate a call. A small body of a known length becomes a single piece, without a copy.
 struct IncomingBody {
-    static let largestBacklog = 64 << 10
     static let largestPiece = 64 << 10
     private static let largestEmptyCoding = 1 << 20
 

@@ -140,14 +140,14 @@ final class Transfer {
     }
 
     /// The answer to libcurl about bytes that it has delivered.
-    enum Reception {
+    enum WriteResult {
         case taken
         /// libcurl keeps them, and delivers them again when it is resumed.
         case pause
         case fail
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
+    func receive(_ bytes: UnsafeRawBufferPointer) -> WriteResult {
         if case .discarded = verdict { return discard(bytes.count) }
         noteProgress()
         pump()
@@ -232,7 +232,7 @@ final class Transfer {
         pool.reconsiderDeadline(of: self)
     }
 
-    private func discard(_ count: Int) -> Reception {
+    private func discard(_ count: Int) -> WriteResult {
         discarded += count
         return discarded <= Self.largestBacklog ? .taken : .fail
     }
