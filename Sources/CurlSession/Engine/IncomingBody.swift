@@ -26,7 +26,7 @@ struct IncomingBody {
     mutating func begin(_ head: CurlResponseHead) {
         decoder = ContentDecoder(head)
         guard decoder == nil else { return }
-        expected = head.fields.first { $0.isNamed("content-length") }.flatMap { Int($0.value) }
+        expected = head.fields.first { $0.isNamed(FieldName.contentLength) }.flatMap { Int($0.value) }
     }
 
     /// Takes bytes from libcurl; `pump` moves them on.

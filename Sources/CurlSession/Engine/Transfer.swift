@@ -92,7 +92,7 @@ final class Transfer {
     func detach() {
         if let easy {
             _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, nil)
-            lookup.drop(easy, pool.engine.resolver)
+            lookup.drop(easy, from: pool.engine.resolver)
         }
         easy = nil
         if let lines, lines != pool.options.plainLines { curl_slist_free_all(lines) }
@@ -121,7 +121,7 @@ final class Transfer {
         body.begin(head)
         collectMetrics(isFinal: false)
         abandonConnection(after: head)
-        switch task.received(head, exchange) {
+        switch task.received(head, of: exchange) {
         case .deliver:
             verdict = .delivered
             hurry(head)
@@ -216,7 +216,7 @@ final class Transfer {
     /// The body of a redirect is of little use, so that it does not hold up the receiver.
     private func hurry(_ head: CurlResponseHead) {
         guard pool.options.hurriesRedirects, SessionRedirects.leads(head.status),
-            SessionRedirects.request(after: URLRequest(url: exchange.url), head) != nil
+            SessionRedirects.request(after: URLRequest(url: exchange.url), head: head) != nil
         else { return }
         lastMoment = pool.engine.now + Self.patienceForRest
         pool.reconsiderDeadline(of: self)
