@@ -114,7 +114,7 @@ extension Synchronizer {
         guard !preparesRequests, let use = identity.memoryCachePolicy, let key = resource.objectKey(identity) else {
             return nil
         }
-        return memory.answer(for: key, use, at: freshnessClock.now, network)
+        return memory.answer(for: key, policy: use, at: freshnessClock.now, network: network)
     }
 
     /// Notes that an object in memory answers a load.

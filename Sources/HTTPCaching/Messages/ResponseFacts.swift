@@ -8,10 +8,10 @@ struct ResponseFacts {
 
     init(_ fields: HTTPFields) {
         self.fields = fields
-        fields.forEach { add($0, $1) }
+        fields.forEach { add($0, value: $1) }
     }
 
-    private mutating func add(_ name: UnsafeBufferPointer<UInt8>, _ value: HTTPFields.Value) {
+    private mutating func add(_ name: UnsafeBufferPointer<UInt8>, value: HTTPFields.Value) {
         switch name.count {
         case 4 where sameName(name, "vary"): vary.append(value.text)
         case 13 where sameName(name, "cache-control"): control.add(value.text)

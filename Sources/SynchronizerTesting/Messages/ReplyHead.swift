@@ -16,7 +16,7 @@ struct ReplyHead {
     }
 
     /// RFC 9112 §6.3: such replies have no body, whatever their fields say.
-    static func isBodiless(_ reply: Reply, _ request: RecordedRequest) -> Bool {
+    static func isBodiless(_ reply: Reply, to request: RecordedRequest) -> Bool {
         request.method == "HEAD" || reply.status == 204 || reply.status == 304 || (100..<200).contains(reply.status)
     }
 

@@ -57,8 +57,8 @@ struct RequestParser {
             consumed = buffer.count
             scanned = consumed
             return .incomplete
-        case .body(let request, let remaining): return parseBody(request, remaining)
-        case .chunks(let request, let decoder): return parseChunks(request, decoder)
+        case .body(let request, let remaining): return parseBody(request, remaining: remaining)
+        case .chunks(let request, let decoder): return parseChunks(request, decoder: decoder)
         case .refused(let status): return .refused(status: status)
         }
     }
@@ -118,7 +118,7 @@ struct RequestParser {
         return waits ? .expectsContinue : next()
     }
 
-    private mutating func parseBody(_ request: Request, _ remaining: Int) -> Result {
+    private mutating func parseBody(_ request: Request, remaining: Int) -> Result {
         var request = request
         let taken = min(remaining, backlog)
         request.body.append(contentsOf: buffer[consumed..<consumed + taken])
@@ -128,7 +128,7 @@ struct RequestParser {
         return taken == remaining ? .request(request) : .incomplete
     }
 
-    private mutating func parseChunks(_ request: Request, _ decoder: ChunkDecoder) -> Result {
+    private mutating func parseChunks(_ request: Request, decoder: ChunkDecoder) -> Result {
         var request = request
         var decoder = decoder
         let progress = decoder.take(buffer[consumed...], into: &request.body)
