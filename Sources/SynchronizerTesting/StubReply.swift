@@ -79,6 +79,6 @@ extension RecordedRequest {
     fileprivate var keepingAlive: RecordedRequest {
         RecordedRequest(
             number: number, connection: connection, method: method, target: target, version: version,
-            fields: fields.without("connection"), body: body, stubbedURL: stubbedURL)
+            fields: fields.without(FieldName.connection), body: body, stubbedURL: stubbedURL)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 /// Turns incoming bytes into complete requests (RFC 9112). Pure.
 struct RequestParser {
@@ -104,17 +105,17 @@ struct RequestParser {
     }
 
     private mutating func beginBody(of request: Request) -> Result {
-        if let coding = request.fields["Transfer-Encoding"] {
+        if let coding = request.fields[FieldName.transferEncoding] {
             guard coding.lowercased() == "chunked" else { return refuse(501) }
             state = .chunks(request, ChunkDecoder())
-        } else if let length = request.fields["Content-Length"] {
+        } else if let length = request.fields[FieldName.contentLength] {
             guard let count = Int(length), count >= 0 else { return refuse(400) }
             guard count <= Self.largestBody else { return refuse(413) }
             state = .body(request, remaining: count)
         } else {
             return .request(request)
         }
-        let waits = request.fields["Expect"]?.lowercased() == "100-continue" && backlog == 0
+        let waits = request.fields[FieldName.expect]?.lowercased() == "100-continue" && backlog == 0
         return waits ? .expectsContinue : next()
     }
 
