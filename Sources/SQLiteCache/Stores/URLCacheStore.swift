@@ -138,7 +138,7 @@ package final class URLCacheStore: ResponseStore {
         URL(string: url).map { URLRequest(url: $0) }
     }
 
-    #if canImport(FoundationNetworking)
+    #if !canImport(Darwin)
         private static let removesBeforeStoring = true
     #else
         /// Apple's cache removes and stores in the background, in any order.
