@@ -104,7 +104,7 @@ extension Synchronizer {
     func recall<R: Resource>(_ resource: R, identity: ResourceIdentity) -> LoadedObject? {
         guard let known = known(resource, identity: identity) else { return nil }
         if isObserved || known.run.isPrefetched {
-            noteUse(of: known, identity: identity.sharing) { identity.request.url }
+            noteUse(of: known, identity: identity.coalescingKey) { identity.request.url }
         }
         return known
     }
