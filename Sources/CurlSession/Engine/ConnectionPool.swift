@@ -106,9 +106,8 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
                 if transfer.lookup.end(addresses, for: easy, at: monotonicNow()) {
                     send(transfer)
                 } else {
-                    finish(
-                        transfer,
-                        error: URLError(transfer.exchange.proxy == nil ? .cannotFindHost : .cannotConnectToHost))
+                    let isDirect = transfer.exchange.proxy == nil
+                    finish(transfer, error: URLError(isDirect ? .cannotFindHost : .cannotConnectToHost))
                 }
             }
         }
@@ -287,9 +286,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         timer = milliseconds < 0 ? .max : monotonicNow() + UInt64(milliseconds) * 1_000_000
         engine.timesChanged(self)
     }
-}
 
-extension ConnectionPool {
     /// The pool that a callback of libcurl's is for.
     static func of(_ context: UnsafeMutableRawPointer?) -> ConnectionPool? {
         context.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
