@@ -63,13 +63,13 @@ struct CacheTool {
     }
 
     private static func summary(_ contents: CacheInspection.Contents) -> String {
-        func counted(_ entries: [CacheInspection.Entry], _ name: String) -> String {
+        func counted(_ entries: [CacheInspection.Entry], as name: String) -> String {
             "\(entries.count) \(name)\(entries.count == 1 ? "" : "s")"
         }
         func size(_ entries: [CacheInspection.Entry]) -> String { Words.size(entries.reduce(0) { $0 + $1.bodySize }) }
         let (entries, objects) = (contents.entries, contents.objects)
-        return "\(counted(entries, "response")), \(size(entries)) of bodies"
-            + (objects.isEmpty ? "." : "; \(counted(objects, "parsed object")), \(size(objects)).")
+        return "\(counted(entries, as: "response")), \(size(entries)) of bodies"
+            + (objects.isEmpty ? "." : "; \(counted(objects, as: "parsed object")), \(size(objects)).")
     }
 }
 

@@ -25,10 +25,10 @@ struct Listing {
         if rows.isEmpty { return [] }
         let table = [Self.head] + rows
         let widths = Self.head.indices.map { column in table.map { $0[column].count }.max() ?? 0 }
-        return table.map { Self.line($0, widths) }
+        return table.map { Self.line($0, widths: widths) }
     }
 
-    private static func line(_ row: [String], _ widths: [Int]) -> String {
+    private static func line(_ row: [String], widths: [Int]) -> String {
         let cells = row.indices.map { column in
             let padding = String(repeating: " ", count: widths[column] - row[column].count)
             if column == row.count - 1 { return row[column] }

@@ -20,12 +20,12 @@ struct Call: Sendable, Decodable {
     func answer(from synchronizer: Synchronizer, errorsAs504: Bool) async -> [String: any Sendable] {
         do {
             let loaded = try await synchronizer.loaded(DataResource(request: request))
-            return answer(loaded.response, loaded.object)
+            return answer(loaded.response, body: loaded.object)
         } catch let error as SynchronizerError {
             guard let response = error.context.response else {
                 return errorsAs504 ? ["id": id, "status": 504, "headers": [[String]](), "body": ""] : failure(error)
             }
-            return answer(response, error.context.body ?? Data())
+            return answer(response, body: error.context.body ?? Data())
         } catch {
             return failure(error)
         }
@@ -53,7 +53,7 @@ struct Call: Sendable, Decodable {
         }
     }
 
-    private func answer(_ response: URLResponse, _ body: Data) -> [String: any Sendable] {
+    private func answer(_ response: URLResponse, body: Data) -> [String: any Sendable] {
         guard let response = response as? HTTPURLResponse else { return ["id": id, "error": "no HTTP response"] }
         let headers = response.allHeaderFields.compactMap { name, value -> [String]? in
             guard let name = name as? String, let value = value as? String else { return nil }

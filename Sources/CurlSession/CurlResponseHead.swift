@@ -33,30 +33,3 @@ public struct CurlResponseHead: Sendable, Hashable {
         self.fields = fields
     }
 }
-
-extension CurlResponseHead.Field {
-    /// Whether this is the field of that name, given in lower case.
-    func isNamed(_ lowercased: String) -> Bool { name.isFieldName(lowercased) }
-}
-
-extension String {
-    /// Whether this is the name of that field, given in lower case.
-    @inline(never)
-    func isFieldName(_ lowercased: String) -> Bool {
-        // Most names differ in length; the rest is compared in place. An iterator over both showed in profiles.
-        guard utf8.count == lowercased.utf8.count else { return false }
-        return withUTF8Bytes { one in lowercased.withUTF8Bytes { other in Self.isSame(one, other) } }
-    }
-
-    private static func isSame(_ one: UnsafeBufferPointer<UInt8>, _ lowercased: UnsafeBufferPointer<UInt8>) -> Bool {
-        for index in one.indices where one[index] != lowercased[index] {
-            guard (65...90).contains(one[index]), one[index] | 0x20 == lowercased[index] else { return false }
-        }
-        return true
-    }
-
-    private func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        var string = self
-        return string.withUTF8(body)
-    }
-}

@@ -7,7 +7,7 @@ struct Demo {
         let terminal = Terminal()
         do {
             switch try Arguments(CommandLine.arguments.dropFirst()).task {
-            case .tour(let json): try await tour(json: json, terminal)
+            case .tour(let json): try await tour(json: json, terminal: terminal)
             case .load(let urls): exit(await URLReport(terminal).load(urls) ? 0 : 1)
             case .help: terminal.print(Arguments.usage)
             }
@@ -17,8 +17,8 @@ struct Demo {
         }
     }
 
-    private static func tour(json: URL?, _ terminal: Terminal) async throws {
-        var tour = try Tour(folder: Folder(), terminal)
+    private static func tour(json: URL?, terminal: Terminal) async throws {
+        var tour = try Tour(folder: Folder(), terminal: terminal)
         try await tour.run()
         if let json { try tour.report.write(to: json) }
         let broken = tour.report.brokenPromises

@@ -16,7 +16,7 @@ struct Outcome: Sendable {
     private typealias Answer = Result<Loaded<PlatformImage>, any Error>
 
     init(
-        loading feedURL: URL, _ what: String, _ synchronizer: Synchronizer, _ terminal: Terminal,
+        loading feedURL: URL, as what: String, with synchronizer: Synchronizer, terminal: Terminal,
         cachePolicy: URLRequest.CachePolicy = .useProtocolCachePolicy
     ) async throws {
         var request = URLRequest(url: feedURL)
@@ -25,11 +25,11 @@ struct Outcome: Sendable {
         let feed = try await synchronizer.loaded(JSONResource<SampleFeed>(request: request))
         sources[feed.source, default: 0] += 1
         let items = feed.object.items
-        let progress = Progress(what, count: items.count, terminal)
+        let progress = Progress(what, count: items.count, on: terminal)
         let answers = await withTaskGroup(of: (Int, Answer).self) { group in
             for (index, item) in items.enumerated() {
                 group.addTask {
-                    let answer = await Self.answer(item, synchronizer, cachePolicy)
+                    let answer = await Self.answer(for: item, with: synchronizer, cachePolicy: cachePolicy)
                     await progress.step()
                     return (index, answer)
                 }
@@ -40,7 +40,7 @@ struct Outcome: Sendable {
     }
 
     private static func answer(
-        _ item: SampleFeed.Item, _ synchronizer: Synchronizer, _ cachePolicy: URLRequest.CachePolicy
+        for item: SampleFeed.Item, with synchronizer: Synchronizer, cachePolicy: URLRequest.CachePolicy
     ) async -> Answer {
         var request = URLRequest(url: item.url)
         request.cachePolicy = cachePolicy

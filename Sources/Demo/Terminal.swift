@@ -14,7 +14,7 @@ struct Terminal: Sendable {
     }
 
     /// Shows progress. Prints nothing if the output is not a terminal.
-    func show(_ done: Int, of count: Int, _ what: String) {
+    func show(_ done: Int, of count: Int, as what: String) {
         guard hasCursor, count > 0 else { return }
         let width = 32
         let full = min(width, done * width / count)
@@ -34,7 +34,7 @@ actor Progress {
     private let count: Int
     private var done = 0
 
-    init(_ what: String, count: Int, _ terminal: Terminal) {
+    init(_ what: String, count: Int, on terminal: Terminal) {
         self.what = what
         self.count = count
         self.terminal = terminal
@@ -42,6 +42,6 @@ actor Progress {
 
     func step() {
         done += 1
-        terminal.show(done, of: count, what)
+        terminal.show(done, of: count, as: what)
     }
 }

@@ -6,8 +6,8 @@ extension Tour {
     mutating func goOffline() async throws {
         site.stop()
         let synchronizer = makeSynchronizer()
-        let (pass, _) = try await measure("offline", synchronizer)
-        add(pass, "the server is stopped: fresh responses come from the disk as before")
+        let (pass, _) = try await measure("offline", with: synchronizer)
+        add(pass, words: "the server is stopped: fresh responses come from the disk as before")
         time.set(2 * Self.day)
         let feed = DataResource(url: site.feedURL)
         do {
@@ -17,7 +17,8 @@ extension Tour {
             terminal.print("    two days later it is an error: \(error)")
         }
         let taken = try await Outcome(
-            loading: site.feedURL, "whatever its age", synchronizer, terminal, cachePolicy: .returnCacheDataElseLoad)
+            loading: site.feedURL, as: "whatever its age", with: synchronizer, terminal: terminal,
+            cachePolicy: .returnCacheDataElseLoad)
         terminal.print("    whatever its age (.returnCacheDataElseLoad): \(taken.loaded) of \(pass.loaded)")
     }
 }

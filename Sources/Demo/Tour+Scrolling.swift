@@ -12,7 +12,7 @@ extension Tour {
         site.server.setLatency(0.02)
         let before = site.server.counts
         let start = DispatchTime.now().uptimeNanoseconds
-        let list = await ScrolledList(feed.items, synchronizer, terminal)
+        let list = await ScrolledList(feed.items, with: synchronizer, terminal: terminal)
         await list.scrollToEnd()
         let seconds = TimeInterval(DispatchTime.now().uptimeNanoseconds - start) / 1e9
         let cost = site.server.counts - before
@@ -23,7 +23,7 @@ extension Tour {
             Report.Pass(
                 name: "scrolled", loaded: shown, cancelled: feed.items.count - shown, requests: cost.requests,
                 notModified: 0, bytes: cost.bodyBytesSent, seconds: seconds),
-            "\(feed.items.count) cells flung past a screen of \(ScrolledList.visible), at 4 MB/s: "
+            words: "\(feed.items.count) cells flung past a screen of \(ScrolledList.visible), at 4 MB/s: "
                 + "\(feed.items.count - shown) loads cancelled,\n    "
                 + "\(feed.items.count - cost.requests) of them before they cost a request; "
                 + "all of them together would have been \(Report.Pass.words(bytes: try size(of: feed)))")
@@ -55,7 +55,7 @@ private final class ScrolledList {
     private var whenAllAreShown: CheckedContinuation<Void, Never>?
     private(set) var shown = 0
 
-    init(_ items: [SampleFeed.Item], _ synchronizer: Synchronizer, _ terminal: Terminal) {
+    init(_ items: [SampleFeed.Item], with synchronizer: Synchronizer, terminal: Terminal) {
         self.items = items
         self.synchronizer = synchronizer
         self.terminal = terminal
@@ -65,7 +65,7 @@ private final class ScrolledList {
         for index in items.indices {
             appear(index)
             disappear(index - Self.visible)
-            terminal.show(index + 1, of: items.count, "cells scrolled past")
+            terminal.show(index + 1, of: items.count, as: "cells scrolled past")
             try? await Task.sleep(nanoseconds: 10_000_000)
         }
         guard !loading.isEmpty else { return }

@@ -15,7 +15,7 @@ struct Tour {
     let time = ShiftedTime()
     var report = Report()
 
-    init(folder: Folder, _ terminal: Terminal) throws {
+    init(folder: Folder, terminal: Terminal) throws {
         self.folder = folder
         self.terminal = terminal
         let now: @Sendable () -> Date = { [time] in time.now }
@@ -33,16 +33,18 @@ struct Tour {
         terminal.print(Report.Pass.heading)
         time.set(-2 * Self.day)  // the tour ends at the present time, so the cache that it leaves is fresh
         let synchronizer = makeSynchronizer()
-        let cold = try await pass("cold", "the feed and its images come from the network", synchronizer)
-        try await pass("warm", "the same again: every object is in memory", synchronizer)
+        let cold = try await pass("cold", words: "the feed and its images come from the network", with: synchronizer)
+        try await pass("warm", words: "the same again: every object is in memory", with: synchronizer)
         await storeThumbnails()
         try await pass(
-            "disk", "a new synchronizer with nothing in memory: thumbnails come from the disk", makeSynchronizer())
+            "disk", words: "a new synchronizer with nothing in memory: thumbnails come from the disk",
+            with: makeSynchronizer())
         try await pass(
-            "decoded", "the same without stored thumbnails: files come from the disk, and are decoded again",
-            makeSynchronizer { $0.derivedObjects = nil })
+            "decoded", words: "the same without stored thumbnails: files come from the disk, and are decoded again",
+            with: makeSynchronizer { $0.derivedObjects = nil })
         time.set(0)
-        try await pass("revalidated", "two days later: the server confirms, and sends no bodies", synchronizer)
+        try await pass(
+            "revalidated", words: "two days later: the server confirms, and sends no bodies", with: synchronizer)
         try await scroll()
         try await goOffline()
         terminal.print("")
@@ -87,7 +89,7 @@ struct Tour {
             return
         }
         report.foundCache = true
-        let (found, outcome) = try await measure("found", synchronizer)
+        let (found, outcome) = try await measure("found", with: synchronizer)
         let stored = outcome.sources[.cache, default: 0] + outcome.sources[.revalidated, default: 0]
         terminal.print(
             "Found the cache of an earlier run: \(stored) of \(found.loaded) resources came from it, "
@@ -98,22 +100,22 @@ struct Tour {
     // MARK: A pass
 
     @discardableResult
-    private mutating func pass(_ name: String, _ words: String, _ synchronizer: Synchronizer) async throws -> Outcome {
-        let (pass, outcome) = try await measure(name, synchronizer)
-        add(pass, words)
+    private mutating func pass(_ name: String, words: String, with synchronizer: Synchronizer) async throws -> Outcome {
+        let (pass, outcome) = try await measure(name, with: synchronizer)
+        add(pass, words: words)
         return outcome
     }
 
-    mutating func add(_ pass: Report.Pass, _ words: String) {
+    mutating func add(_ pass: Report.Pass, words: String) {
         report.passes.append(pass)
         terminal.print(pass.line)
         terminal.print("    \(words)")
     }
 
-    func measure(_ name: String, _ synchronizer: Synchronizer) async throws -> (Report.Pass, Outcome) {
+    func measure(_ name: String, with synchronizer: Synchronizer) async throws -> (Report.Pass, Outcome) {
         let before = site.server.counts
         let start = DispatchTime.now().uptimeNanoseconds
-        let outcome = try await Outcome(loading: site.feedURL, name, synchronizer, terminal)
+        let outcome = try await Outcome(loading: site.feedURL, as: name, with: synchronizer, terminal: terminal)
         let seconds = TimeInterval(DispatchTime.now().uptimeNanoseconds - start) / 1e9
         let cost = site.server.counts - before
         let pass = Report.Pass(

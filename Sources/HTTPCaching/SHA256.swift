@@ -16,7 +16,7 @@ package enum SHA256 {
     private static func digest(_ message: [UInt8]) -> [UInt32] {
         var state = initialState
         let padded = padded(message)
-        for start in stride(from: 0, to: padded.count, by: 64) { compress(padded[start..<(start + 64)], &state) }
+        for start in stride(from: 0, to: padded.count, by: 64) { compress(padded[start..<(start + 64)], into: &state) }
         return state
     }
 
@@ -31,16 +31,17 @@ package enum SHA256 {
         return bytes
     }
 
-    private static func compress(_ block: ArraySlice<UInt8>, _ state: inout [UInt32]) {
+    private static func compress(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
         let schedule = schedule(block)
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
         for round in 0..<64 {
             let choice = (e & f) ^ (~e & g)
             let first =
-                h &+ (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) &+ choice &+ constants[round] &+ schedule[round]
+                h &+ (rotated(e, by: 6) ^ rotated(e, by: 11) ^ rotated(e, by: 25)) &+ choice &+ constants[round]
+                &+ schedule[round]
             let majority = (a & b) ^ (a & c) ^ (b & c)
-            let second = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ majority
+            let second = (rotated(a, by: 2) ^ rotated(a, by: 13) ^ rotated(a, by: 22)) &+ majority
             (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
         }
         for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= word }
@@ -53,14 +54,14 @@ package enum SHA256 {
         for index in 16..<64 {
             let early = words[index - 15]
             let late = words[index - 2]
-            let first = rotated(early, 7) ^ rotated(early, 18) ^ (early >> 3)
-            let second = rotated(late, 17) ^ rotated(late, 19) ^ (late >> 10)
+            let first = rotated(early, by: 7) ^ rotated(early, by: 18) ^ (early >> 3)
+            let second = rotated(late, by: 17) ^ rotated(late, by: 19) ^ (late >> 10)
             words.append(words[index - 16] &+ first &+ words[index - 7] &+ second)
         }
         return words
     }
 
-    private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
+    private static func rotated(_ word: UInt32, by count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
 
     private static let initialState: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,

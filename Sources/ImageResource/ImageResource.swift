@@ -60,7 +60,7 @@ public struct ImageResource: Resource {
         let sizing = ImageProcessing.sizing(sizing, for: processing)
         imageRequest = request
         identity = ResourceIdentity(request)
-        variant = ResourceVariant(ImageProcessing.name(sizing, processing))
+        variant = ResourceVariant(ImageProcessing.name(sizing: sizing, processing: processing))
         self.sizing = sizing
         self.processing = processing
     }
@@ -104,6 +104,6 @@ public typealias RemoteImage = ImageResource
 extension ImageResource: ProgressiveResource {
     package func makePreviewer() -> any Previewer<PlatformImage> {
         let previewer = ImagePreviewer(sizing: sizing)
-        return processing.isEmpty ? previewer : ProcessedPreviewer(previewer, processing, sizing: sizing)
+        return processing.isEmpty ? previewer : ProcessedPreviewer(previewer, processing: processing, sizing: sizing)
     }
 }

@@ -44,7 +44,7 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
             directory: directory ?? CacheDirectory.defaultURL(), time: time, report: Log.line)
         // The stock cache is not used: it gets no capacity and no directory. This is not in a file for each platform, because
         // only this initialiser may call the superclass's, which differ.
-        #if canImport(FoundationNetworking)
+        #if !canImport(Darwin)
             super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: "/dev/null")
         #else
             super.init(memoryCapacity: 0, diskCapacity: 0, directory: nil)

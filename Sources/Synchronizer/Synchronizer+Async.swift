@@ -46,7 +46,7 @@ extension Synchronizer {
         return (try loaded.object(of: R.self), loaded)
     }
 
-    private func leave(_ id: LoadReceiver.ID, _ continuation: UnsafeContinuation<LoadResult, any Error>) {
+    private func leave(_ id: LoadReceiver.ID, continuation: UnsafeContinuation<LoadResult, any Error>) {
         if loader.leave(id) { continuation.resume(throwing: CancellationError()) }
     }
 
@@ -76,14 +76,14 @@ extension Synchronizer {
                     leaving.waiting = (id, continuation)
                     return leaving.isCancelled
                 }
-                if isCancelled { leave(id, continuation) }
+                if isCancelled { leave(id, continuation: continuation) }
             }
         } onCancel: {
             let waiting = leaving.withLock { leaving in
                 leaving.isCancelled = true
                 return leaving.waiting
             }
-            if let (id, continuation) = waiting { leave(id, continuation) }
+            if let (id, continuation) = waiting { leave(id, continuation: continuation) }
         }
     }
 }

@@ -37,7 +37,7 @@ extension Synchronizer {
         let now = time.now
         let ticket = loader.load(
             job,
-            unless: { key in use.flatMap { memory.answer(for: key, $0, at: now, network) } },
+            unless: { key in use.flatMap { memory.answer(for: key, policy: $0, at: now, network: network) } },
             mayBlock: mayBlock, receiver: receiver)
         switch ticket {
         case .known(let loaded):

@@ -104,7 +104,7 @@ extension Synchronizer {
     func recall<R: Resource>(_ resource: R, identity: ResourceIdentity) -> LoadedObject? {
         guard let known = known(resource, identity: identity) else { return nil }
         if isObserved || known.run.isPrefetched {
-            noteUse(of: known, identity: identity.sharing) { identity.request.url }
+            noteUse(of: known, identity: identity.coalescingKey) { identity.request.url }
         }
         return known
     }
@@ -114,7 +114,7 @@ extension Synchronizer {
         guard !preparesRequests, let use = identity.memoryCachePolicy, let key = resource.objectKey(identity) else {
             return nil
         }
-        return memory.answer(for: key, use, at: freshnessClock.now, network)
+        return memory.answer(for: key, policy: use, at: freshnessClock.now, network: network)
     }
 
     /// Notes that an object in memory answers a load.

@@ -28,7 +28,7 @@ extension Synchronizer {
 extension MemoryCache where Key == ObjectKey, Value == LoadedObject {
     /// The object that answers a load: offline, whatever its age.
     @inline(__always)  // each memory hit comes here
-    func answer(for key: ObjectKey, _ policy: MemoryCachePolicy, at now: Date, _ network: NetworkSwitch)
+    func answer(for key: ObjectKey, policy: MemoryCachePolicy, at now: Date, network: NetworkSwitch)
         -> LoadedObject?
     {
         if let known = value(for: key, now: now, anyAge: policy == .ofAnyAge) { return known }

@@ -33,7 +33,7 @@ extension Synchronizer {
         var jobs: [(index: Int, job: LoadJob)] = []
         for (index, resource) in resources.enumerated() {
             let identity = identity(of: resource)
-            if identity.sharing == nil {
+            if identity.coalescingKey == nil {
                 outcomes.append(.skipped)
             } else if known(resource, identity: identity) != nil {
                 outcomes.append(.alreadyCached)

@@ -84,7 +84,7 @@ public final class Synchronizer: Sendable {
         preparesRequests = configuration.prepare != nil
         let known: @Sendable (LoadJob, Date) -> LoadedObject? = { job, now in
             guard let key = job.objectKey, let use = job.identity?.memoryCachePolicy else { return nil }
-            return memory.answer(for: key, use, at: now, network)
+            return memory.answer(for: key, policy: use, at: now, network: network)
         }
         self.fetcher = fetcher
         loader = Loader(

@@ -24,7 +24,7 @@ struct StubReply {
     func perform(_ report: (TransferEvent) async -> Void) async throws {
         try checkIsPossible()
         var headLeft = headSize
-        var contentLeft = ReplyHead.isBodiless(reply, request) ? 0 : reply.body.count
+        var contentLeft = ReplyHead.isBodiless(reply, to: request) ? 0 : reply.body.count
         for step in ReplyPlan(reply, to: request).steps {
             switch step {
             case .begin: continue
@@ -79,6 +79,6 @@ extension RecordedRequest {
     fileprivate var keepingAlive: RecordedRequest {
         RecordedRequest(
             number: number, connection: connection, method: method, target: target, version: version,
-            fields: fields.without("connection"), body: body, stubbedURL: stubbedURL)
+            fields: fields.without(FieldName.connection), body: body, stubbedURL: stubbedURL)
     }
 }

@@ -49,7 +49,7 @@ public final class StubServer: Sendable {
     /// - Parameter configuration: its session's additional headers are sent; its session is not used otherwise.
     public func synchronizer(_ configuration: Synchronizer.Configuration = .test()) -> Synchronizer {
         Synchronizer(configuration: configuration) { session in
-            StubTransport(self, headers: session.httpAdditionalHeaders ?? [:], configuration)
+            StubTransport(self, headers: session.httpAdditionalHeaders ?? [:], configuration: configuration)
         }
     }
 

@@ -10,7 +10,7 @@ final class StubTransport: Transport {
     private let time: any TimeSource
     private let transfers = Locked<[ObjectIdentifier: StubTransfer]>([:])
 
-    init(_ server: StubServer, headers: [AnyHashable: Any], _ configuration: Synchronizer.Configuration) {
+    init(_ server: StubServer, headers: [AnyHashable: Any], configuration: Synchronizer.Configuration) {
         self.server = server
         self.headers = Dictionary(headers.map { ("\($0.key)", "\($0.value)") }, uniquingKeysWith: { $1 })
         delegate = configuration.sessionDelegate
@@ -107,7 +107,7 @@ final class StubTransfer: Transfer {
 
     /// The delegate gets a task that is never started: there is no session.
     func willCache(
-        _ head: ResponseHead, _ body: Data, cacheTime: TimeInterval?,
+        _ head: ResponseHead, body: Data, cacheTime: TimeInterval?,
         decided: @escaping @Sendable (StorageDecision) -> Void
     ) {
         let session = URLSession.shared
@@ -125,7 +125,7 @@ extension RecordedRequest {
         let path = parts?.percentEncodedPath ?? ""
         let query = parts?.percentEncodedQuery.map { "?\($0)" } ?? ""
         let host = parts?.percentEncodedHost.map { host in parts?.port.map { "\(host):\($0)" } ?? host }
-        var fields = host.map { [FieldLine("Host", $0)] } ?? []
+        var fields = host.map { [FieldLine(FieldName.host, $0)] } ?? []
         let sent = headers.merging(request.allHTTPHeaderFields ?? [:]) { $1 }
         fields += sent.sorted { $0.key < $1.key }.map { FieldLine($0.key, $0.value) }
         self.init(

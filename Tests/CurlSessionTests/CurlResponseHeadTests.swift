@@ -1,7 +1,8 @@
-import CurlSession
 import Foundation
 import TestTraits
 import Testing
+
+@testable import CurlSession
 
 @Suite(.bounded) struct CurlResponseHeadTests {
     @Test func `field lines keep their order and their repetitions`() throws {
@@ -13,5 +14,19 @@ import Testing
             CurlResponseHead(url: url, version: "HTTP/1.1", status: 200, fields: fields).fields.map(\.value) == [
                 "1", "2", "1",
             ])
+    }
+
+    @Test(
+        arguments: [
+            ("Content-Length", FieldName.contentLength, true), ("content-length", FieldName.contentLength, true),
+            ("CONTENT-LENGTH", "content-length", true), ("Content-Lengtj", FieldName.contentLength, false),
+            ("Content_Length", FieldName.contentLength, false), ("Content\rLength", FieldName.contentLength, false),
+            ("a[", "a{", false), ("a@", "a`", false), ("", "", true), ("Host", "Hosts", false),
+        ])
+    func `names of fields are compared without regard to case, which only letters have`(
+        sent: String, name: String, isSame: Bool
+    ) {
+        #expect(CurlResponseHead.Field(name: sent, value: "").isNamed(name) == isSame)
+        #expect(CurlResponseHead.Field(name: name, value: "").isNamed(sent) == isSame)
     }
 }

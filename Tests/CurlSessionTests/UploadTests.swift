@@ -160,6 +160,8 @@ import Testing
         bench.server["/"] = Reply("done")
         await bench.run { $0.httpBody = Data("body".utf8) }
         #expect(bench.recorder.calls == [.end(.dataLengthExceedsMaximum)])
-        #expect(RequestLines.lines([:], ["A": "1\r\nB: 2", "C:D": "3", "E": ""], .none, method: "GET") == ["E;"])
+        #expect(
+            RequestLines.lines(session: [:], own: ["A": "1\r\nB: 2", "C:D": "3", "E": ""], body: .none, method: "GET")
+                == ["E;"])
     }
 }

@@ -46,7 +46,7 @@ struct RequestTable {
             "request.pragma-response", "5.4", [.response("Cache-Control: max-age=60\nPragma: no-cache")], at: 1,
             "reuse 0", "in responses it says nothing"),
         Rule(
-            "request.implied-directive", "5.2.1.4", .get(implied: "Cache-Control: no-cache"), [hour], at: 1, validated,
+            "request.implied-directive", "5.2.1.4", .get(session: "Cache-Control: no-cache"), [hour], at: 1, validated,
             "a session may add the directive"),
     ]
 

@@ -73,16 +73,16 @@ extension HTTPFields {
 extension CacheRequest {
     static let url = "http://a.example/x"
 
-    static func get(_ lines: String = "", policy: CachePolicy = .useProtocol, implied: String = "") -> CacheRequest {
-        request("GET", lines, policy: policy, implied: implied)
+    static func get(_ lines: String = "", policy: CachePolicy = .useProtocol, session: String = "") -> CacheRequest {
+        request("GET", lines, policy: policy, session: session)
     }
 
     static func request(
-        _ method: String, _ lines: String = "", policy: CachePolicy = .useProtocol, implied: String = "",
+        _ method: String, _ lines: String = "", policy: CachePolicy = .useProtocol, session: String = "",
         url: String = CacheRequest.url
     ) -> CacheRequest {
         CacheRequest(
-            url: url, method: method, fields: HTTPFields(lines: lines), sessionHeaders: HTTPFields(lines: implied),
+            url: url, method: method, fields: HTTPFields(lines: lines), sessionHeaders: HTTPFields(lines: session),
             policy: policy)
     }
 }

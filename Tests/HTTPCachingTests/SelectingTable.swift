@@ -83,10 +83,10 @@ struct SelectingTable {
                 stored("A", asked: "A: 2", arrived: 5),
             ], at: 9, "reuse 0", "its fields were noted when it was stored"),
         Rule(
-            "vary.implied", "4.1", .get(implied: "A: 1"), [stored("A", asked: "A: 1")], at: 1, "reuse 0",
+            "vary.implied", "4.1", .get(session: "A: 1"), [stored("A", asked: "A: 1")], at: 1, "reuse 0",
             "fields that the session adds count"),
         Rule(
-            "vary.own-before-implied", "4.1", .get("A: 2", implied: "A: 1"), [stored("A", asked: "A: 1")], at: 1,
+            "vary.own-before-implied", "4.1", .get("A: 2", session: "A: 1"), [stored("A", asked: "A: 1")], at: 1,
             "forward", "the request's own field is the one that is sent"),
     ]
 
@@ -107,8 +107,8 @@ struct SelectingTable {
             "credential.none-then", "3.5", .get("Authorization: x"), [.response("Cache-Control: max-age=60")], at: 1,
             "forward", "nor is an anonymous answer given to somebody"),
         Rule(
-            "credential.implied", "3.5", .get(implied: "Authorization: y"),
-            [.response("Cache-Control: max-age=60", asked: .get(implied: "Authorization: x"))], at: 1, "forward",
+            "credential.implied", "3.5", .get(session: "Authorization: y"),
+            [.response("Cache-Control: max-age=60", asked: .get(session: "Authorization: x"))], at: 1, "forward",
             "a session's credential is one, too"),
         Rule(
             "credential.vary", "4.1", .get("Authorization: x"),
@@ -122,12 +122,12 @@ struct SelectingTable {
             "credential.cookie-none-then", "3.5", .get("Cookie: a=1"), [.response("Cache-Control: max-age=60")], at: 1,
             "reuse 0", "an anonymous answer is not varied by cookies"),
         Rule(
-            "credential.cookie-implied", "3.5", .get(implied: "Cookie: a=2"),
-            [.response("Cache-Control: max-age=60", asked: .get(implied: "Cookie: a=1"))], at: 1, "reuse 0",
+            "credential.cookie-implied", "3.5", .get(session: "Cookie: a=2"),
+            [.response("Cache-Control: max-age=60", asked: .get(session: "Cookie: a=1"))], at: 1, "reuse 0",
             "cookies of a cookie storage change with every answer of many servers"),
         Rule(
-            "credential.cookie-private", "3.5", .get(implied: "Cookie: a=2"),
-            [.response("Cache-Control: private, max-age=60", asked: .get(implied: "Cookie: a=1"))], at: 1, "forward",
+            "credential.cookie-private", "3.5", .get(session: "Cookie: a=2"),
+            [.response("Cache-Control: private, max-age=60", asked: .get(session: "Cookie: a=1"))], at: 1, "forward",
             "what is private belongs to who asked"),
         Rule(
             "credential.any-policy", "3.5", .get("Authorization: y", policy: .returnCacheElseLoad),

@@ -155,7 +155,7 @@ struct DirectoryTests {
         let path = CacheDirectory.defaultURL().path
         #expect(path.hasPrefix("/"))
         #expect(path.hasSuffix("/SQLiteURLCache"))
-        #if os(Linux)
+        #if !canImport(Darwin)
             let name = ProcessInfo.processInfo.processName
             let given = CacheDirectory.defaultURL(in: ["XDG_CACHE_HOME": "/some where"])
             #expect(given.path == "/some where/\(name)/SQLiteURLCache")

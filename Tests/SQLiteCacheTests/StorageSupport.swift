@@ -7,6 +7,9 @@ import Testing
 
 @testable import SQLiteCache
 
+/// Both layers alone and together; each cache is asked again by a second one on the same directory.
+let layers: [(memory: Int, disk: Int)] = [(1 << 20, 0), (0, 8 << 20), (1 << 20, 8 << 20)]
+
 /// A directory that is there for one test.
 final class TemporaryDirectory: Sendable {
     private let directory = DisposableDirectory("storage")

@@ -72,7 +72,7 @@ final class RawClient: Sendable {
 
     /// Ends the connection with RST once the client is gone.
     func resetsWhenGone() throws {
-        try Socket(descriptor: descriptor).set(SO_LINGER, linger(l_onoff: 1, l_linger: 0))
+        try Socket(descriptor: descriptor).set(SO_LINGER, to: linger(l_onoff: 1, l_linger: 0))
     }
 
     /// All that comes until the server ends the connection, and how it ends it.

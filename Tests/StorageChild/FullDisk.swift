@@ -12,7 +12,7 @@ enum Shortage {
     case fileSize(Int)
     case descriptors
 
-    #if canImport(Glibc)
+    #if !canImport(Darwin)
         private typealias Resource = __rlimit_resource_t
         private static let resources = (Resource(RLIMIT_FSIZE.rawValue), Resource(RLIMIT_NOFILE.rawValue))
     #else

@@ -242,7 +242,7 @@ struct Service {
 
     /// Allows no more than that in use; 0 lifts the limit.
     private func limit(_ kind: Kind, _ value: Int) -> Int {
-        #if canImport(Glibc)
+        #if !canImport(Darwin)
             let resource = __rlimit_resource_t((kind == .descriptors ? RLIMIT_NOFILE : RLIMIT_AS).rawValue)
         #else
             let resource = kind == .descriptors ? RLIMIT_NOFILE : RLIMIT_AS

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if !canImport(Darwin)
     import Foundation
 
     /// Sockets that block, for servers in tests whose connections have a thread each.

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if !canImport(Darwin)
     import Foundation
 
     /// The functions of OpenSSL that a server needs. They are looked up in the library that libcurl uses, so that the tests

@@ -14,7 +14,7 @@ if arguments.count > 2, arguments[1] == "--disk" {
     try await DiskProfile().run(rounds: Int(arguments[2]) ?? 1)
     exit(0)
 }
-#if os(Linux)
+#if !canImport(Darwin)
     if arguments.count > 2, arguments[1] == "--slow" {
         try await PeerRows.slow(arguments[2])
         exit(0)
@@ -39,7 +39,7 @@ if report.isWanted("memory") {
     let allocations = memory.allocations()
     report.add(Row("allocations on a memory hit", allocations, unit: "", atMost: 3))
 }
-#if os(Linux)
+#if !canImport(Darwin)
     let names = ["cold", "stored", "revalidated", "multiplexed", "large", "slow", "file"]
     if names.contains(where: report.isWanted) {
         let rows = PeerRows(server: try NginxServer())

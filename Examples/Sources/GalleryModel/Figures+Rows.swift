@@ -27,7 +27,7 @@ extension Figures {
             Row(group: "Responses", name: "Revalidated", value: "\(revalidated)"),
             Row(group: "Responses", name: "From network", value: "\(fromNetwork)"),
             Row(group: "Bytes", name: "Received", value: Self.words(bytes: networkBytes)),
-            Row(group: "Bytes", name: "Saved", value: Self.words(bytes: sparedBytes)),
+            Row(group: "Bytes", name: "Saved", value: Self.words(bytes: savedBytes)),
             Row(group: "Bytes", name: "Wasted", value: Self.words(bytes: wastedBytes)),
         ]
     }

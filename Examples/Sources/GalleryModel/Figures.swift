@@ -19,7 +19,7 @@ public struct Figures: Sendable, Equatable {
     /// Bytes of bodies received from the network.
     public var networkBytes = 0
     /// Bytes of bodies from the cache instead of the network.
-    public var sparedBytes = 0
+    public var savedBytes = 0
     /// Bytes received for loads that were cancelled, and not stored.
     public var wastedBytes = 0
 
@@ -73,7 +73,7 @@ public struct Figures: Sendable, Equatable {
 
     private mutating func note(_ trace: LoadTrace) {
         finished += 1
-        sparedBytes += trace.bytesSaved
+        savedBytes += trace.bytesSaved
         switch trace.source {
         case .memory: fromMemory += 1
         case .cache, .stale: fromDisk += 1

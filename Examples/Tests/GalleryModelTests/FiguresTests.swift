@@ -42,7 +42,7 @@ struct FiguresTests {
         trace.bytesSaved = 3
         let found = figures([(1, .queued), (1, .finished(trace))])
         #expect(found.fromMemory + found.fromDisk + found.revalidated + found.fromNetwork == 1)
-        #expect(found.sparedBytes == 3)
+        #expect(found.savedBytes == 3)
         #expect(figures([(nil, .cached(.memory))]).fromMemory == 1)
     }
 }

@@ -32,12 +32,12 @@ enum CookieDate {
             let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
             let length = month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
             guard (1...length).contains(day) else { return nil }
-            let seconds = days(year, month, day) * 86_400 + time[0] * 3600 + time[1] * 60 + time[2]
+            let seconds = days(year: year, month: month, day: day) * 86_400 + time[0] * 3600 + time[1] * 60 + time[2]
             return Date(timeIntervalSince1970: TimeInterval(seconds))
         }
 
         /// Days since 1970 in the Gregorian calendar; years begin in March, so that a leap day is the last one.
-        private func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        private func days(year: Int, month: Int, day: Int) -> Int {
             let year = month > 2 ? year : year - 1
             let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
             return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468

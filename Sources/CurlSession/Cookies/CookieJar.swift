@@ -56,7 +56,9 @@ final class CookieJar: @unchecked Sendable {  // `lock` protects what changes; t
         _ lines: [String], from url: URL, at now: Date, policy: HTTPCookie.AcceptPolicy, mainDocument: URL? = nil
     ) {
         guard !lines.isEmpty, let target = CookieTarget(url) else { return }
-        guard policy.accepts(target, mainDocument), storage.cookieAcceptPolicy.accepts(target, mainDocument) else {
+        guard policy.accepts(target, mainDocument: mainDocument),
+            storage.cookieAcceptPolicy.accepts(target, mainDocument: mainDocument)
+        else {
             return
         }
         let isIdle = lock.withLock {
@@ -147,7 +149,7 @@ final class CookieJar: @unchecked Sendable {  // `lock` protects what changes; t
 
 extension HTTPCookie.AcceptPolicy {
     /// Whether a host may set cookies for a request that belongs to a document. Without a document it is its own.
-    fileprivate func accepts(_ target: CookieTarget, _ mainDocument: URL?) -> Bool {
+    fileprivate func accepts(_ target: CookieTarget, mainDocument: URL?) -> Bool {
         switch self {
         case .always: return true
         case .never: return false

@@ -18,13 +18,13 @@ struct CookieSettings: Sendable {
         guard sends, let jar,
             let header = jar.header(for: request.httpShouldHandleCookies ? request.url : nil, at: Date())
         else { return nil }
-        return request.value(forHTTPHeaderField: "Cookie") == nil ? header : nil
+        return request.value(forHTTPHeaderField: FieldName.cookie) == nil ? header : nil
     }
 
     /// Takes the cookies of a response, before its delegate receives it. Do not call it on the engine's thread.
     func store(_ head: CurlResponseHead, for request: URLRequest) {
         guard request.httpShouldHandleCookies, let jar else { return }
-        let lines = head.fields.filter { $0.isNamed("set-cookie") }.map(\.value)
+        let lines = head.fields.filter { $0.isNamed(FieldName.setCookie) }.map(\.value)
         guard !lines.isEmpty else { return }
         jar.store(lines, from: head.url, at: Date(), policy: policy, mainDocument: request.mainDocumentURL)
     }

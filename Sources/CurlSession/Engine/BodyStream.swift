@@ -50,6 +50,7 @@ final class BodyStream: @unchecked Sendable {  // `stream` is touched on `queue`
     }
 
     private func fill() {
+        dispatchPrecondition(condition: .onQueue(queue))
         if stream.streamStatus == .notOpen { stream.open() }
         var chunk = [UInt8](repeating: 0, count: Self.chunk)
         let count = state.withLock({ $0.isClosed }) ? -1 : stream.read(&chunk, maxLength: chunk.count)

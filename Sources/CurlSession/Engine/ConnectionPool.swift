@@ -64,15 +64,15 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     }
 
     /// Sends a request of a task when its host has a free slot.
-    func start(_ task: TaskCore, _ exchange: Exchange) {
+    func start(_ task: TaskCore, with exchange: Exchange) {
         guard !task.isOver else { return }
         let waiting = Waiting(task: task, exchange: exchange)
-        if slots.take(exchange.origin, priority: task.priority, waiter: waiting) { return begin(task, exchange) }
+        if slots.take(exchange.origin, priority: task.priority, waiter: waiting) { return begin(task, with: exchange) }
         queued[ObjectIdentifier(task)] = task
         transferWaits(until: task.resourceDeadline)
     }
 
-    private func begin(_ task: TaskCore, _ exchange: Exchange) {
+    private func begin(_ task: TaskCore, with exchange: Exchange) {
         queued[ObjectIdentifier(task)] = nil
         engine.touch(self)
         guard openMulti() != nil, let easy = options.makeHandle(for: self) else {
@@ -89,7 +89,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
 
     private func send(_ transfer: Transfer) {
         guard let multi, let easy = transfer.easy else { return }
-        if curl_multi_add_handle(multi, easy) != CURLM_OK { finish(transfer, URLError(.unknown)) }
+        if curl_multi_add_handle(multi, easy) != CURLM_OK { finish(transfer, error: URLError(.unknown)) }
     }
 
     /// libcurl needs the addresses of a name. It gets them, and starts the transfer again.
@@ -106,7 +106,8 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
                 if transfer.lookup.end(addresses, for: easy, at: monotonicNow()) {
                     send(transfer)
                 } else {
-                    finish(transfer, URLError(transfer.exchange.proxy == nil ? .cannotFindHost : .cannotConnectToHost))
+                    let isDirect = transfer.exchange.proxy == nil
+                    finish(transfer, error: URLError(isDirect ? .cannotFindHost : .cannotConnectToHost))
                 }
             }
         }
@@ -126,7 +127,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         if active.isEmpty { restUntilUnused() }
     }
 
-    private func finish(_ transfer: Transfer, _ error: URLError?) {
+    private func finish(_ transfer: Transfer, error: URLError?) {
         transfer.collectMetrics(isFinal: true)
         remove(transfer)
         transfer.ended(error)
@@ -144,7 +145,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
                 queued[ObjectIdentifier(next.task)] = nil
                 slots.release(origin)
             } else {
-                begin(next.task, next.exchange)
+                begin(next.task, with: next.exchange)
             }
         }
     }
@@ -168,7 +169,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
                 curl_multi_remove_handle(multi, easy)
                 send(transfer)
             } else {
-                finish(transfer, transfer.meaning(of: code))
+                finish(transfer, error: transfer.meaning(of: code))
             }
         }
         while let origin = multiplexed.popLast() { startWaiting(origin) }
@@ -204,16 +205,16 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         if events & (Epoll.input | Epoll.hangUp) != 0 { mask |= CURL_CSELECT_IN }
         if events & Epoll.output != 0 { mask |= CURL_CSELECT_OUT }
         if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { mask |= CURL_CSELECT_ERR }
-        act(socket, mask)
+        act(on: socket, mask: mask)
     }
 
     func timerFired() {
         timer = .max
         engine.timesChanged(self)
-        act(-1, 0)
+        act(on: -1, mask: 0)
     }
 
-    private func act(_ socket: Int32, _ mask: Int32) {
+    private func act(on socket: Int32, mask: Int32) {
         guard let multi else { return }
         engine.touch(self)
         var running: Int32 = 0
@@ -265,7 +266,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         if active.isEmpty, queued.isEmpty { return close() }
         for transfer in Array(active.values) {
             if transfer.deadline <= engine.now {
-                if transfer.isAnswered { finish(transfer, nil) } else { transfer.fail(URLError(.timedOut)) }
+                if transfer.isAnswered { finish(transfer, error: nil) } else { transfer.fail(URLError(.timedOut)) }
             } else {
                 deadline = min(deadline, transfer.deadline)
             }
@@ -285,9 +286,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         timer = milliseconds < 0 ? .max : monotonicNow() + UInt64(milliseconds) * 1_000_000
         engine.timesChanged(self)
     }
-}
 
-extension ConnectionPool {
     /// The pool that a callback of libcurl's is for.
     static func of(_ context: UnsafeMutableRawPointer?) -> ConnectionPool? {
         context.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }

@@ -12,7 +12,7 @@ struct Epoll: Sendable {
     static let hangUp = EPOLLRDHUP.rawValue
 
     init() {
-        _ = control(EPOLL_CTL_ADD, waker, Self.input)
+        _ = control(EPOLL_CTL_ADD, socket: waker, events: Self.input)
     }
 
     func close() {
@@ -29,8 +29,8 @@ struct Epoll: Sendable {
     func watch(_ socket: Int32, from old: UInt32, to new: UInt32) {
         guard old != new else { return }
         let operation = old == 0 ? EPOLL_CTL_ADD : new == 0 ? EPOLL_CTL_DEL : EPOLL_CTL_MOD
-        guard !control(operation, socket, new), new != 0 else { return }
-        _ = control(operation == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, new)
+        guard !control(operation, socket: socket, events: new), new != 0 else { return }
+        _ = control(operation == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket: socket, events: new)
     }
 
     /// Waits for this many milliseconds, or forever if negative. Returns the sockets that have events.
@@ -47,7 +47,7 @@ struct Epoll: Sendable {
         return true
     }
 
-    private func control(_ operation: Int32, _ socket: Int32, _ events: UInt32) -> Bool {
+    private func control(_ operation: Int32, socket: Int32, events: UInt32) -> Bool {
         var event = epoll_event(events: events, data: epoll_data_t(fd: socket))
         return epoll_ctl(descriptor, operation, socket, &event) == 0
     }

@@ -34,7 +34,7 @@ struct Exchange: Sendable {
         method = request.httpMethod ?? "GET"
         guard Self.isToken(method) else { throw URLError(.badURL) }
         var fields = request.allHTTPHeaderFields ?? [:]
-        for (name, value) in additional { RequestLines.set(&fields, name, value) }
+        for (name, value) in additional { fields.setField(name, to: value) }
         guard method != "GET" || body.isEmpty else { throw URLError(.dataLengthExceedsMaximum) }
         self.fields = fields
         self.proxy = proxy
@@ -42,7 +42,7 @@ struct Exchange: Sendable {
         self.body = body
         self.idleLimit = EngineClock.nanoseconds(idleLimit)
         // Only the proxy that asked for it gets it, neither a server nor one behind a tunnel.
-        if !talksToProxy, !self.fields.isEmpty { RequestLines.set(&self.fields, "Proxy-Authorization", nil) }
+        if !talksToProxy, !self.fields.isEmpty { self.fields.setField(FieldName.proxyAuthorization, to: nil) }
     }
 
     /// Whether the request goes to a proxy of HTTP itself, not through it in a tunnel: only then is a 407 the proxy's.

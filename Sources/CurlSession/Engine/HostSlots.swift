@@ -13,7 +13,7 @@ struct HostSlots<Waiter> {
 
     /// Takes a slot, or queues `waiter` behind those of the same or a higher priority.
     mutating func take(_ origin: String, priority: Float, waiter: Waiter) -> Bool {
-        origins[origin, default: Origin()].take(limit, priority, waiter)
+        origins[origin, default: Origin()].take(limit: limit, priority: priority, waiter: waiter)
     }
 
     /// Gives back a slot. Call `takeNext` until it returns nil.
@@ -47,7 +47,7 @@ struct HostSlots<Waiter> {
 
         var isUseless: Bool { inUse == 0 && !isMultiplexed && first == waiting.count }
 
-        mutating func take(_ limit: Int, _ priority: Float, _ waiter: Waiter) -> Bool {
+        mutating func take(limit: Int, priority: Float, waiter: Waiter) -> Bool {
             if first == waiting.count, isMultiplexed || inUse < limit {
                 inUse += 1
                 return true

@@ -5,7 +5,6 @@ import Foundation
 /// Decoded bytes are gathered until the end of the engine's turn, or until there is a piece of 64 KB, because libcurl delivers 16
 /// KB at a time, and each piece costs the delegate a call. A small body of a known length becomes a single piece, without a copy.
 struct IncomingBody {
-    static let largestBacklog = 64 << 10
     static let largestPiece = 64 << 10
     private static let largestEmptyCoding = 1 << 20
 
@@ -27,7 +26,7 @@ struct IncomingBody {
     mutating func begin(_ head: CurlResponseHead) {
         decoder = ContentDecoder(head)
         guard decoder == nil else { return }
-        expected = head.fields.first { $0.isNamed("content-length") }.flatMap { Int($0.value) }
+        expected = head.fields.first { $0.isNamed(FieldName.contentLength) }.flatMap { Int($0.value) }
     }
 
     /// Takes bytes from libcurl. `pump` decodes and gathers them.

@@ -37,7 +37,7 @@ struct NameLookup {
     }
 
     /// The transfer is over.
-    mutating func drop(_ easy: UnsafeMutableRawPointer, _ resolver: Resolver) {
+    mutating func drop(_ easy: UnsafeMutableRawPointer, from resolver: Resolver) {
         if let ticket = ticket.take() { resolver.cancel(ticket) }
         guard entries != nil else { return }
         _ = synchronizer_setopt_pointer(easy, CURLOPT_RESOLVE, nil)

@@ -62,7 +62,7 @@ final class Resolver: Sendable {
 
     private func startThread() {
         let thread = Thread { [self] in
-            while let name = next() { finish(name, lookup(name)) }
+            while let name = next() { finish(name, with: lookup(name)) }
         }
         thread.name = "CurlSession.names"
         thread.stackSize = 512 << 10
@@ -80,7 +80,7 @@ final class Resolver: Sendable {
         }
     }
 
-    private func finish(_ name: String, _ addresses: [String]) {
+    private func finish(_ name: String, with addresses: [String]) {
         let receivers = state.withLock { $0.receivers.removeValue(forKey: name) } ?? [:]
         for receive in receivers.values { receive(addresses) }
     }

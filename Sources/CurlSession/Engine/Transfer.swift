@@ -92,7 +92,7 @@ final class Transfer {
     func detach() {
         if let easy {
             _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, nil)
-            lookup.drop(easy, pool.engine.resolver)
+            lookup.drop(easy, from: pool.engine.resolver)
         }
         easy = nil
         if let lines, lines != pool.options.plainLines { curl_slist_free_all(lines) }
@@ -121,7 +121,7 @@ final class Transfer {
         body.begin(head)
         collectMetrics(isFinal: false)
         abandonConnection(after: head)
-        switch task.received(head, exchange) {
+        switch task.received(head, of: exchange) {
         case .deliver:
             verdict = .delivered
             hurry(head)
@@ -140,14 +140,14 @@ final class Transfer {
     }
 
     /// The answer to libcurl about bytes that it has delivered.
-    enum Reception {
+    enum WriteResult {
         case taken
         /// libcurl keeps them, and delivers them again when it is resumed.
         case pause
         case fail
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
+    func receive(_ bytes: UnsafeRawBufferPointer) -> WriteResult {
         if case .discarded = verdict { return discard(bytes.count) }
         noteProgress()
         pump()
@@ -216,7 +216,7 @@ final class Transfer {
     /// Limits the time for the body of a redirect, which is of little use and must not hold up the receiver.
     private func hurry(_ head: CurlResponseHead) {
         guard pool.options.hurriesRedirects, SessionRedirects.leads(head.status),
-            SessionRedirects.request(after: URLRequest(url: exchange.url), head) != nil
+            SessionRedirects.request(after: URLRequest(url: exchange.url), head: head) != nil
         else { return }
         lastMoment = pool.engine.now + Self.patienceForRest
         pool.reconsiderDeadline(of: self)
@@ -232,7 +232,7 @@ final class Transfer {
         pool.reconsiderDeadline(of: self)
     }
 
-    private func discard(_ count: Int) -> Reception {
+    private func discard(_ count: Int) -> WriteResult {
         discarded += count
         return discarded <= Self.largestBacklog ? .taken : .fail
     }

@@ -21,7 +21,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
     let proxies: ProxyRules
     let credentials: URLCredentialStorage?
 
-    init(_ configuration: URLSessionConfiguration, _ options: CurlSession.Options) {
+    init(_ configuration: URLSessionConfiguration, options: CurlSession.Options) {
         reportsRedirects = options.reportsRedirects
         hurriesRedirects = options.hurriesRedirects
         tls = TLSSettings(options.tls)
@@ -32,13 +32,13 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         connectionsPerHost = max(1, configuration.httpMaximumConnectionsPerHost)
         idleLimit = configuration.timeoutIntervalForRequest
         resourceLimit = configuration.timeoutIntervalForResource
-        var fields = ["User-Agent": Self.userAgent, "Accept-Encoding": ContentDecoder.acceptEncoding]
+        var fields = [FieldName.userAgent: Self.userAgent, FieldName.acceptEncoding: ContentDecoder.acceptEncoding]
         for (name, value) in configuration.httpAdditionalHeaders ?? [:] {
             guard let name = name as? String else { continue }
-            RequestLines.set(&fields, name, "\(value)")
+            fields.setField(name, to: "\(value)")
         }
         self.fields = fields
-        plainLines = RequestLines.list(RequestLines.lines(fields, [:], .none, method: "GET"))
+        plainLines = RequestLines.list(RequestLines.lines(session: fields, own: [:], body: .none, method: "GET"))
     }
 
     deinit {
@@ -58,22 +58,22 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
     /// A handle with the options that all requests share.
     func makeHandle(for pool: ConnectionPool) -> UnsafeMutableRawPointer? {
         guard let easy = curl_easy_init() else { return nil }
-        func set(_ option: CURLoption, _ value: Int) { _ = synchronizer_setopt_long(easy, option, value) }
-        set(CURLOPT_NOSIGNAL, 1)
+        func set(_ option: CURLoption, to value: Int) { _ = synchronizer_setopt_long(easy, option, value) }
+        set(CURLOPT_NOSIGNAL, to: 1)
         // Nothing but the web, whatever a URL says.
         _ = synchronizer_setopt_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
-        set(CURLOPT_FOLLOWLOCATION, 0)
-        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        set(CURLOPT_HTTP_VERSION, CurlVersion.hasHTTP3 ? Int(CURL_HTTP_VERSION_3) : Int(CURL_HTTP_VERSION_2TLS))
+        set(CURLOPT_FOLLOWLOCATION, to: 0)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
+        set(CURLOPT_HTTP_VERSION, to: CurlVersion.hasHTTP3 ? Int(CURL_HTTP_VERSION_3) : Int(CURL_HTTP_VERSION_2TLS))
         // Codings are undone by `ContentDecoder`; libcurl would fail transfer codings that it does not know.
-        set(CURLOPT_HTTP_CONTENT_DECODING, 0)
+        set(CURLOPT_HTTP_CONTENT_DECODING, to: 0)
         // A small response in one piece. glibc would give back a larger buffer to the kernel after each transfer.
-        set(CURLOPT_BUFFERSIZE, 32 << 10)
-        set(CURLOPT_UPLOAD_BUFFERSIZE, 64 << 10)
-        set(CURLOPT_TCP_KEEPALIVE, 1)
-        set(CURLOPT_MAXAGE_CONN, ConnectionPool.maximumAge)
+        set(CURLOPT_BUFFERSIZE, to: 32 << 10)
+        set(CURLOPT_UPLOAD_BUFFERSIZE, to: 64 << 10)
+        set(CURLOPT_TCP_KEEPALIVE, to: 1)
+        set(CURLOPT_MAXAGE_CONN, to: ConnectionPool.maximumAge)
         // Otherwise, a transfer that is cancelled while libcurl looks a name up makes the thread wait for that.
-        set(CURLOPT_QUICK_EXIT, 1)
+        set(CURLOPT_QUICK_EXIT, to: 1)
         tls.apply(to: easy)
         // The environment has been read already.
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXY, "")
@@ -101,10 +101,10 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, transfer.message)
         if exchange.isSecure { tls.pin(exchange.url.host ?? "", on: easy) }
         _ = synchronizer_setopt_long(easy, CURLOPT_PIPEWAIT, exchange.isSecure ? 1 : 0)
-        if let proxy = exchange.proxy { use(proxy, exchange, easy) }
+        if let proxy = exchange.proxy { use(proxy, for: exchange, on: easy) }
         let patience = exchange.idleLimit.map { Int(clamping: $0 / 1_000_000) } ?? 0
         _ = synchronizer_setopt_long(easy, CURLOPT_CONNECTTIMEOUT_MS, patience == 0 ? Int(Int32.max) : patience)
-        setMethod(exchange, easy, transfer)
+        setMethod(of: exchange, on: easy, for: transfer)
         let lines = lines(for: exchange)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_HTTPHEADER, lines)
         return lines
@@ -112,7 +112,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
 
     /// libcurl itself logs in to SOCKS proxies, and where it asks for a tunnel by CONNECT. Other requests carry the answer to the
     /// proxy's challenge among their fields.
-    private func use(_ proxy: ProxyRules.Proxy, _ exchange: Exchange, _ easy: UnsafeMutableRawPointer) {
+    private func use(_ proxy: ProxyRules.Proxy, for exchange: Exchange, on easy: UnsafeMutableRawPointer) {
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXY, proxy.url)
         guard exchange.isSecure || proxy.url.hasPrefix("socks") else { return }
         _ = synchronizer_setopt_long(easy, CURLOPT_PROXYAUTH, proxy.schemes)
@@ -124,17 +124,20 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         if exchange.fields.isEmpty, exchange.method == "GET", !exchange.isForeign { return plainLines }
         var fields = fields
         if exchange.isForeign {
-            for name in ["Authorization", "Cookie", "Proxy-Authorization"] { RequestLines.set(&fields, name, nil) }
+            for name in [FieldName.authorization, FieldName.cookie, FieldName.proxyAuthorization] {
+                fields.setField(name, to: nil)
+            }
         }
-        return RequestLines.list(RequestLines.lines(fields, exchange.fields, exchange.body, method: exchange.method))
+        return RequestLines.list(
+            RequestLines.lines(session: fields, own: exchange.fields, body: exchange.body, method: exchange.method))
     }
 
-    private func setMethod(_ exchange: Exchange, _ easy: UnsafeMutableRawPointer, _ transfer: Transfer) {
-        func set(_ option: CURLoption, _ value: Int) { _ = synchronizer_setopt_long(easy, option, value) }
-        if exchange.method == "GET" { return set(CURLOPT_HTTPGET, 1) }
-        if exchange.method == "HEAD" { return set(CURLOPT_NOBODY, 1) }
+    private func setMethod(of exchange: Exchange, on easy: UnsafeMutableRawPointer, for transfer: Transfer) {
+        func set(_ option: CURLoption, to value: Int) { _ = synchronizer_setopt_long(easy, option, value) }
+        if exchange.method == "GET" { return set(CURLOPT_HTTPGET, to: 1) }
+        if exchange.method == "HEAD" { return set(CURLOPT_NOBODY, to: 1) }
         if !exchange.body.isEmpty {
-            set(CURLOPT_UPLOAD, 1)
+            set(CURLOPT_UPLOAD, to: 1)
             _ = synchronizer_setopt_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(exchange.body.length))
             let context = Unmanaged.passUnretained(transfer).toOpaque()
             _ = synchronizer_setopt_write(easy, CURLOPT_READFUNCTION, readCallback)
@@ -142,9 +145,9 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
             _ = synchronizer_setopt_seek(easy, seekCallback)
             _ = synchronizer_setopt_pointer(easy, CURLOPT_SEEKDATA, context)
             // A stream cannot be read twice, and a kept connection may turn out to be dead.
-            if case .stream = exchange.body { set(CURLOPT_FRESH_CONNECT, 1) }
+            if case .stream = exchange.body { set(CURLOPT_FRESH_CONNECT, to: 1) }
         } else if RequestLines.expectBody.contains(exchange.method) {
-            set(CURLOPT_POST, 1)
+            set(CURLOPT_POST, to: 1)
             _ = synchronizer_setopt_string(easy, CURLOPT_COPYPOSTFIELDS, "")
         }
         _ = synchronizer_setopt_string(easy, CURLOPT_CUSTOMREQUEST, exchange.method)

@@ -2,23 +2,23 @@
 enum BodyLength {
     /// Whether a field says where the body ends.
     static func isFraming(_ name: String) -> Bool {
-        name.isFieldName("content-length") || name.isFieldName("transfer-encoding")
+        name.isFieldName(FieldName.contentLength) || name.isFieldName(FieldName.transferEncoding)
     }
 
     /// Leaves one `Content-Length` line if all say the same, and none beside a `Transfer-Encoding`.
     static func settle(_ fields: inout [CurlResponseHead.Field]) throws(HeadError) {
-        guard let first = fields.firstIndex(where: { $0.isNamed("content-length") }) else { return }
+        guard let first = fields.firstIndex(where: { $0.isNamed(FieldName.contentLength) }) else { return }
         if fields.count(where: { isFraming($0.name) }) == 1, isPlain(fields[first].value) { return }
         var length: Int64?
-        for field in fields[first...] where field.isNamed("content-length") {
+        for field in fields[first...] where field.isNamed(FieldName.contentLength) {
             for part in field.value.split(separator: ",", omittingEmptySubsequences: false) {
                 guard let value = number(part), length == nil || length == value else { throw .invalidBodyLength }
                 length = value
             }
         }
-        let isChunked = fields.contains { $0.isNamed("transfer-encoding") }
+        let isChunked = fields.contains { $0.isNamed(FieldName.transferEncoding) }
         let name = fields[first].name
-        fields.removeAll { $0.isNamed("content-length") }
+        fields.removeAll { $0.isNamed(FieldName.contentLength) }
         if let length, !isChunked { fields.insert(.init(name: name, value: String(length)), at: first) }
     }
 

@@ -34,12 +34,13 @@ final class ContentDecoder {
 
     /// For the content codings of a response, and the transfer codings that were applied to it afterwards.
     convenience init?(_ head: CurlResponseHead) {
-        guard head.fields.contains(where: { $0.isNamed("content-encoding") || $0.isNamed("transfer-encoding") }) else {
-            return nil
+        let isCoded = head.fields.contains {
+            $0.isNamed(FieldName.contentEncoding) || $0.isNamed(FieldName.transferEncoding)
         }
+        guard isCoded else { return nil }
         let values = { (name: String) in head.fields.filter { $0.isNamed(name) }.map(\.value) }
-        let transferCodings = Self.names(values("transfer-encoding")).filter { $0 != "chunked" }
-        self.init(codings: values("content-encoding") + transferCodings)
+        let transferCodings = Self.names(values(FieldName.transferEncoding)).filter { $0 != "chunked" }
+        self.init(codings: values(FieldName.contentEncoding) + transferCodings)
     }
 
     private static func names(_ codings: [String]) -> [String] {
@@ -60,7 +61,7 @@ final class ContentDecoder {
     /// - Returns: The number of bytes written. 0 means that all of the input so far has been decoded.
     func pull(into output: UnsafeMutableRawBufferPointer) throws(ContentDecodingError) -> Int {
         guard !output.isEmpty else { return 0 }
-        return try pull(stages.count - 1, output)
+        return try pull(stages.count - 1, into: output)
     }
 
     /// Ends the body. Call it when `pull` has returned 0 after the last chunk.
@@ -68,7 +69,7 @@ final class ContentDecoder {
         for stage in stages { try stage.finish() }
     }
 
-    private func pull(_ index: Int, _ output: UnsafeMutableRawBufferPointer) throws(ContentDecodingError) -> Int {
+    private func pull(_ index: Int, into output: UnsafeMutableRawBufferPointer) throws(ContentDecodingError) -> Int {
         let stage = stages[index]
         while true {
             let count = try stage.decode(into: output)
@@ -81,7 +82,7 @@ final class ContentDecoder {
     private func refill(_ stage: CodingStage, from index: Int) throws(ContentDecodingError) -> Bool {
         let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
         defer { space.deallocate() }
-        let count = try pull(index, space)
+        let count = try pull(index, into: space)
         stage.push(UnsafeRawBufferPointer(rebasing: space[..<count]))
         return count > 0
     }

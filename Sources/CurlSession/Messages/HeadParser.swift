@@ -98,8 +98,8 @@ struct HeadParser: Sendable {
     }
 
     private static func leadsToSeveralPlaces(_ head: CurlResponseHead) -> Bool {
-        guard let first = head.fields.first(where: { $0.isNamed("location") }) else { return false }
-        return head.fields.contains { $0.isNamed("location") && $0.value != first.value }
+        guard let first = head.fields.first(where: { $0.isNamed(FieldName.location) }) else { return false }
+        return head.fields.contains { $0.isNamed(FieldName.location) && $0.value != first.value }
     }
 
     /// The number of bytes before the line end.

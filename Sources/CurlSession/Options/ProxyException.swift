@@ -19,7 +19,7 @@ enum ProxyException: Sendable, Hashable {
         }
     }
 
-    func matches(_ host: String, _ port: Int) -> Bool {
+    func matches(host: String, port: Int) -> Bool {
         switch self {
         case .everything: return true
         case .nothing: return false

@@ -57,7 +57,7 @@ struct ProxyRules: Sendable, Hashable {
     /// The keys are those of CFNetwork.
     private init(_ dictionary: [AnyHashable: Any]) {
         func isOn(_ key: String) -> Bool { (dictionary[key] as? NSNumber)?.boolValue ?? (dictionary[key] as? Int == 1) }
-        func proxy(_ prefix: String, _ scheme: String) -> Proxy? {
+        func proxy(prefix: String, scheme: String) -> Proxy? {
             guard isOn(prefix + "Enable"), let host = dictionary[prefix + "Proxy"] as? String else { return nil }
             let port = (dictionary[prefix + "Port"] as? NSNumber)?.intValue ?? dictionary[prefix + "Port"] as? Int
             var proxy = Proxy(scheme: scheme, host: host, port: port)
@@ -65,8 +65,8 @@ struct ProxyRules: Sendable, Hashable {
             proxy?.password = dictionary["kCFProxyPasswordKey"] as? String
             return proxy
         }
-        let socks = proxy("SOCKS", "socks5h")
-        http = proxy("HTTP", "http") ?? socks
+        let socks = proxy(prefix: "SOCKS", scheme: "socks5h")
+        http = proxy(prefix: "HTTP", scheme: "http") ?? socks
         https = proxy("HTTPS", "http") ?? socks
         exceptions = (dictionary["ExceptionsList"] as? [String] ?? []).map(ProxyException.init)
         exemptsSimpleNames = isOn("ExcludeSimpleHostnames")
@@ -83,7 +83,7 @@ struct ProxyRules: Sendable, Hashable {
             return nil
         }
         let port = url.port ?? (isSecure ? 443 : 80)
-        return exceptions.contains { $0.matches(host, port) } ? nil : proxy
+        return exceptions.contains { $0.matches(host: host, port: port) } ? nil : proxy
     }
 }
 

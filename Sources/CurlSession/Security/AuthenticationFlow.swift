@@ -43,7 +43,7 @@ struct AuthenticationFlow: Sendable {
         candidates = AuthenticationScheme.schemes(in: challenges)
         guard let scheme = candidates.first, attempts < Self.limit else { return .deliver }
         if let sent {
-            if case .digest(let digest) = scheme, digest.isStale { return send(scheme, sent) }
+            if case .digest(let digest) = scheme, digest.isStale { return send(scheme, with: sent) }
             failures += 1
         }
         return .ask(scheme, previousFailures: failures)
@@ -54,11 +54,11 @@ struct AuthenticationFlow: Sendable {
     mutating func decided(_ decision: Decision, proposed: Credential?) -> Step {
         guard let scheme = candidates.first else { return .deliver }
         switch decision {
-        case .use(let credential?): return send(scheme, credential)
+        case .use(let credential?): return send(scheme, with: credential)
         case .performDefault:
             // A stored credential that has been refused once is refused again.
             guard let proposed, proposed != sent else { return .deliver }
-            return send(scheme, proposed)
+            return send(scheme, with: proposed)
         case .use(nil): return .deliver
         case .cancel: return .cancel
         case .reject:
@@ -67,7 +67,7 @@ struct AuthenticationFlow: Sendable {
         }
     }
 
-    private mutating func send(_ scheme: AuthenticationScheme, _ credential: Credential) -> Step {
+    private mutating func send(_ scheme: AuthenticationScheme, with credential: Credential) -> Step {
         attempts += 1
         sent = credential
         return .send(scheme, credential)

@@ -69,11 +69,11 @@ enum Hashing {
     /// The first bits of the fractional parts of the square or cube roots of the first primes.
     private static func roots(of degree: Int, count: Int) -> [UInt32] {
         let primes = (2...).lazy.filter { number in !(2..<number).contains { number % $0 == 0 } }
-        return primes.prefix(count).map { UInt32(truncatingIfNeeded: root($0, degree)) }
+        return primes.prefix(count).map { UInt32(truncatingIfNeeded: root(of: $0, degree: degree)) }
     }
 
     /// The root of a number, times 2^32, rounded down: by bisection, because a `Double` has too few digits.
-    private static func root(_ number: Int, _ degree: Int) -> UInt64 {
+    private static func root(of number: Int, degree: Int) -> UInt64 {
         var (low, high) = (UInt64(0), UInt64(32) << 32)
         while high - low > 1 {
             let middle = (low + high) / 2

@@ -50,17 +50,17 @@ struct TLSSettings: Sendable {
     func apply(to easy: UnsafeMutableRawPointer) {
         _ = synchronizer_setopt_string(easy, CURLOPT_CAPATH, directory)
         _ = synchronizer_setopt_string(easy, CURLOPT_CAINFO, bundle)
-        if let authorities { Self.set(CURLOPT_CAINFO_BLOB, authorities, easy) }
+        if let authorities { Self.set(CURLOPT_CAINFO_BLOB, to: authorities, on: easy) }
         let lowest = version == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
         _ = synchronizer_setopt_long(easy, CURLOPT_SSLVERSION, lowest)
         switch certificate?.content {
         case .pkcs12(let data, let password):
             _ = synchronizer_setopt_string(easy, CURLOPT_SSLCERTTYPE, "P12")
-            Self.set(CURLOPT_SSLCERT_BLOB, data, easy)
+            Self.set(CURLOPT_SSLCERT_BLOB, to: data, on: easy)
             _ = synchronizer_setopt_string(easy, CURLOPT_KEYPASSWD, password)
         case .pem(let certificate, let key, let password):
-            Self.set(CURLOPT_SSLCERT_BLOB, certificate, easy)
-            Self.set(CURLOPT_SSLKEY_BLOB, key, easy)
+            Self.set(CURLOPT_SSLCERT_BLOB, to: certificate, on: easy)
+            Self.set(CURLOPT_SSLKEY_BLOB, to: key, on: easy)
             // Without a password OpenSSL would ask for one on the terminal.
             _ = synchronizer_setopt_string(easy, CURLOPT_KEYPASSWD, password ?? "")
         case nil: break
@@ -79,7 +79,7 @@ struct TLSSettings: Sendable {
         return host.hasSuffix(".") ? String(host.dropLast()) : host
     }
 
-    private static func set(_ option: CURLoption, _ data: Data, _ easy: UnsafeMutableRawPointer) {
+    private static func set(_ option: CURLoption, to data: Data, on easy: UnsafeMutableRawPointer) {
         data.withUnsafeBytes { bytes in
             // libcurl copies the bytes, and writes none.
             var blob = curl_blob(

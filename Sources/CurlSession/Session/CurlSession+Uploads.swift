@@ -5,7 +5,7 @@ import FoundationNetworking
 extension CurlSession {
     public typealias CompletionHandler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
-    func upload(_ request: URLRequest, _ body: RequestBody, _ handler: CompletionHandler? = nil) -> CurlUploadTask {
+    func upload(_ request: URLRequest, body: RequestBody, _ handler: CompletionHandler? = nil) -> CurlUploadTask {
         CurlUploadTask(TaskCore(request, session: self, body: body, handler: handler))
     }
 }

@@ -77,7 +77,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
         if queue == nil { operations.maxConcurrentOperationCount = 1 }
         executor = DelegateExecutor(operations)
         pool = ConnectionPool(
-            engine: engine, options: TransferOptions(configuration, options), executor: executor)
+            engine: engine, options: TransferOptions(configuration, options: options), executor: executor)
         protocolClasses = (configuration.protocolClasses ?? []).compactMap { $0 as? URLProtocol.Type }
             .filter { !String(reflecting: $0).hasPrefix("FoundationNetworking.") }
         tasks = Locked(State(delegates: Delegates(delegate)))
@@ -116,17 +116,18 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
     // MARK: Upload tasks
 
     public override func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
-        isForFoundation(request) ? super.uploadTask(with: request, from: bodyData) : upload(request, .data(bodyData))
+        isForFoundation(request)
+            ? super.uploadTask(with: request, from: bodyData) : upload(request, body: .data(bodyData))
     }
 
     public override func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
         isForFoundation(request)
-            ? super.uploadTask(with: request, fromFile: fileURL) : upload(request, RequestBody(file: fileURL))
+            ? super.uploadTask(with: request, fromFile: fileURL) : upload(request, body: RequestBody(file: fileURL))
     }
 
     /// The session asks the delegate for the body with `urlSession(_:task:needNewBodyStream:)`.
     public override func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
-        isForFoundation(request) ? super.uploadTask(withStreamedRequest: request) : upload(request, .asked)
+        isForFoundation(request) ? super.uploadTask(withStreamedRequest: request) : upload(request, body: .asked)
     }
 
     public override func uploadTask(
@@ -135,7 +136,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
     ) -> URLSessionUploadTask {
         isForFoundation(request)
             ? super.uploadTask(with: request, from: bodyData ?? Data(), completionHandler: completionHandler)
-            : upload(request, .data(bodyData ?? Data()), completionHandler)
+            : upload(request, body: .data(bodyData ?? Data()), completionHandler)
     }
 
     public override func uploadTask(
@@ -144,7 +145,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
     ) -> URLSessionUploadTask {
         isForFoundation(request)
             ? super.uploadTask(with: request, fromFile: fileURL, completionHandler: completionHandler)
-            : upload(request, RequestBody(file: fileURL), completionHandler)
+            : upload(request, body: RequestBody(file: fileURL), completionHandler)
     }
 
     // MARK: Tasks

@@ -10,29 +10,28 @@ enum SessionRedirects {
     static func leads(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
 
     /// The next request; nil if the response is not a redirect, or has no usable target: it is final then.
-    static func request(after request: URLRequest, _ head: CurlResponseHead) -> URLRequest? {
+    static func request(after request: URLRequest, head: CurlResponseHead) -> URLRequest? {
         guard leads(head.status),
-            let location = head.fields.first(where: { $0.isNamed("location") })?.value,
+            let location = head.fields.first(where: { $0.isNamed(FieldName.location) })?.value,
             let target = URLReference.resolve(location, against: head.url)
         else { return nil }
         var next = request
         next.url = target
         let method = request.httpMethod ?? "GET"
-        if !keepsMethod(head.status, method) {
+        if !keepsMethod(status: head.status, method: method) {
             next.httpMethod = "GET"
             next.httpBody = nil
             next.httpBodyStream = nil
-            remove(
-                ["content-type", "content-length", "content-encoding", "content-language", "content-location"], &next)
+            remove(bodyFields, from: &next)
         }
         if Exchange.origin(of: target.absoluteString) != Exchange.origin(of: head.url.absoluteString) {
-            remove(["authorization", "cookie", "proxy-authorization", "host"], &next)
+            remove(originFields, from: &next)
         }
         return next
     }
 
     /// As the Fetch standard has it: 303 makes all but HEAD a GET, 301 and 302 make POST one.
-    private static func keepsMethod(_ status: Int, _ method: String) -> Bool {
+    private static func keepsMethod(status: Int, method: String) -> Bool {
         switch status {
         case 303: method == "GET" || method == "HEAD"
         case 301, 302: method != "POST"
@@ -40,8 +39,18 @@ enum SessionRedirects {
         }
     }
 
-    private static func remove(_ names: [String], _ request: inout URLRequest) {
-        for name in (request.allHTTPHeaderFields ?? [:]).keys where names.contains(name.lowercased()) {
+    /// The fields that describe a body.
+    private static let bodyFields = [
+        FieldName.contentType, FieldName.contentLength, FieldName.contentEncoding, FieldName.contentLanguage,
+        FieldName.contentLocation,
+    ]
+    /// The fields that are meant for one origin.
+    private static let originFields = [
+        FieldName.authorization, FieldName.cookie, FieldName.proxyAuthorization, FieldName.host,
+    ]
+
+    private static func remove(_ names: [String], from request: inout URLRequest) {
+        for name in (request.allHTTPHeaderFields ?? [:]).keys where names.contains(where: name.isFieldName) {
             request.setValue(nil, forHTTPHeaderField: name)
         }
     }

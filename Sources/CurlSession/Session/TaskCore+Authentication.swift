@@ -13,7 +13,7 @@ struct TaskAuthentication: Sendable {
     /// The task goes on to another URL.
     mutating func leave() {
         server = AuthenticationFlow()
-        fields["Authorization"] = nil
+        fields[FieldName.authorization] = nil
     }
 }
 
@@ -32,10 +32,10 @@ extension TaskCore {
     // MARK: The engine's thread
 
     /// What a challenge leads to; nil if the response is to be delivered.
-    func answer(_ head: CurlResponseHead, _ exchange: Exchange) -> HeadAction? {
+    func answer(_ head: CurlResponseHead, to exchange: Exchange) -> HeadAction? {
         let isProxy = head.status == 407 && exchange.talksToProxy
         guard head.status == 401 || isProxy else { return nil }
-        let name = isProxy ? "proxy-authenticate" : "www-authenticate"
+        let name = isProxy ? FieldName.proxyAuthenticate : FieldName.wwwAuthenticate
         let challenges = Challenge.parse(head.fields.filter { $0.isNamed(name) }.map(\.value))
         let step = isProxy ? authentication.proxy.received(challenges) : authentication.server.received(challenges)
         switch step {
@@ -48,7 +48,7 @@ extension TaskCore {
                 from: pool)
         case .send(let scheme, let credential):
             // Inside of a callback libcurl cannot be called.
-            pool.perform { [self] in send(scheme, credential, isProxy: isProxy) }
+            pool.perform { [self] in send(scheme, credential: credential, isProxy: isProxy) }
         }
         return .wait
     }
@@ -69,7 +69,7 @@ extension TaskCore {
     }
 
     private func decided(
-        _ decision: AuthenticationFlow.Decision, _ challenge: TaskChallenge, _ proposed: URLCredential?
+        _ decision: AuthenticationFlow.Decision, about challenge: TaskChallenge, proposed: URLCredential?
     ) {
         guard !isOver else { return }
         let credential = AuthenticationFlow.Credential(proposed) ?? challenge.proxy?.credential
@@ -88,16 +88,16 @@ extension TaskCore {
             var next = challenge
             (next.scheme, next.previousFailures) = (scheme, failures)
             deliver(.challenge(next), from: pool)
-        case .send(let scheme, let credential): send(scheme, credential, isProxy: isProxy)
+        case .send(let scheme, let credential): send(scheme, credential: credential, isProxy: isProxy)
         }
     }
 
-    private func send(_ scheme: AuthenticationScheme, _ credential: AuthenticationFlow.Credential, isProxy: Bool) {
+    private func send(_ scheme: AuthenticationScheme, credential: AuthenticationFlow.Credential, isProxy: Bool) {
         guard !isOver, let request = state.withLock({ $0.currentRequest }), let url = request.url else { return }
         if isProxy { authentication.proxyCredential = (credential, scheme.curlScheme) }
         var nonce = ""
         for _ in 0..<2 { nonce += String(UInt64.random(in: .min ... .max), radix: 16) }
-        authentication.fields[isProxy ? "Proxy-Authorization" : "Authorization"] = scheme.answer(
+        authentication.fields[isProxy ? FieldName.proxyAuthorization : FieldName.authorization] = scheme.answer(
             user: credential.user, password: credential.password, method: request.httpMethod ?? "GET",
             target: url.requestTarget, nonce: nonce)
         replaceTransfer(request)
@@ -106,8 +106,8 @@ extension TaskCore {
     // MARK: The delegate's queue
 
     func ask(
-        _ challenge: TaskChallenge, _ session: CurlSession, _ task: URLSessionDataTask,
-        _ delegate: (any URLSessionTaskDelegate)?
+        about challenge: TaskChallenge, session: CurlSession, task: URLSessionDataTask,
+        delegate: (any URLSessionTaskDelegate)?
     ) {
         let space = challenge.proxy.map(challenge.scheme.space(of:)) ?? challenge.scheme.space(of: challenge.url)
         let storage = pool.options.credentials
@@ -120,7 +120,7 @@ extension TaskCore {
                 storage?.store(credential, for: space)
             }
             pool.perform { [self] in
-                decided(AuthenticationFlow.Decision(disposition, credential), challenge, proposed)
+                decided(AuthenticationFlow.Decision(disposition, credential), about: challenge, proposed: proposed)
             }
         }
         guard let delegate else { return decide(.performDefaultHandling, nil) }

@@ -19,7 +19,7 @@ extension TaskCore {
         }
     }
 
-    func perform(_ event: TaskEvent, _ listener: Listener) {
+    func perform(_ event: TaskEvent, for listener: Listener) {
         switch event {
         case .sent(let count, let total, let expected):
             listener.delegates.task?.urlSession(
@@ -27,19 +27,20 @@ extension TaskCore {
                 totalBytesExpectedToSend: expected)
         case .redirect(let head, let request):
             pool.options.cookies.store(head, for: originalRequest)
-            redirect(head, request, listener)
+            redirect(head, to: request, for: listener)
         case .challenge(let challenge):
             if let head = challenge.head { pool.options.cookies.store(head, for: originalRequest) }
-            ask(challenge, listener.session, listener.task, listener.delegates.task)
-        case .needsBodyStream: askForBody(listener.delegates.task, listener.session, listener.task)
-        case .head(let head): deliver(head, listener)
-        case .data(let data): deliver(data, listener)
-        case .end(let error): end(error, listener)
+            ask(about: challenge, session: listener.session, task: listener.task, delegate: listener.delegates.task)
+        case .needsBodyStream:
+            askForBody(delegate: listener.delegates.task, session: listener.session, task: listener.task)
+        case .head(let head): deliver(head, to: listener)
+        case .data(let data): deliver(data, to: listener)
+        case .end(let error): end(with: error, for: listener)
         }
         updateProgress()
     }
 
-    private func deliver(_ head: CurlResponseHead, _ listener: Listener) {
+    private func deliver(_ head: CurlResponseHead, to listener: Listener) {
         pool.options.cookies.store(head, for: originalRequest)
         let decision = state.withLock { state in
             state.head = head
@@ -59,7 +60,7 @@ extension TaskCore {
         }
     }
 
-    private func deliver(_ data: Data, _ listener: Listener) {
+    private func deliver(_ data: Data, to listener: Listener) {
         state.withLock { state in
             state.bytesReceived += Int64(data.count)
             state.metrics.bytesDecoded += Int64(data.count)
@@ -78,7 +79,7 @@ extension TaskCore {
         if isToGoOn { pool.perform { [self] in transfer?.goOn() } }
     }
 
-    private func redirect(_ head: CurlResponseHead, _ request: URLRequest, _ listener: Listener) {
+    private func redirect(_ head: CurlResponseHead, to request: URLRequest, for listener: Listener) {
         guard let delegate = listener.delegates.task, let response = head.httpURLResponse else {
             return pool.perform { [self] in follow(request) }
         }
@@ -93,7 +94,7 @@ extension TaskCore {
         }
     }
 
-    private func end(_ error: URLError?, _ listener: Listener) {
+    private func end(with error: URLError?, for listener: Listener) {
         let full = error.map { originalRequest.failure($0, at: state.withLock { $0.currentRequest?.url }) }
         let collected = state.withLock { state in
             state.error = full

@@ -14,7 +14,7 @@ extension TaskCore {
     }
 
     var expectedToReceive: Int64 {
-        let field = state.withLock { $0.head?.fields.first { $0.isNamed("content-length") }?.value }
+        let field = state.withLock { $0.head?.fields.first { $0.isNamed(FieldName.contentLength) }?.value }
         return field.flatMap { Int64($0) } ?? NSURLSessionTransferSizeUnknown
     }
 
@@ -50,7 +50,7 @@ extension RequestBody {
         if let data = request.httpBody, !data.isEmpty {
             self = .data(data)
         } else if let stream = request.httpBodyStream {
-            let length = request.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
+            let length = request.value(forHTTPHeaderField: FieldName.contentLength).flatMap { Int64($0) }
             self = .stream(BodyStream(stream), length: length.flatMap { $0 >= 0 ? $0 : nil })
         } else {
             self = .none

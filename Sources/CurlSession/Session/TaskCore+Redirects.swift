@@ -11,15 +11,15 @@ extension TaskCore {
         case fail(URLError)
     }
 
-    func received(_ head: CurlResponseHead, _ exchange: Exchange) -> HeadAction {
+    func received(_ head: CurlResponseHead, of exchange: Exchange) -> HeadAction {
         if !pool.options.reportsRedirects, let current = state.withLock({ $0.currentRequest }),
-            let next = SessionRedirects.request(after: current, head)
+            let next = SessionRedirects.request(after: current, head: head)
         {
             guard redirects < SessionRedirects.limit else { return .fail(URLError(.httpTooManyRedirects)) }
             deliver(.redirect(head, next), from: pool)
             return .wait
         }
-        if let action = answer(head, exchange) { return action }
+        if let action = answer(head, to: exchange) { return action }
         deliver(.head(head), from: pool)
         return .deliver
     }
@@ -40,20 +40,20 @@ extension TaskCore {
         let keepsBody = request.httpMethod == originalRequest.httpMethod
         switch (keepsBody ? uploadBody : nil) ?? RequestBody(of: request) {
         case .stream, .asked: deliver(.needsBodyStream, from: pool)
-        case let body: send(request, body)
+        case let body: send(request, body: body)
         }
     }
 
-    private func send(_ request: URLRequest, _ body: RequestBody) {
+    private func send(_ request: URLRequest, body: RequestBody) {
         guard !isOver else { return }
         switch exchange(for: request, body: body) {
-        case .success(let exchange): pool.start(self, exchange)
+        case .success(let exchange): pool.start(self, with: exchange)
         case .failure(let error): end(error, from: pool)
         }
     }
 
     /// A stream cannot be read twice, so the delegate is asked for another one.
-    func askForBody(_ delegate: (any URLSessionTaskDelegate)?, _ session: CurlSession, _ task: URLSessionDataTask) {
+    func askForBody(delegate: (any URLSessionTaskDelegate)?, session: CurlSession, task: URLSessionDataTask) {
         let decision = state.withLock { $0.await() }
         let decide: @Sendable (InputStream?) -> Void = { [self] stream in
             guard decided(decision) else { return }
@@ -62,7 +62,7 @@ extension TaskCore {
                 guard let body, let request = state.withLock({ $0.currentRequest }) else {
                     return end(URLError(.requestBodyStreamExhausted), from: pool)
                 }
-                send(request, body)
+                send(request, body: body)
             }
         }
         guard let delegate else { return decide(nil) }

@@ -126,7 +126,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
         }
         switch exchange(for: originalRequest, body: body) {
         case .success(let exchange):
-            pool.performNow { [self] in pool.start(self, exchange) }
+            pool.performNow { [self] in pool.start(self, with: exchange) }
         case .failure(let error): fail(error)
         }
     }
@@ -136,7 +136,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
         // There is no cache here.
         guard request.cachePolicy != .returnCacheDataDontLoad else { return .failure(URLError(.resourceUnavailable)) }
         var additional = authentication.fields
-        if let cookies = pool.options.cookies.header(for: request) { additional["Cookie"] = cookies }
+        if let cookies = pool.options.cookies.header(for: request) { additional[FieldName.cookie] = cookies }
         let proxy = request.url.flatMap(pool.options.proxies.proxy(for:))
         return Result { () throws(URLError) in
             try Exchange(
@@ -169,7 +169,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
     @inline(never)
     func drain() {
         guard let listener else { return }
-        while let event = state.withLock({ $0.next() }) { perform(event, listener) }
+        while let event = state.withLock({ $0.next() }) { perform(event, for: listener) }
     }
 
     /// The delegate has decided. Only the first call for a decision counts.

@@ -57,10 +57,10 @@ package struct CacheControl: Hashable, Sendable {
         let name = Name(of: scanner.token(), in: scanner)
         let argument = Argument(&scanner, readsNumber: name?.takesSeconds ?? false)
         let isWellFormed = !scanner.skipToComma()
-        if let name { add(name, isWellFormed ? argument : .malformed) }
+        if let name { add(name, argument: isWellFormed ? argument : .malformed) }
     }
 
-    private mutating func add(_ name: Name, _ argument: Argument) {
+    private mutating func add(_ name: Name, argument: Argument) {
         switch name {
         case .noStore: flags.insert(.noStore)
         case .noCache: addNoCache(argument)
@@ -90,7 +90,7 @@ extension CacheControl {
         case maxAge, minFresh, maxStale, staleWhileRevalidate, staleIfError
 
         init?(of token: Range<Int>, in scanner: FieldScanner) {
-            guard let known = Self.known.first(where: { scanner.matches(token, $0.0) }) else { return nil }
+            guard let known = Self.known.first(where: { scanner.matches(in: token, name: $0.0) }) else { return nil }
             self = known.1
         }
 

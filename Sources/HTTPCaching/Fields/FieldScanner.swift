@@ -126,7 +126,7 @@ struct FieldScanner {
 
     /// Whether the bytes of that range are this name, without regard to case.
     @inline(never)
-    func matches(_ range: Range<Int>, _ name: StaticString) -> Bool {
+    func matches(in range: Range<Int>, name: StaticString) -> Bool {
         guard range.count == name.utf8CodeUnitCount, range.upperBound <= bytes.count else { return false }
         let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
         return sameName(UnsafeBufferPointer(rebasing: bytes[range]), name)
@@ -135,7 +135,7 @@ struct FieldScanner {
     /// Takes this text, without regard to case.
     mutating func take(_ text: StaticString) -> Bool {
         let range = position..<(position + text.utf8CodeUnitCount)
-        guard matches(range, text) else { return false }
+        guard matches(in: range, name: text) else { return false }
         position = range.upperBound
         return true
     }

@@ -19,11 +19,13 @@ package enum HTTPDate {
     private static func date(_ scanner: inout FieldScanner, at moment: Date) -> Date? {
         let weekday = scanner.token()
         if scanner.take(", ") {
-            if weekdays.contains(where: { scanner.matches(weekday, $0) }) { return fixdate(&scanner) }
-            guard longWeekdays.contains(where: { scanner.matches(weekday, $0) }) else { return nil }
+            if weekdays.contains(where: { scanner.matches(in: weekday, name: $0) }) { return fixdate(&scanner) }
+            guard longWeekdays.contains(where: { scanner.matches(in: weekday, name: $0) }) else { return nil }
             return rfc850(&scanner, at: moment)
         }
-        guard weekdays.contains(where: { scanner.matches(weekday, $0) }), scanner.take(" ") else { return nil }
+        guard weekdays.contains(where: { scanner.matches(in: weekday, name: $0) }), scanner.take(" ") else {
+            return nil
+        }
         return asctime(&scanner)
     }
 
@@ -32,7 +34,7 @@ package enum HTTPDate {
         guard let day = scanner.number(ofDigits: 2), scanner.take(" "), let month = month(&scanner), scanner.take(" "),
             let year = scanner.number(ofDigits: 4), scanner.take(" "), let time = time(&scanner), scanner.take(" GMT")
         else { return nil }
-        return date(year, month, day, time)
+        return date(year: year, month: month, day: day, seconds: time)
     }
 
     /// `06-Nov-94 08:49:37 GMT`
@@ -44,7 +46,7 @@ package enum HTTPDate {
         let century = civilDate(onDay: day(of: moment)).year / 100 * 100
         let latest = moment.addingTimeInterval(50 * 365.2425 * 86_400)
         return [century + 100, century, century - 100].lazy
-            .compactMap { date($0 + year, month, dayOfMonth, time) }.first { $0 <= latest }
+            .compactMap { date(year: $0 + year, month: month, day: dayOfMonth, seconds: time) }.first { $0 <= latest }
     }
 
     /// `Nov  6 08:49:37 1994`
@@ -53,7 +55,7 @@ package enum HTTPDate {
             let day = scanner.take(" ") ? scanner.number(ofDigits: 1) : scanner.number(ofDigits: 2),
             scanner.take(" "), let time = time(&scanner), scanner.take(" "), let year = scanner.number(ofDigits: 4)
         else { return nil }
-        return date(year, month, day, time)
+        return date(year: year, month: month, day: day, seconds: time)
     }
 
     private static func month(_ scanner: inout FieldScanner) -> Int? {
@@ -70,10 +72,11 @@ package enum HTTPDate {
         return hour * 3600 + minute * 60 + second
     }
 
-    private static func date(_ year: Int, _ month: Int, _ day: Int, _ seconds: Int) -> Date? {
+    private static func date(year: Int, month: Int, day: Int, seconds: Int) -> Date? {
         guard day >= 1, day <= lastDay(of: month, in: year) else { return nil }
         return Date(
-            timeIntervalSince1970: TimeInterval(daysSince1970(year, month, day)) * 86_400 + TimeInterval(seconds))
+            timeIntervalSince1970: TimeInterval(daysSince1970(year: year, month: month, day: day)) * 86_400
+                + TimeInterval(seconds))
     }
 
     private static func lastDay(of month: Int, in year: Int) -> Int {
@@ -99,12 +102,12 @@ extension HTTPDate {
         let day = day(of: date)
         let (year, month, dayOfMonth) = civilDate(onDay: day)
         let seconds = Int(bounded(date) - TimeInterval(day) * 86_400)
-        let time = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { digits($0, 2) }.joined(separator: ":")
+        let time = [seconds / 3600, seconds / 60 % 60, seconds % 60].map { digits($0, count: 2) }.joined(separator: ":")
         let weekday = weekdays[((day + 3) % 7 + 7) % 7]
-        return "\(weekday), \(digits(dayOfMonth, 2)) \(months[month - 1]) \(digits(year, 4)) \(time) GMT"
+        return "\(weekday), \(digits(dayOfMonth, count: 2)) \(months[month - 1]) \(digits(year, count: 4)) \(time) GMT"
     }
 
-    private static func digits(_ number: Int, _ count: Int) -> String {
+    private static func digits(_ number: Int, count: Int) -> String {
         let text = String(number)
         return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }
@@ -120,7 +123,7 @@ extension HTTPDate {
     // Both calculations are in the proleptic Gregorian calendar, with years that begin in March, so that a leap day
     // comes last, in eras of 400 years; day 0 is 1 January 1970.
 
-    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400
         let yearOfEra = year - era * 400

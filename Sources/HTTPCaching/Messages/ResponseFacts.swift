@@ -8,10 +8,10 @@ struct ResponseFacts {
 
     init(_ fields: HTTPFields) {
         self.fields = fields
-        fields.forEach { add($0, $1) }
+        fields.forEach { add($0, value: $1) }
     }
 
-    private mutating func add(_ name: UnsafeBufferPointer<UInt8>, _ value: HTTPFields.Value) {
+    private mutating func add(_ name: UnsafeBufferPointer<UInt8>, value: HTTPFields.Value) {
         switch name.count {
         case 4 where sameName(name, "vary"): vary.append(value.text)
         case 13 where sameName(name, "cache-control"): control.add(value.text)
@@ -48,7 +48,7 @@ struct ResponseFacts {
     /// Whether the response must not be stored or reused (RFC 9111 §5.2.2.5). `must-understand` overrides `no-store` if the
     /// status is understood (§5.2.2.3).
     func forbidsStoring(status: Int) -> Bool {
-        let understood = understoodStatuses.contains(status)
+        let understood = Self.understoodStatuses.contains(status)
         if control.contains(.mustUnderstand) { return !understood }
         return control.contains(.noStore)
     }
@@ -58,18 +58,13 @@ struct ResponseFacts {
 
     /// Whether it must not be used when stale (§4.2.4).
     var mustNotBeStale: Bool { control.contains(.noCache) || control.contains(.mustRevalidate) }
-}
 
-/// The final status codes that this cache understands: those of RFC 9110 and RFC 6585.
-let understoodStatuses: Set<Int> = [
-    200, 201, 202, 203, 204, 205, 206, 300, 301, 302, 303, 304, 305, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407,
-    408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 426, 428, 429, 431, 500, 501, 502, 503, 504, 505, 511,
-]
-
-/// RFC 9110 §15.1.
-func isHeuristicallyCacheable(_ status: Int) -> Bool {
-    switch status {
-    case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: return true
-    default: return false
-    }
+    /// The final status codes that this cache understands: those of RFC 9110 and RFC 6585.
+    private static let understoodStatuses: Set<Int> = [
+        200, 201, 202, 203, 204, 205, 206,
+        300, 301, 302, 303, 304, 305, 307, 308,
+        400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 426,
+        428, 429, 431,
+        500, 501, 502, 503, 504, 505, 511,
+    ]
 }

@@ -60,7 +60,7 @@ extension CacheRules {
             let end = facts.date(FieldName.expires, at: response.responseTime)  // §5.3: invalid means expired
             return (max(0, end?.timeIntervalSince(generated) ?? 0), .expires)
         }
-        guard facts.control.contains(.isPublic) || isHeuristicallyCacheable(response.status),
+        guard facts.control.contains(.isPublic) || Self.isHeuristicallyCacheable(response.status),
             let lastModified = facts.date(FieldName.lastModified, at: response.responseTime)
         else { return (0, .none) }
         let unchanged = generated.timeIntervalSince(lastModified)

@@ -43,6 +43,14 @@ extension CacheRules {
             || facts.control.maxAge != nil || isHeuristicallyCacheable(status)
     }
 
+    /// RFC 9110 §15.1.
+    static func isHeuristicallyCacheable(_ status: Int) -> Bool {
+        switch status {
+        case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: return true
+        default: return false
+        }
+    }
+
     /// The part that a 206 holds according to its `Content-Range`; nil if that names none, or several (§3.3).
     package static func part(of fields: HTTPFields) -> StoredResponse.Part? {
         fields[FieldName.contentRange].flatMap(StoredResponse.Part.init(contentRange:))

@@ -10,12 +10,13 @@ package struct FillingCrop: Equatable {
         let scale = max(width / Double(picture.width), height / Double(picture.height))
         func side(_ length: Double, of whole: Int) -> Int { min(max(Int((length / scale).rounded()), 1), whole) }
         let part = PixelSize(width: side(width, of: picture.width), height: side(height, of: picture.height))
-        func start(_ focus: Double, _ length: Int, of whole: Int) -> Int {
+        func start(focus: Double, length: Int, of whole: Int) -> Int {
             let focus = focus.isFinite ? focus.inUnit : 0.5
             return min(max(Int((focus * Double(whole) - Double(length) / 2).rounded()), 0), whole - length)
         }
         area = PixelArea(
-            x: start(focus.x, part.width, of: picture.width), y: start(focus.y, part.height, of: picture.height),
+            x: start(focus: focus.x, length: part.width, of: picture.width),
+            y: start(focus: focus.y, length: part.height, of: picture.height),
             size: part)
         size = scale < 1 ? space : part
     }

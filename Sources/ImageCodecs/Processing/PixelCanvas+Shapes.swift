@@ -37,13 +37,13 @@ extension PixelCanvas {
     private static func mix(
         _ colour: PixelColor, visible: Double, into pixel: UnsafeMutablePointer<UInt8>, share: Double
     ) {
-        func mix(_ channel: Int, _ value: Double) {
+        func mix(_ channel: Int, with value: Double) {
             let mixed = Double(pixel[channel]) * (1 - share) + value * visible * share * 255
             pixel[channel] = UInt8(min(mixed.rounded(), 255))
         }
-        mix(0, colour.blue)
-        mix(1, colour.green)
-        mix(2, colour.red)
-        mix(3, 1)
+        mix(0, with: colour.blue)
+        mix(1, with: colour.green)
+        mix(2, with: colour.red)
+        mix(3, with: 1)
     }
 }

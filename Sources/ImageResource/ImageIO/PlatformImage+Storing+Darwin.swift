@@ -46,7 +46,7 @@
                 else { return nil }
                 let profile = Data(bytes[headSize..<headSize + profileSize])
                 let rows = UnsafeRawBufferPointer(rebasing: bytes[(headSize + profileSize)...])
-                return ImageCanvas(PixelSize(width: width, height: height), profile: profile, scale: scale, rows)
+                return ImageCanvas(PixelSize(width: width, height: height), profile: profile, scale: scale, rows: rows)
                     .flatMap { try? $0.image }
             }
         }

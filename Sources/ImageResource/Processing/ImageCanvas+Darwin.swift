@@ -23,7 +23,7 @@
             scale = image.pixelsPerPoint
             isExact = picture.bitsPerComponent == 8 && picture.colorSpace == context.colorSpace
             self.context = context
-            Self.draw(picture, into: context, CGRect(x: 0, y: 0, width: picture.width, height: picture.height))
+            Self.draw(picture, into: context, area: CGRect(x: 0, y: 0, width: picture.width, height: picture.height))
         }
 
         /// BGRA in memory.
@@ -40,14 +40,14 @@
             }.first
         }
 
-        private static func draw(_ picture: CGImage, into context: CGContext, _ area: CGRect) {
+        private static func draw(_ picture: CGImage, into context: CGContext, area: CGRect) {
             context.interpolationQuality = .high
             context.setBlendMode(.copy)
             context.draw(picture, in: area)
         }
 
         /// Creates an image from rows of premultiplied BGRA without gaps; nil if the profile is none.
-        init?(_ size: PixelSize, profile: Data, scale: Double, _ rows: UnsafeRawBufferPointer) {
+        init?(_ size: PixelSize, profile: Data, scale: Double, rows: UnsafeRawBufferPointer) {
             guard let space = CGColorSpace(iccData: profile as CFData),
                 let context = CGContext(
                     data: nil, width: size.width, height: size.height, bitsPerComponent: 8, bytesPerRow: 0,
@@ -88,7 +88,7 @@
                 x: crop.area.x, y: crop.area.y, width: crop.area.size.width, height: crop.area.size.height)
             guard let part = context.makeImage()?.cropping(to: area), let next = Self.context(like: part, crop.size)
             else { throw ImageError.outOfMemory }
-            Self.draw(part, into: next, CGRect(x: 0, y: 0, width: crop.size.width, height: crop.size.height))
+            Self.draw(part, into: next, area: CGRect(x: 0, y: 0, width: crop.size.width, height: crop.size.height))
             context = next
         }
 

@@ -11,7 +11,7 @@ extension ImageProcessing {
     ///   the image, to (1, 1).
     public static func cropToFill(focus: CGPoint) -> ImageProcessing {
         ImageProcessing(builtIn: "cropToFill \(focus.x) \(focus.y)", sizing: { $0.covering(nil) }) { image in
-            if let space = image.sizing.space { try crop(&image, to: space, focus) }
+            if let space = image.sizing.space { try crop(&image, to: space, focus: focus) }
         }
     }
 
@@ -28,13 +28,13 @@ extension ImageProcessing {
             builtIn: "cropToFill \(size.width)×\(size.height) \(focus.x) \(focus.y)", sizing: { $0.covering(size) }
         ) { image in
             let sizing = ImageSizing.space(size, scale: image.canvas.scale)
-            if let space = sizing.space { try crop(&image, to: space, focus) }
+            if let space = sizing.space { try crop(&image, to: space, focus: focus) }
         }
     }
 
     private static let middle = CGPoint(x: 0.5, y: 0.5)
 
-    private static func crop(_ image: inout ProcessedImage, to space: PixelSize, _ focus: CGPoint) throws {
+    private static func crop(_ image: inout ProcessedImage, to space: PixelSize, focus: CGPoint) throws {
         let crop = FillingCrop(of: image.canvas.size, filling: space, focus: (Double(focus.x), Double(focus.y)))
         try image.canvas.crop(crop, filter: image.sizing.filter)
         image.cornerRadius = 0
@@ -51,7 +51,7 @@ extension ImageProcessing {
     /// Cuts the largest circle out of the middle of the image. The rest becomes transparent.
     public static let circle = ImageProcessing(builtIn: "circle") { image in
         let side = min(image.canvas.size.width, image.canvas.size.height)
-        try crop(&image, to: PixelSize(width: side, height: side), middle)
+        try crop(&image, to: PixelSize(width: side, height: side), focus: middle)
         try clip(&image, cornerRadius: Double(side) / 2)
     }
 

@@ -91,7 +91,7 @@ public struct ImageProcessing: Sendable {
     }
 
     /// Names a size and what follows the decode. No two different ones have the same name, whatever identifiers contain.
-    static func name(_ sizing: ImageSizing, _ processing: [ImageProcessing]) -> String {
+    static func name(sizing: ImageSizing, processing: [ImageProcessing]) -> String {
         processing.reduce(sizing.name) { name, processing in
             name + (processing.isBuiltIn ? " | " : " ‖ \(processing.identifier.utf8.count) ") + processing.identifier
         }

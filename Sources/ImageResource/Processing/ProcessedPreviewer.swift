@@ -8,7 +8,7 @@ final class ProcessedPreviewer: Previewer {
     private let processing: [ImageProcessing]
     private let sizing: ImageSizing
 
-    init(_ previewer: any Previewer<PlatformImage>, _ processing: [ImageProcessing], sizing: ImageSizing) {
+    init(_ previewer: any Previewer<PlatformImage>, processing: [ImageProcessing], sizing: ImageSizing) {
         (self.previewer, self.processing, self.sizing) = (previewer, processing, sizing)
     }
 

@@ -115,7 +115,8 @@
             @ViewBuilder content: @escaping (ResourceImagePhase, _ retry: @escaping @MainActor () -> Void) -> Content
         ) {
             self.init(
-                ImageResource(url, sizing, processing), transition: transition, showsPreviews: showsPreviews,
+                ImageResource(url, sizing: sizing, processing: processing), transition: transition,
+                showsPreviews: showsPreviews,
                 synchronizer: synchronizer, transaction: transaction, content: content)
         }
 
@@ -127,7 +128,8 @@
             @ViewBuilder content: @escaping (ResourceImagePhase) -> Content
         ) {
             self.init(
-                ImageResource(url, sizing, processing), transition: transition, showsPreviews: showsPreviews,
+                ImageResource(url, sizing: sizing, processing: processing), transition: transition,
+                showsPreviews: showsPreviews,
                 synchronizer: synchronizer, transaction: transaction, content: content)
         }
 
@@ -138,7 +140,8 @@
             transaction: Transaction = Transaction()
         ) where Content == Image? {
             self.init(
-                ImageResource(url, sizing, processing), transition: transition, showsPreviews: showsPreviews,
+                ImageResource(url, sizing: sizing, processing: processing), transition: transition,
+                showsPreviews: showsPreviews,
                 synchronizer: synchronizer, transaction: transaction)
         }
 
@@ -150,13 +153,14 @@
             @ViewBuilder content: @escaping (Image) -> I, @ViewBuilder placeholder: @escaping () -> P
         ) where Content == _ConditionalContent<I, P> {
             self.init(
-                ImageResource(url, sizing, processing), transition: transition, showsPreviews: showsPreviews,
+                ImageResource(url, sizing: sizing, processing: processing), transition: transition,
+                showsPreviews: showsPreviews,
                 synchronizer: synchronizer, transaction: transaction, content: content, placeholder: placeholder)
         }
     }
 
     extension ImageResource {
-        fileprivate init?(_ url: URL?, _ sizing: ImageSizing, _ processing: [ImageProcessing]) {
+        fileprivate init?(_ url: URL?, sizing: ImageSizing, processing: [ImageProcessing]) {
             guard let url else { return nil }
             self.init(request: URLRequest(url: url), sizing: sizing, processing: processing)
         }

@@ -73,7 +73,7 @@
                     model.phase(for: resource, identity: identity, from: synchronizer, changingBy: transaction),
                     { model.retry() })
             }
-            .task(id: ResourceModel<R>.Key(resource, identity, synchronizer)) {
+            .task(id: ResourceModel<R>.Key(resource, identity: identity, synchronizer: synchronizer)) {
                 await model.follow(resource, identity: identity, from: synchronizer, showsPreviews: showsPreviews)
             }
         }
@@ -88,7 +88,7 @@
             private let variant: ResourceVariant?
             private let synchronizer: ObjectIdentifier
 
-            init(_ resource: R?, _ identity: ResourceIdentity?, _ synchronizer: Synchronizer) {
+            init(_ resource: R?, identity: ResourceIdentity?, synchronizer: Synchronizer) {
                 self.identity = identity
                 variant = resource?.variant
                 self.synchronizer = ObjectIdentifier(synchronizer)
@@ -112,7 +112,7 @@
             changingBy transaction: Transaction
         ) -> ResourceBinding<R>.Phase {
             self.transaction = transaction
-            if key == Key(resource, identity, synchronizer) { return phase }
+            if key == Key(resource, identity: identity, synchronizer: synchronizer) { return phase }
             guard let resource, let identity else { return .empty }
             return synchronizer.cachedObject(for: resource, identity: identity).map { .success($0) } ?? .loading
         }
@@ -123,7 +123,7 @@
         ) async {
             followed += 1
             let mine = followed
-            key = Key(resource, identity, synchronizer)
+            key = Key(resource, identity: identity, synchronizer: synchronizer)
             binding(to: synchronizer).load(resource, identity: identity, showsPreviews: showsPreviews)
             for await _ in AsyncStream(Never.self, { _ in }) {}  // It ends when the task is cancelled.
             // A later task may have started before this one ends. What is in flight then belongs to the later task.

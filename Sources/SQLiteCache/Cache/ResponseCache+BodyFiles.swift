@@ -39,7 +39,7 @@ extension ResponseCache {
         let row = StoredRow(
             id: id, url: url, urlKey: Checksum64.of(url), revision: id, stored: time.now.milliseconds,
             record: EncodedRecord(record), variant: record.response.variantKey, bodySize: file.count)
-        let isAdopted = writer.perform(for: self) { connection, _ in try connection.adopt(row, file) } ?? false
+        let isAdopted = writer.perform(for: self) { connection, _ in try connection.adopt(row, file: file) } ?? false
         guard isAdopted else { return false }
         file.partial?.wasAdopted()
         state.withLock { state in

@@ -90,13 +90,13 @@ extension ResponseCache {
             guard let row = rows.first(where: { $0.id == id }) else { return nil }
             if let body = row.body { return body }
         }
-        guard usesDisk, let body = readFile(of: id, place) ?? readBody(of: id, urlKey: urlKey) else { return nil }
+        guard usesDisk, let body = readFile(of: id, at: place) ?? readBody(of: id, urlKey: urlKey) else { return nil }
         if let known { keep(body: body, cached: nil, for: known) }
         return body
     }
 
     /// Reads a body file without another look at the database; nil if the body is not in a file, or not as it should be.
-    private func readFile(of id: Int64, _ place: StoredBody?) -> Data? {
+    private func readFile(of id: Int64, at place: StoredBody?) -> Data? {
         guard let place, place.isInFile, case .complete(let body) = readDisk({ $0.file(of: id, expecting: place) })
         else { return nil }
         return body

@@ -78,6 +78,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
 
     /// Returns false if a change could not be written.
     func drain(_ source: some WriteSource, isLast: Bool = false) -> Bool {
+        dispatchPrecondition(condition: .onQueue(queue))
         var hasAbandonedStores = false
         while true {
             let budget = DiskBudget(capacity: source.diskCapacity)
@@ -174,6 +175,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     }
 
     private func tidy(_ source: some WriteSource) {
+        dispatchPrecondition(condition: .onQueue(queue))
         let budget = DiskBudget(capacity: source.diskCapacity)
         if connection == nil, budget.capacity > 0, !isMissing { reopen() }
         guard let connection else { return }
@@ -205,6 +207,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     func reopen(
         replacing unusable: (generation: Generation, reason: String)? = nil, reporting reports: Bool = true
     ) -> WriteResult? {
+        dispatchPrecondition(condition: .onQueue(queue))
         connection = nil
         do {
             connection = try open(replacing: unusable)

@@ -39,7 +39,7 @@ extension WriteConnection {
     }
 
     /// Stores a response whose body has arrived in a file of this generation; returns false if it is another file.
-    func adopt(_ row: StoredRow, _ file: BodyFile) throws -> Bool {
+    func adopt(_ row: StoredRow, file: BodyFile) throws -> Bool {
         guard let partial = file.partial, partial.place == partials else { return false }
         let body = StoredBody(length: file.count, checksum: file.checksum)
         try transaction {

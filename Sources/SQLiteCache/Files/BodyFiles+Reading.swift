@@ -26,7 +26,7 @@ extension BodyFiles {
     ) -> BodyReadResult {
         // Between two attempts another process may settle the file, or move it away.
         for directory: StaticString in ["Bodies/", "Moving/", "Bodies/"] {
-            let file = open(directory, id, in: generation)
+            let file = open(directory, id: id, in: generation)
             if file < 0, errno == ENOENT || errno == ENOTDIR { continue }
             // A link fails with ELOOP, a socket with ENXIO.
             guard file >= 0 else { return errno == ELOOP || errno == ENXIO ? .corrupt : .unreadable }
@@ -38,7 +38,7 @@ extension BodyFiles {
     }
 
     /// Opens a body file for reading. Each lookup of a body in a file comes here, so its path is no string.
-    private static func open(_ directory: StaticString, _ id: Int64, in generation: OpenDirectory) -> Int32 {
+    private static func open(_ directory: StaticString, id: Int64, in generation: OpenDirectory) -> Int32 {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { path in
             guard id >= 0, let base = path.baseAddress else {  // only a damaged row has a negative identifier
                 errno = ENOENT
@@ -66,11 +66,11 @@ extension BodyFiles {
         let start = FileStamp.now()
         guard let stamp = FileStamp(file) else { return .unreadable }
         guard stamp.length == body.length else { return .corrupt }
-        let isVerified = verified.contains(id, stamp)
+        let isVerified = verified.contains(id, stamp: stamp)
         let result = read(file, expecting: body, checksum: isVerified ? nil : Checksum64())
         guard case .complete = result else { return result }
         if FileStamp(file) == stamp {
-            if !isVerified { verified.insert(id, stamp, at: start) }
+            if !isVerified { verified.insert(id, stamp: stamp, at: start) }
             return result
         }
         return isVerified ? read(file, expecting: body, checksum: Checksum64()) : result
@@ -83,7 +83,7 @@ extension BodyFiles {
         var checksum = checksum
         for position in stride(from: 0, to: body.length, by: pieceSize) {
             let count = min(pieceSize, body.length - position)
-            guard let read = fill(memory + position, count, from: file, at: position) else {
+            guard let read = fill(memory + position, count: count, from: file, at: position) else {
                 return errno == ESPIPE || errno == EISDIR ? .corrupt : .unreadable
             }
             guard read == count || (read > count && position + count < body.length) else { return .corrupt }
@@ -95,8 +95,7 @@ extension BodyFiles {
     /// Reads `count` bytes, or one more if there is one, by which a file that is too long is recognized.
     ///
     /// - Returns: how many bytes were read; nil, and sets `errno`, if the file can't be read.
-    private static func fill(_ start: UnsafeMutableRawPointer, _ count: Int, from file: Int32, at position: Int) -> Int?
-    {
+    private static func fill(_ start: UnsafeMutableRawPointer, count: Int, from file: Int32, at position: Int) -> Int? {
         var done = 0
         while done < count {
             let read = pread(file, start + done, count + 1 - done, off_t(position + done))
@@ -116,7 +115,7 @@ final class VerifiedFiles: Sendable {
     private let known = Locked<[Int64: (stamp: FileStamp, time: UInt64)]>([:])
     private let largestCount = 1024
     private let lifetime: UInt64 = 60_000_000_000
-    func contains(_ id: Int64, _ stamp: FileStamp) -> Bool {
+    func contains(_ id: Int64, stamp: FileStamp) -> Bool {
         let now = DispatchTime.now().uptimeNanoseconds
         return known.withLock { known in
             known[id].map { $0.stamp == stamp && now < $0.time + lifetime } ?? false
@@ -126,7 +125,7 @@ final class VerifiedFiles: Sendable {
     /// Remembers a file, unless another change might leave the same stamp.
     ///
     /// - Parameter moment: when the file was verified, at the latest.
-    func insert(_ id: Int64, _ stamp: FileStamp, at moment: Int64) {
+    func insert(_ id: Int64, stamp: FileStamp, at moment: Int64) {
         guard stamp.isSettled(at: moment) else { return }
         let now = DispatchTime.now().uptimeNanoseconds
         known.withLock { known in

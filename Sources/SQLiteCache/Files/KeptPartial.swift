@@ -71,14 +71,15 @@ enum PartialRecord {
     static func decode(_ data: Data) -> (StoredResponse, Checkpoint)? {
         data.withUnsafeBytes { bytes in
             guard let length = number(in: bytes, at: 0).flatMap({ Int(exactly: $0) }), length <= largest,
-                length + 16 <= bytes.count, number(in: bytes, at: 8 + length) == checksum(bytes, 8..<(8 + length)),
+                length + 16 <= bytes.count,
+                number(in: bytes, at: 8 + length) == checksum(of: bytes, in: 8..<(8 + length)),
                 let record = EncodedRecord(UnsafeRawBufferPointer(rebasing: bytes[8..<(8 + length)]))?.decoded
             else { return nil }
             var last = Checkpoint(count: 0, checksum: 0)
             for start in stride(from: 16 + length, through: bytes.count - checkpointSize, by: checkpointSize) {
                 guard let count = number(in: bytes, at: start).flatMap({ Int(exactly: $0) }),
                     let checksum = number(in: bytes, at: start + 8),
-                    number(in: bytes, at: start + 16) == self.checksum(bytes, start..<(start + 16))
+                    number(in: bytes, at: start + 16) == self.checksum(of: bytes, in: start..<(start + 16))
                 else { break }
                 last = Checkpoint(count: count, checksum: checksum)
             }
@@ -91,7 +92,7 @@ enum PartialRecord {
         return UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    private static func checksum(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> UInt64 {
+    private static func checksum(of bytes: UnsafeRawBufferPointer, in range: Range<Int>) -> UInt64 {
         Checksum64.of(UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
 }

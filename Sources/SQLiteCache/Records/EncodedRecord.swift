@@ -53,7 +53,7 @@ struct EncodedRecord: Sendable {
     private static func traits(of record: StoredRecord) -> Traits {
         let response = record.response
         var traits: Traits = []
-        if response.method == "GET", response.selectingFields.isEmpty, response.fields["Vary"] == nil,
+        if response.method == "GET", response.selectingFields.isEmpty, response.fields[FieldName.vary] == nil,
             response.part == nil
         {
             traits.insert(.isPlain)

@@ -1,7 +1,7 @@
 import Foundation
 import SynchronizerSupport
 
-#if canImport(FoundationNetworking)
+#if !canImport(Darwin)
     /// A cached response that creates its `URLResponse` when it is first used. On Linux creating an `HTTPURLResponse`
     /// takes longer than reading a body of 20 KB, and many callers use the body alone.
     final class LazyCachedResponse: CachedURLResponse, @unchecked Sendable {  // `made` is touched under `lock` only

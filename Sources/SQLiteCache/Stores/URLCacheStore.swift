@@ -99,7 +99,7 @@ package final class URLCacheStore: ResponseStore {
             http.statusCode != 206
         else { return nil }
         let fields = HTTPFields(of: http)
-        guard fields["Vary"] == nil else { return nil }
+        guard fields[FieldName.vary] == nil else { return nil }
         let date = Date.distantPast
         let response = StoredResponse(
             url: url, method: "GET", selectingFields: HTTPFields(), status: http.statusCode, fields: fields,
@@ -138,7 +138,7 @@ package final class URLCacheStore: ResponseStore {
         URL(string: url).map { URLRequest(url: $0) }
     }
 
-    #if canImport(FoundationNetworking)
+    #if !canImport(Darwin)
         private static let removesBeforeStoring = true
     #else
         /// Apple's cache removes and stores in the background, in any order.

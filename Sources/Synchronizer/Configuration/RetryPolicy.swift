@@ -75,7 +75,7 @@ extension RetryPolicy {
         504,  // Gateway Timeout: the upstream server was too slow
     ]
 
-    /// Failures of the connection, not of the request. Never one of TLS (`URLError.Code.tlsFailures`): a retry would meet the same
+    /// Failures of the connection, not of the request. Never one of TLS (``TLSFailure``): a retry would meet the same
     /// certificate, or give an attacker another chance.
     static let transientCodes: Set<URLError.Code> = [
         .timedOut,  // lost packets, or a slow server

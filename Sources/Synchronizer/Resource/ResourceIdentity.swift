@@ -12,7 +12,7 @@ public struct ResourceIdentity: Sendable {
     /// The request to send.
     package let request: URLRequest
     /// The key for coalescing; nil for a request that is never coalesced.
-    let sharing: CoalescingKey?
+    let coalescingKey: CoalescingKey?
     /// Nil if the request has no body, or may change something.
     let cacheKey: CacheKey?
 
@@ -31,11 +31,11 @@ public struct ResourceIdentity: Sendable {
         if let url = request.url, !url.isPlainHTTP { request.url = url.withLowercaseScheme }
         self.request = request
         self.cacheKey = cacheKey
-        sharing = CoalescingKey(request, body: cacheKey?.digest(of: request))
+        coalescingKey = CoalescingKey(request, body: cacheKey?.digest(of: request))
     }
 
     /// Nil for a request that bypasses the memory cache.
-    var memoryCachePolicy: MemoryCachePolicy? { sharing?.memoryCachePolicy }
+    var memoryCachePolicy: MemoryCachePolicy? { coalescingKey?.memoryCachePolicy }
 
     /// The same request for another URL.
     func moved(to url: URL) -> ResourceIdentity {
@@ -57,11 +57,11 @@ public struct ResourceIdentity: Sendable {
 extension ResourceIdentity: Equatable {
     /// Whether loads of both are coalesced. On Linux, `URLRequest` itself does not compare headers.
     public static func == (one: ResourceIdentity, other: ResourceIdentity) -> Bool {
-        guard let sharing = one.sharing else {
-            return other.sharing == nil && one.request == other.request
+        guard let coalescingKey = one.coalescingKey else {
+            return other.coalescingKey == nil && one.request == other.request
                 && one.request.allHTTPHeaderFields == other.request.allHTTPHeaderFields
                 && one.request.httpBody == other.request.httpBody
         }
-        return sharing == other.sharing && one.request.cachePolicy == other.request.cachePolicy
+        return coalescingKey == other.coalescingKey && one.request.cachePolicy == other.request.cachePolicy
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A resource whose body goes to a file while it arrives, instead of being held in memory.
 package protocol SpooledResource: Resource {
     /// Where the body goes; nil if it goes to memory after all.
@@ -5,6 +7,20 @@ package protocol SpooledResource: Resource {
 
     /// Makes the object from the whole body, on a background thread, as ``Resource/parse`` does.
     func object(from body: StoredBytes) throws -> ParsedObject
+}
+
+/// Says that a body goes to a file.
+package struct FileTarget: Hashable, Sendable {
+    /// The file that the body is for; nil if a parser reads it.
+    package let destination: URL?
+
+    package init(_ destination: URL?) {
+        self.destination = destination
+    }
+
+    /// All targets are equal: loads of one response share its download, wherever their files are.
+    package static func == (one: FileTarget, other: FileTarget) -> Bool { true }
+    package func hash(into hasher: inout Hasher) {}
 }
 
 extension FileTarget {

@@ -24,7 +24,7 @@ final class FileTransfer: Transfer {
 
     /// Files are not stored: there is nothing to decide.
     func willCache(
-        _ head: ResponseHead, _ body: Data, cacheTime: TimeInterval?,
+        _ head: ResponseHead, body: Data, cacheTime: TimeInterval?,
         decided: @escaping @Sendable (StorageDecision) -> Void
     ) {
         decided(.nothing)

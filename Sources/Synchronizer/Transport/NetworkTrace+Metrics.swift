@@ -5,10 +5,10 @@ extension NetworkTrace {
     init?(_ metrics: URLSessionTaskMetrics) {
         guard let last = metrics.transactionMetrics.last else { return nil }
         self.init()
-        nameLookup = Self.seconds(last.domainLookupStartDate, last.domainLookupEndDate)
-        connect = Self.seconds(last.connectStartDate, last.secureConnectionStartDate ?? last.connectEndDate)
-        secureConnection = Self.seconds(last.secureConnectionStartDate, last.secureConnectionEndDate)
-        firstByte = Self.seconds(last.fetchStartDate, last.responseStartDate)
+        nameLookup = Self.seconds(from: last.domainLookupStartDate, to: last.domainLookupEndDate)
+        connect = Self.seconds(from: last.connectStartDate, to: last.secureConnectionStartDate ?? last.connectEndDate)
+        secureConnection = Self.seconds(from: last.secureConnectionStartDate, to: last.secureConnectionEndDate)
+        firstByte = Self.seconds(from: last.fetchStartDate, to: last.responseStartDate)
         protocolName = last.networkProtocolName
         isConnectionReused = last.isReusedConnection
         remoteAddress = last.remoteAddress
@@ -16,7 +16,7 @@ extension NetworkTrace {
         bytesReceived = Int(clamping: last.countOfResponseHeaderBytesReceived + last.countOfResponseBodyBytesReceived)
     }
 
-    private static func seconds(_ start: Date?, _ end: Date?) -> TimeInterval? {
+    private static func seconds(from start: Date?, to end: Date?) -> TimeInterval? {
         guard let start, let end else { return nil }
         return max(0, end.timeIntervalSince(start))
     }

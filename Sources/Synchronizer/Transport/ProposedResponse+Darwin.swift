@@ -3,7 +3,7 @@
 
     /// A response as it is proposed to a ``SessionDelegate``.
     enum ProposedResponse {
-        static func make(_ head: ResponseHead, _ body: Data) -> CachedURLResponse {
+        static func make(_ head: ResponseHead, body: Data) -> CachedURLResponse {
             CachedURLResponse(response: head.urlResponse, data: body)
         }
     }

@@ -10,9 +10,9 @@
         private static let placeholder = URLResponse(
             url: URL(fileURLWithPath: "/"), mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
 
-        static func make(_ head: ResponseHead, _ body: Data) -> CachedURLResponse { ProposedResponse(head, body) }
+        static func make(_ head: ResponseHead, body: Data) -> CachedURLResponse { ProposedResponse(head, body: body) }
 
-        private init(_ head: ResponseHead, _ body: Data) {
+        private init(_ head: ResponseHead, body: Data) {
             self.head = head
             super.init(response: Self.placeholder, data: body, userInfo: nil, storagePolicy: .allowed)
         }

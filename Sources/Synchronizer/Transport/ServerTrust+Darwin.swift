@@ -33,7 +33,7 @@
                 return decided(.byDefault)
             }
             let chain = Chain(trust: trust)
-            queue.async { decided(verify(chain.trust, pins)) }
+            queue.async { decided(verify(chain.trust, pins: pins)) }
         }
 
         /// A `SecTrust` on its way to one other thread.
@@ -41,7 +41,7 @@
             let trust: SecTrust
         }
 
-        private func verify(_ trust: SecTrust, _ pins: Set<String>?) -> Decision {
+        private func verify(_ trust: SecTrust, pins: Set<String>?) -> Decision {
             let authorities = CertificateReader.certificates(inPEM: tls.additionalAuthorities ?? "")
                 .compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }
             if !authorities.isEmpty || !tls.trustsSystemAuthorities {

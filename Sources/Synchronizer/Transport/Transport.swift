@@ -48,7 +48,7 @@ package protocol Transfer: Cancellable {
     /// Asks the session's delegate what to store of a response (`willCacheResponse`). `cacheTime` is the lifetime that the
     /// resource has for it.
     func willCache(
-        _ head: ResponseHead, _ body: Data, cacheTime: TimeInterval?,
+        _ head: ResponseHead, body: Data, cacheTime: TimeInterval?,
         decided: @escaping @Sendable (StorageDecision) -> Void)
 }
 

@@ -87,7 +87,7 @@ final class URLSessionTransfer: Transfer {
     }
 
     func willCache(
-        _ head: ResponseHead, _ body: Data, cacheTime: TimeInterval?,
+        _ head: ResponseHead, body: Data, cacheTime: TimeInterval?,
         decided: @escaping @Sendable (StorageDecision) -> Void
     ) {
         policy.decideStorage(
@@ -105,7 +105,7 @@ extension SessionDelegate {
             let injection = injection.with(cacheTime: cacheTime)
             return decided(.proposed(injecting: injection.value(forStatus: head.status, fields: head.fields)))
         }
-        let proposed = ProposedResponse.make(head, body).proposing(cacheTime: cacheTime)
+        let proposed = ProposedResponse.make(head, body: body).proposing(cacheTime: cacheTime)
         urlSession(session, dataTask: task(), willCacheResponse: proposed) {
             decided(StorageDecision($0, insteadOf: proposed))
         }

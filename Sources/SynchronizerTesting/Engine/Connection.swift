@@ -126,10 +126,10 @@ final class Connection {
         case .begin(let status):
             server.journal.update { $0.counts.replies[status, default: 0] += 1 }
             return .done
-        case .send(let bytes, let content): return send(bytes, content)
+        case .send(let bytes, let content): return send(bytes, content: content)
         case .repeatForever(let bytes, let content):
             // A piece at a time: a client that reads as fast as this writes must not keep the loop from other connections.
-            let progress = send(bytes, content)
+            let progress = send(bytes, content: content)
             guard case .done = progress else { return progress }
             waitsForRoom = true
             return .blocked
@@ -174,7 +174,7 @@ final class Connection {
         return Ticket(connection: id, number: ticket)
     }
 
-    private func send(_ bytes: Data, _ content: Range<Int>) -> Progress {
+    private func send(_ bytes: Data, content: Range<Int>) -> Progress {
         while sent < bytes.count {
             let allowed = server.allowance(for: bytes.count - sent, id)
             guard allowed > 0 else {
@@ -183,15 +183,15 @@ final class Connection {
             }
             let piece = sent..<sent + allowed
             // Counted before: a client that has the bytes may look at the counts at once.
-            count(content, in: piece, 1)
+            count(content, in: piece, sign: 1)
             let outcome = bytes.withUnsafeBytes { socket.write(UnsafeRawBufferPointer(rebasing: $0[piece])) }
             guard case .bytes(let written) = outcome else {
-                count(content, in: piece, -1)
+                count(content, in: piece, sign: -1)
                 if case .failed = outcome { return end(by: .peerReset) ? .blocked : .closed }
                 waitsForRoom = true
                 return .blocked
             }
-            count(content, in: piece.lowerBound + written..<piece.upperBound, -1)
+            count(content, in: piece.lowerBound + written..<piece.upperBound, sign: -1)
             server.spend(written)
             sent += written
         }
@@ -199,7 +199,7 @@ final class Connection {
         return .done
     }
 
-    private func count(_ content: Range<Int>, in piece: Range<Int>, _ sign: Int) {
+    private func count(_ content: Range<Int>, in piece: Range<Int>, sign: Int) {
         let bytes = content.clamped(to: piece).count
         if bytes > 0 { server.journal.update { $0.counts.bodyBytesSent += sign * bytes } }
     }

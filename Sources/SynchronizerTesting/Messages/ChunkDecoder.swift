@@ -23,13 +23,13 @@ struct ChunkDecoder {
         var rest = bytes
         while !isComplete {
             let before = rest.count
-            guard step(&rest, &body) else { return (bytes.count - rest.count, true) }
+            guard step(&rest, into: &body) else { return (bytes.count - rest.count, true) }
             if rest.count == before { break }
         }
         return (bytes.count - rest.count, false)
     }
 
-    private mutating func step(_ rest: inout ArraySlice<UInt8>, _ body: inout Data) -> Bool {
+    private mutating func step(_ rest: inout ArraySlice<UInt8>, into body: inout Data) -> Bool {
         if case .content(let remaining) = state {
             let taken = rest.prefix(remaining)
             body.append(contentsOf: taken)

@@ -28,6 +28,7 @@ extension [FieldLine] {
     func contains(_ name: String) -> Bool { self[name] != nil }
 
     func without(_ names: String...) -> [FieldLine] {
-        filter { !names.contains($0.name.lowercased()) }
+        let names = names.map { $0.lowercased() }
+        return filter { !names.contains($0.name.lowercased()) }
     }
 }

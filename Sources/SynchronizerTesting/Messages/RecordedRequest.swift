@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 /// A request that a ``ScriptedServer`` or a ``StubServer`` has received completely.
 public struct RecordedRequest: Hashable, Sendable {
@@ -20,7 +21,7 @@ public struct RecordedRequest: Hashable, Sendable {
     var stubbedURL: URL?
 
     /// The URL; nil if the request does not say which.
-    public var url: URL? { stubbedURL ?? fields["Host"].flatMap { URL(string: "http://\($0)\(target)") } }
+    public var url: URL? { stubbedURL ?? fields[FieldName.host].flatMap { URL(string: "http://\($0)\(target)") } }
 
     /// The value of all lines of that field, joined by `, `; nil if there is none.
     public subscript(field: String) -> String? { fields[field] }
@@ -40,7 +41,7 @@ public struct RecordedRequest: Hashable, Sendable {
 
     /// Whether the client wants the connection to stay open (RFC 9112 §9.3).
     var wantsKeepAlive: Bool {
-        let options = (fields["Connection"] ?? "").lowercased()
+        let options = (fields[FieldName.connection] ?? "").lowercased()
         return version == "HTTP/1.0" ? options.contains("keep-alive") : !options.contains("close")
     }
 }

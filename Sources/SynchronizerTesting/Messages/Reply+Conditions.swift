@@ -12,12 +12,14 @@ extension Reply {
 
     /// RFC 9110 §13.2.2: the entity tags decide where the request has any.
     private func isUnmodified(for request: RecordedRequest) -> Bool {
-        if let tags = request["If-None-Match"] {
-            guard let own = fields["ETag"] else { return false }
+        if let tags = request[FieldName.ifNoneMatch] {
+            guard let own = fields[FieldName.entityTag] else { return false }
             let candidates = tags.split(separator: ",").map { Self.opaque($0.trimmingCharacters(in: .whitespaces)) }
             return candidates.contains("*") || candidates.contains(Self.opaque(own))
         }
-        guard let since = request["If-Modified-Since"], let modified = fields["Last-Modified"] else { return false }
+        guard let since = request[FieldName.ifModifiedSince], let modified = fields[FieldName.lastModified] else {
+            return false
+        }
         guard let since = HTTPDate.parse(since, at: Date()), let modified = HTTPDate.parse(modified, at: Date()) else {
             return false
         }
@@ -33,25 +35,26 @@ extension Reply {
         var reply = self
         reply.status = 304
         reply.reason = nil
-        reply.fields = fields.without("content-type", "content-length", "content-encoding", "transfer-encoding")
+        reply.fields = fields.without(
+            FieldName.contentType, FieldName.contentLength, FieldName.contentEncoding, FieldName.transferEncoding)
         reply.body = Data()
         return reply
     }
 
     /// RFC 9110 §14.2: one range; several are answered with the whole, as a server may.
     private func part(for request: RecordedRequest) -> Reply {
-        var reply = adding("Accept-Ranges", "bytes")
-        guard let header = request["Range"], ifRangeHolds(for: request),
+        var reply = adding(FieldName.acceptRanges, "bytes")
+        guard let header = request[FieldName.range], ifRangeHolds(for: request),
             let wanted = ByteRange(header)
         else { return reply }
         if let range = wanted.resolved(in: body.count) {
             reply.status = 206
             reply.fields.append(
-                FieldLine("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)"))
+                FieldLine(FieldName.contentRange, "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)"))
             reply.body = body.dropFirst(range.lowerBound).prefix(range.count)
         } else {
             reply.status = 416
-            reply.fields.append(FieldLine("Content-Range", "bytes */\(body.count)"))
+            reply.fields.append(FieldLine(FieldName.contentRange, "bytes */\(body.count)"))
             reply.body = Data()
         }
         reply.reason = nil
@@ -60,9 +63,9 @@ extension Reply {
 
     /// RFC 9110 §13.1.5: the strong comparison, or the very same date.
     private func ifRangeHolds(for request: RecordedRequest) -> Bool {
-        guard let validator = request["If-Range"] else { return true }
+        guard let validator = request[FieldName.ifRange] else { return true }
         if validator.hasPrefix("W/") { return false }
-        return validator == fields[validator.hasPrefix("\"") ? "ETag" : "Last-Modified"]
+        return validator == fields[validator.hasPrefix("\"") ? FieldName.entityTag : FieldName.lastModified]
     }
 }
 

@@ -16,7 +16,7 @@ struct ReplyBody {
     private(set) var endless: Piece?
 
     init(_ reply: Reply, to request: RecordedRequest) {
-        guard !ReplyHead.isBodiless(reply, request) else { return }
+        guard !ReplyHead.isBodiless(reply, to: request) else { return }
         if case .chunked(let sizes) = ReplyHead.framing(of: reply) {
             addChunks(of: reply, sizes)
             if reply.fault == .endlessBody { endless = Self.chunk(Self.repeated(reply.body), ending: true) }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 /// The status line and the field lines of a reply.
 struct ReplyHead {
@@ -9,14 +10,14 @@ struct ReplyHead {
         for line in reply.fields + Self.framingFields(of: reply, to: request) {
             text += "\(line.name): \(line.value)\r\n"
         }
-        if closes, !reply.fields.contains("Connection") { text += "Connection: close\r\n" }
+        if closes, !reply.fields.contains(FieldName.connection) { text += "Connection: close\r\n" }
         var bytes = Data(text.utf8)
         if case .garbageField(let garbage) = reply.fault { bytes += garbage.line }
         self.bytes = bytes + Data("\r\n".utf8)
     }
 
     /// RFC 9112 §6.3: such replies have no body, whatever their fields say.
-    static func isBodiless(_ reply: Reply, _ request: RecordedRequest) -> Bool {
+    static func isBodiless(_ reply: Reply, to request: RecordedRequest) -> Bool {
         request.method == "HEAD" || reply.status == 204 || reply.status == 304 || (100..<200).contains(reply.status)
     }
 
@@ -32,13 +33,17 @@ struct ReplyHead {
 
     static func framingFields(of reply: Reply, to request: RecordedRequest) -> [FieldLine] {
         if reply.status == 204 || reply.status == 304 || (100..<200).contains(reply.status) { return [] }
-        if reply.fields.contains("Content-Length") || reply.fields.contains("Transfer-Encoding") { return [] }
+        if reply.fields.contains(FieldName.contentLength) || reply.fields.contains(FieldName.transferEncoding) {
+            return []
+        }
         switch framing(of: reply) {
-        case .chunked: return [FieldLine("Transfer-Encoding", "chunked")]
+        case .chunked: return [FieldLine(FieldName.transferEncoding, "chunked")]
         case .untilClose, .asFieldsSay: return []
         case .contentLength:
-            if case .contentLength(let length) = reply.fault { return [FieldLine("Content-Length", "\(length)")] }
-            return [FieldLine("Content-Length", "\(reply.body.count)")]
+            if case .contentLength(let length) = reply.fault {
+                return [FieldLine(FieldName.contentLength, "\(length)")]
+            }
+            return [FieldLine(FieldName.contentLength, "\(reply.body.count)")]
         }
     }
 

@@ -143,9 +143,9 @@ struct ReplyPlan {
     private var closesConnection: Bool {
         if reply.closesConnection || !request.wantsKeepAlive { return true }
         switch reply.fault {
-        case .contentLength(let length): return length > reply.body.count && !ReplyHead.isBodiless(reply, request)
+        case .contentLength(let length): return length > reply.body.count && !ReplyHead.isBodiless(reply, to: request)
         case .missingLastChunk, .badChunkSize: return true
-        default: return !ReplyHead.isBodiless(reply, request) && ReplyHead.framing(of: reply) == .untilClose
+        default: return !ReplyHead.isBodiless(reply, to: request) && ReplyHead.framing(of: reply) == .untilClose
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 
 /// Turns incoming bytes into complete requests (RFC 9112). Pure.
 struct RequestParser {
@@ -57,8 +58,8 @@ struct RequestParser {
             consumed = buffer.count
             scanned = consumed
             return .incomplete
-        case .body(let request, let remaining): return parseBody(request, remaining)
-        case .chunks(let request, let decoder): return parseChunks(request, decoder)
+        case .body(let request, let remaining): return parseBody(request, remaining: remaining)
+        case .chunks(let request, let decoder): return parseChunks(request, decoder: decoder)
         case .refused(let status): return .refused(status: status)
         }
     }
@@ -104,21 +105,21 @@ struct RequestParser {
     }
 
     private mutating func beginBody(of request: Request) -> Result {
-        if let coding = request.fields["Transfer-Encoding"] {
+        if let coding = request.fields[FieldName.transferEncoding] {
             guard coding.lowercased() == "chunked" else { return refuse(501) }
             state = .chunks(request, ChunkDecoder())
-        } else if let length = request.fields["Content-Length"] {
+        } else if let length = request.fields[FieldName.contentLength] {
             guard let count = Int(length), count >= 0 else { return refuse(400) }
             guard count <= Self.largestBody else { return refuse(413) }
             state = .body(request, remaining: count)
         } else {
             return .request(request)
         }
-        let waits = request.fields["Expect"]?.lowercased() == "100-continue" && backlog == 0
+        let waits = request.fields[FieldName.expect]?.lowercased() == "100-continue" && backlog == 0
         return waits ? .expectsContinue : next()
     }
 
-    private mutating func parseBody(_ request: Request, _ remaining: Int) -> Result {
+    private mutating func parseBody(_ request: Request, remaining: Int) -> Result {
         var request = request
         let taken = min(remaining, backlog)
         request.body.append(contentsOf: buffer[consumed..<consumed + taken])
@@ -128,7 +129,7 @@ struct RequestParser {
         return taken == remaining ? .request(request) : .incomplete
     }
 
-    private mutating func parseChunks(_ request: Request, _ decoder: ChunkDecoder) -> Result {
+    private mutating func parseChunks(_ request: Request, decoder: ChunkDecoder) -> Result {
         var request = request
         var decoder = decoder
         let progress = decoder.take(buffer[consumed...], into: &request.body)

@@ -12,7 +12,7 @@
 
         /// Keeps SIGPIPE away: there is no flag for it.
         static func silence(_ descriptor: Int32) {
-            try? Socket(descriptor: descriptor).set(SO_NOSIGPIPE, Int32(1))
+            try? Socket(descriptor: descriptor).set(SO_NOSIGPIPE, to: Int32(1))
         }
     }
 #endif

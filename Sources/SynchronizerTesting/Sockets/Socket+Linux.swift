@@ -1,4 +1,4 @@
-#if os(Linux) || os(Android)
+#if !canImport(Darwin)
     import Foundation
 
     let systemClose = close

@@ -18,7 +18,7 @@ struct Socket: Hashable {
         let socket = Socket(descriptor: descriptor)
         socket.prepare()
         do {
-            try socket.set(SO_REUSEADDR, Int32(1))
+            try socket.set(SO_REUSEADDR, to: Int32(1))
             try socket.bind(port: port)
             guard listen(socket.descriptor, SOMAXCONN) == 0 else { throw SocketError("listen") }
         } catch {
@@ -63,7 +63,7 @@ struct Socket: Hashable {
             if accepted >= 0 {
                 let socket = Socket(descriptor: accepted)
                 socket.prepare()
-                try? socket.set(TCP_NODELAY, Int32(1), level: Int32(IPPROTO_TCP))
+                try? socket.set(TCP_NODELAY, to: Int32(1), level: Int32(IPPROTO_TCP))
                 return socket
             }
             switch errno {
@@ -102,11 +102,11 @@ struct Socket: Hashable {
 
     /// Closes with RST: the peer's next read fails.
     func reset() {
-        try? set(SO_LINGER, linger(l_onoff: 1, l_linger: 0))
+        try? set(SO_LINGER, to: linger(l_onoff: 1, l_linger: 0))
         close()
     }
 
-    func set<Value: BitwiseCopyable>(_ option: Int32, _ value: Value, level: Int32 = SOL_SOCKET) throws {
+    func set<Value: BitwiseCopyable>(_ option: Int32, to value: Value, level: Int32 = SOL_SOCKET) throws {
         var value = value
         let size = socklen_t(MemoryLayout<Value>.size)
         guard setsockopt(descriptor, level, option, &value, size) == 0 else { throw SocketError("setsockopt") }

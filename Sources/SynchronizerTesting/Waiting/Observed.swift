@@ -59,14 +59,14 @@ package final class Observed<Value: Sendable>: Sendable {
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation {
-                add(Waiter(what: what, condition: condition, continuation: $0), id)
+                add(Waiter(what: what, condition: condition, continuation: $0), id: id)
             }
         } onCancel: {
             cancel(id)
         }
     }
 
-    private func add(_ waiter: Waiter, _ id: Int) {
+    private func add(_ waiter: Waiter, id: Int) {
         let outcome: Result<Value, any Error>? = state.withLock { state in
             if waiter.condition(state.value) { return .success(state.value) }
             if state.ended { return .failure(WaitError.stopped(before: waiter.what)) }

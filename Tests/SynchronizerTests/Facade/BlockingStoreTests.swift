@@ -170,7 +170,7 @@ struct BlockingStoreTests {
     }
 
     @Test("a load that takes the slot of one cancelled on the main actor is sent off the main actor, with its cookies")
-    @MainActor func turns() async throws {
+    @MainActor func passedOnSlot() async throws {
         let gate = Gate()
         bench.server["/held"] = Reply("held").waiting(for: gate)
         let managed = bench.synchronizer { $0.maximumLoads = 1 }

@@ -48,26 +48,26 @@ struct Counted: DerivedResource {  // not private: the name of a private type do
 /// Each launch is a new synchronizer over the same cache directory.
 @Suite("Objects that are stored next to their responses", .bounded)
 struct DerivedResourceTests {
-    private let bench: Workbench
-    private let counts = Counted.Counts()
+    let bench: Workbench
+    let counts = Counted.Counts()
 
     init() throws {
         bench = try Workbench()
         bench.server["/a"] = Reply(Self.body(1), status: 200, fields: ["Cache-Control": "max-age=60", "Etag": "\"1\""])
     }
 
-    private static func body(_ first: UInt8) -> Data { Data([first]) + Data(repeating: 7, count: 40_000) }
+    static func body(_ first: UInt8) -> Data { Data([first]) + Data(repeating: 7, count: 40_000) }
 
-    private var resource: Counted { Counted(url: bench.server.url("/a"), counts: counts) }
+    var resource: Counted { Counted(url: bench.server.url("/a"), counts: counts) }
 
     /// Loads in a new synchronizer, and brings everything to the disk.
-    private func launch(
+    func launch(
         _ resource: Counted, _ change: (inout Synchronizer.Configuration) -> Void = { _ in }
     ) async throws -> Loaded<String> {
         try await launch([resource], change)[0]
     }
 
-    private func launch(
+    func launch(
         _ resources: [Counted], _ change: (inout Synchronizer.Configuration) -> Void = { _ in }
     ) async throws -> [Loaded<String>] {
         let cache = bench.cache()
@@ -248,69 +248,6 @@ struct DerivedResourceTests {
         }
         #expect(counts.all == [2, 2])
         #expect(bench.server.counts.requests == 2)
-    }
-
-    @Test("invalidated and removed responses have no objects")
-    func removal() async throws {
-        for removal in 0..<2 {
-            _ = try await launch(resource)
-            let cache = bench.cache()
-            let synchronizer = bench.synchronizer(cache: cache)
-            if removal == 0 { synchronizer.invalidate(resource) } else { synchronizer.removeAll() }
-            // An invalidated response is missed at once, and removed from the disk soon.
-            try await waitUntil("nothing is stored") { [directory = bench.directory] in
-                cache.flush()
-                return (try? CacheInspection(directory).contents().objects.isEmpty) ?? false
-            }
-            cache.close()
-        }
-        #expect(counts.all == [2, 0])
-    }
-
-    @Test("a corrupt or undecodable object gives way to the body")
-    func undecodable() async throws {
-        _ = try await launch(resource)
-        var failing = resource
-        failing.decodeFails = true
-        #expect(try await launch(failing).object.hasPrefix("plain of 40001"))
-        #expect(counts.all == [2, 1])
-    }
-
-    /// What keeps an object from being stored.
-    enum Obstacle: CaseIterable {
-        case off, quickParse, large, largeShare, noData, variantOfObject, noStore
-    }
-
-    @Test("only objects that were slow to parse and are small are stored", arguments: Obstacle.allCases)
-    func obstacles(obstacle: Obstacle) async throws {
-        var resource = resource
-        if obstacle == .noData { resource.encoded = { _ in nil } }
-        if obstacle == .variantOfObject { resource.variant = ResourceVariant("plain", identity: counts) }
-        if obstacle == .noStore {
-            bench.server["/a"] = Reply(Self.body(1), status: 200, fields: ["Cache-Control": "no-store"])
-        }
-        for _ in 0..<2 {
-            _ = try await launch(resource) { configuration in
-                switch obstacle {
-                case .off: configuration.derivedObjects = nil
-                case .quickParse: configuration.derivedObjects?.minimumParseTime = 1
-                case .large: configuration.derivedObjects?.maximumSize = 20
-                case .largeShare: configuration.derivedObjects?.maximumShare = 0.0001
-                case .noData, .variantOfObject, .noStore: break
-                }
-            }
-        }
-        #expect(counts.all == [2, 0])
-    }
-
-    @Test("a cache that is not ours stores none")
-    func foreignCache() async throws {
-        let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
-        for _ in 0..<2 {
-            let synchronizer = bench.synchronizer(cache: cache) { $0.derivedObjects?.minimumParseTime = 0 }
-            #expect(try await synchronizer.load(resource).hasPrefix("plain"))
-        }
-        #expect(counts.all == [2, 0])
     }
 }
 

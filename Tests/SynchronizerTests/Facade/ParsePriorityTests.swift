@@ -1,4 +1,4 @@
-#if canImport(Glibc)
+#if !canImport(Darwin)
     import Foundation
     import Glibc
     import ScriptedServer

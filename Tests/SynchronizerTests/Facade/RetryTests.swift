@@ -117,8 +117,8 @@ struct RetryTests {
         #expect(bench.server.requests.map(\.path) == ["/a", "/b"])
     }
 
-    @Test("while a load rests, another uses its slot")
-    func resting() async throws {
+    @Test("while a load backs off, another uses its slot")
+    func backingOff() async throws {
         bench.server.enqueue(busy(20), Reply("a"), for: "/a")
         bench.server["/b"] = Reply("b")
         let synchronizer = synchronizer {

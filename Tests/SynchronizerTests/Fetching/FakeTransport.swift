@@ -128,7 +128,7 @@ final class FakeTransfer: Transfer {
     }
 
     func willCache(
-        _ head: ResponseHead, _ body: Data, cacheTime: TimeInterval?,
+        _ head: ResponseHead, body: Data, cacheTime: TimeInterval?,
         decided: @escaping @Sendable (StorageDecision) -> Void
     ) {
         let proposed = CachedURLResponse(response: head.urlResponse, data: body)

@@ -4,7 +4,7 @@ import Testing
 @testable import Synchronizer
 
 @Suite("The budget of requests sent in vain", .bounded)
-struct WasteBudgetTests {
+struct CancellationThrottleTests {
     typealias Machine = LoadMachineHarness.Machine
 
     @Test("a fling past slow loads sends few requests, and the visible loads start after a pause")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Synchronizer
 
-/// With one turn on the network, and nothing stored.
+/// With one network slot, and nothing stored.
 @Suite("Fetches that are dropped while their loads wait", .bounded)
 struct DroppedFetchTests {
     let fetcher = FakeFetcher(nothingStored: true, remembers: true)
@@ -73,7 +73,7 @@ struct DroppedFetchTests {
     }
 
     @Test(
-        "a speculative load that gives its turn to a visible one looks again, waits without one, and is sent after it")
+        "a speculative load that gives its slot to a visible one looks again, waits without one, and is sent after it")
     func preemption() async throws {
         let synchronizer = synchronizer()
         try ask(synchronizer, "/speculative", .low)

@@ -12,7 +12,7 @@ final class FakeFetcher: Fetching {
     }
 
     private let state = Locked(State())
-    /// Whether the cache is said not to answer, so that each fetch waits for its turn on the network.
+    /// Whether the cache is said not to answer, so that each fetch waits for a network slot.
     private let needsNetwork: Bool
 
     /// Whether its fetches may be dropped while they wait.

@@ -2,16 +2,16 @@
 
 // What must hold of each choice, and after each step.
 extension LoadMachineHarness {
-    private func rank(_ priority: LoadPriority?, _ turn: Int64) -> LoadRank {
-        LoadRank(priority: priority ?? .veryLow, sequence: newestFirst ? turn : -turn)
+    private func rank(_ priority: LoadPriority?, _ sequence: Int64) -> LoadRank {
+        LoadRank(priority: priority ?? .veryLow, sequence: newestFirst ? sequence : -sequence)
     }
 
     /// Nothing better may be waiting: for the network, among what its host lets start.
     mutating func checkOrder(of id: SlotID, among stage: Stage) {
         guard let download = downloads[id] else { return }
-        let chosen = rank(download.priority, download.turn)
+        let chosen = rank(download.priority, download.sequence)
         for (other, waiting) in downloads where waiting.stage == stage && other != id && waiting.hasSubscribers {
-            guard chosen < rank(waiting.priority, waiting.turn) else { continue }
+            guard chosen < rank(waiting.priority, waiting.sequence) else { continue }
             let mayStart = stage != .waitingForNetwork || loading(on: waiting.host) < limits.network.perHost
             expect(!mayStart, "\(id) came before \(other)")
         }
@@ -23,9 +23,9 @@ extension LoadMachineHarness {
 
     mutating func checkOrder(ofParse id: SlotID) {
         guard let parse = parses[id] else { return }
-        let chosen = rank(priority(ofParse: id), parse.turn)
+        let chosen = rank(priority(ofParse: id), parse.sequence)
         for (other, waiting) in parses where other != id && isWaiting(waiting) {
-            expect(!(chosen < rank(priority(ofParse: other), waiting.turn)), "parse \(id) came before \(other)")
+            expect(!(chosen < rank(priority(ofParse: other), waiting.sequence)), "parse \(id) came before \(other)")
         }
     }
 
@@ -44,13 +44,13 @@ extension LoadMachineHarness {
     mutating func checkInvariants() {
         expect(count(.lookingUp) <= limits.lookups, "too many look-ups")
         expect(count(.loading) <= limits.network.total, "too many loads")
-        expect(turns <= limits.parses, "too many parses")
+        expect(takenSlots <= limits.parses, "too many parses")
         for (id, download) in downloads {
             expect(loading(on: download.host) <= limits.network.perHost, "too many loads on \(download.host)")
             expect(
                 download.hasSubscribers || hasGrace && !download.graceTokens.isEmpty, "kept without subscribers: \(id)")
         }
-        for (id, download) in downloads where download.stage == .resting {
+        for (id, download) in downloads where download.stage == .backingOff {
             expect(download.hasSubscribers, "\(id) is to be retried without subscribers")
         }
         for (id, parse) in parses {
@@ -65,18 +65,18 @@ extension LoadMachineHarness {
         let waitingParses = parses.filter { isWaiting($0.value) }
         if waitingParses.isEmpty {
             let isDue = parses.contains { $0.value.hasPreviewDue && !isArrived($0.value) }
-            expect(!isDue || turns == limits.parses, "a preview might start")
+            expect(!isDue || takenSlots == limits.parses, "a preview might start")
         } else {
-            expect(turns == limits.parses, "a parse might start")
+            expect(takenSlots == limits.parses, "a parse might start")
             let stopped = min(waitingParses.count, runningPreviews.count)
             expect(stoppedPreviews.count >= stopped, "a preview does not make way")
         }
         // As long as many bodies wait to be parsed, nothing starts that is no more urgent.
-        let floor = waitingParses.map { rank(priority(ofParse: $0.key), $0.value.turn) }.max()
+        let floor = waitingParses.map { rank(priority(ofParse: $0.key), $0.value.sequence) }.max()
         let isHeldUp = waitingParses.count >= limits.waitingParses
         func mayBegin(_ download: Download) -> Bool {
             guard isHeldUp, let floor else { return true }
-            return floor.priority < rank(download.priority, download.turn).priority
+            return floor.priority < rank(download.priority, download.sequence).priority
         }
         let isFull = !machine.networkHasRoom
         for (id, waiting) in downloads
@@ -98,8 +98,8 @@ extension LoadMachineHarness {
         }
     }
 
-    /// The turns to parse that are taken.
-    var turns: Int { runningParses.count + runningStored.count + runningPreviews.count }
+    /// The parse slots that are taken.
+    var takenSlots: Int { runningParses.count + runningStored.count + runningPreviews.count }
 
     private func count(_ stage: Stage) -> Int { downloads.count { $0.value.stage == stage } }
 
@@ -109,7 +109,7 @@ extension LoadMachineHarness {
 
     private func hasVisible(besides id: SlotID) -> Bool {
         downloads.contains {
-            $0.key != id && $0.value.isVisible && $0.value.stage != .arrived && $0.value.stage != .resting
+            $0.key != id && $0.value.isVisible && $0.value.stage != .arrived && $0.value.stage != .backingOff
         }
     }
 

@@ -4,41 +4,6 @@
 struct LoadMachineHarness {
     typealias Machine = LoadMachine<Int, String>
 
-    struct Download {
-        let request: Int?
-        let host: String
-        var stage = Stage.waitingToLookUp
-        var turn: Int64
-        /// Whether it takes no more subscribers.
-        var isClosed = false
-        var graceTokens: [Int] = []
-        /// What its subscribers ask for, in no order: the highest counts.
-        var priorities: [LoadPriority] = []
-
-        var priority: LoadPriority? { priorities.max() }
-        var isVisible: Bool { priority?.isVisible ?? false }
-        var hasSubscribers: Bool { !priorities.isEmpty }
-    }
-
-    enum Stage { case waitingToLookUp, lookingUp, waitingForNetwork, loading, arrived, resting }
-
-    struct Parse {
-        let download: SlotID
-        var turn: Int64
-        var isRunning = false
-        var stored = StoredPhase.none
-        var hasPreviewDue = false
-    }
-
-    /// The state of the parse of the stored response, which comes before the parse of the server's response.
-    enum StoredPhase { case none, beingRead, waiting, running }
-
-    struct Subscriber {
-        let download: SlotID
-        let parse: SlotID
-        var priority: LoadPriority
-    }
-
     let limits: Machine.Limits
     let newestFirst: Bool
     let hasGrace: Bool
@@ -61,7 +26,7 @@ struct LoadMachineHarness {
     private(set) var violations: [String] = []
     private var names = SlotIDs()
     private var events: [Event] = []
-    private var turn: Int64 = 0
+    private var sequence: Int64 = 0
 
     init(limits: Machine.Limits, newestFirst: Bool = true, hasGrace: Bool = false) {
         self.limits = limits
@@ -88,17 +53,19 @@ struct LoadMachineHarness {
         let subscriber = names.take()
         let place = machine.subscribe(
             subscriber, request: request, parse: request == nil ? nil : parse, priority: priority)
-        turn += 1
-        if place.isNewDownload { downloads[place.download] = Download(request: request, host: host, turn: turn) }
+        sequence += 1
+        if place.isNewDownload {
+            downloads[place.download] = Download(request: request, host: host, sequence: sequence)
+        }
         expect(downloads[place.download] != nil, "joined a download that is gone")
         expect(downloads[place.download]?.request == request, "joined another request")
         expect(downloads[place.download]?.isClosed == false, "joined what is closed to others")
         expect(place.isNewParse == (parses[place.parse] == nil), "joined a parse that is not there")
-        if newestFirst { downloads[place.download]?.turn = turn }
+        if newestFirst { downloads[place.download]?.sequence = sequence }
         downloads[place.download]?.priorities.append(priority)
         downloads[place.download]?.graceTokens = []
-        if place.isNewParse { parses[place.parse] = Parse(download: place.download, turn: turn) }
-        if newestFirst { parses[place.parse]?.turn = turn }
+        if place.isNewParse { parses[place.parse] = Parse(download: place.download, sequence: sequence) }
+        if newestFirst { parses[place.parse]?.sequence = sequence }
         live[subscriber] = Subscriber(download: place.download, parse: place.parse, priority: priority)
         step(.subscribe(request, parse: parse, host: host, priority))
         return subscriber
@@ -139,13 +106,13 @@ struct LoadMachineHarness {
     }
 
     mutating func rest(_ id: SlotID) {
-        downloads[id]?.stage = .resting
+        downloads[id]?.stage = .backingOff
         machine.backOff(id)
         step(.rest(id))
     }
 
     mutating func wake(_ id: SlotID) {
-        if downloads[id]?.stage == .resting { downloads[id]?.stage = .waitingToLookUp }
+        if downloads[id]?.stage == .backingOff { downloads[id]?.stage = .waitingToLookUp }
         machine.backOffEnded(id)
         step(.wake(id))
     }
@@ -200,7 +167,7 @@ struct LoadMachineHarness {
 
     func isArrived(_ parse: Parse) -> Bool { downloads[parse.download]?.stage == .arrived }
 
-    /// Whether it waits for a turn: with what is stored, or else with the answer.
+    /// Whether it waits for a slot: with what is stored, or else with the answer.
     func isWaiting(_ parse: Parse) -> Bool {
         parse.stored == .waiting || parse.stored == .none && !parse.isRunning && isArrived(parse)
     }
@@ -302,46 +269,5 @@ struct LoadMachineHarness {
         live[subscriber] = nil
         names.giveBack(subscriber)  // the next to come gets the same slot
         downloads[gone.download]?.replace(gone.priority, by: nil)
-    }
-
-    /// Ends everything that is under way, until nothing is left.
-    mutating func drain() {
-        for id in downloads.keys where downloads[id]?.stage == .resting { wake(id) }
-        while pause != nil { pauseEnded() }
-        for id in parses.keys where parses[id]?.stored == .beingRead { storedEnded(id) }
-        endParses()  // those that wait may hold others up
-        while let id = downloads.first(where: { $0.value.stage == .lookingUp || $0.value.stage == .loading })?.key {
-            fetchEnded(id, succeeded: true)
-            endParses()
-        }
-        endParses()
-        for id in downloads.keys {
-            for token in downloads[id]?.graceTokens ?? [] { graceEnded(id, token: token) }
-        }
-        let (unanswered, left, leftParses) = (live.keys, downloads.keys, parses.keys)
-        expect(unanswered.isEmpty, "never answered: \(unanswered)")
-        expect(left.isEmpty && leftParses.isEmpty, "left behind: \(left), parses \(leftParses)")
-        expect(machine.isIdle, "the machine is not idle at the end")
-    }
-
-    private mutating func endParses() {
-        while true {
-            if let parse = runningParses.first {
-                parseEnded(parse)
-            } else if let parse = runningStored.first {
-                storedEnded(parse)
-            } else if let parse = runningPreviews.first {
-                previewEnded(parse)
-            } else {
-                return
-            }
-        }
-    }
-}
-
-extension LoadMachineHarness.Download {
-    mutating func replace(_ old: LoadPriority, by new: LoadPriority?) {
-        if let index = priorities.firstIndex(of: old) { priorities.remove(at: index) }
-        if let new { priorities.append(new) }
     }
 }

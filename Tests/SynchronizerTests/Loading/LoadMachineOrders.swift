@@ -153,7 +153,7 @@ extension LoadMachineHarness {
             guard let id = download(of: request, in: [.lookingUp, .loading]) else { return false }
             rest(id)
         case .wakes(let request):
-            guard let id = download(of: request, in: [.resting]) else { return false }
+            guard let id = download(of: request, in: [.backingOff]) else { return false }
             wake(id)
         case .parseEnds:
             guard let id = runningParses.first else { return false }

@@ -204,7 +204,7 @@ struct LoadMachineTests {
         harness.unsubscribe(follower)
         harness.subscribe(3)
         harness.fetchEnded(harness.download(3), succeeded: true)
-        #expect(harness.runningParses.isEmpty)  // what was abandoned holds its turn until it ends
+        #expect(harness.runningParses.isEmpty)  // what was abandoned holds its slot until it ends
         harness.storedEnded(parse)
         #expect(harness.runningParses.count == 1)
         harness.drain()

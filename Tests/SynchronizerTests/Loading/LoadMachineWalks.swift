@@ -58,7 +58,7 @@ extension LoadMachineHarness {
             let stage = Bool.random(using: &generator) ? Stage.lookingUp : .loading
             if let id = randomDownload(stage, &generator) { rest(id) }
         case 11:
-            if let id = randomDownload(.resting, &generator) { wake(id) }
+            if let id = randomDownload(.backingOff, &generator) { wake(id) }
         case 12:
             pauseEnded()
         case 14:

@@ -26,7 +26,7 @@ struct PreviewRunTests {
         }
     }
 
-    let turns = Locked(0)
+    let dues = Locked(0)
     let shown = Collector<String>()
     let previewers = Locked(0)
     let run: PreviewRun
@@ -40,11 +40,11 @@ struct PreviewRunTests {
         let job = LoadJob(
             resource, identity: resource.identity, priority: .normal, options: FetchOptions(maximumBodySize: 100))
         run = PreviewRun(
-            interval: 0, time: ManualClock(), job: job, isDue: { [turns] in turns.withLock { $0 += 1 } },
+            interval: 0, time: ManualClock(), job: job, isDue: { [dues] in dues.withLock { $0 += 1 } },
             report: { [shown] object, _ in shown.append("\(object)") })
     }
 
-    func takeTurn() {
+    func takeSlot() {
         run.preview()
         run.previewed()
     }
@@ -54,10 +54,10 @@ struct PreviewRunTests {
         run.begin(head)
         run.received(Data("a".utf8))
         run.received(Data("b".utf8))
-        #expect(turns.withLock { $0 } == 1)
-        takeTurn()
+        #expect(dues.withLock { $0 } == 1)
+        takeSlot()
         #expect(shown.elements == ["ab"])
-        #expect(turns.withLock { $0 } == 2)  // for what came after the first byte
+        #expect(dues.withLock { $0 } == 2)  // for what came after the first byte
     }
 
     @Test("one that makes way is made anew, by another previewer")
@@ -65,10 +65,10 @@ struct PreviewRunTests {
         run.begin(head)
         run.received(Data("a".utf8))
         run.makeWay()
-        takeTurn()
+        takeSlot()
         #expect(shown.elements.isEmpty)
-        #expect(turns.withLock { $0 } == 2)
-        takeTurn()
+        #expect(dues.withLock { $0 } == 2)
+        takeSlot()
         #expect(shown.elements == ["a"])
         #expect(previewers.withLock { $0 } == 2)
     }
@@ -77,13 +77,13 @@ struct PreviewRunTests {
     func resume() {
         run.begin(head)
         run.received(Data("a".utf8))
-        takeTurn()
+        takeSlot()
         run.goOn(after: 1)
         run.received(Data("b".utf8))
-        takeTurn()
+        takeSlot()
         #expect(shown.elements == ["a", "ab"])
         run.goOn(after: 5)
         run.received(Data("f".utf8))
-        #expect(turns.withLock { $0 } == 2)
+        #expect(dues.withLock { $0 } == 2)
     }
 }

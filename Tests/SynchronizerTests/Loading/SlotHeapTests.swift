@@ -28,8 +28,8 @@ struct SlotHeapTests {
                 if let first { model[first] = nil }
             default:
                 // Ranks are all different: even numbers for the newest, odd ones for the oldest.
-                let turn = Int64(Bool.random(using: &generator) ? rank * 2 : -rank * 2 + 1)
-                let rank = LoadRank(priority: LoadPriority.allCases[Int(turn.magnitude) % 5], sequence: turn)
+                let sequence = Int64(Bool.random(using: &generator) ? rank * 2 : -rank * 2 + 1)
+                let rank = LoadRank(priority: LoadPriority.allCases[Int(sequence.magnitude) % 5], sequence: sequence)
                 heap.set(element, rank: rank, in: &places)
                 model[element] = rank
             }

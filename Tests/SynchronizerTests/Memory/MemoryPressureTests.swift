@@ -36,7 +36,7 @@ struct MemoryPressureTests {
         #expect(synchronizer.memory.totalCost == 30_000)
     }
 
-    #if canImport(Glibc)
+    #if !canImport(Darwin)
         @Test("the program's own cgroup is watched first, if it is of version 2")
         func files() {
             #expect(

@@ -68,7 +68,7 @@ struct URLSessionTransportTests {
         let head = ResponseHead(
             url: server.url("/a"), status: 200, fields: HTTPFields([("A", "1"), ("a", "2"), ("Set-Cookie", "x")]))
         let decision = await withCheckedContinuation { continuation in
-            transfer.willCache(head, Data("hello".utf8), cacheTime: nil) { continuation.resume(returning: $0) }
+            transfer.willCache(head, body: Data("hello".utf8), cacheTime: nil) { continuation.resume(returning: $0) }
         }
         switch decision {
         case .proposed(injecting: "max-age=60"): #expect(!isSubclass)

@@ -66,7 +66,7 @@ extension Exchange {
 }
 
 /// Failures after which the server counts as unreachable (RFC 9111 §4.2.4: a disconnected cache). Never one of TLS
-/// (`URLError.Code.tlsFailures`): an attacker could replay an old response unnoticed.
+/// (``TLSFailure``): an attacker could replay an old response unnoticed.
 private let disconnections: Set<URLError.Code> = [
     .notConnectedToInternet,
     .internationalRoamingOff,  // roaming is not allowed

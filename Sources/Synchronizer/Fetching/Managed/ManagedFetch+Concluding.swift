@@ -35,7 +35,7 @@ extension ManagedFetch {
         case .failed(let error):
             keepInterrupted(exchange)
             if exchange.received.head != nil { note(.notStored(.incomplete), in: &exchange.step) }
-            return .failure(.init(error, exchange.step.context))
+            return .failure(.init(error, context: exchange.step.context))
         }
     }
 
@@ -51,7 +51,7 @@ extension ManagedFetch {
         var step = exchange.step
         guard let body = bytes(for: selection, of: step) else {
             guard case .failure(let error) = exchange.end else { return accept(&exchange) }
-            return .failure(.init(error, step.context))
+            return .failure(.init(error, context: step.context))
         }
         step.trace.describe(selection, source: selection.freshness.isFresh ? .cache : .stale)
         let offer = offer(for: selection, of: step)
@@ -81,16 +81,16 @@ extension ManagedFetch {
     /// The rest of a stored part has arrived: the two together are the answer.
     private func combine(_ exchange: Exchange, selection: Selection, with combination: Combination) -> Conclusion {
         let entry = exchange.step.entries[selection.index]
-        if options.file != nil { return complete(exchange, entry, with: combination) }
+        if options.file != nil { return complete(exchange, entry: entry, with: combination) }
         guard let old = cache.body(of: entry), let body = combination.body(old: old, new: exchange.received.body),
             body.count <= options.maximumBodySize
         else { return sendUnconditionally(exchange) }
-        return combined(exchange, entry, with: combination, body: body, file: nil, saved: old.count)
+        return combined(exchange, entry: entry, with: combination, body: body, file: nil, saved: old.count)
     }
 
     /// The answer is a stored part together with the rest.
     func combined(
-        _ exchange: Exchange, _ entry: CacheEntry, with combination: Combination, body: Data, file: BodyFile?,
+        _ exchange: Exchange, entry: CacheEntry, with combination: Combination, body: Data, file: BodyFile?,
         saved: Int
     ) -> Conclusion {
         let whole = combination.response(

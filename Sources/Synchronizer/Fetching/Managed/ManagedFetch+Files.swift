@@ -77,7 +77,7 @@ extension ManagedFetch {
     }
 
     /// The rest of a kept beginning has arrived, in the same file.
-    func complete(_ exchange: Exchange, _ entry: CacheEntry, with combination: Combination) -> Conclusion {
+    func complete(_ exchange: Exchange, entry: CacheEntry, with combination: Combination) -> Conclusion {
         let step = exchange.step
         guard let partial = exchange.file, partial.count == combination.before.count + exchange.received.count else {
             return .failure(.transport(URLError(.cannotWriteToFile), step.context))
@@ -89,7 +89,7 @@ extension ManagedFetch {
         do {
             let file = try partial.finish()
             return combined(
-                exchange, entry, with: combination, body: Data(), file: file, saved: combination.before.count)
+                exchange, entry: entry, with: combination, body: Data(), file: file, saved: combination.before.count)
         } catch {
             return .failure(.file(error, step.context))
         }

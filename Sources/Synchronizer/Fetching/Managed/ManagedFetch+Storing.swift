@@ -177,7 +177,7 @@ extension ManagedFetch {
         decided: @escaping @Sendable (StorageDecision) -> Void
     ) {
         guard isOpen, let transfer = exchange.transfer else { return decided(.nothing) }
-        transfer.willCache(head, body, cacheTime: options.cacheTime, decided: decided)
+        transfer.willCache(head, body: body, cacheTime: options.cacheTime, decided: decided)
     }
 
     /// Combines a received part with a stored one if they fit together (RFC 9111 §3.4).

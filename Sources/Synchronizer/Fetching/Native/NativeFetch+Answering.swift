@@ -24,7 +24,7 @@ extension NativeFetch {
         let context = SynchronizerError.Context(url: task.current.url ?? request.url, trace: trace)
         switch (error as? URLError)?.code {
         case .resourceUnavailable?, .cannotLoadFromNetwork?: return .notCached(context)
-        default: return .init(error, context)
+        default: return .init(error, context: context)
         }
     }
 

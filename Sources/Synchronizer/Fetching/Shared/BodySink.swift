@@ -129,6 +129,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     }
 
     private func attempt(_ body: () throws -> Void) {
+        dispatchPrecondition(condition: .onQueue(queue))
         guard failure == nil else { return }
         do {
             try body()

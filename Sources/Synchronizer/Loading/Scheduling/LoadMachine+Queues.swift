@@ -59,7 +59,7 @@ extension LoadMachine {
         case .waiting, .storedWaiting: break
         }
         if parse.isQuick {
-            start(id, parse)
+            start(id, parse: parse)
         } else {
             let rank = rank(parse.priorities.highest, sequence: parse.sequence)
             waitingParses.set(id, rank: rank, in: &parsePlaces)
@@ -67,7 +67,7 @@ extension LoadMachine {
     }
 
     /// Parses the stored response, or else the answer: a parse never has two slots.
-    private mutating func start(_ id: ParseID, _ parse: Parse) {
+    private mutating func start(_ id: ParseID, parse: Parse) {
         if parse.stage == .storedWaiting {
             parses.update(id) { $0.stage = .parsingStored }
             if !parse.isQuick { auxiliary.beginStored(id) }
@@ -97,7 +97,7 @@ extension LoadMachine {
     /// Previews use slots that no parse needs, and give them up when one waits.
     private mutating func startParses() {
         while hasParseSlot, let id = waitingParses.popFirst(in: &parsePlaces) {
-            if let parse = parses[id] { start(id, parse) }
+            if let parse = parses[id] { start(id, parse: parse) }
         }
         auxiliary.makeWay(for: waitingParses.count).forEach { actions.append(.stopPreview($0)) }
         while hasParseSlot, let id = bestWaitingPreview {

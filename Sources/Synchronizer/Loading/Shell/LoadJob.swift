@@ -35,10 +35,10 @@ final class LoadJob: Sendable {
         let full = small.flatMap { $0.url == identity.request.url ? nil : identity.request.avoidingConstrainedNetworks }
         request = full ?? identity.request
         lowDataRequest = full == nil ? nil : small
-        self.identity = identity.sharing
+        self.identity = identity.coalescingKey
         cacheKey = identity.cacheKey
         self.priority = priority
-        self.options = options.with(body: identity.sharing?.body)
+        self.options = options.with(body: identity.coalescingKey?.body)
         self.keepsObject = keepsObject
         isPrepared = false
     }
@@ -74,9 +74,9 @@ final class LoadJob: Sendable {
     func changed(to other: ResourceIdentity, priority: LoadPriority, cookies: String?) -> LoadJob {
         var options = options
         options.sessionCookies = cookies
-        options.body = other.sharing?.body
+        options.body = other.coalescingKey?.body
         return LoadJob(
-            self, request: other.request, identity: other.sharing, priority: priority, options: options,
+            self, request: other.request, identity: other.coalescingKey, priority: priority, options: options,
             isPrepared: true)
     }
 
@@ -199,7 +199,7 @@ struct ObjectKey: Hashable, Sendable {
 extension Resource {
     /// The key of its object in memory; nil if its request is never coalesced.
     func objectKey(_ identity: ResourceIdentity) -> ObjectKey? {
-        identity.sharing.map { ObjectKey(identity: $0, type: ObjectIdentifier(Self.self), variant: variant) }
+        identity.coalescingKey.map { ObjectKey(identity: $0, type: ObjectIdentifier(Self.self), variant: variant) }
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronizer
 
 extension URLError.Code {
     /// The codes of `TLSFailure`, and the one for http where https is required, as after a redirect. A load that fails with

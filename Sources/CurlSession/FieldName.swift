@@ -1,0 +1,47 @@
+/// The names of the fields that a session reads and writes, as they are sent.
+enum FieldName {
+    static let acceptEncoding = "Accept-Encoding"
+    static let authorization = "Authorization"
+    static let contentEncoding = "Content-Encoding"
+    static let contentLanguage = "Content-Language"
+    static let contentLength = "Content-Length"
+    static let contentLocation = "Content-Location"
+    static let contentType = "Content-Type"
+    static let cookie = "Cookie"
+    static let host = "Host"
+    static let location = "Location"
+    static let proxyAuthenticate = "Proxy-Authenticate"
+    static let proxyAuthorization = "Proxy-Authorization"
+    static let range = "Range"
+    static let setCookie = "Set-Cookie"
+    static let transferEncoding = "Transfer-Encoding"
+    static let userAgent = "User-Agent"
+    static let wwwAuthenticate = "WWW-Authenticate"
+}
+
+extension CurlResponseHead.Field {
+    /// Whether this is the field of that name, in any case.
+    func isNamed(_ name: String) -> Bool { self.name.isFieldName(name) }
+}
+
+extension String {
+    /// Whether this is the name of that field, in any case.
+    @inline(never)
+    func isFieldName(_ name: String) -> Bool {
+        // Most names differ in length; the rest is compared in place. An iterator over both showed in profiles.
+        guard utf8.count == name.utf8.count else { return false }
+        return withUTF8Bytes { one in name.withUTF8Bytes { other in Self.isSame(one, other) } }
+    }
+
+    private static func isSame(_ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>) -> Bool {
+        for index in one.indices where one[index] != other[index] {
+            guard one[index] ^ other[index] == 0x20, (97...122).contains(one[index] | 0x20) else { return false }
+        }
+        return true
+    }
+
+    private func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        var string = self
+        return string.withUTF8(body)
+    }
+}

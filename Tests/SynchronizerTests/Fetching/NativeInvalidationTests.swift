@@ -1,0 +1,84 @@
+import Foundation
+import TestTraits
+import Testing
+
+@testable import Synchronizer
+
+@Suite("Entries that are invalidated in native mode", .bounded)
+struct NativeInvalidationTests {
+    @Test("an invalidated entry is not used before the cache has removed it")
+    func invalidated() {
+        let harness = NativeHarness(FakeReply(200, NativeFetchTests.lifetime, "old"))
+        harness.load()
+        harness.session.cache.removeLate(true)
+        harness.fetcher.removeStoredSoon(for: [harness.request()])
+        harness.finishRemovals()
+        harness.serve { _ in FakeReply(200, NativeFetchTests.lifetime, "new") }
+        #expect(harness.start { $0.cachePolicy = .returnCacheDataDontLoad }.fetched == nil)
+        for _ in 1...2 {
+            let next = harness.load()
+            #expect(next.body == "new")
+            #expect(next.source == .network)
+            harness.finishRemovals()
+        }
+        // The next look-up has it removed, what is new along with it: the cache does not tell one from the other.
+        harness.session.cache.removeLate(false)
+        harness.fetcher.cache.removing.suspend()
+        harness.load()
+        harness.fetcher.cache.removing.resume()
+        harness.finishRemovals()
+        #expect(harness.session.cache.all.isEmpty)
+        #expect(harness.load().source == .network)
+        #expect(harness.load().source == .cache)
+    }
+
+    @Test("an entry that the cache has removed by itself is not awaited")
+    func removedMeanwhile() {
+        let harness = NativeHarness(FakeReply(200, NativeFetchTests.lifetime, "old"))
+        harness.load()
+        harness.session.cache.removeLate(true)
+        harness.fetcher.removeStoredSoon(for: [harness.request()])
+        harness.finishRemovals()
+        harness.session.cache.removeAllCachedResponses()
+        #expect(harness.load().source == .network)
+        #expect(harness.load().source == .cache)
+    }
+
+    @Test("a response that was in flight when its URL was invalidated is not stored", arguments: [false, true])
+    func invalidatedUnderWay(isAll: Bool) {
+        let harness = NativeHarness()
+        harness.session.network.hold()
+        let load = harness.load()
+        if isAll {
+            harness.fetcher.removeAllStored()
+        } else {
+            harness.fetcher.removeStoredSoon(for: [harness.request()])
+        }
+        harness.session.network.release(FakeReply(200, NativeFetchTests.lifetime, "old"))
+        #expect(load.body == "old")
+        #expect(harness.session.cache.all.isEmpty)
+    }
+
+    @Test("an invalidated response that a custom delegate stores is removed at the end")
+    func removedAtTheEnd() {
+        let harness = NativeHarness()
+        harness.session.bypassesDelegate.withLock { $0 = true }
+        harness.session.network.hold()
+        let load = harness.load()
+        harness.fetcher.removeStoredSoon(for: [harness.request()])
+        harness.session.network.release(FakeReply(200, NativeFetchTests.lifetime, "old"))
+        #expect(load.body == "old")
+        #expect(harness.start { $0.cachePolicy = .returnCacheDataDontLoad }.fetched == nil)
+        harness.finishRemovals()
+        #expect(harness.session.cache.all.isEmpty)
+    }
+
+    @Test("a response to an unsafe method invalidates the entry")
+    func unsafe() {
+        let harness = NativeHarness(FakeReply(200, NativeFetchTests.lifetime, "old"))
+        harness.load()
+        harness.session.cache.removeLate(true)
+        harness.load { $0.httpMethod = "POST" }
+        #expect(harness.load().source == .network)
+    }
+}
