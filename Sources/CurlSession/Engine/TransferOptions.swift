@@ -72,7 +72,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         set(CURLOPT_UPLOAD_BUFFERSIZE, to: 64 << 10)
         set(CURLOPT_TCP_KEEPALIVE, to: 1)
         set(CURLOPT_MAXAGE_CONN, to: ConnectionPool.maximumAge)
-        // Otherwise, a transfer that is cancelled while libcurl looks a name up makes the thread wait for that.
+        // Otherwise, if a transfer is cancelled while libcurl looks up a name, the thread waits for the lookup.
         set(CURLOPT_QUICK_EXIT, to: 1)
         tls.apply(to: easy)
         // The environment has been read already.

@@ -20,7 +20,7 @@ public struct RecordedRequest: Hashable, Sendable {
     /// The URL that a ``StubServer`` was asked for.
     var stubbedURL: URL?
 
-    /// The URL; nil if the request does not say which.
+    /// The URL; nil if the request has no valid `Host`.
     public var url: URL? { stubbedURL ?? fields[FieldName.host].flatMap { URL(string: "http://\($0)\(target)") } }
 
     /// The value of all lines of that field, joined by `, `; nil if there is none.

@@ -10,7 +10,7 @@ extension Data {
         let pages = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
         guard let pages, pages != MAP_FAILED else { return Data(count: count) }
         prepare(pages, count: count)
-        // The count that a deallocator is told is smaller where the bytes were cut off.
+        // If the bytes were cut off, the deallocator receives a smaller count.
         return Data(bytesNoCopy: pages, count: count, deallocator: .custom { pages, _ in munmap(pages, count) })
     }
 
