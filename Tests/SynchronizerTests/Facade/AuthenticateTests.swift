@@ -65,6 +65,13 @@ struct AuthenticateTests {
         }
     }
 
+    /// Waits until these loads of the server have been refused, and wait for the hook.
+    private func waitForRefusals(_ count: Int, by synchronizer: Synchronizer) async throws {
+        try await waitUntil("\(count) loads wait for the hook") {
+            synchronizer.loader.state.withLock { $0.authentications.waiting.values.map(\.count) } == [count]
+        }
+    }
+
     @Test("sends a refused request again with the new token, however the load is started", arguments: LoadWay.allCases)
     func refreshed(way: LoadWay) async throws {
         let synchronizer = synchronizer(account)
@@ -92,10 +99,7 @@ struct AuthenticateTests {
         let slow = Task { [lateRequest] in try await synchronizer.load(DataResource(request: lateRequest)) }
         try await late.waitForArrivals(1)
         let loads = (0..<8).map { number in Task { try await synchronizer.load(resource(number)) } }
-        try await waitUntil("all have been refused") {
-            synchronizer.loader.state.withLock { $0.machine.subscribers.count } == 1
-                && bench.server.counts.requests == 9
-        }
+        try await waitForRefusals(8, by: synchronizer)
         account.admit()
         for (number, load) in loads.enumerated() { #expect(try await load.value == Data("/x?\(number)".utf8)) }
         #expect(account.calls.count == 1)
@@ -143,9 +147,7 @@ struct AuthenticateTests {
             }
         }
         let loads = (0..<3).map { number in Task { try await synchronizer.load(resource(number)) } }
-        try await waitUntil("all have been refused") {
-            synchronizer.loader.state.withLock { $0.machine.subscribers.isEmpty } && bench.server.counts.requests == 3
-        }
+        try await waitForRefusals(3, by: synchronizer)
         go.append(true)
         for (number, load) in loads.enumerated() {
             let error = await #expect(throws: (any Error).self) { try await load.value }
@@ -239,9 +241,7 @@ struct AuthenticateTests {
             }
         }
         let loads = (0..<3).map { number in Task { try await synchronizer.load(resource(number)) } }
-        try await waitUntil("all have been refused") {
-            synchronizer.loader.state.withLock { $0.machine.subscribers.isEmpty } && bench.server.counts.requests == 3
-        }
+        try await waitForRefusals(3, by: synchronizer)
         go.append(true)
         for load in loads { #expect(try await load.value == Data("in".utf8)) }
         #expect(calls.count == 1)

@@ -41,7 +41,7 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
     /// The number of calls that have ended.
     private(set) var count = 0
     /// The loads that wait, by origin; the first one's request was passed to the call that runs.
-    private var waiting: [String: [Refusal]] = [:]
+    private(set) var waiting: [String: [Refusal]] = [:]
     private var replacements = LRUList<String, [Replacement]>()
 
     /// A load was refused.
