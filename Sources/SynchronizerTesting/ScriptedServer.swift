@@ -89,7 +89,7 @@ public final class ScriptedServer: Sendable {
 
     // MARK: Speed
 
-    /// Limits what all connections together receive, in bytes a second; nil lifts the limit.
+    /// Limits what the server sends over all connections together, in bytes a second; nil lifts the limit.
     public func limitBandwidth(to bytesPerSecond: Int?) {
         engine.loop.post { [engine] in engine.set(bytesPerSecond: bytesPerSecond) }
     }
