@@ -41,7 +41,7 @@ extension HTTPCache {
     /// What a 304 means for the stored responses (RFC 9111 §4.3.4).
     public enum Freshening: Hashable, Sendable {
         /// The stored response is the answer. Replace the candidates at these positions with these responses; their bodies
-        /// stay. The answer is among them, unless the 304 does not identify it.
+        /// stay. If the answer is not among them, the 304 confirms it without identifying it: answer with it unchanged.
         case update([Int: StoredResponse])
         /// The 304 is about another representation: send the request again without conditions.
         case mismatch

@@ -12,13 +12,13 @@
 /// response answers requests for its parts.
 public struct HTTPCache: Hashable, Sendable {
     /// Seconds after its lifetime for which a response may be used while it is validated in the background, unless the
-    /// response says so itself (RFC 5861 §3).
+    /// response gives a number of its own (RFC 5861 §3).
     public var staleWhileRevalidate: TimeInterval = 0
     /// Seconds after its lifetime for which a response may be used when the server answers 500, 502, 503 or 504, unless the
-    /// response or the request says so itself (RFC 5861 §4).
+    /// response or the request gives a number of its own (RFC 5861 §4).
     public var staleIfError: TimeInterval = 0
     /// Seconds after its lifetime for which a response may be used when the server cannot be reached, unless the response
-    /// or the request says so itself (RFC 9111 §4.2.4).
+    /// or the request gives a number of its own (`stale-if-error`), or the response forbids it (RFC 9111 §4.2.4).
     public var staleIfUnreachable: TimeInterval = .infinity
 
     /// Creates the rules, which use a stale response only if the server cannot be reached.

@@ -10,8 +10,8 @@ import Synchronizer
 /// imageView.image = try animation.frame(at: index)
 /// ```
 ///
-/// Any thread may use it. Frames in order are the cheapest. Going back decodes all frames since the last one that does not
-/// depend on others.
+/// Any thread may use it. Frames in order are the cheapest. Going back decodes all frames again from the nearest earlier
+/// one that does not depend on others.
 public final class AnimatedImage: Sendable {
     private struct State {
         /// Nil while a thread uses it.

@@ -60,7 +60,7 @@ public struct AnimatedImageResource: Resource {
     /// Loads with equal identities are coalesced.
     public var identity: ResourceIdentity { still.identity }
 
-    /// Names ``sizing``.
+    /// Identifies ``sizing``: different sizes are different objects.
     public var variant: ResourceVariant { still.variant }
 
     /// The request that this resource was created with.

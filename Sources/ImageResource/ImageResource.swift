@@ -15,7 +15,7 @@ public struct ImageResource: Resource {
     private let imageRequest: URLRequest
     /// Loads with equal identities are coalesced.
     public let identity: ResourceIdentity
-    /// Names ``sizing`` and ``processing``.
+    /// Identifies ``sizing`` and ``processing``: images that differ in them are different objects.
     public let variant: ResourceVariant
     /// The size at which the image is decoded.
     public let sizing: ImageSizing

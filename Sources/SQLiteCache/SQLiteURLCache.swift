@@ -30,8 +30,8 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
     /// - Parameters:
     ///   - memoryCapacity: the bytes of bodies and fields to keep in memory; 0 for none.
     ///   - diskCapacity: the bytes that all files may take on the disk. Below about 200 KB little is left for responses.
-    ///     With 0 the cache is in memory only: the directory is not used, except that what you remove from the cache is
-    ///     removed there, too.
+    ///     With 0 the cache is in memory only, and the directory is used only for removals: what you remove from the
+    ///     cache is removed there, too.
     ///   - directory: the directory of the files, which only its owner can read. nil for a directory of this user and
     ///     program: `$XDG_CACHE_HOME` or `~/.cache` on Linux, Caches on Apple's systems, then the program's name and
     ///     `SQLiteURLCache`. A directory that another user owns or can write is refused.

@@ -33,17 +33,17 @@ extension Synchronizer {
         /// Which servers the client trusts over TLS, and the client's own certificate.
         public var tls = TLSConfiguration()
 
-        /// Changes the request of each load before its keys are made: adds a token, a signature, or a common header. Nil changes
-        /// none.
+        /// Changes the request of each load before it is coalesced or looked up: adds a token, a signature, or a common header.
+        /// Nil changes none.
         ///
         /// Called once for each load, on no actor; also for a load that memory can answer, for prefetches and for `file:` URLs,
         /// but not for redirects and retries. The load sends the request that you return. An error that you throw is the load's
         /// error, unchanged. Cancelling the load cancels the task of the call, and does not wait for it. If
         /// ``Synchronizer/removeAll()`` is called meanwhile, the request is prepared once more, for the next user.
         ///
-        /// Keys depend on its result, so no load is answered before it returns, and ``Synchronizer/cachedObject(for:)`` is nil. If
-        /// recycled cells must not flicker, put the header into the requests of your resources instead. Loads that the hook starts
-        /// itself run no hooks.
+        /// Coalescing and lookups need its result, so no load is answered before it returns, not even from memory, and
+        /// ``Synchronizer/cachedObject(for:)`` is always nil. If recycled cells must not flicker, put the header into the
+        /// requests of your resources instead. Loads that the hook starts itself run no hooks.
         public var prepare: (@Sendable (_ request: URLRequest) async throws -> URLRequest)?
 
         /// Returns the request to send in place of one that was answered with 401, or by a proxy with 407. If it returns nil, the
@@ -65,11 +65,11 @@ extension Synchronizer {
         public var usesLowDataURLs = false
 
         /// Seconds after its lifetime for which a response may be used while it is revalidated in the background, unless the
-        /// response says so itself (RFC 5861 §3). Managed mode only.
+        /// response gives a number of its own (RFC 5861 §3). Managed mode only.
         public var staleWhileRevalidate: TimeInterval = 0
 
         /// Seconds after its lifetime for which a response may be used when the server answers 500, 502, 503 or 504, unless the
-        /// response says so itself (RFC 5861 §4). Managed mode only.
+        /// response gives a number of its own (RFC 5861 §4). Managed mode only.
         public var staleIfError: TimeInterval = 0
 
         /// Seconds after its lifetime for which a response may be used when the server cannot be reached, unless the response

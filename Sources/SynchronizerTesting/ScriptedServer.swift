@@ -65,7 +65,7 @@ public final class ScriptedServer: Sendable {
 
     // MARK: Replies
 
-    /// The reply at a target, or at a path with any query; nil if none is set.
+    /// The reply for a target such as `/feed?page=2`, or for a path whatever its query; nil if none is set.
     public subscript(target: String) -> Reply? {
         get { script.withLock { $0.replies[target] } }
         set { script.withLock { $0.replies[target] = newValue } }
@@ -89,7 +89,7 @@ public final class ScriptedServer: Sendable {
 
     // MARK: Speed
 
-    /// Limits what all connections together receive, in bytes a second; nil lifts the limit.
+    /// Limits what the server sends over all connections together, in bytes a second; nil lifts the limit.
     public func limitBandwidth(to bytesPerSecond: Int?) {
         engine.loop.post { [engine] in engine.set(bytesPerSecond: bytesPerSecond) }
     }

@@ -52,7 +52,8 @@ for item in feed.items {
     try await Task.sleep(nanoseconds: 10_000_000)
 }
 /*:
- The list has stopped. The visible images are loaded to the end: a new load joins the one in flight.
+ The list has stopped. To wait for the visible images, this page loads them once more: each new load joins the one that is
+ in flight.
  */
 for item in feed.items.suffix(10) {
     _ = try await synchronizer.load(ImageResource(url: item.url, maxPixelSize: 200))

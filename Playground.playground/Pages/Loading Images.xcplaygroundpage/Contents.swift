@@ -39,7 +39,8 @@ print("The same image comes from \(again.source).")
 print("It is", synchronizer.cachedObject(for: ImageResource(url: imageURL)) == nil ? "not in memory." : "in memory.")
 /*:
  The next launch has nothing in memory. A thumbnail whose decode took long is on the disk as pixels: the file is neither
- read nor decoded. Both launches of this page use one folder, which it removes at the end. The last one turns that off.
+ read nor decoded. This page plays three launches with one folder, which it removes at the end. The third one does without
+ stored thumbnails, and decodes the file again.
  */
 let folder = FileManager.default.temporaryDirectory.appendingPathComponent("playground-\(UUID().uuidString)")
 let disk = SQLiteURLCache(memoryCapacity: 0, diskCapacity: 20 << 20, directory: folder)

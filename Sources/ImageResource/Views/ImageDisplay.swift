@@ -94,7 +94,7 @@ extension ImageDisplay {
     }
 }
 
-/// The loads of one ``ImageDisplay``. They are cancelled when it is released together with its view.
+/// The loads of one ``ImageDisplay``. The view owns this object. When the view releases it, the loads are cancelled.
 @MainActor
 public final class ImageLoads {
     private var binding: ResourceBinding<ImageResource>?

@@ -51,7 +51,7 @@ public final class ResourceBinding<R: Resource> {
     private let current = CurrentLoad()
     /// What was requested last.
     private var latest: (resource: R, showsPreviews: Bool)?
-    /// The phase that was shown last; `empty` also after a cancelled load.
+    /// The phase that was shown last. If a load was cancelled before anything was shown, it is `empty`.
     public private(set) var phase = Phase.empty
 
     /// - Parameters:

@@ -11,9 +11,9 @@ public import Foundation
 /// ```
 ///
 /// An object is stored if its parse took long and it is small: ``Synchronizer/Configuration/derivedObjects`` says what that
-/// means. It belongs to the bytes that it was made from. A load whose response is fresh then reads the object instead of
-/// the body. It stays when the server confirms the response (304), and the load uses it. It is removed with the response or
-/// its body. It is evicted like a response.
+/// means. A later load whose response is fresh reads the object instead of the body. The object belongs to the bytes that
+/// it was made from: it stays, and is used, when the server confirms the response (304), and it is removed with the
+/// response or its body. It is evicted like a response.
 ///
 /// Objects are stored in managed mode by caches of this package, such as `SQLiteURLCache`, and on the disk only. A variant
 /// that names an object (``ResourceVariant/init(_:identity:)``) means nothing to the next launch, so nothing is stored for it.

@@ -60,7 +60,7 @@ public struct FileResource: Resource {
     /// Loads with equal method, URL and headers share a transfer, also if they go to several destinations.
     public var identity: ResourceIdentity { content.value }
 
-    /// Writes a body that is in memory to the destination, and returns that.
+    /// Writes a body that is in memory to the destination, and returns the destination.
     public var parse: @Sendable (Data) throws -> URL {
         let delivery = FileDelivery(to: destination)
         return { [destination] data in

@@ -41,7 +41,7 @@ public protocol Resource<ParsedObject>: Sendable {
     var maximumSize: Int? { get }
 
     /// Seconds for which a response without a lifetime of its own may be used; nil for the `cacheTime` of the
-    /// ``SessionDelegate``. It is stored with the response.
+    /// ``SessionDelegate``. The lifetime is stored with the response.
     var cacheTime: TimeInterval? { get }
 
     /// The URL of a smaller version for networks on which data should be saved; nil if there is none. Loads request it instead

@@ -84,8 +84,8 @@ public final class ManualClock: TimeSource {
         _ = try await state.wait(for: "a timer of \(delays) s") { $0.timer(after: delays) != nil }
     }
 
-    /// Waits for such a timer, moves the clock to the date at which it is due, and runs this timer only: its action may
-    /// set the next timer at once, on another thread.
+    /// Waits for a timer whose delay is in this range, in seconds, moves the clock to the date at which it is due, and
+    /// runs this timer only: its action may set the next timer at once, on another thread.
     ///
     /// - Throws: `CancellationError`, if the task is cancelled before.
     public func runTimer(after delays: ClosedRange<TimeInterval>) async throws {
