@@ -77,7 +77,7 @@ struct DerivedResourceTests {
         }
         var loaded: [Loaded<String>] = []
         for resource in resources { loaded.append(try await synchronizer.loaded(resource)) }
-        synchronizer.loader.storing.sync {}
+        synchronizer.loader.storing.wait()
         cache.close()
         return loaded
     }

@@ -37,7 +37,7 @@ final class Loader: Sendable {
     let derivedObjects: DerivedObjects?
     let state: Locked<State>
     let lookups = DispatchQueue(label: "Synchronizer.lookups", qos: .userInitiated, attributes: .concurrent)
-    let storing = DispatchQueue(label: "Synchronizer.storing", qos: .utility)
+    let storing = StoringQueue()
     let parses = DispatchQueue(label: "Synchronizer.parses", qos: .parsing, attributes: .concurrent)
 
     init(
