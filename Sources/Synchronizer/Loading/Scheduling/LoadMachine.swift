@@ -129,7 +129,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
     mutating func forget(_ id: ParseID) {
         waitingParses.remove(id, in: &parsePlaces)
         auxiliary.stopWaiting(forPreview: id)
-        _ = parses.remove(id)
+        parses.remove(id)
         parseIDs.giveBack(id)
     }
 
@@ -139,7 +139,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
         noteCancellation(of: download)
         if download.isVisible { visibleCount -= 1 }
         closeToOthers(id)
-        _ = downloads.remove(id)
+        downloads.remove(id)
         downloadIDs.giveBack(id)
         if downloads.isEmpty, coalesced.capacity > SlotIDs.kept { releaseMemory() }
         actions.append(.release(id))

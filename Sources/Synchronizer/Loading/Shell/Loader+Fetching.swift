@@ -81,10 +81,12 @@ extension Loader {
             guard let stream = job.makeStream() else { continue }
             tap.attach(stream.feed)
             let replaced = state.withLock { state in
-                defer { if state.parses[parse] != nil { state.parses[parse]?.stream = stream } }
-                return state.parses[parse]?.stream
+                state.parses.update(parse) { record in
+                    defer { record.stream = stream }
+                    return record.stream
+                }
             }
-            replaced?.stop()
+            replaced??.stop()
         }
     }
 
@@ -93,13 +95,14 @@ extension Loader {
         guard job.hasPreviews, let parse = state.parses[id], parse.previews == nil,
             let progress = state.downloads[parse.download]?.progress, progress.received == 0, progress.expected == nil
         else { return }
-        state.parses[id]?.previews = PreviewRun(
+        let run = PreviewRun(
             interval: previewInterval, time: time, job: job,
             isDue: { [weak self] in self?.update { $0.machine.previewIsDue(id) } },
             report: { [weak self] object, head in
                 let receivers = self?.state.withLock { $0.receivers(of: id) }
                 receivers?.forEach { $0.report(.previewed(object, head)) }
             })
+        state.parses.update(id) { $0.previews = run }
     }
 
     func preview(_ id: Machine.ParseID, with run: PreviewRun) {
