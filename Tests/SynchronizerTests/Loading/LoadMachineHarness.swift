@@ -11,7 +11,7 @@ struct LoadMachineHarness {
         var turn: Int64
         /// Whether it takes no more subscribers.
         var isClosed = false
-        var graceTokens: [Int] = []
+        var graceTokens: [UInt32] = []
         /// What its subscribers ask for, in no order: the highest counts.
         var priorities: [LoadPriority] = []
 
@@ -78,7 +78,7 @@ struct LoadMachineHarness {
         case needsNetwork(SlotID), fetchEnded(SlotID, succeeded: Bool), fail(SlotID), rest(SlotID), wake(SlotID)
         case closeToOthers(SlotID)
         case expectStored(SlotID), storedIsRead(SlotID), storedEnded(SlotID), previewIsDue(SlotID), previewEnded(SlotID)
-        case parseEnded(SlotID), graceEnded(SlotID, token: Int), pauseEnded(token: Int)
+        case parseEnded(SlotID), graceEnded(SlotID, token: UInt32), pauseEnded(token: Int)
     }
 
     @discardableResult
@@ -205,7 +205,7 @@ struct LoadMachineHarness {
         parse.stored == .waiting || parse.stored == .none && !parse.isRunning && isArrived(parse)
     }
 
-    mutating func graceEnded(_ id: SlotID, token: Int) {
+    mutating func graceEnded(_ id: SlotID, token: UInt32) {
         machine.gracePeriodEnded(id, token: token)
         step(.graceEnded(id, token: token))
     }

@@ -71,8 +71,7 @@ struct NetworkQueue: Sendable {
     /// Frees the memory of the queues, when no download waits.
     mutating func releaseMemory() {
         waitingPlaces = SlotPlaces()
-        guard ready.isEmpty else { return }
-        (ready, readyPlaces) = (SlotHeap(), SlotPlaces())
+        if ready.isEmpty { readyPlaces = SlotPlaces() }
     }
 
     mutating func wait(_ download: SlotID, host: SlotID, rank: LoadRank) {

@@ -93,8 +93,9 @@ extension Loader {
     /// Starts to make previews, unless the body has begun to arrive.
     func startPreviews(of id: Machine.ParseID, job: LoadJob, in state: inout State) {
         guard job.hasPreviews, let parse = state.parses[id], parse.previews == nil,
-            let progress = state.downloads[parse.download]?.progress, progress.received == 0, progress.expected == nil
+            let download = state.downloads[parse.download], download.result == nil
         else { return }
+        if let progress = download.handle?.progress, progress.received > 0 || progress.expected != nil { return }
         let run = PreviewRun(
             interval: previewInterval, time: time, job: job,
             isDue: { [weak self] in self?.update { $0.machine.previewIsDue(id) } },
@@ -125,9 +126,8 @@ extension Loader {
         _ change: (inout LoadProgress) -> Void
     ) {
         let watchers = state.withLock { state -> (LoadProgress, [PreviewRun], [LoadReceiver])? in
-            guard state.isCurrent(handle, of: id), var progress = state.downloads[id]?.progress else { return nil }
-            change(&progress)
-            state.downloads.update(id) { $0.progress = progress }
+            guard state.isCurrent(handle, of: id) else { return nil }
+            let progress = handle.note(change)
             guard let watchers = state.downloads[id]?.watchers, !watchers.isEmpty else { return nil }
             let staying = watchers.filter { state.receivers.contains($0) }
             if staying.count < watchers.count { state.downloads.update(id) { $0.watchers = staying } }
