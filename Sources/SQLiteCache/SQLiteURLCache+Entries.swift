@@ -122,8 +122,7 @@ extension ResponseCache {
 
     fileprivate var memoryOnlyEntries: [SQLiteURLCache.Entry] {
         state.withLock { $0.memory.memoryOnlyRows }.compactMap { row in
-            if DerivedEntry.source(of: row.url) != nil { return nil }
-            return row.record.decoded.map {
+            row.record.decoded.map {
                 SQLiteURLCache.Entry($0.response, size: row.bodySize, stored: row.stored, used: nil)
             }
         }

@@ -109,6 +109,35 @@ struct DerivedObjectTests {
         #expect(try directory.objects().isEmpty)
     }
 
+    @Test("those that the disk does not take stay out of memory, and are stored again when it works")
+    func failingDisk() throws {
+        let clock = ManualClock()
+        let cache = directory.urlCache(memory: 1 << 20, time: clock)
+        let source = try source(in: cache)
+        cache.flush()
+        let other = try Database(path: directory.generation.database, busyTimeout: .none)
+        try other.execute(Schema.beginWriting)  // the writer waits
+        let object = Sample.body(40_000, seed: 3)
+        let before = cache.cache.state.withLock { $0.memory.cost }
+        for fail in [cache.cache.abandonStores, { _ = cache.cache.diskFailed() }, {}] {
+            cache.keepDerivedObject(object, as: "image", of: source)
+            fail()
+            #expect(cache.derivedObject("image", of: source) == nil)
+            #expect(cache.cache.state.withLock { $0.memory.cost } == before)
+        }
+        #expect(cache.entries(for: url).map(\.bodySize) == [30_000])
+        try other.execute(Schema.rollback)
+        clock.advance(by: 3)
+        let new = try self.source(in: cache)
+        cache.keepDerivedObject(object, as: "image", of: new)
+        cache.flush()
+        #expect(cache.derivedObject("image", of: new) == object)
+        #expect(try directory.objects().map(\.bodySize) == [40_000])
+        cache.diskCapacity = 0  // now the responses in memory are all that is left
+        #expect(cache.derivedObject("image", of: new) == nil)
+        #expect(cache.entries(for: url).map(\.bodySize) == [30_000])
+    }
+
     @Test("a corrupt one is dropped alone", arguments: [2_000, 60_000])
     func corrupt(size: Int) throws {
         let cache = directory.urlCache(memory: 0)

@@ -71,13 +71,13 @@ struct MemoryLayer {
         replaceRows(of: page, urlKey: row.urlKey, with: page.rows)
     }
 
-    /// Keeps responses that the disk did not take.
+    /// Keeps responses that the disk did not take. Derived objects go: they can be made again, and would evict responses.
     mutating func keepOffDisk(_ rows: [StoredRow]) {
         for row in rows {
             guard var page = pages[row.urlKey], let index = page.rows.firstIndex(where: { $0.id == row.id }) else {
                 continue
             }
-            page.rows[index].isMemoryOnly = true
+            if row.isDerived { page.rows.remove(at: index) } else { page.rows[index].isMemoryOnly = true }
             replaceRows(of: page, urlKey: row.urlKey, with: page.rows)
         }
     }
@@ -86,7 +86,7 @@ struct MemoryLayer {
     mutating func keepAllOffDisk() {
         for key in pages.allKeys {
             guard var page = pages[key] else { continue }
-            page.rows.removeAll { $0.body == nil }
+            page.rows.removeAll { $0.body == nil || $0.isDerived }
             for index in page.rows.indices { page.rows[index].isMemoryOnly = true }
             replacePage(key, url: page.url, rows: page.rows, isComplete: true)
         }

@@ -135,6 +135,7 @@ final class ResponseCache: Sendable {
             state.disk.recover(at: now)
             let change = change.keptOffDisk(
                 unless: state.diskCapacity > 0 && !state.disk.hasFailed, diskCapacity: state.diskCapacity)
+            if change.isMemoryOnlyObject { return (false, false) }
             state.changes.count(change.urlKey)
             state.memory.apply(change)
             guard state.diskCapacity > 0 || change.isRemoval else { return (false, false) }
@@ -242,6 +243,11 @@ extension Change {
         guard case .store(var row) = self else { return self }
         if !usesDisk || row.bodySize > DiskBudget(capacity: diskCapacity).largestBody { row.isMemoryOnly = true }
         return .store(row)
+    }
+
+    /// Whether it stores a derived object that the disk does not take.
+    fileprivate var isMemoryOnlyObject: Bool {
+        if case .store(let row) = self { row.isMemoryOnly && row.isDerived } else { false }
     }
 
     /// What the database has to do. A response that is kept off the disk still replaces one that is on it.

@@ -22,6 +22,9 @@ struct StoredRow: Sendable {
     /// Whether the storage policy keeps the response off the disk.
     var isMemoryOnly = false
 
+    /// Whether it is an object made from the body of another entry.
+    var isDerived: Bool { DerivedEntry.source(of: url) != nil }
+
     /// A row that may be in the database, of which only this much is known.
     static func placeholder(id: Int64, url: String, urlKey: UInt64, variant: UInt64) -> StoredRow {
         StoredRow(

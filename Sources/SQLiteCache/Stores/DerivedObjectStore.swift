@@ -26,7 +26,8 @@ package protocol DerivedObjectStore: ResponseStore {
     /// - Parameter name: names what the object is, and how it is encoded.
     func derivedObject(_ name: String, of source: DerivedSource) -> Data?
 
-    /// Keeps an object until the entry of its source is removed, or the object itself is evicted.
+    /// Keeps an object until the entry of its source is removed, or the object itself is evicted. An object that the disk
+    /// does not take is dropped.
     func keepDerivedObject(_ data: Data, as name: String, of source: DerivedSource)
 }
 
@@ -57,7 +58,6 @@ extension ResponseCache {
     }
 
     func keepDerivedObject(_ data: Data, as name: String, of source: DerivedSource) {
-        guard state.withLock({ $0.diskCapacity > 0 && !$0.disk.hasFailed }) else { return }
         store(DerivedEntry.record(name, from: source.entry, digest: source.digest, at: time.now), body: data)
     }
 }

@@ -33,7 +33,7 @@ public protocol DerivedResource: Resource {
 
 /// The coding of a resource's objects, with its types erased.
 struct DerivedCoding: Sendable {
-    /// Names type, version and variant.
+    /// Names type, version and variant. Each is preceded by its length, so that no two triples have one name.
     let name: String
     let encode: @Sendable (any Sendable) throws -> Data?
     /// Returns the object, and its size in memory in bytes.
@@ -45,7 +45,7 @@ struct DerivedCoding: Sendable {
         let type = String(reflecting: R.self)
         // An address stands in the place of the scope of a private or local type.
         if type.contains("(unknown context at ") { return nil }
-        name = "\(type) \(R.encodingVersion) \(variant)"
+        name = [type, R.encodingVersion, variant].map { "\($0.utf8.count) \($0)" }.joined()
         encode = { try ($0 as? R.ParsedObject).flatMap(resource.encode) }
         decode = { data, bodySize in
             let object = try resource.decode(data)

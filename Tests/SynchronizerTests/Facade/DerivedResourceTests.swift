@@ -45,6 +45,18 @@ struct Counted: DerivedResource {  // not private: the name of a private type do
     }
 }
 
+/// A resource whose version changes, as from one release of a program to the next.
+struct Versioned: DerivedResource {
+    @TaskLocal static var version = "1"
+    static var encodingVersion: String { version }
+    let variant: ResourceVariant
+
+    func request() -> URLRequest { URLRequest(url: URL(fileURLWithPath: "/")) }
+    var parse: @Sendable (Data) throws -> String { { _ in "" } }
+    func encode(_ object: String) throws -> Data? { nil }
+    func decode(_ data: Data) throws -> String { "" }
+}
+
 /// Each launch is a new synchronizer over the same cache directory.
 @Suite("Objects that are stored next to their responses", .bounded)
 struct DerivedResourceTests {
@@ -77,7 +89,7 @@ struct DerivedResourceTests {
         }
         var loaded: [Loaded<String>] = []
         for resource in resources { loaded.append(try await synchronizer.loaded(resource)) }
-        synchronizer.loader.storing.sync {}
+        synchronizer.loader.storing.wait()
         cache.close()
         return loaded
     }
@@ -213,6 +225,19 @@ struct DerivedResourceTests {
         try await objects.wait(for: 2)
         objects.append(try await synchronizer.load(resources[0]))
         #expect(objects.elements.allSatisfy { $0.hasSuffix("the first is 2") })
+    }
+
+    @Test("no two pairs of version and variant have one name, whatever characters they have")
+    func names() {
+        let parts = ["", " ", "1", "1 ", "1 1", "1 1 1", "11", "2 1", "é"]
+        let names = parts.flatMap { version in
+            parts.map { variant in
+                Versioned.$version.withValue(version) {
+                    DerivedCoding(Versioned(variant: ResourceVariant(variant)))?.name
+                }
+            }
+        }
+        #expect(Set(names.compactMap { $0 }).count == parts.count * parts.count)
     }
 
     @Test("nothing is stored for a private type, whose name differs in each launch")

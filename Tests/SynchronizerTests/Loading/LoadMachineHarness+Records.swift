@@ -9,7 +9,7 @@ extension LoadMachineHarness {
         var sequence: Int64
         /// Whether it takes no more subscribers.
         var isClosed = false
-        var graceTokens: [Int] = []
+        var graceTokens: [UInt32] = []
         /// What its subscribers ask for, in no order: the highest counts.
         var priorities: [LoadPriority] = []
 

@@ -43,7 +43,7 @@ struct LoadMachineHarness {
         case needsNetwork(SlotID), fetchEnded(SlotID, succeeded: Bool), fail(SlotID), rest(SlotID), wake(SlotID)
         case closeToOthers(SlotID)
         case expectStored(SlotID), storedIsRead(SlotID), storedEnded(SlotID), previewIsDue(SlotID), previewEnded(SlotID)
-        case parseEnded(SlotID), graceEnded(SlotID, token: Int), pauseEnded(token: Int)
+        case parseEnded(SlotID), graceEnded(SlotID, token: UInt32), pauseEnded(token: Int)
     }
 
     @discardableResult
@@ -172,7 +172,7 @@ struct LoadMachineHarness {
         parse.stored == .waiting || parse.stored == .none && !parse.isRunning && isArrived(parse)
     }
 
-    mutating func graceEnded(_ id: SlotID, token: Int) {
+    mutating func graceEnded(_ id: SlotID, token: UInt32) {
         machine.gracePeriodEnded(id, token: token)
         step(.graceEnded(id, token: token))
     }

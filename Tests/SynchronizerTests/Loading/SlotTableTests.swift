@@ -20,11 +20,18 @@ struct SlotTableTests {
                 let id = ids.take()
                 #expect(model[id] == nil)
                 model[id] = value
-                if value % 2 == 0 { table[id] = value } else { table.insert(value, as: id) }
+                table.insert(value, as: id)
                 if let old = model.keys.randomElement(using: &generator) {
-                    (model[old], _) = (-value, table.update(old) { $0 = -value })
+                    let before = table.update(old) { current in
+                        defer { current = -value }
+                        return current
+                    }
+                    #expect(before == model.updateValue(-value, forKey: old))
                 }
-                if let old = gone.randomElement(using: &generator) { table.update(old) { $0 = 1 } }
+                if let old = gone.randomElement(using: &generator) {
+                    #expect(table.update(old, { $0 = 1 }) == nil)
+                    #expect(table.remove(old) == nil)
+                }
                 if Int.random(in: 0..<3, using: &generator) == 0, let old = model.keys.randomElement(using: &generator)
                 {
                     #expect(table.remove(old) == model.removeValue(forKey: old))
@@ -36,7 +43,7 @@ struct SlotTableTests {
             #expect(model.allSatisfy { table[$0.key] == $0.value } && gone.allSatisfy { table[$0] == nil })
             guard round % 2 == 1 else { continue }
             for id in model.keys {
-                table[id] = nil
+                table.remove(id)
                 ids.giveBack(id)
                 gone.append(id)
             }
@@ -54,14 +61,14 @@ struct SlotTableTests {
             let which = Int.random(in: 0..<2, using: &generator)
             if Bool.random(using: &generator) || models[which].isEmpty {
                 let id = ids.take()
-                table[id] = Item(value: value)
+                table.insert(Item(value: value), as: id)
                 table.append(id, to: &lists[which])
                 models[which].append(id)
             } else if let id = models[which].randomElement(using: &generator) {
                 table.unlink(id, from: &lists[which])
                 table.unlink(id, from: &lists[which])  // in no list any more: without effect
                 models[which].removeAll { $0 == id }
-                table[id] = nil
+                table.remove(id)
                 ids.giveBack(id)
             }
             for (list, model) in zip(lists, models) {

@@ -49,23 +49,24 @@ package protocol Fetch: AnyObject, Sendable {
     func cancel()
 }
 
+/// The small options are last, because each fills a word before a large one, and each load has these options.
 package struct FetchOptions: Hashable, Sendable {
     /// The largest accepted body, in bytes.
     package var maximumBodySize: Int
     /// Identifies the cookies that the session adds: requests with different cookies are not coalesced.
     package var sessionCookies: String?
-    /// Whether to wait for the revalidation where a stale response may be used meanwhile (RFC 5861 §3).
-    package var awaitsRefresh: Bool
-    /// See ``Resource/cacheTime``.
-    package var cacheTime: TimeInterval?
     /// The digest of the request's ``CacheKey``, if its responses may be reused although it has a body.
     package var body: String?
+    /// Set if the body goes to a file instead of memory.
+    package var file: FileTarget?
+    /// See ``Resource/cacheTime``.
+    package var cacheTime: TimeInterval?
+    /// Whether to wait for the revalidation where a stale response may be used meanwhile (RFC 5861 §3).
+    package var awaitsRefresh: Bool
     /// Whether an earlier lookup missed, so the request may be sent at once, without the disk and without `.needsNetwork`.
     package var skipsLookup = false
     /// Whether the load fetches again, so that the session may have other cookies than ``sessionCookies``.
     package var isRepeated = false
-    /// Set if the body goes to a file instead of memory.
-    package var file: FileTarget?
     /// Whether objects that are stored next to a response may replace its body: see ``FetchEvent/offered(_:)``.
     package var takesObjects = false
 

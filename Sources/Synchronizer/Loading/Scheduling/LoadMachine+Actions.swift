@@ -11,7 +11,7 @@ extension LoadMachine {
         /// Forget the download: cancel its fetch if it is in flight, and drop its body.
         case release(DownloadID)
         /// Report `gracePeriodEnded` with this token after the grace period.
-        case beginGracePeriod(DownloadID, token: Int)
+        case beginGracePeriod(DownloadID, token: UInt32)
         /// Report `pauseEnded` with this token after `CancellationThrottle.pause`.
         case beginPause(token: Int)
         /// Parse the body, and report `parseEnded`.

@@ -43,7 +43,7 @@ extension LoadMachine {
     mutating func unsubscribe(_ id: SubscriberID) {
         guard let subscriber = subscribers[id], var parse = parses[subscriber.parse] else { return }
         subscribers.unlink(id, from: &parse.subscribers)
-        subscribers[id] = nil
+        subscribers.remove(id)
         parses.update(subscriber.parse) { $0.subscribers = parse.subscribers }
         parses.update(subscriber.parse) { $0.priorities.remove(subscriber.priority) }
         change(parse.download) { $0.priorities.remove(subscriber.priority) }
@@ -57,7 +57,7 @@ extension LoadMachine {
     mutating func setPriority(_ priority: LoadPriority, of id: SubscriberID) {
         guard let subscriber = subscribers[id], let download = parses[subscriber.parse]?.download else { return }
         subscribers.update(id) { $0.priority = priority }
-        parses[subscriber.parse]?.priorities.replace(subscriber.priority, by: priority)
+        parses.update(subscriber.parse) { $0.priorities.replace(subscriber.priority, by: priority) }
         change(download) { $0.priorities.replace(subscriber.priority, by: priority) }
         enqueue(subscriber.parse)
     }
@@ -186,7 +186,7 @@ extension LoadMachine {
         let waiting = subscribers.ids(in: parse.subscribers)
         unlink(id, from: parse.download)
         forget(id)
-        waiting.forEach { _ = subscribers.remove($0) }
+        waiting.forEach { subscribers.remove($0) }
         change(parse.download) { $0.priorities.remove(parse.priorities) }
         actions.append(.deliver(id, to: waiting))
     }

@@ -4,14 +4,14 @@ extension LoadMachine {
     mutating func releaseIfUnused(_ id: DownloadID) {
         guard let download = downloads[id], download.parses.isEmpty else { return }
         guard hasGracePeriod, download.stage.mayLinger else { return release(id) }
-        lastGraceToken += 1
+        lastGraceToken &+= 1
         let token = lastGraceToken
         change(id) { $0.interest = .gracePeriod(token: token) }
         actions.append(.beginGracePeriod(id, token: token))
     }
 
     /// The grace period ended: releases the download unless it has a subscriber again.
-    mutating func gracePeriodEnded(_ id: DownloadID, token: Int) {
+    mutating func gracePeriodEnded(_ id: DownloadID, token: UInt32) {
         if downloads[id]?.interest == .gracePeriod(token: token) { release(id) }
     }
 }

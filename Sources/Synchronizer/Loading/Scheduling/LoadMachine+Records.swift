@@ -31,17 +31,17 @@ extension LoadMachine {
     enum Interest: Hashable, Sendable {
         case subscribed
         /// All subscribers have cancelled. It loads on, but does not start to use the network.
-        case gracePeriod(token: Int)
+        case gracePeriod(token: UInt32)
     }
 
     struct Download: Sendable {
         let key: RequestKey?
         /// Grows with each subscription: newer downloads come first.
         var sequence: Int64
-        var interest = Interest.subscribed
-        var stage = Stage.waitingToLookUp
         var parses = SlotList()
         var priorities = PriorityCounts()
+        var stage = Stage.waitingToLookUp
+        var interest = Interest.subscribed
 
         init(key: RequestKey?, sequence: Int64) {
             self.key = key

@@ -26,7 +26,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
     let newestFirst: Bool
     let hasGracePeriod: Bool
     var lastSequence: Int64 = 0
-    var lastGraceToken = 0
+    var lastGraceToken: UInt32 = 0
     var downloads = SlotTable<Download>()
     private var downloadIDs = SlotIDs()
     var parses = SlotTable<Parse>()
@@ -129,7 +129,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
     mutating func forget(_ id: ParseID) {
         waitingParses.remove(id, in: &parsePlaces)
         auxiliary.stopWaiting(forPreview: id)
-        _ = parses.remove(id)
+        parses.remove(id)
         parseIDs.giveBack(id)
     }
 
@@ -139,7 +139,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
         noteCancellation(of: download)
         if download.isVisible { visibleCount -= 1 }
         closeToOthers(id)
-        _ = downloads.remove(id)
+        downloads.remove(id)
         downloadIDs.giveBack(id)
         if downloads.isEmpty, coalesced.capacity > SlotIDs.kept { releaseMemory() }
         actions.append(.release(id))
@@ -148,8 +148,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
     /// Frees the memory of the queues after a peak, when no load waits any more.
     private mutating func releaseMemory() {
         coalesced = [:]
-        (lookups, lookupPlaces) = (SlotHeap(), SlotPlaces())
-        (waitingParses, parsePlaces) = (SlotHeap(), SlotPlaces())
+        (lookupPlaces, parsePlaces) = (SlotPlaces(), SlotPlaces())
         network.releaseMemory()
     }
 

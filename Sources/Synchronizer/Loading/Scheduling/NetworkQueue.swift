@@ -53,19 +53,16 @@ struct NetworkQueue: Sendable {
     /// The host with that name. It is kept until every download that entered it has left.
     mutating func enter(host name: String) -> SlotID {
         let id = names[name] ?? hostIDs.take()
-        if names[name] == nil {
-            names[name] = id
-            hosts[id] = Host(name: name)
-        }
-        hosts[id]?.users += 1
+        if names.updateValue(id, forKey: name) == nil { hosts.insert(Host(name: name), as: id) }
+        hosts.update(id) { $0.users += 1 }
         return id
     }
 
     mutating func leave(host id: SlotID) {
-        hosts[id]?.users -= 1
+        hosts.update(id) { $0.users -= 1 }
         guard let host = hosts[id], host.users == 0 else { return }
         names[host.name] = nil
-        hosts[id] = nil
+        hosts.remove(id)
         hostIDs.giveBack(id)
     }
 
@@ -74,17 +71,16 @@ struct NetworkQueue: Sendable {
     /// Frees the memory of the queues, when no download waits.
     mutating func releaseMemory() {
         waitingPlaces = SlotPlaces()
-        guard ready.isEmpty else { return }
-        (ready, readyPlaces) = (SlotHeap(), SlotPlaces())
+        if ready.isEmpty { readyPlaces = SlotPlaces() }
     }
 
     mutating func wait(_ download: SlotID, host: SlotID, rank: LoadRank) {
-        hosts[host]?.waiting.set(download, rank: rank, in: &waitingPlaces)
+        hosts.update(host) { $0.waiting.set(download, rank: rank, in: &waitingPlaces) }
         refresh(host)
     }
 
     mutating func stopWaiting(_ download: SlotID, host: SlotID) {
-        hosts[host]?.waiting.remove(download, in: &waitingPlaces)
+        hosts.update(host) { $0.waiting.remove(download, in: &waitingPlaces) }
         refresh(host)
     }
 
@@ -115,8 +111,9 @@ struct NetworkQueue: Sendable {
     mutating func start(whileVisible visible: Bool) -> (id: SlotID, host: SlotID)? {
         guard mayStart, let host = ready.first, let rank = ready.firstRank else { return nil }
         if visible, !rank.priority.isVisible, running.count >= limits.total - limits.reserve { return nil }
-        guard let download = hosts[host]?.waiting.popFirst(in: &waitingPlaces) else { return nil }
-        hosts[host]?.running += 1
+        let download = hosts.update(host) { $0.waiting.popFirst(in: &waitingPlaces) }
+        guard let download = download ?? nil else { return nil }
+        hosts.update(host) { $0.running += 1 }
         running.append(Running(id: download, host: host, rank: rank))
         if !rank.priority.isVisible { speculative += 1 }
         refresh(host)
@@ -127,7 +124,7 @@ struct NetworkQueue: Sendable {
         guard let place = running.firstIndex(where: { $0.id == download }) else { return }
         let ended = running.remove(at: place)
         if !ended.rank.priority.isVisible { speculative -= 1 }
-        hosts[ended.host]?.running -= 1
+        hosts.update(ended.host) { $0.running -= 1 }
         refresh(ended.host)
     }
 

@@ -49,6 +49,7 @@ struct SlotHeap: Sendable {
     mutating func remove(_ id: SlotID, in places: inout SlotPlaces) -> Bool {
         guard let place = place(of: id, in: places) else { return false }
         let last = nodes.removeLast()
+        if nodes.isEmpty, nodes.capacity > SlotIDs.kept { nodes = [] }  // after a peak
         if place < nodes.count {
             put(last, at: place, in: &places)
             siftDown(from: siftUp(from: place, in: &places), in: &places)

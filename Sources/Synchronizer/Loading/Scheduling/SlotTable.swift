@@ -14,25 +14,13 @@ struct SlotTable<Value> {
         numbers.indices.filter { numbers[$0] != 0 }.map { SlotID(slot: UInt32($0), number: numbers[$0]) }
     }
 
-    /// The value with that ID. A new value replaces an older one in the same slot.
+    /// The value with that ID.
     ///
-    /// A change through the subscript allocates memory for a coroutine. That was 26 of the 78 allocations of a load from the
-    /// disk, so its changes go through `insert`, `update` and `remove` (Documentation/Benchmarks.md).
+    /// Read-only, because a change through a subscript allocates memory for a coroutine: that was 26 of the 78 allocations of
+    /// a load from the disk (Documentation/Benchmarks.md).
     subscript(id: SlotID) -> Value? {
         // Inlined, so that a caller that reads one property copies no more than that.
-        @inline(__always) get {
-            contains(id) ? values[Int(id.slot)] : nil
-        }
-        _modify {
-            if contains(id) {
-                yield &values[Int(id.slot)]
-                if values[Int(id.slot)] == nil { noteRemoval(of: id) }
-            } else {
-                var value: Value?
-                yield &value
-                if let value { insert(value, as: id) }
-            }
-        }
+        @inline(__always) get { contains(id) ? values[Int(id.slot)] : nil }
     }
 
     func contains(_ id: SlotID) -> Bool {
@@ -40,19 +28,24 @@ struct SlotTable<Value> {
         return slot < numbers.count && numbers[slot] == id.number
     }
 
-    /// Changes the value with that ID, if there is one.
-    mutating func update(_ id: SlotID, _ change: (inout Value) -> Void) {
-        guard contains(id), var value = values[Int(id.slot)].take() else { return }
-        change(&value)
-        values[Int(id.slot)] = value
+    /// Changes the value with that ID, if there is one; returns what the change returns.
+    @discardableResult
+    mutating func update<Result>(_ id: SlotID, _ change: (inout Value) -> Result) -> Result? {
+        guard contains(id), var value = values[Int(id.slot)].take() else { return nil }
+        defer { values[Int(id.slot)] = value }
+        return change(&value)
     }
 
     /// Removes the value and returns it.
+    @discardableResult
     mutating func remove(_ id: SlotID) -> Value? {
         guard contains(id) else { return nil }
-        let value = values[Int(id.slot)].take()
-        noteRemoval(of: id)
-        return value
+        defer {
+            numbers[Int(id.slot)] = 0
+            count -= 1
+            if count == 0, numbers.count > SlotIDs.kept { (numbers, values) = ([], []) }
+        }
+        return values[Int(id.slot)].take()
     }
 
     /// Adds a value. It replaces an older one in the same slot.
@@ -71,12 +64,6 @@ struct SlotTable<Value> {
             numbers[slot] = id.number
             values[slot] = value
         }
-    }
-
-    private mutating func noteRemoval(of id: SlotID) {
-        numbers[Int(id.slot)] = 0
-        count -= 1
-        if count == 0, numbers.count > SlotIDs.kept { (numbers, values) = ([], []) }
     }
 }
 

@@ -2,7 +2,7 @@ import Foundation
 
 /// A fetch that may proceed or be cancelled before and while it starts.
 struct FetchHandle: Sendable {
-    private enum State: Sendable {
+    private enum Phase: Sendable {
         case idle
         /// Told to proceed during the call that starts it.
         case toldToProceed
@@ -10,25 +10,47 @@ struct FetchHandle: Sendable {
         case cancelled
     }
 
-    private let state = Locked(State.idle)
+    private struct State: Sendable {
+        let isRepeated: Bool
+        var phase = Phase.idle
+        var progress = LoadProgress(received: 0)
+    }
+
+    private let state: Locked<State>
+
+    init(isRepeated: Bool) {
+        state = Locked(State(isRepeated: isRepeated))
+    }
+
     /// Whether an earlier fetch of the load has looked up.
-    var isRepeated = false
+    var isRepeated: Bool { state.withLock { $0.isRepeated } }
 
     func isSame(as other: FetchHandle) -> Bool { state.isSame(as: other.state) }
 
     var isCancelled: Bool {
-        state.withLock { if case .cancelled = $0 { true } else { false } }
+        state.withLock { if case .cancelled = $0.phase { true } else { false } }
     }
 
     /// The fetch, while it runs.
     var fetch: (any Fetch)? {
-        state.withLock { if case .started(let fetch) = $0 { fetch } else { nil } }
+        state.withLock { if case .started(let fetch) = $0.phase { fetch } else { nil } }
+    }
+
+    /// The bytes that have been sent and received.
+    var progress: LoadProgress { state.withLock { $0.progress } }
+
+    /// Changes the progress, and returns it.
+    func note(_ change: (inout LoadProgress) -> Void) -> LoadProgress {
+        state.withLock { state in
+            change(&state.progress)
+            return state.progress
+        }
     }
 
     func started(_ fetch: any Fetch) {
         let before = state.withLock { state in
-            defer { if case .cancelled = state {} else { state = .started(fetch) } }
-            return state
+            defer { if case .cancelled = state.phase {} else { state.phase = .started(fetch) } }
+            return state.phase
         }
         switch before {
         case .cancelled: fetch.cancel()
@@ -39,8 +61,8 @@ struct FetchHandle: Sendable {
 
     func proceed() {
         let fetch: (any Fetch)? = state.withLock { state in
-            if case .started(let fetch) = state { return fetch }
-            if case .idle = state { state = .toldToProceed }
+            if case .started(let fetch) = state.phase { return fetch }
+            if case .idle = state.phase { state.phase = .toldToProceed }
             return nil
         }
         fetch?.proceed()
@@ -48,8 +70,8 @@ struct FetchHandle: Sendable {
 
     func cancel() {
         let fetch: (any Fetch)? = state.withLock { state in
-            defer { state = .cancelled }
-            if case .started(let fetch) = state { return fetch }
+            defer { state.phase = .cancelled }
+            if case .started(let fetch) = state.phase { return fetch }
             return nil
         }
         fetch?.cancel()

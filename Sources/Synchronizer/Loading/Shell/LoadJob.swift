@@ -1,15 +1,9 @@
 import Foundation
 
-/// A caller's load, with its types erased. One object for all records of the load, of which there may be very many.
+/// A caller's load, with its types erased. One object for all records of the load, of which there may be very many. Small
+/// properties are together, because each fills a word before a large one.
 final class LoadJob: Sendable {
     let request: URLRequest
-    /// The request for the smaller version, if the network is constrained.
-    let lowDataRequest: URLRequest?
-    /// Nil for a load that is never coalesced.
-    let identity: CoalescingKey?
-    /// Says which requests with a body ask for the same.
-    let cacheKey: CacheKey?
-    let options: FetchOptions
     let priority: LoadPriority
     /// See ``Resource/parsesQuickly``.
     let parsesQuickly: Bool
@@ -18,6 +12,13 @@ final class LoadJob: Sendable {
     /// Whether a hook has made the request.
     let isPrepared: Bool
     private let keepsObject: Bool
+    /// The request for the smaller version, if the network is constrained.
+    let lowDataRequest: URLRequest?
+    /// Nil for a load that is never coalesced.
+    let identity: CoalescingKey?
+    /// Says which requests with a body ask for the same.
+    let cacheKey: CacheKey?
+    let options: FetchOptions
     fileprivate let type: ObjectIdentifier
     fileprivate let variant: ResourceVariant
     private let resource: any Resource

@@ -72,7 +72,7 @@ extension Loader {
             trace: trace)
     }
 
-    /// Stores an object soon, if its parse took long and it is small. If its response has been removed by then, the store
+    /// Stores an object soon, if its parse took long, it is small, and few others wait. If its response has been removed by then, the store
     /// refuses it.
     func keepObject(_ loaded: LoadedObject, of parse: ParseRecord, from fetched: Fetched) {
         guard let rules = derivedObjects, let entry = fetched.entry, fetched.response.status == 200,
@@ -80,7 +80,7 @@ extension Loader {
             let digest = loaded.bodyDigest, loaded.cost <= rules.maximumSize, let coding = parse.job.derivedCoding
         else { return }
         let source = DerivedSource(entry: entry, digest: digest, bodySize: fetched.body.count)
-        storing.async { [fetcher, object = loaded.object] in
+        storing.add(loaded.cost) { [fetcher, object = loaded.object] in
             guard let data = try? coding.encode(object), rules.accepts(data, from: source.bodySize) else { return }
             fetcher.keepObject(data, as: coding.name, of: source)
         }

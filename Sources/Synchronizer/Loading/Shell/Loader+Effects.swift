@@ -8,7 +8,7 @@ extension Loader {
         case send(Machine.DownloadID, LoadJob, FetchHandle)
         case proceed(FetchHandle)
         case cancel(FetchHandle)
-        case gracePeriod(Machine.DownloadID, token: Int)
+        case gracePeriod(Machine.DownloadID, token: UInt32)
         case pause(token: Int)
         case backOff(Machine.DownloadID, after: TimeInterval)
         case alarm(after: TimeInterval)
@@ -127,8 +127,8 @@ extension Loader.State {
         if let ended, ended.parse == id { return .deliver(receivers, ended.result) }
         parse.cancellation?.cancel()  // the parse of the stored response may be running
         guard case .failure(let error)? = downloads[parse.download]?.result else { return nil }
-        note(parse.download, .failed(error))
-        return .deliver(receivers, .failure(error))
+        note(parse.download, .failed(error.value))
+        return .deliver(receivers, .failure(error.value))
     }
 
     // MARK: - Downloads
@@ -178,7 +178,7 @@ extension Loader.State {
             if let delay = retries.delay(after: failure, of: download.job.host, at: now, jitter: jitter()) {
                 return backOff(id, for: delay, after: error, at: now)
             }
-            downloads.update(id) { $0.result = .failure(error.asking(for: download.job.request.url)) }
+            downloads.update(id) { $0.result = .failure(Boxed(error.asking(for: download.job.request.url))) }
             machine.fetchEnded(id, succeeded: false)
         }
     }
@@ -208,7 +208,7 @@ extension Loader.State {
             var trace = LoadTrace()
             trace.reason = "the load reached its time limit"
             let context = SynchronizerError.Context(url: download.job.request.url, trace: trace)
-            downloads.update(id) { $0.result = .failure(.transport(URLError(.timedOut), context)) }
+            downloads.update(id) { $0.result = .failure(Boxed(.transport(URLError(.timedOut), context))) }
             machine.fail(id)
         }
         deadlines.forget { downloads[$0] == nil }

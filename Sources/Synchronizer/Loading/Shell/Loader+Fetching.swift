@@ -81,25 +81,29 @@ extension Loader {
             guard let stream = job.makeStream() else { continue }
             tap.attach(stream.feed)
             let replaced = state.withLock { state in
-                defer { if state.parses[parse] != nil { state.parses[parse]?.stream = stream } }
-                return state.parses[parse]?.stream
+                state.parses.update(parse) { record in
+                    defer { record.stream = stream }
+                    return record.stream
+                }
             }
-            replaced?.stop()
+            replaced??.stop()
         }
     }
 
     /// Starts to make previews, unless the body has begun to arrive.
     func startPreviews(of id: Machine.ParseID, job: LoadJob, in state: inout State) {
         guard job.hasPreviews, let parse = state.parses[id], parse.previews == nil,
-            let progress = state.downloads[parse.download]?.progress, progress.received == 0, progress.expected == nil
+            let download = state.downloads[parse.download], download.result == nil
         else { return }
-        state.parses[id]?.previews = PreviewRun(
+        if let progress = download.handle?.progress, progress.received > 0 || progress.expected != nil { return }
+        let run = PreviewRun(
             interval: previewInterval, time: time, job: job,
             isDue: { [weak self] in self?.update { $0.machine.previewIsDue(id) } },
             report: { [weak self] object, head in
                 let receivers = self?.state.withLock { $0.receivers(of: id) }
                 receivers?.forEach { $0.report(.previewed(object, head)) }
             })
+        state.parses.update(id) { $0.previews = run }
     }
 
     func preview(_ id: Machine.ParseID, with run: PreviewRun) {
@@ -122,9 +126,8 @@ extension Loader {
         _ change: (inout LoadProgress) -> Void
     ) {
         let watchers = state.withLock { state -> (LoadProgress, [PreviewRun], [LoadReceiver])? in
-            guard state.isCurrent(handle, of: id), var progress = state.downloads[id]?.progress else { return nil }
-            change(&progress)
-            state.downloads.update(id) { $0.progress = progress }
+            guard state.isCurrent(handle, of: id) else { return nil }
+            let progress = handle.note(change)
             guard let watchers = state.downloads[id]?.watchers, !watchers.isEmpty else { return nil }
             let staying = watchers.filter { state.receivers.contains($0) }
             if staying.count < watchers.count { state.downloads.update(id) { $0.watchers = staying } }

@@ -2,34 +2,40 @@ import Foundation
 
 // The shell's records: what it must know of a load besides what the machine keeps. Small, because there may be very many.
 extension Loader {
-    /// What the shell knows of a download of the machine.
+    /// What the shell knows of a download of the machine. The small properties are last, because each fills a word before a
+    /// large one.
     struct LoadRecord: Sendable {
         let job: LoadJob
         let startedAt: Date
         var waitingSince: Date
         var queueWait: TimeInterval = 0
+        /// The receivers of progress and previews; some may have cancelled.
+        var watchers: [LoadReceiver.ID] = []
+        var result: FetchResult?
         /// The fetch once its lookup has begun. Nil while the load waits for the network after a miss: such a fetch is dropped,
         /// and another one sends the request when the load gets its slot.
         var handle: FetchHandle?
-        var result: Result<Boxed<Fetched>, SynchronizerError>?
-        var progress = LoadProgress(received: 0)
-        var attempts: UInt32 = 1
         /// Whether it has begun a lookup.
         var hasLookedUp = false
-        /// The receivers of progress and previews; some may have cancelled.
-        var watchers: [LoadReceiver.ID] = []
         /// Whether a subscriber wants the stored response while the server is asked.
         var wantsStored = false
         /// Whether its response was invalidated: its subscribers get it, and later loads do not.
         var isInvalidated = false
         /// Whether the observer knows how it ended, for at least one subscriber.
         var isEndReported = false
+        var attempts: UInt32 = 1
 
         init(_ job: LoadJob, at now: Date) {
             self.job = job
             startedAt = now
             waitingSince = now
         }
+    }
+
+    /// How a download ended: a `Result` of one word.
+    enum FetchResult: Sendable {
+        case success(Boxed<Fetched>)
+        case failure(Boxed<SynchronizerError>)
     }
 
     /// What the shell knows of a parse of the machine.

@@ -15,8 +15,8 @@ extension Loader {
         let object = try? storedObject(for: parse, from: fetched)
         let receivers = update { state -> [LoadReceiver] in
             guard state.parses[id] != nil else { return [] }
-            state.parses[id]?.stored =
-                object.map { .reported(Boxed(StoredCopy.Shown(object: $0, body: fetched.body))) } ?? .unwanted
+            let shown = object.map { StoredCopy.reported(Boxed(.init(object: $0, body: fetched.body))) }
+            state.parses.update(id) { $0.stored = shown ?? .unwanted }
             return state.receivers(of: id)
         }
         if let object { receivers.forEach { $0.report(.stored(object)) } }
@@ -51,8 +51,10 @@ extension Loader.State {
                 parses.update(id) { $0.stored = .unwanted }
                 return false
             }
-            parses.update(id) { $0.stored = .reading }
-            if parses[id]?.cancellation == nil { parses[id]?.cancellation = ParseFlag() }
+            parses.update(id) { parse in
+                parse.stored = .reading
+                parse.cancellation = parse.cancellation ?? ParseFlag()
+            }
             return true
         }
         return (wanting, record.handle)

@@ -37,7 +37,7 @@ final class Loader: Sendable {
     let derivedObjects: DerivedObjects?
     let state: Locked<State>
     let lookups = DispatchQueue(label: "Synchronizer.lookups", qos: .userInitiated, attributes: .concurrent)
-    let storing = DispatchQueue(label: "Synchronizer.storing", qos: .utility)
+    let storing = StoringQueue()
     let parses = DispatchQueue(label: "Synchronizer.parses", qos: .parsing, attributes: .concurrent)
 
     init(
@@ -104,7 +104,7 @@ final class Loader: Sendable {
         if place.isNewDownload { state.begin(place.download, job: job, at: time.now) }
         if place.isNewParse { state.parses.insert(ParseRecord(job: job, download: place.download), as: place.parse) }
         if receiver.isPrefetch { state.parses.update(place.parse) { $0.isPrefetched = true } }
-        if receiver.isWatching { state.downloads[place.download]?.watchers.append(id) }
+        if receiver.isWatching { state.downloads.update(place.download) { $0.watchers.append(id) } }
         if receiver.wants.contains(.previews) { startPreviews(of: place.parse, job: job, in: &state) }
         let wantsStored = receiver.wants.contains(.stored) && state.want(storedOf: place.parse)
         return wantsStored && !place.isNewDownload ? place.download : nil
