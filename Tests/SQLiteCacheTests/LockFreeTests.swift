@@ -140,15 +140,15 @@ struct LockFreeTests {
         let stamp = try #require(FileStamp(file))
         for isSettled in [false, true] {
             let verified = VerifiedFiles()
-            verified.insert(id, stamp, at: stamp.changed + (isSettled ? 3_000_000_000 : 0))
-            #expect(verified.contains(id, stamp) == isSettled)
+            verified.insert(id, stamp: stamp, at: stamp.changed + (isSettled ? 3_000_000_000 : 0))
+            #expect(verified.contains(id, stamp: stamp) == isSettled)
         }
         while !stamp.isSettled(at: FileStamp.now()) { sched_yield() }
         let verified = VerifiedFiles()
         for _ in 0..<2 {
             guard case .complete(body) = BodyFiles.read(id, expecting: expected, in: folder, verified: verified)
             else { return #expect(Bool(false), "it is intact") }
-            #expect(verified.contains(id, stamp))
+            #expect(verified.contains(id, stamp: stamp))
         }
         #expect(pwrite(file, [body[500_000] ^ 1], 1, 500_000) == 1)
         guard case .corrupt = BodyFiles.read(id, expecting: expected, in: folder, verified: verified)

@@ -67,7 +67,7 @@ struct ProxyRules: Sendable, Hashable {
         }
         let socks = proxy(prefix: "SOCKS", scheme: "socks5h")
         http = proxy(prefix: "HTTP", scheme: "http") ?? socks
-        https = proxy("HTTPS", "http") ?? socks
+        https = proxy(prefix: "HTTPS", scheme: "http") ?? socks
         exceptions = (dictionary["ExceptionsList"] as? [String] ?? []).map(ProxyException.init)
         exemptsSimpleNames = isOn("ExcludeSimpleHostnames")
     }
