@@ -25,12 +25,14 @@ struct PartialTests {
 
     /// A megabyte whose rest can be requested later. No load is receiving it.
     private func keep(_ cache: ResponseCache, _ url: String, age: TimeInterval) throws -> String {
-        let file = try #require(make(cache, url, length: 1 << 20, isResumable: true))
+        var file = make(cache, url, length: 1 << 20, isResumable: true)
         try append(1_000_000, to: file)
-        file.keep()
+        let name = try #require(file?.name)
+        file = nil
         try FileManager.default.setAttributes(
-            [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: file.path)
-        return try #require(file.name)
+            [.modificationDate: Date(timeIntervalSinceNow: -age)],
+            ofItemAtPath: directory.generation.partials.path(name))
+        return name
     }
 
     private func fill(_ cache: ResponseCache, _ count: Int, size: Int) throws {
