@@ -135,7 +135,7 @@ struct PartialTests {
     @Test("are not in a new generation, whether it replaces a corrupt one or a large one", arguments: [false, true])
     func newGeneration(isCorrupt: Bool) throws {
         let cache = directory.cache(disk: capacity)
-        try fill(cache, 30, size: 100_000)
+        try fill(cache, 50, size: 100_000)
         _ = try keep(cache, url, age: 0)
         #expect(cache.kept(for: url).count == 1)
         let generation = try directory.generation
@@ -144,7 +144,7 @@ struct PartialTests {
             try Data(count: 8192).write(to: URL(fileURLWithPath: generation.database))
             try fill(cache, 1, size: 10)
         } else {
-            cache.diskCapacity = 1 << 20
+            cache.diskCapacity = 3 << 20
             cache.flush()
         }
         #expect(try directory.generation.number == generation.number + 1)
