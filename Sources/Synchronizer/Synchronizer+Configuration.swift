@@ -91,7 +91,7 @@ extension Synchronizer {
         public var memoryAgeLimit: TimeInterval = .infinity
 
         /// Which parsed objects of a ``DerivedResource``, such as `ImageResource`, are stored next to their responses. Nil
-        /// stores and uses none. Managed mode with a cache of this package only.
+        /// stores and uses none. Only in managed mode, with a cache of this package.
         public var derivedObjects: DerivedObjects? = DerivedObjects()
 
         /// The largest accepted body, in bytes. A load with a larger one fails with ``SynchronizerError/tooLarge(limit:_:)``.
