@@ -79,8 +79,10 @@ enum Schema {
     static let reading = "PRAGMA query_only = ON;"
     /// The journal keeps the database intact if the process ends at any moment. A power failure may corrupt it, which every
     /// read detects: SQLite need not prepare for that. Changes stay in memory until the commit: writing them to the file
-    /// earlier would lock out readers for longer.
+    /// earlier would lock out readers for longer. No database has a terabyte: a corrupt page number must not make it grow to
+    /// that.
     static let writing = """
+        PRAGMA max_page_count = 268435456;
         PRAGMA synchronous = OFF;
         PRAGMA cache_spill = OFF;
         PRAGMA cell_size_check = ON;

@@ -101,9 +101,10 @@ final class Database {
     fileprivate func failure(code: Int32) -> SQLiteFailure { Self.failure(code: code, handle: handle) }
 
     private static func failure(code: Int32, handle: OpaquePointer) -> SQLiteFailure {
-        SQLiteFailure(
+        let hasNoSpace = sqlite3_extended_errcode(handle) == UnmappedFiles.noSpace
+        return SQLiteFailure(
             code: code & 0xFF, message: String(cString: sqlite3_errmsg(handle)),
-            systemError: sqlite3_system_errno(handle))
+            systemError: hasNoSpace ? ENOSPC : sqlite3_system_errno(handle))
     }
 
     fileprivate var isOutOfMemory: Bool { sqlite3_errcode(handle) == SQLITE_NOMEM }

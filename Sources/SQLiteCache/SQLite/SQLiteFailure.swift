@@ -11,7 +11,7 @@ struct SQLiteFailure: Error, CustomStringConvertible {
     /// The primary result code (sqlite.org/rescode.html).
     let code: Int32
     let message: String
-    /// Why the system refused to open a file.
+    /// Why the system refused to open a file, or `ENOSPC` if a write found no space.
     var systemError: Int32 = 0
 
     var description: String { "SQLite error \(code): \(message)" }
@@ -23,6 +23,7 @@ struct SQLiteFailure: Error, CustomStringConvertible {
         switch code {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG: true
         case SQLITE_CANTOPEN: !Self.innocentErrors.contains(systemError)
+        case SQLITE_FULL: systemError != ENOSPC  // a page has a number beyond SQLite's limit
         default: false
         }
     }

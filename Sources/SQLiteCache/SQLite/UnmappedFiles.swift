@@ -16,6 +16,8 @@ import SynchronizerSupport
 ///   journal of a killed writer, and after `PRAGMA auto_vacuum` has made a new database. On a busy disk each of those syncs
 ///   takes seconds, while the lock is held.
 /// - **No write is atomic**, whatever the file system promises. So each writer has a journal while it changes pages.
+/// - **A write that finds no space says so with a code of its own.** SQLite answers `SQLITE_FULL`, too, where a corrupt
+///   database contains a page number beyond its limit.
 /// - **Only regular files of this user are opened.** Opening a FIFO would wait for another process, and a link leads
 ///   elsewhere.
 ///
@@ -25,11 +27,14 @@ enum UnmappedFiles {
     /// The names that `sqlite3_open_v2` takes.
     static let name = "Synchronizer-unmapped"
     static let lockFreeName = "Synchronizer-lock-free"
+    /// The extended result code of a write for which the disk has no space (sqlite.org/rescode.html).
+    static let noSpace = SQLITE_FULL | 1 << 8
     /// Whether SQLite knows these names. They are registered once.
     static let areRegistered = register(name, isLockFree: false) && register(lockFreeName, isLockFree: true)
 
     nonisolated(unsafe) private static var system: UnsafeMutablePointer<sqlite3_vfs>?  // set by `areRegistered`
-    /// Copies of SQLite's methods by the address of the original, one for each kind of file system. They are never freed.
+    /// Changed copies of SQLite's methods by the address of the original, one for each kind of file system. An unchanged copy
+    /// follows each. They are never freed.
     private static let copies = Locked<[[UInt]: UInt]>([:])
 
     private static func register(_ name: String, isLockFree: Bool) -> Bool {
@@ -97,9 +102,14 @@ enum UnmappedFiles {
         let key = [UInt(bitPattern: methods), isLockFree ? 1 : 0]
         let address = copies.withLock { copies in
             if let known = copies[key] { return known }
-            let copy = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
-            copy.initialize(to: methods.pointee)
+            let copy = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 2)
+            copy.initialize(repeating: methods.pointee, count: 2)
             copy.pointee.iVersion = 1
+            copy.pointee.xWrite = { file, bytes, count, offset in
+                guard let write = file?.pointee.pMethods.successor().pointee.xWrite else { return SQLITE_IOERR }
+                let code = write(file, bytes, count, offset)
+                return code == SQLITE_FULL ? UnmappedFiles.noSpace : code
+            }
             copy.pointee.xSync = { _, _ in SQLITE_OK }
             copy.pointee.xDeviceCharacteristics = { _ in SQLITE_IOCAP_POWERSAFE_OVERWRITE }
             if isLockFree {
