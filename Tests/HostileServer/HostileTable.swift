@@ -21,13 +21,17 @@ public enum HostileTable {
     }
 
     private static func text(_ row: String, _ variants: [String]) -> String {
-        variants == [""] ? row : "\(row): \(variants.map(escaped).joined(separator: ", "))"
+        variants == [""] ? row : "\(row): \(variants.map(escaped).joined(separator: "; "))"
     }
 
+    /// Quotes a variant with characters that mean something in Markdown, or with blanks or separators at its ends.
     private static func escaped(_ variant: String) -> String {
-        guard !variant.isEmpty else { return "nothing" }
+        guard let first = variant.first, let last = variant.last else { return "nothing" }
         let plain = variant.replacingOccurrences(of: "|", with: "\\|")
-        return variant.contains { "<[/%=\"".contains($0) } ? "`\(plain)`" : plain
+        let isOdd =
+            variant.contains { "<[/%=\"".contains($0) }
+            || [first, last].contains { $0.isWhitespace || ",;".contains($0) }
+        return isOdd ? "`\(plain)`" : plain
     }
 }
 
