@@ -14,7 +14,8 @@ import SynchronizerSupport
 /// cancelled.
 ///
 /// A response is found by its full URL without fragment, its method, and the request fields that its `Vary` names (RFC 9111 §4.1).
-/// 64 variants of a URL are kept. Answers to requests with a body, partial responses (status 206) and `Vary: *` are not stored.
+/// 64 variants of a URL are kept. The methods of `URLCache` do not store answers to requests with a body, partial
+/// responses (status 206) and `Vary: *`. (`Synchronizer` stores partial responses by other methods.)
 /// Bodies have a length and a checksum: a corrupt response is a miss. (A file over 256 KB that has not been touched is checked once
 /// a minute.)
 ///
