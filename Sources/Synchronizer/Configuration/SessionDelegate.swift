@@ -1,9 +1,10 @@
 import Foundation
 import HTTPCaching
 
-/// Decides what a ``Synchronizer`` stores of each response, and which credential answers a server's challenge. By default it
-/// injects a lifetime of `cacheTime` seconds into responses without one, and answers challenges from the configuration's
-/// `URLCredentialStorage`.
+/// Decides what a ``Synchronizer`` stores of each response, and which credential answers a server's challenge.
+///
+/// By default it injects a lifetime of `cacheTime` seconds into successful responses that have neither `Cache-Control`
+/// nor `Expires`. It answers challenges from the configuration's `URLCredentialStorage`.
 ///
 /// On Apple's systems `URLSession` calls `willCacheResponse` before it stores a response in its `URLCache`. In managed mode,
 /// and always on Linux, the synchronizer calls the same method. Subclass it to decide otherwise: pass another response or
@@ -29,7 +30,8 @@ import HTTPCaching
 /// }
 /// ```
 open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // its state is `let` or Locked
-    /// The lifetime in seconds to inject into successful responses without `Cache-Control` and `Expires`; nil injects none.
+    /// The lifetime in seconds to inject into successful responses that have neither `Cache-Control` nor `Expires`; nil
+    /// injects none.
     public var cacheTime: TimeInterval? { injection.cacheTime }
     /// Whether ``cacheTime`` also replaces a lifetime that the server gave, but never `no-store`, `no-cache` or `private`.
     public var overridesServerLifetime: Bool { injection.overridesServerLifetime }
@@ -42,7 +44,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         weak var router: (any SessionEventRouter)?
     }
 
-    /// Creates a delegate that injects `Cache-Control: max-age=<cacheTime>` into responses without a lifetime.
+    /// Creates a delegate that injects `Cache-Control: max-age=<cacheTime>` into successful responses that have neither
+    /// `Cache-Control` nor `Expires`.
     public init(cacheTime: TimeInterval? = nil, overridesServerLifetime: Bool = false) {
         injection = LifetimeInjection(cacheTime: cacheTime, overridesServerLifetime: overridesServerLifetime)
     }
