@@ -45,7 +45,7 @@ public struct DataResource: Resource {
         content = Boxed(changed)
     }
 
-    /// The body as it is, decoded from its transfer and content codings (RFC 9110 §8.4). Never throws.
+    /// The body without its transfer and content codings (RFC 9110 §8.4), and otherwise unchanged. Never throws.
     public var parse: @Sendable (Data) throws -> Data { { $0 } }
 
     /// The bytes of the data.
