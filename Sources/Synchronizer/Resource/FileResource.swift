@@ -8,9 +8,11 @@ import HTTPCaching
 /// ```
 ///
 /// A load needs about a megabyte of memory, however large the body. The file at the destination is replaced when the body is
-/// complete, and stays as it was if anything fails. After a failure, a cancellation or a kill of the process, the next load
-/// continues the download, in this process or a later one, if the response has a strong validator (a strong `ETag`, RFC 9110
-/// §8.8.1). Otherwise it starts over.
+/// complete, and stays as it was if anything fails.
+///
+/// After a failure, a cancellation or a kill of the process, the next load continues the download, in this process or a
+/// later one. This needs managed mode, and a response with a strong validator (a strong `ETag`, RFC 9110 §8.8.1).
+/// Otherwise the next load starts over.
 ///
 /// The response is cached like every other. If `SQLiteURLCache` takes the body, it arrives in a file of the cache, and the
 /// destination gets a clone of that file where the file system can (APFS, btrfs, XFS). Otherwise the first
