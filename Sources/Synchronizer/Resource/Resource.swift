@@ -34,14 +34,15 @@ public protocol Resource<ParsedObject>: Sendable {
     /// bytes, because switching threads would take longer.
     static var parsesQuickly: Bool { get }
 
-    /// Whether a success without a body is parsed, such as the response to a `HEAD`, or a 204. Otherwise it is `.noData`.
+    /// Whether a success without a body is parsed, such as the response to a `HEAD`, or a 204. If
+    /// this is false, the load of such a response fails with `.noData`.
     static var acceptsEmptyBody: Bool { get }
 
     /// The largest accepted body in bytes; nil for the limit of the configuration.
     var maximumSize: Int? { get }
 
-    /// Seconds for which a response without a lifetime of its own may be used; nil for the `cacheTime` of the
-    /// ``SessionDelegate``. The lifetime is stored with the response.
+    /// Seconds for which a successful response may be used if it has neither `Cache-Control` nor `Expires`; nil for the
+    /// `cacheTime` of the ``SessionDelegate``. The lifetime is stored with the response.
     var cacheTime: TimeInterval? { get }
 
     /// The URL of a smaller version for networks on which data should be saved; nil if there is none. Loads request it instead
