@@ -21,7 +21,7 @@ public struct ResourceIdentity: Sendable {
         self.init(request, cacheKey: request.httpMethod == "QUERY" ? .body : nil)
     }
 
-    /// Creates the identity of a request with a body whose response may answer later requests with the same key.
+    /// Creates the identity of a request with a body. Its response may answer later requests with the same key.
     public init(_ request: URLRequest, cacheKey: CacheKey) {
         self.init(request, cacheKey: Optional(cacheKey))
     }
