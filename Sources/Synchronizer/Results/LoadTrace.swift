@@ -43,10 +43,10 @@ public struct LoadTrace: Sendable, Hashable {
     public var timeToFirstByte: TimeInterval?
     /// Seconds from the head to the end of the body; nil without a request.
     public var transfer: TimeInterval?
-    /// Seconds spent parsing; nil if nothing was parsed.
+    /// Seconds spent parsing; nil if nothing was parsed. See also ``isDerived``.
     public var parse: TimeInterval?
-    /// Whether the object was stored next to its response, so that nothing was parsed: see ``DerivedResource``. ``parse`` is the
-    /// time to read and decode it.
+    /// Whether the object was not parsed but read from the cache, where it was stored next to its response: see
+    /// ``DerivedResource``. Then ``parse`` is the time to read and decode the object.
     public var isDerived = false
     /// Bytes of body received from the network, after decoding.
     public var bytesReceived = 0
