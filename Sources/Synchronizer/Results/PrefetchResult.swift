@@ -51,7 +51,7 @@ public struct PrefetchResult: Sendable {
 
 /// The progress of a prefetch: see ``PrefetchTask/progress``.
 public struct PrefetchProgress: Hashable, Sendable {
-    /// Resources that are loaded, were cached already, have failed, or were cancelled.
+    /// Resources that are loaded, were cached already, have failed, were cancelled, or were skipped.
     public internal(set) var finished: Int
     /// All resources of the prefetch.
     public let total: Int
