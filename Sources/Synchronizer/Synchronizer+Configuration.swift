@@ -39,7 +39,8 @@ extension Synchronizer {
         /// Called once for each load, on no actor; also for a load that memory can answer, for prefetches and for `file:` URLs,
         /// but not for redirects and retries. The load sends the request that you return. An error that you throw is the load's
         /// error, unchanged. Cancelling the load cancels the task of the call, and does not wait for it. If
-        /// ``Synchronizer/removeAll()`` is called meanwhile, the request is prepared once more, for the next user.
+        /// ``Synchronizer/removeAll()`` is called meanwhile, as after a log-out, the request is prepared once more,
+        /// because it may have old credentials.
         ///
         /// Coalescing and lookups need its result, so no load is answered before it returns, not even from memory, and
         /// ``Synchronizer/cachedObject(for:)`` is always nil. If recycled cells must not flicker, put the header into the
@@ -142,7 +143,8 @@ extension Synchronizer {
         /// The clock.
         public var time: any TimeSource = SystemTime()
 
-        /// Creates a configuration whose delegate injects a lifetime of `cacheTime` seconds into responses without one.
+        /// Creates a configuration whose delegate injects a lifetime of `cacheTime` seconds into successful responses
+        /// that have neither `Cache-Control` nor `Expires`.
         public init(cacheTime: TimeInterval? = nil, urlCache: URLCache? = Configuration.defaultURLCache) {
             sessionDelegate = SessionDelegate(cacheTime: cacheTime)
             self.urlCache = urlCache
