@@ -37,7 +37,8 @@ public final class Synchronizer: Sendable {
     /// ``Configuration/defaultURLCache``.
     public static let shared = Synchronizer()
 
-    /// Creates a synchronizer that caches responses without an explicit lifetime for `cacheTime` seconds.
+    /// Creates a synchronizer that caches successful responses for `cacheTime` seconds if they have neither
+    /// `Cache-Control` nor `Expires`.
     ///
     /// - Parameters:
     ///   - cacheTime: seconds; nil injects no lifetime. See ``SessionDelegate``.
