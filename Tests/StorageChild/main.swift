@@ -100,6 +100,14 @@ case "no-journal":  // in a directory of its own, in which no files can be made 
     becomeNobody()
     checkRemovalsWithoutJournal(in: directory.appendingPathComponent("cache"))
 
+case "lease": holdLease(of: cache(memory: 0, disk: 64 << 20))
+case "lease-full": checkLeases(of: cache(memory: 0, disk: 64 << 20), without: .fileSize(0))
+case "lease-descriptors": checkLeases(of: cache(memory: 0, disk: 64 << 20), without: .descriptors)
+
+case "load":  // PORT: one resource, among others
+    guard numbers.count == 1 else { fail("PORT") }
+    await load("http://127.0.0.1:\(numbers[0])/a", with: cache(memory: 1 << 20, disk: 64 << 20))
+
 default: fail("mode \(arguments[1])")
 }
 say("done")

@@ -21,6 +21,8 @@ struct StoredRow: Sendable {
     var cached: CachedURLResponse?
     /// Whether the storage policy keeps the response off the disk.
     var isMemoryOnly = false
+    /// Whether the response still counts when it is written: not if its lease has passed to another process.
+    var fence: (@Sendable () -> Bool)?
 
     /// A row that may be in the database, of which only this much is known.
     static func placeholder(id: Int64, url: String, urlKey: UInt64, variant: UInt64) -> StoredRow {

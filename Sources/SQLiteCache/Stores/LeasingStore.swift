@@ -48,6 +48,10 @@ package protocol LeasingStore: ResponseStore {
     /// later lease has been granted. Does not wait for the disk or the network.
     func release(_ lease: Lease)
 
+    /// Gives a lease back before there is a result, because the load was cancelled: one of those that wait gets it
+    /// (``LeaseEnd/vacant``).
+    func abandon(_ lease: Lease)
+
     /// Calls the handler once, on a background thread, when the holder of a lease gave it back, or may have lost it; after the
     /// limit (in seconds) at the latest. Lookups that begin in the handler find what the holder has stored. Returns what
     /// cancels the wait.
@@ -60,4 +64,8 @@ package protocol LeasingStore: ResponseStore {
 
     /// Replaces everything but the body of an entry, unless a later lease of the key has been granted.
     func update(_ entry: StoredEntry, to response: StoredResponse, under lease: Lease)
+}
+
+extension LeasingStore {
+    package func abandon(_ lease: Lease) { release(lease) }
 }

@@ -39,6 +39,8 @@ public struct LoadTrace: Sendable, Hashable {
     public var redirects: [URL] = []
     /// Seconds spent waiting for a slot.
     public var queueWait: TimeInterval = 0
+    /// Seconds spent waiting for another process that requested the same response: see ``RequestLeases``.
+    public var leaseWait: TimeInterval = 0
     /// Seconds from sending the request to the head of the final response; nil without a request.
     public var timeToFirstByte: TimeInterval?
     /// Seconds from the head to the end of the body; nil without a request.
@@ -112,7 +114,8 @@ extension LoadTrace: CustomStringConvertible {
         parts += redirects.map { "→ \($0.absoluteString)" }
         if let network { parts.append(network.description) }
         let times = [
-            ("queue", queueWait > 0 ? queueWait : nil), ("first byte", timeToFirstByte), ("transfer", transfer),
+            ("queue", queueWait > 0 ? queueWait : nil), ("another process", leaseWait > 0 ? leaseWait : nil),
+            ("first byte", timeToFirstByte), ("transfer", transfer),
             (isDerived ? "decode" : "parse", parse),
         ]
         parts += times.compactMap { name, seconds in seconds.map { "\(name) \($0.inMilliseconds)" } }

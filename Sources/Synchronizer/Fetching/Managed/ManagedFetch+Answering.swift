@@ -121,6 +121,7 @@ extension ManagedFetch {
 
     /// Gives the caller the answer, or follows its redirect.
     func deliver(_ answer: Answer) {
+        release(after: answer)
         let step = answer.step
         switch step.request.redirect(
             status: answer.head.status, location: answer.head.fields.reference(FieldName.location))

@@ -88,6 +88,8 @@ extension Loader.State {
         guard let job = downloads[id]?.job else { return nil }
         noteWait(of: id, until: now)
         note(id, kind)
+        // A fetch that waits for another process, when the network was switched off.
+        if let waiting = takeHandle(of: id) { extraEffects.append(.cancel(waiting)) }
         let handle = FetchHandle()
         downloads[id]?.handle = handle
         return (job, handle)
@@ -141,6 +143,23 @@ extension Loader.State {
         note(id, .needsNetwork)
     }
 
+    /// The fetch waits for another process, and gives its slot back.
+    mutating func waitsForLease(_ id: DownloadID, at now: Date) {
+        downloads[id]?.waitingSince = now
+        machine.backOff(id)
+        note(id, .waitingForAnotherProcess)
+    }
+
+    /// The wait is over: the load starts again with a lookup.
+    mutating func waited(_ id: DownloadID, _ end: LeaseEnd, at now: Date) {
+        guard let since = downloads[id]?.waitingSince else { return }
+        downloads[id]?.waited.total += max(0, now.timeIntervalSince(since))
+        downloads[id]?.waited.end = end
+        downloads[id]?.waitingSince = now
+        downloads[id]?.handle = nil
+        machine.backOffEnded(id)
+    }
+
     /// The fetch ended: with a result for the subscribers, or with a failure to retry.
     mutating func fetchEnded(
         _ id: DownloadID, with result: Result<Fetched, SynchronizerError>, at now: Date,
@@ -150,6 +169,7 @@ extension Loader.State {
         switch result {
         case .success(var fetched):
             fetched.trace.queueWait = download.queueWait
+            fetched.trace.leaseWait = download.waited.total
             downloads[id]?.result = .success(Boxed(fetched))
             if let source = fetched.trace.source {
                 if source != .network { note(id, .cached(source)) }
