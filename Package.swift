@@ -141,6 +141,10 @@ let package = Package(
             name: "StorageChild", dependencies: ["SQLiteCache", "Synchronizer", "TestSupport"],
             path: "Tests/StorageChild",
             swiftSettings: settings),
+        // The processes of `Scripts/fleet`.
+        .executableTarget(
+            name: "FleetMember", dependencies: ["Synchronizer", "SynchronizerSupport", "SynchronizerTesting", "HTTPCaching", "TestSupport"],
+            path: "Tests/Fleet", exclude: ["fleet.py"], swiftSettings: settings),
         .testTarget(
             name: "SQLiteCacheTests",
             dependencies: [

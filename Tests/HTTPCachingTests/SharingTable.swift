@@ -23,7 +23,7 @@ struct SharingTable {
     ]
 
     @Test("a request that a stored response could answer, or could have answered a while ago", arguments: shared)
-    func shared(request: CacheRequest, stored: [Candidate]) {
+    func hasKey(request: CacheRequest, stored: [Candidate]) {
         #expect(Self.key(request, stored) != nil)
     }
 
@@ -41,7 +41,7 @@ struct SharingTable {
     ]
 
     @Test("a request whose response answers no other one", arguments: alone)
-    func alone(request: CacheRequest, stored: [Candidate]) {
+    func hasNone(request: CacheRequest, stored: [Candidate]) {
         #expect(Self.key(request, stored) == nil)
     }
 

@@ -39,7 +39,7 @@ struct LeaseProcessTests {
     }
 
     /// Processes that load one resource at the same time. The lines of each are collected as they come.
-    private final class Fleet: Sendable {
+    private final class Fleet: @unchecked Sendable {  // one thread reads each child, and any may kill one
         let lines = Collector<(child: Int, line: String)>()
         private let children: [ChildProcess]
         private let ended: DispatchGroup

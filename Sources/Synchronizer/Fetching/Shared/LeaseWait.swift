@@ -11,7 +11,7 @@ package struct LeaseWait: Hashable, Sendable {
 }
 
 /// What a fetch does when the store has answered its request for a lease. Pure.
-enum LeaseDecision: Hashable {
+package enum LeaseDecision: Hashable, Sendable {
     /// Send the request, with the lease or without one.
     case send(Lease?)
     /// Look up again, with the lease: another process may have stored the response.
@@ -19,7 +19,7 @@ enum LeaseDecision: Hashable {
     /// Wait for the holder, at most for these seconds.
     case wait(TimeInterval)
 
-    init(_ answer: LeaseAnswer, after wait: LeaseWait, limits: RequestLeases) {
+    package init(_ answer: LeaseAnswer, after wait: LeaseWait, limits: RequestLeases) {
         switch answer {
         case .granted(let lease): self = lease.followsAnother ? .lookUp(lease) : .send(lease)
         case .unavailable: self = .send(nil)
@@ -33,5 +33,5 @@ enum LeaseDecision: Hashable {
 extension LeaseWait {
     /// Whether to ask for a lease. After the holder has released it, and its response did not help, all waiting loads ask the
     /// server at once: one after the other they would take as long as all their requests together.
-    func asks(limits: RequestLeases) -> Bool { end != .released && total < limits.maximumWait }
+    package func asks(limits: RequestLeases) -> Bool { end != .released && total < limits.maximumWait }
 }
