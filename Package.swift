@@ -143,7 +143,8 @@ let package = Package(
             swiftSettings: settings),
         // The processes of `Scripts/fleet`.
         .executableTarget(
-            name: "FleetMember", dependencies: ["Synchronizer", "SynchronizerSupport", "SynchronizerTesting", "HTTPCaching", "TestSupport"],
+            name: "FleetMember",
+            dependencies: ["Synchronizer", "SynchronizerSupport", "SynchronizerTesting", "HTTPCaching", "TestSupport"],
             path: "Tests/Fleet", exclude: ["fleet.py"], swiftSettings: settings),
         .testTarget(
             name: "SQLiteCacheTests",

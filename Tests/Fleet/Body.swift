@@ -35,5 +35,5 @@ enum Site {
     static func path(_ rank: Int) -> String { "/item/\(rank)" }
     static func isPersonal(_ rank: Int) -> Bool { rank % 10 == 3 }
     /// Seconds for which a response is fresh.
-    static func lifetime(_ rank: Int) -> Int { 2 + rank % 4 }
+    static func lifetime(_ rank: Int) -> Int { 3 + rank % 4 }
 }

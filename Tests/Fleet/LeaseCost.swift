@@ -31,7 +31,10 @@ enum LeaseCost {
             if number >= 1000 { times[which].append(Double(DispatchTime.now().uptimeNanoseconds - start) / 1000) }
         }
         let medians = times.map { $0.sorted()[$0.count / 2] }
-        say(String(format: "a load of 20 KB, median of 2500: %.1f µs with a lease, %.1f µs without", medians[0], medians[1]))
+        say(
+            String(
+                format: "a load of 20 KB, median of 2500: %.1f µs with a lease, %.1f µs without", medians[0], medians[1]
+            ))
         say(String(format: "a lease adds %.1f %%", (medians[0] / medians[1] - 1) * 100))
         var calls: [Double] = []
         for number in 0..<2000 {

@@ -34,12 +34,13 @@ final class Member: Sendable {
         configuration.caching = .managed
         configuration.retry = .none
         if !takesLeases { configuration.leases = nil }
+        (configuration.maximumLoads, configuration.maximumLoadsPerHost) = (200, 200)
         configuration.sessionConfiguration.timeoutIntervalForRequest = 10
         synchronizer = Synchronizer(configuration: configuration)
         (self.port, self.group, self.seed, self.pause) = (port, group, UInt64(seed), pause)
         var sum = 0.0
         popularity = (1...Site.urls).map { rank in
-            sum += 1 / Double(rank)
+            sum += pow(Double(rank), -0.7)
             return sum
         }
     }

@@ -171,7 +171,9 @@ struct Simulation {
     }
 
     private static func summary(_ with: Costs, _ without: Costs) {
-        let line = { (name: String, value: String) in print(name.padding(toLength: 46, withPad: " ", startingAt: 0) + value) }
+        let line = { (name: String, value: String) in
+            print(name.padding(toLength: 46, withPad: " ", startingAt: 0) + value)
+        }
         print("")
         line("loads a second", String(format: "%.0f", loads))
         line("requests to the shared level a second", String(format: "%.0f", with.sharedRequests))

@@ -17,7 +17,8 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 /// The cache of a group: its directory, and the server that all groups share, if there is one.
 func makeCache(_ directory: String, server: String) throws -> URLCache {
     SQLiteURLCache(
-        memoryCapacity: 16 << 20, diskCapacity: 256 << 20, directory: URL(fileURLWithPath: directory, isDirectory: true))
+        memoryCapacity: 16 << 20, diskCapacity: 256 << 20, directory: URL(fileURLWithPath: directory, isDirectory: true)
+    )
 }
 
 switch (arguments.first, arguments.count) {
@@ -30,10 +31,12 @@ case ("member", 8):  // DIRECTORY SERVER PORT GROUP SEED PAUSE LEASES
     await Member(
         cache: cache, port: numbers[0], group: arguments[4], seed: numbers[1], pause: numbers[2],
         takesLeases: arguments[7] == "1"
-    ).run(tasks: 8)
+    ).run(tasks: 64)
 case ("simulate", 1): Simulation.printTable()
 case ("cost", 1): try await LeaseCost.printTable()
 default:
-    print("usage: FleetMember origin LATENCY PER-GROUP | member DIRECTORY SERVER PORT GROUP SEED PAUSE LEASES | simulate | cost")
+    print(
+        "usage: FleetMember origin LATENCY PER-GROUP | member DIRECTORY SERVER PORT GROUP SEED PAUSE LEASES | simulate | cost"
+    )
     exit(2)
 }

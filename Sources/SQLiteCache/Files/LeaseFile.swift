@@ -3,9 +3,9 @@ import SynchronizerSupport
 
 /// The leases of a cache directory, in a file that its processes share: a slot for each key, found by the key's hash.
 ///
-/// A slot has a record and two locks (`fcntl`), which the system frees when a process ends, however it ends. One is held for
-/// microseconds, while the record is changed. The other is held as long as the lease, so that the others see when its holder
-/// has died. It is another one for each token: a holder that does not release keeps its lock, and not the slot. A key whose
+/// A slot has a record, and a lock for each of the next tokens (`fcntl`). The holder of a lease holds the lock of its token; the
+/// system frees it when the process ends, however it ends, so the others see that the holder has died. The same lock decides
+/// which of several processes gets a token. A holder that does not release keeps its lock, and not the slot. A key whose
 /// slot is taken by another key gets no lease. The file has a fixed size, so there is nothing to clean up, and any content is
 /// a valid one: what makes no sense has expired.
 final class LeaseFile: Sendable {
@@ -35,6 +35,8 @@ final class LeaseFile: Sendable {
 
     private struct State {
         var file: Int32 = -1
+        /// When it was last seen in its directory, in milliseconds.
+        var checkedAt: Int64 = 0
         /// The tokens of the leases that this process holds, by slot: it does not see its own locks.
         var held: [Int: UInt64] = [:]
     }
@@ -61,17 +63,20 @@ final class LeaseFile: Sendable {
     func grant(_ key: UInt64, at now: Int64, for duration: Int64) -> Answer {
         state.withLock { state in
             let slot = Self.slot(of: key)
-            guard let file = open(&state) else { return .unavailable }
-            guard Self.lockRecord(slot, of: file) else { return .held }
-            defer { Self.set(F_UNLCK, at: Self.recordLock(slot), of: file) }
+            guard let file = open(&state, at: now) else { return .unavailable }
             let old = Self.read(slot, of: file)
             if isHeld(old, slot, at: now, state) { return old.key == key ? .held : .unavailable }
             let token = old.token &+ 1
-            let record = Record(key: key, token: token, expires: now + min(max(1, duration), Self.longest), owner: owner)
-            guard Self.set(F_WRLCK, at: Self.holderLock(slot, token), of: file) else { return .unavailable }
-            guard Self.write(record, slot, to: file) else {
-                Self.set(F_UNLCK, at: Self.holderLock(slot, token), of: file)
-                return .unavailable
+            guard Self.set(F_WRLCK, at: Self.lock(slot, token), of: file) else {
+                return errno == EAGAIN || errno == EACCES ? .held : .unavailable
+            }
+            // Another process may have had this token in the meantime.
+            let isNext = Self.read(slot, of: file) == old
+            let record = Record(
+                key: key, token: token, expires: now + min(max(1, duration), Self.longest), owner: owner)
+            guard isNext, Self.write(record, slot, to: file) else {
+                Self.set(F_UNLCK, at: Self.lock(slot, token), of: file)
+                return isNext ? .unavailable : .held
             }
             state.held[slot] = token
             let isNews = old.owner != owner || now &+ old.expires < Self.recently
@@ -79,17 +84,17 @@ final class LeaseFile: Sendable {
         }
     }
 
+    /// Writes only the moment of the release: if the slot has passed on, its token stays.
     func release(_ grant: Grant, at now: Int64) {
         state.withLock { state in
             let (slot, file) = (Self.slot(of: grant.key), state.file)
             guard file >= 0 else { return }
             defer { Self.unlock(grant, &state) }
-            guard Self.lockRecord(slot, of: file) else { return }  // the others see that the lock is free
-            defer { Self.set(F_UNLCK, at: Self.recordLock(slot), of: file) }
-            var record = Self.read(slot, of: file)
-            guard record.key == grant.key, record.token == grant.token else { return }
-            record.expires = -now
-            _ = Self.write(record, slot, to: file)
+            guard Self.read(slot, of: file).token == grant.token else { return }
+            let released = (-now).littleEndian
+            _ = withUnsafeBytes(of: released) {
+                Descriptor.write($0, to: file, at: slot * Self.size + Self.expiryOffset)
+            }
         }
     }
 
@@ -101,7 +106,7 @@ final class LeaseFile: Sendable {
     private static func unlock(_ grant: Grant, _ state: inout State) {
         let slot = slot(of: grant.key)
         if state.held[slot] == grant.token { state.held[slot] = nil }
-        set(F_UNLCK, at: holderLock(slot, grant.token), of: state.file)
+        set(F_UNLCK, at: lock(slot, grant.token), of: state.file)
     }
 
     /// Whether no later lease of the slot was granted.
@@ -123,12 +128,14 @@ final class LeaseFile: Sendable {
     private func isHeld(_ record: Record, _ slot: Int, at now: Int64, _ state: State) -> Bool {
         guard record.expires > now, record.expires - now <= Self.longest else { return false }
         return state.held[slot] == record.token
-            || Self.isLocked(Self.holderLock(slot, record.token), of: state.file)
+            || Self.isLocked(Self.lock(slot, record.token), of: state.file)
     }
 
-    /// The open file; another one if the file was removed.
-    private func open(_ state: inout State) -> Int32? {
+    /// The open file; another one if the file was removed, which is noticed within a second.
+    private func open(_ state: inout State, at now: Int64) -> Int32? {
+        if state.file >= 0, abs(now - state.checkedAt) < 1000 { return state.file }
         var status = stat()
+        state.checkedAt = now
         if state.file >= 0, fstat(state.file, &status) == 0, status.st_nlink > 0 { return state.file }
         guard (try? directory.prepare()) != nil else { return nil }
         let path = directory.path + "/Leases"
@@ -147,11 +154,12 @@ final class LeaseFile: Sendable {
 // MARK: - The file
 
 extension LeaseFile {
+    private static let (size, expiryOffset) = (32, 16)
+
     private static func slot(of key: UInt64) -> Int { Int(key % UInt64(slots)) }
 
     private static func read(_ slot: Int, of file: Int32) -> Record {
         var words = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
-        let size = MemoryLayout.size(ofValue: words)
         let count = withUnsafeMutableBytes(of: &words) { pread(file, $0.baseAddress, size, off_t(slot * size)) }
         guard count == size else { return Record() }
         return Record(
@@ -164,21 +172,11 @@ extension LeaseFile {
             record.key.littleEndian, record.token.littleEndian, UInt64(bitPattern: record.expires).littleEndian,
             record.owner.littleEndian
         )
-        return withUnsafeBytes(of: words) { Descriptor.write($0, to: file, at: slot * $0.count) }
+        return withUnsafeBytes(of: words) { Descriptor.write($0, to: file, at: slot * size) }
     }
 
-    // The positions of locks need not exist in the file.
-    private static func recordLock(_ slot: Int) -> Int { 1 << 40 + slot }
-    private static func holderLock(_ slot: Int, _ token: UInt64) -> Int { 1 << 41 + slot * 8 + Int(token % 8) }
-
-    /// Waits for a moment, because the other process needs only that. One that was stopped meanwhile holds nobody up.
-    private static func lockRecord(_ slot: Int, of file: Int32) -> Bool {
-        for _ in 0..<20 {
-            if set(F_WRLCK, at: recordLock(slot), of: file) { return true }
-            usleep(100)
-        }
-        return false
-    }
+    /// The position of a lock, which need not exist in the file.
+    private static func lock(_ slot: Int, _ token: UInt64) -> Int { 1 << 40 + slot * 8 + Int(token % 8) }
 
     /// Sets or frees a lock of one byte; returns whether that worked.
     @discardableResult
@@ -186,14 +184,14 @@ extension LeaseFile {
         var lock = flock()
         (lock.l_type, lock.l_whence) = (Int16(type), Int16(SEEK_SET))
         (lock.l_start, lock.l_len) = (off_t(position), 1)
-        return fcntl(file, F_SETLK, &lock) == 0
+        return fcntl(file, FileSystem.lockCommands.set, &lock) == 0
     }
 
-    /// Whether another process has the lock.
+    /// Whether another process, or another instance, has the lock.
     private static func isLocked(_ position: Int, of file: Int32) -> Bool {
         var lock = flock()
         (lock.l_type, lock.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
         (lock.l_start, lock.l_len) = (off_t(position), 1)
-        return fcntl(file, F_GETLK, &lock) == 0 && Int32(lock.l_type) != F_UNLCK
+        return fcntl(file, FileSystem.lockCommands.get, &lock) == 0 && Int32(lock.l_type) != F_UNLCK
     }
 }

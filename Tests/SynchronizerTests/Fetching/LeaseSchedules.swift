@@ -22,7 +22,10 @@ struct LeaseSchedules {
             random = SeededGenerator(seed: seed)
             let (store, clock) = (store, clock)
             processes = (0..<4).map { _ in
-                FakeProcess(store, clock, rules: CacheRules(staleWhileRevalidate: stale ? 30 : 0, staleIfError: 0, staleIfUnreachable: .infinity))
+                FakeProcess(
+                    store, clock,
+                    rules: CacheRules(
+                        staleWhileRevalidate: stale ? 30 : 0, staleIfError: 0, staleIfUnreachable: .infinity))
             }
             for process in processes { process.transport.hold() }
             if seed % 3 == 0 { store.grantAsIfAfterAnother() }

@@ -128,7 +128,8 @@ struct LeaseTests {
         store.expire()
         clock.advance(by: 1)
         processes[1].transport.release(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"2\""], "newer"))
-        let late = status == 200 ? FakeReply(200, Self.fresh, "late") : FakeReply(304, ["Cache-Control": "max-age=9000"])
+        let late =
+            status == 200 ? FakeReply(200, Self.fresh, "late") : FakeReply(304, ["Cache-Control": "max-age=9000"])
         processes[0].transport.release(late)
         // The body that a late 304 confirms is gone, so the request is sent again.
         if status == 304 { processes[0].transport.release(FakeReply(200, Self.fresh, "late")) }
@@ -171,7 +172,8 @@ struct LeaseTests {
 
     @Test("is not asked while a response may be used stale: one validates it, and no load waits")
     func staleWhileRevalidate() throws {
-        let processes = processes(3, CacheRules(staleWhileRevalidate: 1000, staleIfError: 0, staleIfUnreachable: .infinity))
+        let processes = processes(
+            3, CacheRules(staleWhileRevalidate: 1000, staleIfError: 0, staleIfUnreachable: .infinity))
         let first = processes[0].load(try request())
         processes[0].transport.release(FakeReply(200, Self.fresh, "hello"))
         #expect(first.body == "hello")
@@ -190,7 +192,8 @@ struct LeaseTests {
 
     @Test("validates by itself for a load that wants the validated response", arguments: [false, true])
     func awaitedRefresh(isAfterAnother: Bool) throws {
-        let processes = processes(2, CacheRules(staleWhileRevalidate: 1000, staleIfError: 0, staleIfUnreachable: .infinity))
+        let processes = processes(
+            2, CacheRules(staleWhileRevalidate: 1000, staleIfError: 0, staleIfUnreachable: .infinity))
         _ = processes[0].load(try request())
         processes[0].transport.release(FakeReply(200, Self.fresh, "hello"))
         if isAfterAnother { store.grantAsIfAfterAnother() }

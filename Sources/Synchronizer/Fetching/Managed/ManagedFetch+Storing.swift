@@ -250,7 +250,9 @@ extension ManagedFetch {
             freshened.fields.add(FieldName.cacheControl, injected)
             freshened.injectedCacheControl = injected
         }
-        _ = change(after: exchange, bytes: entry.bodySize) { [freshened] in cache.update(entry, to: freshened, under: lease) }
+        _ = change(after: exchange, bytes: entry.bodySize) { [freshened] in
+            cache.update(entry, to: freshened, under: lease)
+        }
     }
 }
 
