@@ -13,8 +13,11 @@ enum LeaseCost {
         let server = try ScriptedServer()
         let body = Data(repeating: 7, count: 20_000)
         let place = FileManager.default.temporaryDirectory.appendingPathComponent("lease-cost-\(getpid())")
-        defer { try? FileManager.default.removeItem(at: place) }
         let cache = SQLiteURLCache(memoryCapacity: 16 << 20, diskCapacity: 256 << 20, directory: place)
+        defer {
+            cache.close()
+            try? FileManager.default.removeItem(at: place)
+        }
         server.handle("/item") { _ in Reply(body, fields: ["Cache-Control": "max-age=600"]) }
         let synchronizers = [true, false].map { takesLeases in
             var configuration = Synchronizer.Configuration(urlCache: cache)

@@ -6,8 +6,8 @@ import SynchronizerTesting
 /// have arrived.
 final class Origin: Sendable {
     private struct State {
-        /// When the latest request of a resource arrived that was needed.
-        var asked: [String: Date] = [:]
+        /// When the latest request of a resource arrived that was needed, and from whom.
+        var asked: [String: (date: Date, process: pid_t)] = [:]
         var counts = Counts()
         var toKill = 0
     }
@@ -20,6 +20,7 @@ final class Origin: Sendable {
 
     private let server: ScriptedServer
     private let isPerGroup: Bool
+    private let latency: TimeInterval
     private let state = Locked(State())
     /// Seconds by which a client may ask early, because a response ages from its request on.
     private static let tolerance = 0.3
@@ -29,7 +30,7 @@ final class Origin: Sendable {
     ///   - isPerGroup: whether the groups share no store, so that each needs responses of its own.
     init(latency: TimeInterval, isPerGroup: Bool) throws {
         server = try ScriptedServer()
-        self.isPerGroup = isPerGroup
+        (self.isPerGroup, self.latency) = (isPerGroup, latency)
         server.keepRequests(atMost: 0)
         for rank in 0..<Site.urls {
             server.handle(Site.path(rank)) { [self] in reply(to: $0, rank).delayed(by: latency) }
@@ -58,13 +59,16 @@ final class Origin: Sendable {
         let victim = state.withLock { state -> pid_t? in
             state.counts.requests += 1
             let needed = now.addingTimeInterval(Self.tolerance - Double(Site.lifetime(rank)))
-            guard state.asked[key].map({ $0 < needed }) ?? true else { return nil }
+            guard state.asked[key].map({ $0.date < needed }) ?? true else { return nil }
             state.counts.needed += 1
-            state.asked[key] = now
-            guard state.toKill > 0 else { return nil }
+            let process = request["X-Process"].flatMap { pid_t($0) } ?? 0
+            state.asked[key] = (now, process)
+            guard state.toKill > 0, process > 0 else { return nil }
             state.toKill -= 1
-            state.asked[key] = nil  // the response reaches nobody
-            return request["X-Process"].flatMap { pid_t($0) }
+            // Its responses in flight, and those that were not written yet, reach nobody.
+            let lost = now.addingTimeInterval(-latency - Self.tolerance)
+            state.asked = state.asked.filter { $0.value.process != process || $0.value.date < lost }
+            return process
         }
         if let victim { kill(victim, SIGKILL) }
         let version = Int(now.timeIntervalSince1970) / 7

@@ -21,7 +21,7 @@ LATENCY = 0.8  # seconds that the origin takes
 LEASE = 5  # seconds
 SECONDS = {"leases": 12, "no leases": 8, "kills": 14} if options.short else {"leases": 130, "no leases": 40, "kills": 130}
 KILLS = 20 if options.short else 100
-PAUSE = 60  # milliseconds between two loads of a task, of which each process has 64
+PAUSE = 100  # milliseconds between two loads of a task, of which each process has 200
 
 
 class Process:
