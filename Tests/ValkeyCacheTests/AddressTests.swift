@@ -17,7 +17,9 @@ struct AddressTests {
             ("unix:///run/valkey.sock", .socket("/run/valkey.sock"), nil, nil, 0),
             ("unix://app:pw@/run/v.sock?db=2", .socket("/run/v.sock"), "app", "pw", 2),
         ] as [(String, ServerAddress.Place, String?, String?, Int)])
-    func parts(_ url: String, _ place: ServerAddress.Place, _ user: String?, _ password: String?, _ database: Int) throws {
+    func parts(_ url: String, _ place: ServerAddress.Place, _ user: String?, _ password: String?, _ database: Int)
+        throws
+    {
         let address = try ServerAddress(url)
         #expect(address.place == place)
         #expect(address.user == user)
@@ -29,7 +31,8 @@ struct AddressTests {
     @Test(
         "that names none is an error which does not show the password",
         arguments: [
-            "", "localhost", "redis://", "redis://:6379", "redis://h:0", "redis://h:65536", "redis://h/x", "redis://h/-1",
+            "", "localhost", "redis://", "redis://:6379", "redis://h:0", "redis://h:65536", "redis://h/x",
+            "redis://h/-1",
             "redis://user@h", "unix://run/v.sock", "unix://", "http://h", "redis://u:secret@h:99999",
         ])
     func wrong(_ url: String) {
@@ -62,9 +65,12 @@ struct KeyspaceTests {
         let key = one.entries(of: url, in: "1")
         #expect(ClusterSlot.of(key) == ClusterSlot.of(key + ":body"))
         #expect(ClusterSlot.of(one.lease("x")) == ClusterSlot.of(one.token("x")))
-        let all = [key, one.entries(of: url, in: "2"), other.entries(of: url, in: "1"),
-            one.entries(of: URLDigest("https://example.com/2"), in: "1"), one.generation, other.generation, one.lease("x"),
-            one.token("x"), one.releases("x")]
+        let all = [
+            key, one.entries(of: url, in: "2"), other.entries(of: url, in: "1"),
+            one.entries(of: URLDigest("https://example.com/2"), in: "1"), one.generation, other.generation,
+            one.lease("x"),
+            one.token("x"), one.releases("x"),
+        ]
         #expect(Set(all).count == all.count)
     }
 }

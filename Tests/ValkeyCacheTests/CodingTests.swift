@@ -50,11 +50,16 @@ struct CodingTests {
         for _ in 0..<50_000 {
             var bytes = original
             switch Int.random(in: 0..<4, using: &random) {
-            case 0: bytes[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            case 0:
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
             case 1: bytes.removeLast(Int.random(in: 1...bytes.count, using: &random))
-            case 2: bytes.insert(UInt8.random(in: 0...255, using: &random), at: Int.random(in: 0...bytes.count, using: &random))
+            case 2:
+                bytes.insert(
+                    UInt8.random(in: 0...255, using: &random), at: Int.random(in: 0...bytes.count, using: &random))
             default:
-                for _ in 0..<8 { bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random) }
+                for _ in 0..<8 {
+                    bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
+                }
             }
             guard let decoded = SharedEntry(Data(bytes), url: Self.url, variant: entry.variant) else { continue }
             #expect(bytes == original && decoded.response == entry.response)
@@ -77,21 +82,22 @@ struct CodingTests {
         }
     }
 
-    @Test(
-        "live as long as the response is of use",
-        arguments: [
-            ([("Cache-Control", "max-age=60")], 100, 160_000),
-            ([("Cache-Control", "max-age=60, stale-while-revalidate=500")], 100, 560_000),
-            ([("Cache-Control", "max-age=60, stale-if-error=300")], 100, 360_000),
-            ([("Cache-Control", "max-age=60, stale-if-error=3")], 100, 160_000),
-            ([("Cache-Control", "max-age=60, must-revalidate")], 100, 60_000),
-            ([("Cache-Control", "max-age=60, must-revalidate"), ("ETag", "\"1\"")], 100, 160_000),
-            ([("Cache-Control", "no-cache")], 100, 1000),
-            ([("Cache-Control", "no-cache"), ("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")], 100, 100_000),
-            ([("Cache-Control", "max-age=99999999")], 100, 30 * 86_400_000),
-            ([], 0, 1000), ([], .infinity, 30 * 86_400_000),
-        ] as [([(String, String)], TimeInterval, Int)])
-    func lifetimes(_ fields: [(String, String)], _ retention: TimeInterval, _ milliseconds: Int) {
+    private static let lifetimeTable: [(fields: [(String, String)], retention: Double, milliseconds: Int)] = [
+        ([("Cache-Control", "max-age=60")], 100, 160_000),
+        ([("Cache-Control", "max-age=60, stale-while-revalidate=500")], 100, 560_000),
+        ([("Cache-Control", "max-age=60, stale-if-error=300")], 100, 360_000),
+        ([("Cache-Control", "max-age=60, stale-if-error=3")], 100, 160_000),
+        ([("Cache-Control", "max-age=60, must-revalidate")], 100, 60_000),
+        ([("Cache-Control", "max-age=60, must-revalidate"), ("ETag", "\"1\"")], 100, 160_000),
+        ([("Cache-Control", "no-cache")], 100, 1000),
+        ([("Cache-Control", "no-cache"), ("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")], 100, 100_000),
+        ([("Cache-Control", "max-age=99999999")], 100, 30 * 86_400_000),
+        ([], 0, 1000), ([], Double.infinity, 30 * 86_400_000),
+    ]
+
+    @Test("live as long as the response is of use", arguments: lifetimeTable.indices)
+    func lifetimes(_ index: Int) {
+        let (fields, retention, milliseconds) = Self.lifetimeTable[index]
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let response = StoredResponse(
             url: Self.url, method: "GET", selectingFields: HTTPFields(), status: 200, fields: HTTPFields(fields),
@@ -105,7 +111,8 @@ struct CodingTests {
             ("MOVED 3999 127.0.0.1:6381", ServerError.moved(slot: 3999, to: ClusterNode("127.0.0.1:6381")!)),
             ("MOVED 3999 :6381", .moved(slot: 3999, to: ClusterNode(":6381")!)),
             ("ASK 3999 ::1:6381", .ask(ClusterNode("::1:6381")!)),
-            ("MOVED", .other("MOVED")), ("MOVED 99999 h:1", .other("MOVED 99999 h:1")), ("MOVED 1 h:x", .other("MOVED 1 h:x")),
+            ("MOVED", .other("MOVED")), ("MOVED 99999 h:1", .other("MOVED 99999 h:1")),
+            ("MOVED 1 h:x", .other("MOVED 1 h:x")),
             ("NOSCRIPT No matching script.", .noScript),
             ("OOM command not allowed", .refusesWrites("OOM command not allowed")),
             ("READONLY You can't write", .refusesWrites("READONLY You can't write")),
@@ -132,7 +139,8 @@ struct CodingTests {
         var bytes: [UInt8] = []
         Command(["GET", "é"]).encode(into: &bytes) { _ in "" }
         Command(.read, keys: ["k"], [.data(Data([0, 13, 10]))]).encode(into: &bytes) { "digest\($0.rawValue)" }
-        let text = "*2\r\n$3\r\nGET\r\n$2\r\né\r\n*5\r\n$7\r\nEVALSHA\r\n$7\r\ndigest0\r\n$1\r\n1\r\n$1\r\nk\r\n$3\r\n\0\r\n\r\n"
+        let text =
+            "*2\r\n$3\r\nGET\r\n$2\r\né\r\n*5\r\n$7\r\nEVALSHA\r\n$7\r\ndigest0\r\n$1\r\n1\r\n$1\r\nk\r\n$3\r\n\0\r\n\r\n"
         #expect(String(decoding: bytes, as: UTF8.self) == text)
     }
 }

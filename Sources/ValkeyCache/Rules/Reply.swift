@@ -34,10 +34,10 @@ package enum ServerError: Hashable, Sendable {
         case "MOVED":
             guard words.count >= 3, let slot = Int(words[1]), (0..<16_384).contains(slot),
                 let node = ClusterNode(words[2])
-            else { self = .other(text) ; return }
+            else { self = .other(text); return }
             self = .moved(slot: slot, to: node)
         case "ASK":
-            guard words.count >= 3, let node = ClusterNode(words[2]) else { self = .other(text) ; return }
+            guard words.count >= 3, let node = ClusterNode(words[2]) else { self = .other(text); return }
             self = .ask(node)
         case "NOSCRIPT": self = .noScript
         case "OOM", "READONLY", "MISCONF", "NOREPLICAS": self = .refusesWrites(text)

@@ -11,7 +11,8 @@
             guard mayWait else { return .unavailable }
             let milliseconds = Int(1000 * max(0.001, min(duration, 86_400)))
             let command = Command(
-                .lease, keys: [keys.lease(key), keys.token(key)], [.text("\(milliseconds)"), .text("\(Self.tokenMemory)")])
+                .lease, keys: [keys.lease(key), keys.token(key)],
+                [.text("\(milliseconds)"), .text("\(Self.tokenMemory)")])
             switch try? server.run([command])[0] {
             case .data(let token)?:
                 guard let token = UInt64(String(decoding: token, as: UTF8.self)) else { return .unavailable }

@@ -10,7 +10,9 @@
                 let entries = local.entries(for: url)
                 if entries.count >= max(1, known) { return count(entries, in: \.localHits) }
             }
-            guard let found = ask(url) else { return count(answersAlone(url) ? local.entries(for: url) : [], in: \.localHits) }
+            guard let found = ask(url) else {
+                return count(answersAlone(url) ? local.entries(for: url) : [], in: \.localHits)
+            }
             let copied = found.entries.contains(where: \.isLocal) ? Set(local.copies(of: url).map(\.id)) : []
             let entries = found.entries.filter { !$0.isLocal || copied.contains($0.id) }.map { entry in
                 var stored = entry.stored

@@ -40,7 +40,9 @@
             let copy = MirroredEntry(
                 id: id, record: entry.record, variant: record.response.variantKey, body: body,
                 isMemoryOnly: isMemoryOnly)
-            let share = { @Sendable [self] () -> Outcome in isPending ? .unavailable : send(entry, body, expecting: token, under: lease) }
+            let share = { @Sendable [self] () -> Outcome in
+                isPending ? .unavailable : send(entry, body, expecting: token, under: lease)
+            }
             guard !mayWait, !isPending, lease == nil, !ForkedProcess.isCurrent else {
                 let outcome = mayWait ? share() : .unavailable
                 return finish(outcome, copy, of: url, lookup, under: lease) ? id : nil
@@ -169,9 +171,11 @@
             return change(under: lease) { generation, fenced in
                 let key = keys.entries(of: URLDigest(response.url), in: generation)
                 return Command(
-                    .update, keys: [key, key + ":" + old.variant, key + ":" + new.variant] + fenced.map { keys.token($0.key) },
+                    .update,
+                    keys: [key, key + ":" + old.variant, key + ":" + new.variant] + fenced.map { keys.token($0.key) },
                     [
-                        .text(old.variant), .text(UInt64(bitPattern: old.id).hexadecimal), .text(new.variant), .data(value),
+                        .text(old.variant), .text(UInt64(bitPattern: old.id).hexadecimal), .text(new.variant),
+                        .data(value),
                         .text("\(milliseconds(response))"), .text(keys.changes), message(.changed(url: response.url)),
                         .text(fenced.first.map { "\($0.token)" } ?? ""),
                     ])
@@ -185,7 +189,8 @@
             let key = URLDigest(url).first
             coherence.withLock { $0.noteChange(key) }
             local.remove(entry)
-            let outcome = !mayWait
+            let outcome =
+                !mayWait
                 ? .unavailable
                 : change(under: nil) { generation, _ in
                     let key = keys.entries(of: URLDigest(url), in: generation)
