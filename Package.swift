@@ -150,7 +150,7 @@ let package = Package(
             swiftSettings: settings),
         // The processes that the storage tests kill, and that share directories with them.
         .executableTarget(
-            name: "StorageChild", dependencies: ["SQLiteCache", "Synchronizer", "TestSupport"],
+            name: "StorageChild", dependencies: ["SQLiteCache", "ValkeyCache", "Synchronizer", "TestSupport"],
             path: "Tests/StorageChild",
             swiftSettings: settings),
         .testTarget(
@@ -166,6 +166,8 @@ let package = Package(
             name: "ValkeyCacheTests",
             dependencies: [
                 "ValkeyCache", "SQLiteCache", "SynchronizerSupport", "HTTPCaching", "TestSupport", "TestTraits",
+                "ScriptedServer",
+                .target(name: "StorageChild", condition: whereProcessesAre),
                 .target(name: "CacheTool", condition: whereProcessesAre),
             ],
             swiftSettings: settings),

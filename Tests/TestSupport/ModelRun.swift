@@ -6,6 +6,13 @@ import Synchronizer
     import FoundationNetworking
 #endif
 
+/// A cache that a model describes.
+package protocol ModelledCache: URLCache, ResponseStore {
+    func flush()
+}
+
+extension SQLiteURLCache: ModelledCache {}
+
 /// A cache and a model that random steps are done to alike. Several may share a cache or a directory: each has URLs of
 /// its own.
 package struct ModelRun: Sendable {
@@ -16,7 +23,7 @@ package struct ModelRun: Sendable {
 
     private let directory: URL
     private let clock: ManualClock
-    private var cache: SQLiteURLCache
+    private var cache: any ModelledCache
     private let prefix: String
     /// Whether steps may concern all URLs, and end the cache.
     private let isAlone: Bool
@@ -27,10 +34,13 @@ package struct ModelRun: Sendable {
     private var stores = 0
 
     /// - Parameter cache: one that is used by others, too; nil for one of its own.
-    package init(seed: UInt64, memory: Int, disk: Int, in directory: URL, sharing cache: SQLiteURLCache? = nil) {
+    package init(
+        seed: UInt64, memory: Int, disk: Int, in directory: URL, sharing cache: (any ModelledCache)? = nil,
+        clock: ManualClock = ManualClock()
+    ) {
         random = SeededGenerator(seed: seed)
         (self.memory, self.disk, self.directory) = (memory, disk, directory)
-        clock = ManualClock()
+        self.clock = clock
         prefix = "https://example.com/\(seed)"
         isAlone = cache == nil
         self.cache =
@@ -84,7 +94,8 @@ package struct ModelRun: Sendable {
         stores += 1
         var response = StoredResponse(
             url: url, method: "GET", selectingFields: HTTPFields(selecting), status: 200,
-            fields: HTTPFields([("X-Number", "\(stores)"), ("Vary", "Accept")]), requestTime: now, responseTime: now)
+            fields: HTTPFields([("X-Number", "\(stores)"), ("Vary", "Accept")]), requestTime: clock.now,
+            responseTime: clock.now)
         if Int.random(in: 0..<4, using: &random) == 0 { response.injectedCacheControl = "max-age=\(stores)" }
         let sizes = [0, 1, 300, 300, 300, 4000, 20_000, 70_000]
         let body = Self.body(sizes.randomElement(using: &random) ?? 0, stores % 50)
@@ -118,7 +129,7 @@ package struct ModelRun: Sendable {
 
     /// As the next process would open it.
     private mutating func reopen() throws {
-        cache.close()
+        (cache as? SQLiteURLCache)?.close()
         model.forgetMemory()
         for memory in [0, memory] {  // lets go of the memory that all instances share, and starts with none
             cache = SQLiteURLCache(memoryCapacity: memory, diskCapacity: disk, directory: directory, time: clock)

@@ -140,7 +140,7 @@
             let other = try await ValkeyURLCache.test(server.url).connected()
             let request = URLRequest(url: try #require(URL(string: Sample.url)))
             server.pause()
-            try #require(Thread.isMainThread)
+            try #require(MainThread.isCurrent)
             #expect(one.cachedResponse(for: request) == nil)
             one.storeCachedResponse(try Sample.cached(Sample.body(5)), for: request)
             #expect(one.cachedResponse(for: request)?.data == Sample.body(5))

@@ -13,16 +13,17 @@
             FileManager.default.isExecutableFile(atPath: $0)
         }
 
-        private let directory = DisposableDirectory("redis")
+        private let folder = DisposableDirectory("redis")
         private var process = Process()
         private let options: [String]
 
-        var socket: String { directory.url.path + "/socket" }
+        var directory: URL { folder.url }
+        var socket: String { directory.path + "/socket" }
         var url: String { "unix://\(socket)" }
 
         init(_ options: String...) throws {
             self.options = options
-            try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             try start()
         }
 
@@ -40,7 +41,7 @@
             process.arguments =
                 [
                     "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir",
-                    directory.url.path,
+                    directory.path,
                 ]
                 + options
             let output = Pipe()

@@ -189,6 +189,24 @@
             #expect(one.bodies() == [Sample.body(301)])
         }
 
+        @Test(
+            "the cache tool lists what is on the server, and finds corruption", .enabled(if: ChildProcess.isAvailable))
+        func tool() throws {
+            try one.put(Sample.body(300))
+            try one.put(Sample.body(2 << 20), url: "https://example.com/large")
+            let lines = try ChildProcess(program: "synchronizer-cache", [server.url]).rest()
+            #expect(lines.count == 4 && lines[1].hasSuffix(Sample.url) && lines[3].hasPrefix("2 responses"), "\(lines)")
+            let verified = try ChildProcess(program: "synchronizer-cache", [server.url, "--verify"])
+            #expect(verified.rest().last?.hasPrefix("✔") == true)
+            let keys = try #require(try server.run("KEYS", "*{*").array?.compactMap(\.text))
+            try server.run("SETRANGE", try #require(keys.first { !$0.hasSuffix("}") }), "7", "xyz")
+            let arguments = [server.url, "--namespace", "test", "--verify"]
+            let corrupt = try ChildProcess(program: "synchronizer-cache", arguments)
+            #expect(corrupt.rest().first?.hasPrefix("✘") == true && corrupt.status == 1)
+            let foreign = try ChildProcess(program: "synchronizer-cache", [server.url, "--namespace", "none"])
+            #expect(foreign.rest().isEmpty && foreign.status == 2)
+        }
+
         @Test("a server that forgets its scripts gets them again")
         func forgottenScripts() throws {
             try one.put(Sample.body(5))

@@ -65,6 +65,8 @@ package struct StoredEntry: Sendable {
     package var digest: UInt64? { bodyChecksum ?? body.map { $0.withUnsafeBytes { Checksum64.of($0) } } }
 
     package var withoutBody: StoredEntry {
-        StoredEntry(response: response, id: id, bodySize: bodySize, bodyChecksum: bodyChecksum)
+        var entry = self
+        entry.body = nil
+        return entry
     }
 }

@@ -44,3 +44,8 @@ package struct Command: Sendable {
         bytes += "\r\n".utf8
     }
 }
+
+extension Keyspace {
+    /// Asks for the generation: together with each command, so that no answer is of an old one.
+    package var currentGeneration: Command { Command(["GET", generation], key: generation) }
+}

@@ -68,6 +68,12 @@ package struct SharedEntry: Sendable {
 
     /// Decodes what the server returned for a URL; nil if it is not what was stored for this URL and variant.
     package init?(_ data: Data, url: String, variant: String) {
+        self.init(data, variant: variant)
+        if response.url != url { return nil }
+    }
+
+    /// Decodes what the server returned for any URL; nil if it is not what was stored for this variant.
+    package init?(_ data: Data, variant: String) {
         let end = data.count - Self.checksumLength
         guard end > Self.headLength, data.count <= Self.largest else { return nil }
         let parts = data.withUnsafeBytes { bytes -> (Int64, Int64, UInt8, UInt64, UInt64, EncodedRecord)? in
@@ -80,7 +86,7 @@ package struct SharedEntry: Sendable {
         }
         guard let (revision, id, flags, size, checksum, record) = parts, id >= 0, let place = Place(rawValue: flags),
             let size = Int(exactly: size), let response = record.decoded?.response,
-            response.url == url, Self.variant(response.variantKey) == variant
+            Self.variant(response.variantKey) == variant
         else { return nil }
         (self.revision, self.id, self.place, bodySize, bodyChecksum) = (revision, id, place, size, checksum)
         (self.record, self.response) = (record, response)

@@ -121,7 +121,13 @@
                     guard try isLatest(lease) else { return .refused }
                     fenced = []
                 }
-                let reply = try server.run([command(try generation(), fenced)])[0]
+                let generation = try generation()
+                let replies = try server.run([keys.currentGeneration, command(generation, fenced)])
+                guard replies[0].text == generation else {
+                    adopt(replies[0].text)  // everything was removed
+                    return .refused
+                }
+                let reply = replies[1]
                 if case .error(.refusesWrites(let why)) = reply { return refuses(why) }
                 counts.withLock { $0.refusesWrites = false }
                 return reply.number.map { $0 > 0 ? .done($0) : .refused } ?? .unavailable
@@ -232,6 +238,11 @@
 
         /// Tells the server of removals; returns whether some are left.
         func deliverRemovals() -> Bool {
+            if coherence.withLock({ $0.pending.isEmpty }) { return false }
+            return deliveries.sync { deliverNext() }
+        }
+
+        private func deliverNext() -> Bool {
             let pending = coherence.withLock { $0.pending }
             guard !pending.isEmpty else { return false }
             if let generation = pending.sweep {

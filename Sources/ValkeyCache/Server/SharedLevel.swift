@@ -29,6 +29,8 @@
         let subscription: Subscription
         /// Tells the changes of this instance from those of others.
         let name = SharedLevel.random()
+        /// One thread at a time tells the server of removals: a second telling could remove what was stored after the first.
+        let deliveries = DispatchQueue(label: "ValkeyURLCache.removals", qos: .userInitiated)
         /// For calls of the main thread.
         let queue = DispatchQueue(label: "ValkeyURLCache", qos: .userInitiated)
         let report: @Sendable (String) -> Void
@@ -52,7 +54,7 @@
         static func random() -> String { UInt64.random(in: .min ... .max).hexadecimal }
 
         /// Whether this call may wait for the server.
-        var mayWait: Bool { !Thread.isMainThread && !ForkedProcess.isCurrent }
+        var mayWait: Bool { !MainThread.isCurrent && !ForkedProcess.isCurrent }
 
         func close() {
             guard !ForkedProcess.isCurrent else { return }
@@ -63,6 +65,10 @@
         // MARK: - Announcements
 
         private func connected() {
+            // The server may have been replaced by an empty one.
+            if let replies = try? server.run([keys.currentGeneration]) {
+                adopt(replies[0].text)
+            }
             let now = time.now
             coherence.withLock { $0.connected(at: now) }
             waits.checkAll()
@@ -101,7 +107,7 @@
             if let known = coherence.withLock({ $0.generation }) { return known }
             let replies = try server.run([
                 Command(["SET", keys.generation, Self.random(), "NX"], key: keys.generation),
-                Command(["GET", keys.generation], key: keys.generation),
+                keys.currentGeneration,
             ])
             guard let generation = replies[1].text else { throw .server("that it has no generation, and takes none") }
             adopt(generation)
@@ -169,7 +175,7 @@
                 let most = variant == nil ? Self.largestBodyWithEntries : options.largestSharedBody
                 let name = variant.map(SharedEntry.variant) ?? ""
                 let replies = try server.run([
-                    Command(["GET", keys.generation], key: keys.generation),
+                    keys.currentGeneration,
                     Command(.read, keys: [key], [.text(name), .text("\(most)")]),
                 ])
                 guard replies[0].text == generation else {
