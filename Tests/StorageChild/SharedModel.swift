@@ -16,7 +16,7 @@
             let local = SQLiteURLCache(memoryCapacity: memory, diskCapacity: 256 << 20, directory: folder, time: clock)
             let cache = try ValkeyURLCache(
                 server: "unix://\(directory.path)/socket", namespace: "model", local: local, options: options,
-                time: clock)
+                time: WholeMilliseconds(clock))
             while !cache.statistics.isConnected { sched_yield() }
             var run = ModelRun(
                 seed: seed, memory: memory, disk: 256 << 20, in: folder, sharing: cache, clock: clock)

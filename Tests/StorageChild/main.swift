@@ -57,7 +57,14 @@ case "share":  // SEED STEPS MEMORY: among others
 #if Valkey
     case "shared-model":  // SEED STEPS MEMORY: among others, with the server on a socket in the directory
         guard numbers.count == 3 else { fail("SEED STEPS MEMORY") }
-        try SharedModel.run(seed: UInt64(numbers[0]), steps: numbers[1], memory: numbers[2], in: directory)
+        // On the main thread no call waits for the server.
+        onThreads(1) { _ in
+            do {
+                try SharedModel.run(seed: UInt64(numbers[0]), steps: numbers[1], memory: numbers[2], in: directory)
+            } catch {
+                fail("\(error)")
+            }
+        }.wait()
 #endif
 
 case "model":  // SEED STEPS MEMORY: among others

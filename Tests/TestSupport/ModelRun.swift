@@ -13,6 +13,21 @@ package protocol ModelledCache: URLCache, ResponseStore {
 
 extension SQLiteURLCache: ModelledCache {}
 
+/// The clock of a cache that compares its times with those of a `ModelRun`, which are whole milliseconds.
+package struct WholeMilliseconds: TimeSource {
+    private let clock: ManualClock
+
+    package init(_ clock: ManualClock) { self.clock = clock }
+
+    package var now: Date { Date(milliseconds: clock.now.milliseconds) }
+
+    package func schedule(
+        after delay: TimeInterval, _ action: @escaping @Sendable () -> Void
+    ) -> @Sendable () -> Void {
+        clock.schedule(after: delay, action)
+    }
+}
+
 /// A cache and a model that random steps are done to alike. Several may share a cache or a directory: each has URLs of
 /// its own.
 package struct ModelRun: Sendable {
@@ -94,8 +109,7 @@ package struct ModelRun: Sendable {
         stores += 1
         var response = StoredResponse(
             url: url, method: "GET", selectingFields: HTTPFields(selecting), status: 200,
-            fields: HTTPFields([("X-Number", "\(stores)"), ("Vary", "Accept")]), requestTime: clock.now,
-            responseTime: clock.now)
+            fields: HTTPFields([("X-Number", "\(stores)"), ("Vary", "Accept")]), requestTime: now, responseTime: now)
         if Int.random(in: 0..<4, using: &random) == 0 { response.injectedCacheControl = "max-age=\(stores)" }
         let sizes = [0, 1, 300, 300, 300, 4000, 20_000, 70_000]
         let body = Self.body(sizes.randomElement(using: &random) ?? 0, stores % 50)
