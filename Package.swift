@@ -165,8 +165,9 @@ let package = Package(
         .testTarget(
             name: "ValkeyCacheTests",
             dependencies: [
-                "ValkeyCache", "SQLiteCache", "SynchronizerSupport", "HTTPCaching", "TestSupport", "TestTraits",
-                "ScriptedServer",
+                "ValkeyCache", "SQLiteCache", "SynchronizerSupport", "HTTPCaching", "Synchronizer",
+                "SynchronizerTesting",
+                "TestSupport", "TestTraits",
                 .target(name: "StorageChild", condition: whereProcessesAre),
                 .target(name: "CacheTool", condition: whereProcessesAre),
             ],

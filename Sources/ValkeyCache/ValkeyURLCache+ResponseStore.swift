@@ -23,9 +23,7 @@
 
         private func store(_ response: StoredResponse, _ cached: CachedURLResponse, lease: Lease?) -> Int64? {
             guard !ForkedProcess.isCurrent, cached.storagePolicy != .notAllowed else { return nil }
-            return level.store(
-                StoredRecord(response, with: cached), body: cached.data,
-                isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly, under: lease)
+            return level.store(StoredRecord(response, with: cached), body: cached.mirroredBody, under: lease)
         }
 
         package func refusal(toStore bytes: Int) -> StoreRefusal? {
@@ -75,6 +73,48 @@
 
         package func keepDerivedObject(_ data: Data, as name: String, of source: DerivedSource) {
             local.keepDerivedObject(data, as: name, of: source)
+        }
+    }
+
+    extension ValkeyURLCache: AnnouncingStore {
+        package func onRemoval(_ handler: @escaping @Sendable (String?) -> Void) -> @Sendable () -> Void {
+            let id = UInt64.random(in: .min ... .max)
+            let listeners = level.listeners
+            listeners.withLock { $0[id] = handler }
+            return { listeners.withLock { $0[id] = nil } }
+        }
+    }
+
+    /// Large bodies arrive in files of the local level, and stay there.
+    extension ValkeyURLCache: BodyFileStore {
+        package func makePartial(for url: String, resumable: StoredResponse?, length: Int?) -> PartialFile? {
+            local.makePartial(for: url, resumable: resumable, length: length)
+        }
+
+        package func grow(_ partial: PartialFile, to length: Int) -> Bool { local.grow(partial, to: length) }
+
+        package func keptPartials(for url: String) -> [KeptPartial] { local.keptPartials(for: url) }
+
+        package func removePartials(for url: String) { local.removePartials(for: url) }
+
+        /// Does not take a body that is small enough to be shared.
+        package func store(_ response: StoredResponse, _ cached: CachedURLResponse, file: BodyFile) -> Bool {
+            guard !ForkedProcess.isCurrent, cached.storagePolicy == .allowed,
+                file.count > min(level.options.largestSharedBody, 1 << 20), file.count > StoredBody.largestInDatabase
+            else { return false }
+            return level.store(StoredRecord(response, with: cached), body: .file(file)) != nil
+        }
+
+        package func bytes(of entry: StoredEntry) -> StoredBytes? {
+            guard !ForkedProcess.isCurrent else { return nil }
+            if let body = entry.body { return .data(body) }
+            return local.bytes(of: entry) ?? level.body(of: entry).map(StoredBytes.data)
+        }
+    }
+
+    extension CachedURLResponse {
+        var mirroredBody: MirroredEntry.Body {
+            storagePolicy == .allowedInMemoryOnly ? .memory(data) : .data(data)
         }
     }
 #endif

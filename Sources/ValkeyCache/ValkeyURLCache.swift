@@ -4,10 +4,6 @@
     import SQLiteCache
     import SynchronizerSupport
 
-    #if canImport(FoundationNetworking)
-        @_exported import FoundationNetworking
-    #endif
-
     /// A `URLCache` that several machines share through a Valkey or Redis server (version 6 or later).
     ///
     /// ```swift
@@ -114,9 +110,7 @@
             guard !ForkedProcess.isCurrent, cachedResponse.storagePolicy != .notAllowed,
                 let record = StoredRecord(cachedResponse, for: request, now: level.time.now)
             else { return }
-            _ = level.store(
-                record, body: cachedResponse.data,
-                isMemoryOnly: cachedResponse.storagePolicy == .allowedInMemoryOnly)
+            _ = level.store(record, body: cachedResponse.mirroredBody)
         }
 
         /// Removes the responses of the request's URL, with all methods and variants, on all machines.

@@ -16,15 +16,20 @@
 
         private let directory = DisposableDirectory("fake")
         private let listener: Int32
+        private let networkListener: Int32
         private let answer: @Sendable ([String]) -> Answer?
 
         var url: String { "unix://\(directory.url.path)/socket" }
+        /// The same server on 127.0.0.1.
+        let port: Int
 
         /// - Parameter answer: nil for what a server without data answers.
         init(_ answer: @escaping @Sendable ([String]) -> Answer?) throws {
             self.answer = answer
             try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
-            listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            self.listener = listener
+            (networkListener, port) = try Self.listenOnNetwork()
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
             withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: "\(directory.url.path)/socket".utf8) }
@@ -34,18 +39,37 @@
                 }
             }
             try #require(bound == 0 && listen(listener, 64) == 0)
-            Thread.detachNewThread { [listener, answer] in
-                while true {
-                    let connection = accept(listener, nil, nil)
-                    guard connection >= 0 else { return }
-                    Thread.detachNewThread { Self.serve(connection, answer) }
+            for listener in [listener, networkListener] {
+                Thread.detachNewThread {
+                    while true {
+                        let connection = accept(listener, nil, nil)
+                        guard connection >= 0 else { return }
+                        Thread.detachNewThread { Self.serve(connection, answer) }
+                    }
                 }
             }
         }
 
         deinit {
-            shutdown(listener, Int32(SHUT_RDWR))
-            close(listener)
+            for listener in [listener, networkListener] {
+                shutdown(listener, Int32(SHUT_RDWR))
+                close(listener)
+            }
+        }
+
+        private static func listenOnNetwork() throws -> (Int32, port: Int) {
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            try withUnsafeMutablePointer(to: &address) { pointer in
+                try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    try #require(bind(listener, address, size) == 0 && listen(listener, 64) == 0)
+                    try #require(getsockname(listener, address, &size) == 0)
+                }
+            }
+            return (listener, Int(UInt16(bigEndian: address.sin_port)))
         }
 
         private static func serve(_ connection: Int32, _ answer: ([String]) -> Answer?) {

@@ -78,6 +78,39 @@
             #expect(cache.statistics.isConnected && cache.statistics.invalidations == 0)
         }
 
+        @Test("a cluster's redirections are followed, and remembered", arguments: ["MOVED", "ASK"])
+        func redirections(_ word: String) async throws {
+            let asked = Locked(0)
+            let node = try FakeServer { command in
+                if command.first == "ASKING" { asked.withLock { $0 += 1 } }
+                return command.first == "EVALSHA" && command.count == 5 ? .bytes("*0\r\n") : nil
+            }
+            let seen = Locked(0)
+            let entry = try FakeServer { command in
+                guard ["EVALSHA", "GET"].contains(command.first) else { return nil }
+                seen.withLock { $0 += 1 }
+                let key = command[command.first == "GET" ? 1 : 3]
+                return .bytes("-\(word) \(ClusterSlot.of(key)) 127.0.0.1:\(node.port)\r\n")
+            }
+            let cache = try await ValkeyURLCache.test("redis://localhost:\(entry.port)").connected()
+            for _ in 0..<10 { #expect(cache.bodies().isEmpty) }
+            #expect(cache.statistics.failures == 0 && cache.statistics.misses == 10)
+            let redirected = seen.withLock { $0 }
+            #expect(word == "MOVED" ? redirected <= 4 : asked.withLock { $0 } >= 20)
+        }
+
+        @Test("redirections in a circle are a failure")
+        func circle() async throws {
+            let port = Locked(0)
+            let server = try FakeServer { command in
+                guard command.first == "EVALSHA" else { return nil }
+                return .bytes("-MOVED \(ClusterSlot.of(command[3])) 127.0.0.1:\(port.withLock { $0 })\r\n")
+            }
+            port.withLock { $0 = server.port }
+            let cache = try await ValkeyURLCache.test("redis://127.0.0.1:\(server.port)").connected()
+            #expect(cache.bodies().isEmpty && cache.statistics.failures > 0)
+        }
+
         @Test("closing connections that are idle is no failure")
         func idleConnections() async throws {
             let counter = Locked(0)

@@ -25,7 +25,8 @@
             let clock = ManualClock()
             let local = SQLiteURLCache(
                 memoryCapacity: kind.memory, diskCapacity: kind.disk, directory: directory.url, time: clock)
-            let cache = try await ValkeyURLCache.test(server.url, local: local, time: WholeMilliseconds(clock)).connected()
+            let cache = try await ValkeyURLCache.test(server.url, local: local, time: WholeMilliseconds(clock))
+                .connected()
             let runs = (0..<8).map { seed in
                 Locked(
                     ModelRun(

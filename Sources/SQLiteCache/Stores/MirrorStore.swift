@@ -4,16 +4,20 @@ import SynchronizerSupport
 
 /// An entry of another level, as this store keeps a copy of it: with the same identifier.
 package struct MirroredEntry: Sendable {
+    package enum Body: Sendable {
+        case data(Data)
+        case memory(Data)
+        /// A body that has arrived in a file of this store.
+        case file(BodyFile)
+    }
+
     package let id: Int64
     package let record: EncodedRecord
     package let variant: UInt64
-    package let body: Data
-    /// Whether only memory may keep it.
-    package var isMemoryOnly = false
+    package let body: Body
 
-    package init(id: Int64, record: EncodedRecord, variant: UInt64, body: Data, isMemoryOnly: Bool = false) {
+    package init(id: Int64, record: EncodedRecord, variant: UInt64, body: Body) {
         (self.id, self.record, self.variant, self.body) = (id, record, variant, body)
-        self.isMemoryOnly = isMemoryOnly
     }
 }
 
@@ -24,14 +28,22 @@ extension SQLiteURLCache {
         cache.rows(of: url).map { ($0.id, $0.record) }
     }
 
-    /// Stores a copy, in place of the entry with the same identifier or variant.
-    package func keep(_ entry: MirroredEntry, of url: String) {
+    /// Stores a copy, in place of the entry with the same identifier or variant; returns whether it took the body.
+    package func keep(_ entry: MirroredEntry, of url: String) -> Bool {
+        let (body, isMemoryOnly): (Data, Bool)
+        switch entry.body {
+        case .data(let data): (body, isMemoryOnly) = (data, false)
+        case .memory(let data): (body, isMemoryOnly) = (data, true)
+        case .file(let file):
+            return entry.record.decoded.map { cache.store($0, file: file, id: entry.id) } ?? false
+        }
         cache.change(
             .store(
                 StoredRow(
                     id: entry.id, url: url, urlKey: Checksum64.of(url), revision: MonotonicID.next(),
                     stored: cache.time.now.milliseconds, record: entry.record, variant: entry.variant,
-                    bodySize: entry.body.count, body: entry.body, isMemoryOnly: entry.isMemoryOnly)))
+                    bodySize: body.count, body: body, isMemoryOnly: isMemoryOnly)))
+        return true
     }
 
     package func removeCopy(_ id: Int64, of url: String) {

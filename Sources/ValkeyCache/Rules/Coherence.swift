@@ -45,6 +45,7 @@ package struct Coherence: Sendable {
     package private(set) var isTold = false
     /// When it began to. nil if it never has.
     private var toldSince: Date?
+    package var hasBeenTold: Bool { toldSince != nil }
     /// How many entries the URLs have that were copied.
     private var copied = LRUList<UInt64, Int>()
     private var inFlight: [UInt64: InFlight] = [:]

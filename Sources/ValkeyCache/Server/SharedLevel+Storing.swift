@@ -22,11 +22,10 @@
         // MARK: - Storing
 
         /// Stores a response; returns the identifier of the new entry, nil if it is not stored.
-        func store(_ record: StoredRecord, body: Data, isMemoryOnly: Bool, under lease: Lease? = nil) -> Int64? {
+        func store(_ record: StoredRecord, body: MirroredEntry.Body, under lease: Lease? = nil) -> Int64? {
             let (url, id) = (record.response.url, MonotonicID.next())
-            let entry = SharedEntry(
-                record, id: id, revision: id, body: StoredBodyFacts(body),
-                place: isMemoryOnly ? .memory : body.count > options.largestSharedBody ? .local : .server)
+            let (facts, place, shared) = content(body)
+            let entry = SharedEntry(record, id: id, revision: id, body: facts, place: place)
             let key = URLDigest(url).first
             let (fence, isPending, lookup) = coherence.withLock { coherence in
                 let fence = coherence.fence(key, requested: record.response.requestTime)
@@ -38,10 +37,9 @@
                 return nil
             }
             let copy = MirroredEntry(
-                id: id, record: entry.record, variant: record.response.variantKey, body: body,
-                isMemoryOnly: isMemoryOnly)
+                id: id, record: entry.record, variant: record.response.variantKey, body: body)
             let share = { @Sendable [self] () -> Outcome in
-                isPending ? .unavailable : send(entry, body, expecting: token, under: lease)
+                isPending ? .unavailable : send(entry, shared, expecting: token, under: lease)
             }
             guard !mayWait, !isPending, lease == nil, !ForkedProcess.isCurrent else {
                 let outcome = mayWait ? share() : .unavailable
@@ -55,6 +53,16 @@
                 coherence.withLock { $0.end(lookup) }
             }
             return id
+        }
+
+        /// Length and checksum of a body, where it is kept, and what the server gets of it.
+        private func content(_ body: MirroredEntry.Body) -> (StoredBodyFacts, SharedEntry.Place, Data) {
+            switch body {
+            case .data(let data) where data.count <= options.largestSharedBody: (StoredBodyFacts(data), .server, data)
+            case .data(let data): (StoredBodyFacts(data), .local, Data())
+            case .memory(let data): (StoredBodyFacts(data), .memory, Data())
+            case .file(let file): (StoredBodyFacts(size: file.count, checksum: file.checksum), .local, Data())
+            }
         }
 
         /// Makes the local level agree; returns whether the entry is stored.
@@ -79,7 +87,7 @@
         @discardableResult
         private func keep(_ copy: MirroredEntry, of url: String, _ lookup: Coherence.Lookup, count: Int) -> Bool {
             guard coherence.withLock({ $0.isCurrent(lookup) }) else { return false }
-            local.keep(copy, of: url)
+            guard local.keep(copy, of: url) else { return false }
             let isCurrent = coherence.withLock { coherence in
                 guard coherence.isCurrent(lookup) else { return false }
                 if count <= 1 { coherence.didCopy(URLDigest(url).first, count: count) }
@@ -99,7 +107,7 @@
                 return Command(
                     .store, keys: [key, key + ":" + entry.variant] + fenced.map { keys.token($0.key) },
                     [
-                        .text(entry.variant), .data(value), .data(entry.isLocal ? Data() : body),
+                        .text(entry.variant), .data(value), .data(body),
                         .text(entry.isLocal ? "0" : "1"), .text("\(milliseconds(entry.response))"), .text(token ?? "?"),
                         .text(keys.changes), message(.changed(url: url)), .text("\(Self.mostVariants)"),
                         .text(fenced.first.map { "\($0.token)" } ?? ""),

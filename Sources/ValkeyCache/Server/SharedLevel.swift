@@ -27,6 +27,8 @@
         let counts = Locked(Counts())
         let waits = LeaseWaits()
         let subscription: Subscription
+        /// Those who want to know of removals by others.
+        let listeners = Locked<[UInt64: @Sendable (String?) -> Void]>([:])
         /// Tells the changes of this instance from those of others.
         let name = SharedLevel.random()
         /// One thread at a time tells the server of removals: a second telling could remove what was stored after the first.
@@ -65,7 +67,9 @@
         // MARK: - Announcements
 
         private func connected() {
-            // The server may have been replaced by an empty one.
+            // Removals may have been missed, and the server may have been replaced by an empty one.
+            let isBack = coherence.withLock { $0.hasBeenTold }
+            defer { if isBack { announce(nil) } }
             if let replies = try? server.run([keys.currentGeneration]) {
                 adopt(replies[0].text)
             }
@@ -89,11 +93,17 @@
                 counts.withLock { $0.invalidations += 1 }
                 coherence.withLock { $0.noteRemoval(URLDigest(url).first, token: token, at: now) }
                 local.removeEntries(for: url)
+                announce(url)
             case .generation(let generation):
                 counts.withLock { $0.invalidations += 1 }
                 coherence.withLock { $0.noteSweep(generation: generation, at: now) }
                 local.removeAllCachedResponses()
+                announce(nil)
             }
+        }
+
+        private func announce(_ url: String?) {
+            for listener in listeners.withLock({ $0.values.map { $0 } }) { listener(url) }
         }
 
         func message(_ kind: ChangeMessage.Kind) -> Command.Argument {
@@ -235,10 +245,10 @@
                 }
                 isInserting = true  // newer entries are stored again, after this one
                 count += 1
-                local.keep(
+                _ = local.keep(
                     MirroredEntry(
-                        id: entry.id, record: entry.record, variant: entry.response.variantKey, body: body,
-                        isMemoryOnly: entry.place == .memory), of: url)
+                        id: entry.id, record: entry.record, variant: entry.response.variantKey,
+                        body: entry.place == .memory ? .memory(body) : .data(body)), of: url)
             }
             for copy in copies where !found.entries.contains(where: { $0.id == copy.id }) {
                 local.removeCopy(copy.id, of: url)
