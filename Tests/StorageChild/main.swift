@@ -54,6 +54,19 @@ case "share":  // SEED STEPS MEMORY: among others
     guard numbers.count == 3 else { fail("SEED STEPS MEMORY") }
     SharingProcess(seed: numbers[0], cache: cache(memory: numbers[2], disk: 256 << 20)).run(steps: numbers[1])
 
+#if Valkey
+    case "shared-model":  // SEED STEPS MEMORY: among others, with the server on a socket in the directory
+        guard numbers.count == 3 else { fail("SEED STEPS MEMORY") }
+        // On the main thread no call waits for the server.
+        onThreads(1) { _ in
+            do {
+                try SharedModel.run(seed: UInt64(numbers[0]), steps: numbers[1], memory: numbers[2], in: directory)
+            } catch {
+                fail("\(error)")
+            }
+        }.wait()
+#endif
+
 case "model":  // SEED STEPS MEMORY: among others
     guard numbers.count == 3 else { fail("SEED STEPS MEMORY") }
     let shared = cache(memory: numbers[2], disk: 256 << 20)

@@ -39,14 +39,14 @@ struct StoredRow: Sendable {
 }
 
 /// What the database knows of a body.
-struct StoredBody: Hashable, Sendable {
+package struct StoredBody: Hashable, Sendable {
     let length: Int
     let checksum: UInt64
 
     /// Bodies up to this size, in bytes, are in the rows of their entries, so that a lookup finds both at once.
     static let largestInRow = 1024
     /// Larger bodies up to this size are in a table of their own, and still larger ones in files (Documentation/Design/Storage.md).
-    static let largestInDatabase = 16 << 10
+    package static let largestInDatabase = 16 << 10
 
     var isInFile: Bool { length > Self.largestInDatabase }
 }

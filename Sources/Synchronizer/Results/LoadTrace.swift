@@ -50,6 +50,9 @@ public struct LoadTrace: Sendable, Hashable {
     /// Whether the object was stored next to its response, so that nothing was parsed: see ``DerivedResource``. ``parse`` is the
     /// time to read and decode it.
     public var isDerived = false
+    /// Whether the stored response came from the server of a cache that machines share, such as `ValkeyURLCache`, and not from
+    /// this machine.
+    public var isFromSharedCache = false
     /// Bytes of body received from the network, after decoding.
     public var bytesReceived = 0
     /// Bytes of body that came from the cache instead of the network.
@@ -109,6 +112,7 @@ extension LoadTrace: CustomStringConvertible {
     public var description: String {
         let name = source.map(\.rawValue) ?? "no response"
         var parts = reason.hasPrefix("\(name):") ? [reason] : [name, reason]
+        if isFromSharedCache { parts.append("from the shared cache") }
         if let status { parts.append("status \(status)") }
         parts += validators
         parts += redirects.map { "→ \($0.absoluteString)" }

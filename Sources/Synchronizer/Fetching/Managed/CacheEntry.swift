@@ -25,6 +25,9 @@ enum CacheEntry: Sendable {
     /// The identifier of an entry of the store.
     var storedID: Int64? { if case .stored(let entry) = self { entry.id } else { nil } }
 
+    /// Whether the lookup got it from a level that machines share.
+    var isShared: Bool { if case .stored(let entry) = self { entry.isShared } else { false } }
+
     var response: StoredResponse {
         switch self {
         case .stored(let entry): entry.response
