@@ -10,12 +10,15 @@ package enum StoreRefusal: Sendable {
 }
 
 extension ResponseCache {
-    /// Stores a response; returns the identifier of its entry.
+    /// Stores a response; returns the identifier of its entry, or nil if the fence refuses it.
     ///
     /// - Parameter keepsObject: whether lookups in memory may return `cached` itself. They must not if `record` has other
     ///   fields.
     @discardableResult
-    func store(_ record: StoredRecord, cached: CachedURLResponse, keepsObject: Bool) -> Int64 {
+    func store(
+        _ record: StoredRecord, cached: CachedURLResponse, keepsObject: Bool, fence: (@Sendable () -> Bool)? = nil
+    ) -> Int64? {
+        if let fence, !fence() { return nil }
         let body = cached.data
         let url = record.response.url
         let id = MonotonicID.next()
@@ -26,7 +29,7 @@ extension ResponseCache {
                     record: EncodedRecord(record), variant: record.response.variantKey, bodySize: body.count,
                     body: body,
                     cached: keepsObject ? cached : nil,
-                    isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly)))
+                    isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly, fence: fence)))
         return id
     }
 
@@ -41,8 +44,8 @@ extension ResponseCache {
     }
 
     /// Replaces everything but the body of a response, if it is still stored.
-    func update(_ id: Int64, url: String, to response: StoredResponse) {
-        guard response.url == url, let row = rows(of: url).first(where: { $0.id == id }),
+    func update(_ id: Int64, url: String, to response: StoredResponse, fence: (@Sendable () -> Bool)? = nil) {
+        guard fence?() ?? true, response.url == url, let row = rows(of: url).first(where: { $0.id == id }),
             var record = row.record.decoded
         else { return }
         record.response = response
@@ -50,7 +53,8 @@ extension ResponseCache {
             .update(
                 RowUpdate(
                     id: id, url: url, urlKey: row.urlKey, record: EncodedRecord(record), variant: response.variantKey,
-                    revision: MonotonicID.next(), stored: time.now.milliseconds, isMemoryOnly: row.isMemoryOnly)))
+                    revision: MonotonicID.next(), stored: time.now.milliseconds, isMemoryOnly: row.isMemoryOnly,
+                    fence: fence)))
     }
 
     /// The bytes that the files take on the disk, and those of pending bodies.

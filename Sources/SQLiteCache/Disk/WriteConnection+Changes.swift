@@ -37,6 +37,7 @@ extension WriteConnection {
     // MARK: - Changes, in a transaction
 
     func apply(_ change: Change, budget: DiskBudget) throws {
+        guard change.fence?() ?? true else { return }
         switch change {
         case .store(let row):
             // An object is not kept longer than the body that it was made from.

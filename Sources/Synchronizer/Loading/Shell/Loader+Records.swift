@@ -8,6 +8,8 @@ extension Loader {
         let startedAt: Date
         var waitingSince: Date
         var queueWait: TimeInterval = 0
+        /// The waits for another process that requested the same response.
+        var waited = LeaseWait()
         /// The fetch once its lookup has begun. Nil while the load waits for the network after a miss: such a fetch is dropped,
         /// and another one sends the request when the load gets its slot.
         var handle: FetchHandle?

@@ -1,0 +1,42 @@
+import Foundation
+import Synchronizer
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+// The processes that `Scripts/fleet` starts.
+
+/// Says something to the driver at once.
+func say(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+
+/// The cache of a group: its directory, and the server that all groups share, if there is one.
+func makeCache(_ directory: String, server: String) throws -> URLCache {
+    SQLiteURLCache(
+        memoryCapacity: 16 << 20, diskCapacity: 256 << 20, directory: URL(fileURLWithPath: directory, isDirectory: true)
+    )
+}
+
+switch (arguments.first, arguments.count) {
+case ("origin", 3):  // LATENCY PER-GROUP
+    try Origin(latency: Double(arguments[1]) ?? 0, isPerGroup: arguments[2] == "1").run()
+case ("member", 8):  // DIRECTORY SERVER PORT GROUP SEED PAUSE LEASES
+    let cache = try makeCache(arguments[1], server: arguments[2])
+    let numbers = [3, 5, 6].compactMap { Int(arguments[$0]) }
+    guard numbers.count == 3 else { exit(2) }
+    await Member(
+        cache: cache, port: numbers[0], group: arguments[4], seed: numbers[1], pause: numbers[2],
+        takesLeases: arguments[7] == "1"
+    ).run(tasks: 200)
+case ("simulate", 1): Simulation.printTable()
+case ("cost", 1): try await LeaseCost.printTable()
+default:
+    print(
+        "usage: FleetMember origin LATENCY PER-GROUP | member DIRECTORY SERVER PORT GROUP SEED PAUSE LEASES | simulate | cost"
+    )
+    exit(2)
+}
