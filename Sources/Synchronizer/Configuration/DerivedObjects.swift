@@ -2,12 +2,12 @@ import Foundation
 
 /// Which parsed objects are stored next to the response that they were made from: see ``DerivedResource``.
 public struct DerivedObjects: Hashable, Sendable {
-    /// Only objects whose parse takes at least this many seconds are stored. By default a millisecond, ten times what
-    /// it takes to load 20 KB from the disk on a busy machine (`Documentation/Benchmarks.md`).
+    /// Only objects whose parse takes at least this many seconds are stored. By default a millisecond, over ten times what it
+    /// takes to load a stored thumbnail of 256 pixels (`Documentation/Benchmarks.md`).
     public var minimumParseTime: TimeInterval = 0.001
 
-    /// The largest size of a stored object, as a share of the size of its body. By default 1.25: reading an object that is
-    /// somewhat larger than its body still takes a small part of the time of a parse.
+    /// The largest size of a stored object, as a share of the size of its body. By default 1.25, with which thumbnails take a
+    /// quarter of the disk space of the demo's photographs (`Documentation/Benchmarks.md`).
     public var maximumShare = 1.25
 
     /// The largest size of a stored object, in bytes, encoded and in memory. By default 1 MB: an image of 512 × 512 pixels.
