@@ -37,7 +37,8 @@ private struct Victim {
     static func fill(_ cache: ResponseCache, closing: Bool = true) throws {
         for key in 0..<keys {
             let record = StoredRecord(Sample.stored(url(key), [("X-Key", "\(key)")]))
-            let id = cache.store(record, cached: try Sample.cached(url(key), body(key)), keepsObject: false)
+            let cached = try Sample.cached(url(key), body(key))
+            guard let id = cache.store(record, cached: cached, keepsObject: false) else { continue }
             cache.keepDerivedObject(object(key), as: "object", of: source(key, entry: id))
         }
         if closing { cache.close() } else { cache.flush() }

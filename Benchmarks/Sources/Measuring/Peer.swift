@@ -9,7 +9,8 @@ public final class Peer {
 
     /// - Throws: `BenchmarkError` if a file that the command names is not there, or if the program does not start.
     public init(_ command: [String]) throws {
-        for path in command.flatMap({ $0.split(separator: ":") }) where path.hasPrefix("/") {
+        let files = command.filter { !$0.contains("://") }
+        for path in files.flatMap({ $0.split(separator: ":") }) where path.hasPrefix("/") {
             guard FileManager.default.fileExists(atPath: String(path)) else {
                 throw BenchmarkError("there is no \(path)")
             }

@@ -123,6 +123,6 @@ enum LookUpRows {
             try Fixture.lookUp(cache, requests[0], bodySize: Fixture.bodySize)
         }
         try tellWhatThreadsGain(scratch.path("files"))
-        return [Row("4 threads looking up", comparison, unit: .microseconds, against: "1 thread", .faster(1.6))]
+        return [Row("4 threads looking up", comparison, unit: .microseconds, against: "1 thread", .faster(1.3))]
     }
 }

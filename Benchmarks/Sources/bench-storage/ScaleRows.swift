@@ -20,7 +20,7 @@ enum ScaleRows {
         try Fixture.fill(small, 0..<1000, bodySize: bodySize, Fixture.fewFields)
         let large = try Fixture.cache(scratch.path("large"))
         try Fixture.fill(large, 0..<100_000, bodySize: bodySize, Fixture.fewFields)
-        var rows = [try among(large, 100_000, small, .atMost(1.3)), try misses(large)]
+        var rows = [try among(large, 100_000, small, .atMost(1.6)), try misses(large)]
         rows += try opening(large, scratch.path("large"))
         guard report.isWanted("1,000,000") else { return rows }
         try Fixture.fill(large, 100_000..<1_000_000, bodySize: bodySize, Fixture.fewFields)

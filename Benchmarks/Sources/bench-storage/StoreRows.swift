@@ -41,11 +41,12 @@ enum StoreRows {
         let cache = try Fixture.cache(scratch.path("cache"))
         let files = try scratch.path("files")
         let count = 1500
-        var round = 0
+        var (round, stored) = (0, 0)
         let comparison = try Comparison {
-            cache.removeAllCachedResponses()
-            cache.flush()
-            let requests = try Fixture.requests(0..<count)
+            // Other responses in each round: ext4 skips inodes that were deleted within the last seconds, which would take
+            // longer than the rest.
+            let requests = try Fixture.requests(stored..<stored + count)
+            stored += count
             let responses = try requests.map { try Fixture.response(to: $0, Fixture.body(Fixture.bodySize, seed: 1)) }
             return nanoseconds {
                 for (request, response) in zip(requests, responses) {

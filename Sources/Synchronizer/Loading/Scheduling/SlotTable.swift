@@ -16,7 +16,7 @@ struct SlotTable<Value> {
 
     /// The value with that ID. A new value replaces an older one in the same slot.
     ///
-    /// A change through the subscript allocates memory for a coroutine. That was 31 of the 78 allocations of a load from the
+    /// A change through the subscript allocates memory for a coroutine. That was 26 of the 78 allocations of a load from the
     /// disk, so its changes go through `insert`, `update` and `remove` (Documentation/Benchmarks.md).
     subscript(id: SlotID) -> Value? {
         // Inlined, so that a caller that reads one property copies no more than that.
