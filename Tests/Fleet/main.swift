@@ -1,5 +1,6 @@
 import Foundation
 import Synchronizer
+import ValkeyCache
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -16,9 +17,16 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 
 /// The cache of a group: its directory, and the server that all groups share, if there is one.
 func makeCache(_ directory: String, server: String) throws -> URLCache {
-    SQLiteURLCache(
-        memoryCapacity: 16 << 20, diskCapacity: 256 << 20, directory: URL(fileURLWithPath: directory, isDirectory: true)
-    )
+    let local = SQLiteURLCache(
+        memoryCapacity: 16 << 20, diskCapacity: 256 << 20,
+        directory: URL(fileURLWithPath: directory, isDirectory: true))
+    if server == "-" { return local }
+    #if Valkey && canImport(CHiredis)
+        return try ValkeyURLCache(server: server, namespace: "fleet", local: local)
+    #else
+        say("This program was built without the trait Valkey.")
+        exit(3)
+    #endif
 }
 
 switch (arguments.first, arguments.count) {
