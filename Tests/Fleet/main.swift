@@ -39,7 +39,7 @@ case ("member", 8):  // DIRECTORY SERVER PORT GROUP SEED PAUSE LEASES
     await Member(
         cache: cache, port: numbers[0], group: arguments[4], seed: numbers[1], pause: numbers[2],
         takesLeases: arguments[7] == "1"
-    ).run(tasks: 200)
+    ).run(tasks: 500)
 case ("simulate", 1): Simulation.printTable()
 case ("cost", 1): try await LeaseCost.printTable()
 default:
