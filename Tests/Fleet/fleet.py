@@ -26,7 +26,7 @@ SECONDS = (
     {"leases": 12, "no leases": 8, "kills": 14} if options.short
     else {"leases": 130, "no leases": 40, "kills": 130})
 KILLS = 20 if options.short else 100
-PAUSE = 150  # milliseconds between two loads of a task, of which each process has 500
+PAUSE = 150  # milliseconds between two loads of a task, of which each process has 300
 
 
 class Process:

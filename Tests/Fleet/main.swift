@@ -22,7 +22,9 @@ func makeCache(_ directory: String, server: String) throws -> URLCache {
         directory: URL(fileURLWithPath: directory, isDirectory: true))
     if server == "-" { return local }
     #if Valkey && canImport(CHiredis)
-        return try ValkeyURLCache(server: server, namespace: "fleet", local: local)
+        var options = ValkeyURLCache.Options()
+        options.longestWait = 0.25  // the whole fleet and its server share the processors of one machine
+        return try ValkeyURLCache(server: server, namespace: "fleet", local: local, options: options)
     #else
         say("This program was built without the trait Valkey.")
         exit(3)
@@ -39,7 +41,7 @@ case ("member", 8):  // DIRECTORY SERVER PORT GROUP SEED PAUSE LEASES
     await Member(
         cache: cache, port: numbers[0], group: arguments[4], seed: numbers[1], pause: numbers[2],
         takesLeases: arguments[7] == "1"
-    ).run(tasks: 500)
+    ).run(tasks: 300)
 case ("simulate", 1): Simulation.printTable()
 case ("cost", 1): try await LeaseCost.printTable()
 default:
