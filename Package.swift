@@ -157,7 +157,10 @@ let package = Package(
         // The processes of `Scripts/fleet`.
         .executableTarget(
             name: "FleetMember",
-            dependencies: ["Synchronizer", "SynchronizerSupport", "SynchronizerTesting", "HTTPCaching", "TestSupport"],
+            dependencies: [
+                "Synchronizer", "ValkeyCache", "SynchronizerSupport", "SynchronizerTesting", "HTTPCaching",
+                "TestSupport",
+            ],
             path: "Tests/Fleet", exclude: ["fleet.py"], swiftSettings: settings),
         .testTarget(
             name: "SQLiteCacheTests",

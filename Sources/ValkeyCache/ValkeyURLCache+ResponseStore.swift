@@ -59,7 +59,7 @@
         }
 
         package func waitForRelease(
-            of key: String, atMost limit: TimeInterval, then handler: @escaping @Sendable () -> Void
+            of key: String, atMost limit: TimeInterval, then handler: @escaping @Sendable (LeaseEnd) -> Void
         ) -> @Sendable () -> Void {
             level.waitForRelease(of: key, atMost: limit, then: handler)
         }

@@ -4,6 +4,8 @@ import argparse
 import json
 import os
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -14,14 +16,17 @@ parser = argparse.ArgumentParser()
 parser.add_argument("program")
 parser.add_argument("--short", action="store_true")
 parser.add_argument("--json", default="")
+parser.add_argument("--local", action="store_true")
 options = parser.parse_args()
 
 PROCESSES = 8
 LATENCY = 0.8  # seconds that the origin takes
 LEASE = 5  # seconds
-SECONDS = {"leases": 12, "no leases": 8, "kills": 14} if options.short else {"leases": 130, "no leases": 40, "kills": 130}
+SECONDS = (
+    {"leases": 12, "no leases": 8, "kills": 14} if options.short
+    else {"leases": 130, "no leases": 40, "kills": 130})
 KILLS = 20 if options.short else 100
-PAUSE = 100  # milliseconds between two loads of a task, of which each process has 200
+PAUSE = 150  # milliseconds between two loads of a task, of which each process has 300
 
 
 class Process:
@@ -66,6 +71,65 @@ class Process:
         return self.lines[-1] if self.lines else ""
 
 
+class Server:
+    """A Redis or Valkey server on a socket, which can fail in several ways."""
+
+    def __init__(self):
+        self.place = tempfile.mkdtemp(prefix="fleet-server-")
+        self.socket = os.path.join(self.place, "socket")
+        self.url = f"unix://{self.socket}"
+        self.faults = 0
+        self.start()
+
+    def start(self):
+        program = shutil.which("redis-server") or shutil.which("valkey-server") or sys.exit("✘ there is no redis-server")
+        self.process = subprocess.Popen(
+            [program, "--port", "0", "--unixsocket", self.socket, "--save", "", "--appendonly", "no", "--dir", self.place],
+            stdout=subprocess.DEVNULL)
+        for _ in range(500):
+            if self.ask("PING"):
+                return
+            time.sleep(0.01)
+        sys.exit("✘ redis-server does not start")
+
+    def ask(self, *words):
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(1)
+                connection.connect(self.socket)
+                connection.sendall((" ".join(words) + "\r\n").encode())
+                return connection.recv(4096).decode()
+        except OSError:
+            return ""
+
+    def harm(self):
+        """Restarts it, stops it for a while, fills it up, and cuts its connections off, in turn."""
+        kind = ["restart", "pause", "fill", "cut"][self.faults % 4]
+        self.faults += 1
+        if kind == "restart":
+            self.process.kill()
+            self.process.wait()
+            time.sleep(0.2)
+            self.start()
+        elif kind == "pause":
+            os.kill(self.process.pid, signal.SIGSTOP)
+            time.sleep(0.5)
+            os.kill(self.process.pid, signal.SIGCONT)
+        elif kind == "fill":
+            self.ask("CONFIG", "SET", "maxmemory", "1")
+            time.sleep(0.5)
+            self.ask("CONFIG", "SET", "maxmemory", "0")
+        else:
+            for _ in range(20):
+                self.ask("CLIENT", "KILL", "TYPE", "normal")
+                time.sleep(0.02)
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.place)
+
+
 class Total:
     """The reports of all processes, also of those that were killed."""
 
@@ -102,13 +166,14 @@ class Total:
 class Fleet:
     """Eight processes in two groups, each with a directory of its own."""
 
-    def __init__(self, takes_leases, server="-"):
+    def __init__(self, takes_leases):
         self.place = tempfile.mkdtemp(prefix="fleet-")
-        self.origin = Process("origin", LATENCY, 1 if server == "-" else 0)
+        self.redis = None if options.local else Server()
+        self.origin = Process("origin", LATENCY, 1 if options.local else 0)
         with self.origin.changed:
             self.origin.changed.wait_for(lambda: self.origin.lines, 10)
         self.port = self.origin.lines[0].split()[1]
-        self.server, self.leases = server, 1 if takes_leases else 0
+        self.leases = 1 if takes_leases else 0
         self.total = Total()
         self.kills = 0
         self.started = 0
@@ -118,7 +183,8 @@ class Fleet:
         group = "ab"[number % 2]
         self.started += 1
         return Process(
-            "member", os.path.join(self.place, group), self.server, self.port, group, self.started, PAUSE, self.leases)
+            "member", os.path.join(self.place, group), self.redis.url if self.redis else "-", self.port, group,
+            self.started, PAUSE, self.leases)
 
     def replace_dead(self):
         for number, member in enumerate(self.members):
@@ -132,13 +198,16 @@ class Fleet:
 
     def run(self, seconds, kills=0):
         end = time.monotonic() + seconds
-        asked = 0
+        asked, harmed = 0, time.monotonic()
         while time.monotonic() < end:
             due = kills * (1 - max(0, end - 2 - time.monotonic()) / (seconds - 2))
             if asked < min(kills, int(due)):
                 asked += 1
                 self.origin.ask("kill 1")
             self.replace_dead()
+            if kills and self.redis and time.monotonic() > harmed + 1.5 and end - time.monotonic() > 2:
+                self.redis.harm()
+                harmed = time.monotonic()
             time.sleep(0.02)
 
     def stop(self):
@@ -149,6 +218,8 @@ class Fleet:
             self.total.add(member.stop())
         counts = json.loads(self.origin.ask("counts"))
         self.origin.stop()
+        if self.redis:
+            self.redis.stop()
         shutil.rmtree(self.place)
         return counts
 
@@ -159,7 +230,7 @@ def phase(name, takes_leases, kills=0):
         fleet.run(SECONDS[name], kills)
         counts = fleet.stop()
     except BaseException:
-        for process in [fleet.origin, *fleet.members]:
+        for process in [fleet.origin, *fleet.members, *([fleet.redis] if fleet.redis else [])]:
             process.process.kill()
         raise
     total = fleet.total
@@ -167,6 +238,7 @@ def phase(name, takes_leases, kills=0):
         "phase": name, "seconds": SECONDS[name], "loads": total.loads, "originRequests": counts["requests"],
         "expiries": counts["needed"], "requestsPerExpiry": round(counts["requests"] / max(1, counts["needed"]), 3),
         "waits": total.waits, "failures": total.failures, "wrong": total.wrong, "kills": fleet.kills,
+        "serverFaults": fleet.redis.faults if fleet.redis else 0,
         "p50ms": round(total.percentile(0.5), 3), "p99ms": round(total.percentile(0.99), 1),
         "lastFailure": total.failure,
     }
@@ -179,10 +251,11 @@ def phase(name, takes_leases, kills=0):
 
 rows = [phase("leases", True), phase("no leases", False), phase("kills", True, KILLS)]
 leases, without, kills = rows
-# Without a store that the groups share, each of them asks.
+# Without a server that the groups share, each of them asks, and has four processes.
+least = 2 if options.local else 4
 checks = {
     "one request for each expiry (at most 1.05)": leases["requestsPerExpiry"] <= 1.05,
-    "without leases several (at least 2)": without["requestsPerExpiry"] >= 2,
+    f"without leases several (at least {least})": without["requestsPerExpiry"] >= least,
     "no wrong byte, and no other user's answer": not any(row["wrong"] for row in rows),
     "no failed load": not any(row["failures"] for row in rows),
     "holders were killed": kills["kills"] >= KILLS * 0.9,

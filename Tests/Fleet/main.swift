@@ -1,5 +1,6 @@
 import Foundation
 import Synchronizer
+import ValkeyCache
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -16,9 +17,18 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 
 /// The cache of a group: its directory, and the server that all groups share, if there is one.
 func makeCache(_ directory: String, server: String) throws -> URLCache {
-    SQLiteURLCache(
-        memoryCapacity: 16 << 20, diskCapacity: 256 << 20, directory: URL(fileURLWithPath: directory, isDirectory: true)
-    )
+    let local = SQLiteURLCache(
+        memoryCapacity: 16 << 20, diskCapacity: 256 << 20,
+        directory: URL(fileURLWithPath: directory, isDirectory: true))
+    if server == "-" { return local }
+    #if Valkey && canImport(CHiredis)
+        var options = ValkeyURLCache.Options()
+        options.longestWait = 0.25  // the whole fleet and its server share the processors of one machine
+        return try ValkeyURLCache(server: server, namespace: "fleet", local: local, options: options)
+    #else
+        say("This program was built without the trait Valkey.")
+        exit(3)
+    #endif
 }
 
 switch (arguments.first, arguments.count) {
@@ -31,7 +41,7 @@ case ("member", 8):  // DIRECTORY SERVER PORT GROUP SEED PAUSE LEASES
     await Member(
         cache: cache, port: numbers[0], group: arguments[4], seed: numbers[1], pause: numbers[2],
         takesLeases: arguments[7] == "1"
-    ).run(tasks: 200)
+    ).run(tasks: 300)
 case ("simulate", 1): Simulation.printTable()
 case ("cost", 1): try await LeaseCost.printTable()
 default:

@@ -222,6 +222,29 @@ struct LeaseTests {
         }
     }
 
+    @Test("an entry that another process has stored with the same identifier gets new fields, and keeps its body file")
+    func copies() throws {
+        let (first, second) = (directory.cache(), directory.cache())
+        let url = "https://example.com/a"
+        let body = Data(repeating: 7, count: 40_000)
+        for (cache, name) in [(first, "1"), (second, "2"), (first, "3")] {
+            var record = StoredRecord(try Self.response(name, at: Date()).0)
+            record.response.fields["X-Body"] = name
+            let id: Int64 = 77
+            cache.change(
+                .store(
+                    StoredRow(
+                        id: id, url: url, urlKey: Checksum64.of(url), revision: MonotonicID.next(), stored: 1,
+                        record: EncodedRecord(record), variant: record.response.variantKey, bodySize: body.count,
+                        body: body)))
+            cache.flush()
+            let rows = directory.cache().rows(of: url) { _ in true }
+            #expect(rows.map(\.id) == [id] && rows.first?.body == body)
+            #expect(rows.first?.record.decoded?.response.fields["X-Body"] == name)
+        }
+        #expect(try directory.generation.number == 1)
+    }
+
     @Test("without a disk there are none")
     func noDisk() {
         let cache = directory.urlCache(disk: 0)

@@ -65,7 +65,7 @@
             let lease = try grant(one)
             let calls = Locked(0)
             let cancels = (0..<3).map { _ in
-                other.waitForRelease(of: "key", atMost: 600) { calls.withLock { $0 += 1 } }
+                other.waitForRelease(of: "key", atMost: 600) { _ in calls.withLock { $0 += 1 } }
             }
             cancels[2]()
             other.flush()  // the waits have seen that the lease is held
@@ -79,9 +79,9 @@
         func waitingForExpiry() async throws {
             _ = try grant(one, 0.05)
             let calls = Locked(0)
-            _ = other.waitForRelease(of: "key", atMost: 600) { calls.withLock { $0 += 1 } }
+            _ = other.waitForRelease(of: "key", atMost: 600) { _ in calls.withLock { $0 += 1 } }
             try await waitUntil("woken") { calls.withLock { $0 } == 1 }
-            _ = other.waitForRelease(of: "other key", atMost: 600) { calls.withLock { $0 += 1 } }
+            _ = other.waitForRelease(of: "other key", atMost: 600) { _ in calls.withLock { $0 += 1 } }
             try await waitUntil("woken") { calls.withLock { $0 } == 2 }
         }
 
@@ -89,11 +89,11 @@
         func limit() async throws {
             _ = try grant(one)
             let calls = Locked(0)
-            _ = other.waitForRelease(of: "key", atMost: 0.01) { calls.withLock { $0 += 1 } }
+            _ = other.waitForRelease(of: "key", atMost: 0.01) { _ in calls.withLock { $0 += 1 } }
             try await waitUntil("woken") { calls.withLock { $0 } == 1 }
             let alone = try ValkeyURLCache.test("unix:///nonexistent/socket")
             guard case .unavailable = alone.lease("key", for: 1) else { throw LinkFailure.malformed("not unavailable") }
-            _ = alone.waitForRelease(of: "key", atMost: 0.01) { calls.withLock { $0 += 1 } }
+            _ = alone.waitForRelease(of: "key", atMost: 0.01) { _ in calls.withLock { $0 += 1 } }
             try await waitUntil("woken") { calls.withLock { $0 } == 2 }
         }
     }

@@ -54,6 +54,12 @@ private final class LeaseWatch: Sendable {
     private struct State {
         var handler: (@Sendable (Bool) -> Void)?
         var stopTimer: @Sendable () -> Void = {}
+
+        /// A timer keeps its action, and so the watch: the watch must not keep a timer that is over.
+        mutating func takeTimer() -> @Sendable () -> Void {
+            defer { stopTimer = {} }
+            return stopTimer
+        }
     }
 
     /// Seconds between two looks.
@@ -83,22 +89,25 @@ private final class LeaseWatch: Sendable {
     func cancel() {
         let stop = state.withLock { state in
             state.handler = nil
-            return state.stopTimer
+            return state.takeTimer()
         }
         stop()
     }
 
+    /// Under the lock, so that the timer is noted before it fires.
     private func schedule(after delay: TimeInterval) {
-        let stop = time.schedule(after: delay) { [self] in look() }
-        state.withLock { $0.stopTimer = stop }
+        state.withLock { state in
+            guard state.handler != nil else { return }
+            state.stopTimer = time.schedule(after: delay) { [self] in look() }
+        }
     }
 
     private func look() {
+        _ = state.withLock { $0.takeTimer() }
         let now = time.now
         let elapsed = abs(now.timeIntervalSince(start))
         let (record, isHeld) = leases.look(at: key, now: now.milliseconds)
         if isHeld, record.token == token, elapsed < limit {
-            guard state.withLock({ $0.handler != nil }) else { return }
             let interval = min(max(elapsed / 4, Self.intervals.lowerBound), Self.intervals.upperBound)
             return schedule(after: min(interval, max(0.001, limit - elapsed)))
         }

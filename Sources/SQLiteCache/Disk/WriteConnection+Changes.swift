@@ -42,7 +42,10 @@ extension WriteConnection {
         case .store(let row):
             // An object is not kept longer than the body that it was made from.
             if let source = DerivedEntry.source(of: row.url), try !hasEntry(source) { break }
-            try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
+            let (urlKey, variant) = (Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
+            let victims = try victims(Schema.victimsOfVariant, parameters: [urlKey, variant])
+            if victims.contains(where: { $0.id == row.id }) { return try apply(RowUpdate(row)) }
+            for victim in victims { try remove(victim.id, length: victim.length) }
             try removeVictims(Schema.victimsBeyond, Int64(bitPattern: row.urlKey))
             if let body = row.body, body.count <= budget.largestBody { try insert(row, body: body) }
         case .update(let update): try apply(update)

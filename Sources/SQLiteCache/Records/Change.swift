@@ -129,3 +129,13 @@ struct RowUpdate: Sendable {
         rows.insert(row, at: 0)
     }
 }
+
+extension RowUpdate {
+    /// What is new of a response that another process has stored with the same identifier, as a copy of another level's entry: its
+    /// body is the same.
+    init(_ row: StoredRow) {
+        self.init(
+            id: row.id, url: row.url, urlKey: row.urlKey, record: row.record, variant: row.variant,
+            revision: row.revision, stored: row.stored, isMemoryOnly: row.isMemoryOnly, fence: row.fence)
+    }
+}

@@ -39,7 +39,7 @@
         }
 
         func waitForRelease(
-            of key: String, atMost limit: TimeInterval, then handler: @escaping @Sendable () -> Void
+            of key: String, atMost limit: TimeInterval, then handler: @escaping @Sendable (LeaseEnd) -> Void
         ) -> @Sendable () -> Void {
             let channel = keys.releases(key)
             let wait = LeaseWait(handler)
@@ -80,14 +80,16 @@
     /// A load that waits until another one releases its lease. It ends once.
     final class LeaseWait: Sendable {
         private struct State {
-            var handler: (@Sendable () -> Void)?
+            var handler: (@Sendable (LeaseEnd) -> Void)?
+            /// How it will end: a release is announced, and the end of a lease is not.
+            var end = LeaseEnd.vacant
             var cancels: [@Sendable () -> Void] = []
             var isOver = false
         }
 
         private let state: Locked<State>
 
-        init(_ handler: @escaping @Sendable () -> Void) { state = Locked(State(handler: handler)) }
+        init(_ handler: @escaping @Sendable (LeaseEnd) -> Void) { state = Locked(State(handler: handler)) }
 
         var isOver: Bool { state.withLock { $0.isOver } }
 
@@ -102,16 +104,22 @@
             if isOver { cancel() }
         }
 
-        func end() { finish()?() }
+        func wasReleased() { state.withLock { $0.end = .released } }
+
+        func end() {
+            let old = finish()
+            old.handler?(old.end)
+        }
+
         func cancel() { _ = finish() }
 
-        private func finish() -> (@Sendable () -> Void)? {
+        private func finish() -> State {
             let old = state.withLock { state in
                 defer { state = State(handler: nil, isOver: true) }
                 return state
             }
             for cancel in old.cancels { cancel() }
-            return old.handler
+            return old
         }
     }
 
@@ -147,7 +155,10 @@
         /// The lease of a channel may be free.
         func announce(_ channel: String) {
             let found = entries.withLock { $0[channel] ?? [] }
-            for entry in found { entry.check() }
+            for entry in found {
+                entry.wait.wasReleased()
+                entry.check()
+            }
         }
 
         /// Announcements may have been missed.
