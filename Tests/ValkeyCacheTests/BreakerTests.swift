@@ -50,6 +50,17 @@ struct BreakerTests {
         #expect(allowed == [true, false, true])
     }
 
+    @Test("lets a call probe at once when the server has answered otherwise, and does not log again before it succeeds")
+    func answer() {
+        var breaker = Self.open()
+        var allowed = [breaker.allows(at: 0.01)]
+        breaker.noteAnswer(at: 0.01)
+        allowed += [breaker.allows(at: 0.01), breaker.allows(at: 0.01)]
+        let logs = breaker.fail(at: 0.02)
+        allowed.append(breaker.allows(at: 0.03))
+        #expect(allowed == [false, true, false, false] && !logs)
+    }
+
     /// After three failures at 0.
     private static func open() -> CircuitBreaker {
         var breaker = CircuitBreaker()

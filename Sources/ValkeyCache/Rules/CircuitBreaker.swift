@@ -39,6 +39,11 @@ package struct CircuitBreaker: Sendable {
         isLogged = false
     }
 
+    /// The server has answered something else than a call: the next call may try at once.
+    package mutating func noteAnswer(at now: Double) {
+        if !isClosed { state = .open(until: now, pause: Self.firstPause) }
+    }
+
     /// Returns whether to log: once for each outage.
     package mutating func fail(at now: Double) -> Bool {
         switch state {

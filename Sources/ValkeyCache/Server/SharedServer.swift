@@ -45,7 +45,7 @@
             do throws(LinkFailure) {
                 let replies = try attempt(commands, until: deadline)
                 for case .error(.other(let text)) in replies { throw .server(text) }
-                didSucceed()
+                state.withLock { $0.breaker.succeed() }
                 return replies
             } catch {
                 didFail(error)
@@ -53,8 +53,9 @@
             }
         }
 
-        func didSucceed() {
-            state.withLock { $0.breaker.succeed() }
+        /// The server has answered on a connection that is not for calls.
+        func didAnswer() {
+            state.withLock { $0.breaker.noteAnswer(at: Self.now) }
         }
 
         func didFail(_ failure: LinkFailure) {

@@ -99,7 +99,7 @@
             let deadline = Deadline(after: Self.patience)
             let connection = try server.connect(to: try server.resolve(), until: deadline)
             _ = try connection.call([Command(["SUBSCRIBE", channel])], until: deadline)
-            server.didSucceed()
+            server.didAnswer()
             events.connected()
             didConnect()
             var listening: Set<String> = []
@@ -112,6 +112,7 @@
                 switch waits(for: [connection.descriptor], atMost: patience) {
                 case .readable:
                     _ = try connection.read()
+                    if isAsked { server.didAnswer() }
                     isAsked = false
                 case .woken: break
                 case .silent where hasWork: break
