@@ -122,7 +122,8 @@ extension ResponseCache {
 
     fileprivate var memoryOnlyEntries: [SQLiteURLCache.Entry] {
         state.withLock { $0.memory.memoryOnlyRows }.compactMap { row in
-            row.record.decoded.map {
+            if DerivedEntry.source(of: row.url) != nil { return nil }
+            return row.record.decoded.map {
                 SQLiteURLCache.Entry($0.response, size: row.bodySize, stored: row.stored, used: nil)
             }
         }

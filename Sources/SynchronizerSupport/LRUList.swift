@@ -1,10 +1,8 @@
 /// A dictionary that keeps the order in which its values were used. All operations take constant time.
 ///
-/// Keys, values and links are in separate arrays, so that looking up a value copies that value alone.
-package typealias LRUList = _LRUList
-
-/// ``LRUList``. It is public for the same reason as ``_Locked``.
-public struct _LRUList<Key: Hashable, Value> {
+/// Keys, values and links are in separate arrays, so that looking up a value copies that value alone. All of it is
+/// inlinable, so that each module specialises it for its own keys and values.
+package struct LRUList<Key: Hashable, Value> {
     /// The next more recently and the next less recently used place; -1 at the ends.
     @usableFromInline
     struct Links {
@@ -26,27 +24,27 @@ public struct _LRUList<Key: Hashable, Value> {
     @usableFromInline var oldest = -1
 
     @inlinable
-    public init() {}
+    package init() {}
 
-    @inlinable public var count: Int { places.count }
-    @inlinable public var allKeys: [Key] { Array(places.keys) }
-    @inlinable public var leastRecentlyUsed: Key? { oldest < 0 ? nil : keys[oldest] }
+    @inlinable package var count: Int { places.count }
+    @inlinable package var allKeys: [Key] { Array(places.keys) }
+    @inlinable package var leastRecentlyUsed: Key? { oldest < 0 ? nil : keys[oldest] }
 
     /// The value. Reading it does not count as a use.
     @inlinable
-    public subscript(key: Key) -> Value? {
+    package subscript(key: Key) -> Value? {
         places[key].flatMap { values[$0] }
     }
 
     /// The key itself, as it was inserted.
     @inlinable
-    public func inserted(_ key: Key) -> Key? {
+    package func inserted(_ key: Key) -> Key? {
         places[key].flatMap { keys[$0] }
     }
 
     /// Returns the value and makes it the most recently used, if it passes.
     @inlinable
-    public mutating func use(_ key: Key, if passes: (Value) -> Bool) -> Value? {
+    package mutating func use(_ key: Key, if passes: (Value) -> Bool) -> Value? {
         guard let place = places[key], let value = values[place], passes(value) else { return nil }
         if place != newest {
             unlink(place)
@@ -57,7 +55,7 @@ public struct _LRUList<Key: Hashable, Value> {
 
     /// Makes the value the most recently used.
     @inlinable
-    public mutating func markUsed(_ key: Key) {
+    package mutating func markUsed(_ key: Key) {
         guard let place = places[key], place != newest else { return }
         unlink(place)
         link(place)
@@ -65,7 +63,7 @@ public struct _LRUList<Key: Hashable, Value> {
 
     /// Adds the value as the most recently used, in place of one with the same key.
     @inlinable
-    public mutating func insert(_ value: Value, for key: Key) {
+    package mutating func insert(_ value: Value, for key: Key) {
         remove(key)
         let place: Int
         if let reused = free.popLast() {
@@ -84,7 +82,7 @@ public struct _LRUList<Key: Hashable, Value> {
 
     @inlinable
     @discardableResult
-    public mutating func remove(_ key: Key) -> Value? {
+    package mutating func remove(_ key: Key) -> Value? {
         guard let place = places.removeValue(forKey: key) else { return nil }
         unlink(place)
         free.append(place)
@@ -109,5 +107,5 @@ public struct _LRUList<Key: Hashable, Value> {
     }
 }
 
-extension _LRUList: Sendable where Key: Sendable, Value: Sendable {}
-extension _LRUList.Links: Sendable {}
+extension LRUList: Sendable where Key: Sendable, Value: Sendable {}
+extension LRUList.Links: Sendable {}

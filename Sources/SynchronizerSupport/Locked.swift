@@ -4,13 +4,8 @@ import Foundation
 ///
 /// All copies share one lock and one value, which lie in one object. The lock is the system's own, because Foundation's
 /// `NSLock` on Linux takes a second lock with each unlock, and allocates four times.
-package typealias Locked = _Locked
-
-/// ``Locked``, for these modules only. It is public, because Swift 6.3 specialises inlinable functions of other modules only if
-/// they are public. As it was, each use of a lock copied its values by way of their metadata: a load from the disk took
-/// XX % longer (Documentation/Benchmarks.md).
 @frozen
-public struct _Locked<Value>: @unchecked Sendable {  // the value is touched under the lock only
+package struct Locked<Value>: @unchecked Sendable {  // the value is touched under the lock only
     @usableFromInline
     final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
         deinit {
@@ -24,8 +19,7 @@ public struct _Locked<Value>: @unchecked Sendable {  // the value is touched und
     @usableFromInline
     let storage: ManagedBuffer<Value, pthread_mutex_t>
 
-    @inlinable
-    public init(_ value: Value) {
+    package init(_ value: Value) {
         storage = Storage.create(minimumCapacity: 1) { buffer in
             buffer.withUnsafeMutablePointerToElements { lock in
                 lock.initialize(to: pthread_mutex_t())
@@ -36,11 +30,11 @@ public struct _Locked<Value>: @unchecked Sendable {  // the value is touched und
     }
 
     /// Whether both are copies of one.
-    package func isSame(as other: _Locked) -> Bool { storage === other.storage }
+    package func isSame(as other: Locked) -> Bool { storage === other.storage }
 
     // Inlinable, so that each module specialises it for its own values.
     @inlinable
-    public func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         try storage.withUnsafeMutablePointers { value, lock in
             pthread_mutex_lock(lock)
             defer { pthread_mutex_unlock(lock) }

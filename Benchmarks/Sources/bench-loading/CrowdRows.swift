@@ -11,9 +11,10 @@ struct CrowdRows {
     /// For each of 10,000 subscribers of one load: to join, and to be answered.
     func subscribers() async throws -> Comparison {
         var (ours, theirs): ([Double], [Double]) = ([], [])
+        guard let url = URL(string: "http://127.0.0.1:8080/") else { throw URLError(.badURL) }
         for _ in 0..<10 {
             ours.append(try await round())
-            theirs.append(Self.roundByHand(URL(string: "http://127.0.0.1:8080/")!))
+            theirs.append(Self.roundByHand(url))
         }
         return Comparison(ours, theirs)
     }

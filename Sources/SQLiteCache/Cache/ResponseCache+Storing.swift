@@ -19,17 +19,24 @@ extension ResponseCache {
         _ record: StoredRecord, cached: CachedURLResponse, keepsObject: Bool, fence: (@Sendable () -> Bool)? = nil
     ) -> Int64? {
         if let fence, !fence() { return nil }
-        let body = cached.data
-        let url = record.response.url
-        let id = MonotonicID.next()
+        return store(
+            record, body: cached.data, cached: keepsObject ? cached : nil,
+            isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly, fence: fence)
+    }
+
+    /// Stores a body under a new identifier, which it returns.
+    @discardableResult
+    func store(
+        _ record: StoredRecord, body: Data, cached: CachedURLResponse? = nil, isMemoryOnly: Bool = false,
+        fence: (@Sendable () -> Bool)? = nil
+    ) -> Int64 {
+        let (url, id) = (record.response.url, MonotonicID.next())
         change(
             .store(
                 StoredRow(
                     id: id, url: url, urlKey: Checksum64.of(url), revision: id, stored: time.now.milliseconds,
                     record: EncodedRecord(record), variant: record.response.variantKey, bodySize: body.count,
-                    body: body,
-                    cached: keepsObject ? cached : nil,
-                    isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly, fence: fence)))
+                    body: body, cached: cached, isMemoryOnly: isMemoryOnly, fence: fence)))
         return id
     }
 

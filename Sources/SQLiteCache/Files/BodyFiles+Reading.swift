@@ -40,7 +40,10 @@ extension BodyFiles {
     /// Opens a body file for reading. Each lookup of a body in a file comes here, so its path is no string.
     private static func open(_ directory: StaticString, _ id: Int64, in generation: OpenDirectory) -> Int32 {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { path in
-            guard let base = path.baseAddress else { return -1 }
+            guard id >= 0, let base = path.baseAddress else {  // only a damaged row has a negative identifier
+                errno = ENOENT
+                return -1
+            }
             var (rest, start) = (id.magnitude, 31)
             path[start] = 0
             repeat {

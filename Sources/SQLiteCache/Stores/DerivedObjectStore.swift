@@ -58,14 +58,6 @@ extension ResponseCache {
 
     func keepDerivedObject(_ data: Data, as name: String, of source: DerivedSource) {
         guard state.withLock({ $0.diskCapacity > 0 && !$0.disk.hasFailed }) else { return }
-        let record = DerivedEntry.record(name, from: source.entry, digest: source.digest, at: time.now)
-        let (url, id) = (record.response.url, MonotonicID.next())
-        change(
-            .store(
-                StoredRow(
-                    id: id, url: url, urlKey: Checksum64.of(url), revision: id, stored: time.now.milliseconds,
-                    record: EncodedRecord(record), variant: record.response.variantKey, bodySize: data.count, body: data
-                )
-            ))
+        store(DerivedEntry.record(name, from: source.entry, digest: source.digest, at: time.now), body: data)
     }
 }

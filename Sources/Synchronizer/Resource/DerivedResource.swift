@@ -17,6 +17,7 @@ public import Foundation
 ///
 /// Objects are stored in managed mode by caches of this package, such as `SQLiteURLCache`, and on the disk only. A variant
 /// that names an object (``ResourceVariant/init(_:identity:)``) means nothing to the next launch, so nothing is stored for it.
+/// The same holds for resources whose type is private, or local to a function: Swift names it differently in each launch.
 public protocol DerivedResource: Resource {
     /// Names the encoding and what the object contains. Change it whenever ``Resource/parse``, ``encode(_:)`` or
     /// ``decode(_:)`` changes: objects of other versions are not used.
@@ -38,10 +39,13 @@ struct DerivedCoding: Sendable {
     /// Returns the object, and its size in memory in bytes.
     let decode: @Sendable (_ data: Data, _ bodySize: Int) throws -> (object: any Sendable, cost: Int)
 
-    /// Nil if its variant has no name.
+    /// Nil if its variant or its type has no name that the next launch knows.
     init?<R: DerivedResource>(_ resource: R) {
         guard let variant = resource.variant.persistentName else { return nil }
-        name = "\(String(reflecting: R.self)) \(R.encodingVersion) \(variant)"
+        let type = String(reflecting: R.self)
+        // An address stands in the place of the scope of a private or local type.
+        if type.contains("(unknown context at ") { return nil }
+        name = "\(type) \(R.encodingVersion) \(variant)"
         encode = { try ($0 as? R.ParsedObject).flatMap(resource.encode) }
         decode = { data, bodySize in
             let object = try resource.decode(data)

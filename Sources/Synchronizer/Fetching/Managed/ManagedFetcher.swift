@@ -19,7 +19,8 @@ package final class ManagedFetcher: Fetching {
         _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
     ) -> any Fetch {
         let fetch = ManagedFetch(context, options: options, hasSlot: options.skipsLookup, receive: receive)
-        fetch.run(options.skipsLookup ? .miss(request) : .first(request))
+        let start: ManagedFetch.Start = options.isRepeated ? .request(request, LoadTrace()) : .first(request)
+        fetch.run(options.skipsLookup ? .miss(request) : start)
         return fetch
     }
 

@@ -62,6 +62,8 @@ package struct FetchOptions: Hashable, Sendable {
     package var body: String?
     /// Whether an earlier lookup missed, so the request may be sent at once, without the disk and without `.needsNetwork`.
     package var skipsLookup = false
+    /// Whether the load fetches again, so that the session may have other cookies than ``sessionCookies``.
+    package var isRepeated = false
     /// Set if the body goes to a file instead of memory.
     package var file: FileTarget?
     /// What the earlier fetches of the load waited for other processes.

@@ -16,7 +16,7 @@ package final class StoredOffer: Sendable {
     /// An encoded object; nil if there is none. Blocks on the disk.
     package func object(_ name: String) -> Data? { read(name) }
 
-    /// Says that nobody needs the body. Call it before the event's handler returns.
+    /// Tells the fetch not to read the body. Call it before the event's handler returns.
     package func accept() { state.withLock { $0 = true } }
 
     var isAccepted: Bool { state.withLock { $0 } }

@@ -11,6 +11,8 @@ struct FetchHandle: Sendable {
     }
 
     private let state = Locked(State.idle)
+    /// Whether an earlier fetch of the load has looked up.
+    var isRepeated = false
 
     func isSame(as other: FetchHandle) -> Bool { state.isSame(as: other.state) }
 

@@ -5,6 +5,8 @@ extension Loader {
     /// An object that was decoded instead of parsed, or that memory has.
     struct Derived: Sendable {
         let object: any Sendable
+        /// The digest of the body that it was made from.
+        let digest: UInt64
         let cost: Int
         let run: LoadedObject.Run
         /// Seconds that the decoding took.
@@ -24,7 +26,7 @@ extension Loader {
         }
         let isEnough = state.withLock { state in
             guard state.isCurrent(handle, of: id) else { return false }
-            for (parse, object) in found { state.parses.update(parse) { $0.derived = Boxed(object) } }
+            for (parse, _) in parses { state.parses.update(parse) { $0.derived = found[parse].map(Boxed.init) } }
             guard Set(state.machine.parses(of: id)) == Set(found.keys) else { return false }
             state.machine.closeToOthers(id)
             return true
@@ -34,20 +36,28 @@ extension Loader {
 
     /// The object if it is stored next to the response. Blocks on the disk.
     func derivedObject(for parse: ParseRecord, from fetched: Fetched) -> LoadedObject? {
-        let object = parse.derived?.value ?? fetched.offer.flatMap { derived(for: parse, from: $0) }
+        let object = taken(by: parse, for: fetched) ?? fetched.offer.flatMap { derived(for: parse, from: $0) }
         return object.map { loaded($0, from: fetched) }
+    }
+
+    /// The object that was taken when it was offered; nil if the body turned out to be another one: the stored body may
+    /// have been gone, so that the server was asked.
+    func taken(by parse: ParseRecord, for fetched: Fetched) -> Derived? {
+        parse.derived.flatMap { $0.value.digest == fetched.bodyDigest ? $0.value : nil }
     }
 
     private func derived(for parse: ParseRecord, from offer: StoredOffer) -> Derived? {
         let begin = time.now
         if let key = parse.job.memoryKey, let old = memory.recall(key), old.bodyDigest == offer.source.digest {
-            return Derived(object: old.object, cost: old.cost, run: old.run, time: 0)
+            return Derived(
+                object: old.object, digest: offer.source.digest, cost: old.cost, run: old.run, time: 0)
         }
         guard let coding = parse.job.derivedCoding, let data = offer.object(coding.name),
             let decoded = try? coding.decode(data, offer.source.bodySize)
         else { return nil }
         return Derived(
-            object: decoded.object, cost: decoded.cost, run: LoadedObject.Run(isPrefetched: parse.isPrefetched),
+            object: decoded.object, digest: offer.source.digest, cost: decoded.cost,
+            run: LoadedObject.Run(isPrefetched: parse.isPrefetched),
             time: max(0, time.now.timeIntervalSince(begin)))
     }
 

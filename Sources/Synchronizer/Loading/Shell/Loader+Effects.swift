@@ -91,14 +91,17 @@ extension Loader.State {
     private mutating func begin(
         _ id: DownloadID, as kind: SynchronizerEvent.Kind, at now: Date
     ) -> (LoadJob, FetchHandle)? {
-        guard let job = downloads[id]?.job else { return nil }
+        guard let download = downloads[id] else { return nil }
         noteWait(of: id, until: now)
         note(id, kind)
         // A fetch that waits for another process, when the network was switched off.
         if let waiting = takeHandle(of: id) { extraEffects.append(.cancel(waiting)) }
-        let handle = FetchHandle()
-        downloads.update(id) { $0.handle = handle }
-        return (job, handle)
+        let handle = FetchHandle(isRepeated: download.hasLookedUp)
+        downloads.update(id) {
+            $0.handle = handle
+            $0.hasLookedUp = true
+        }
+        return (download.job, handle)
     }
 
     private mutating func takeHandle(of id: DownloadID) -> FetchHandle? {

@@ -4,7 +4,9 @@ import Foundation
 extension Loader {
     func lookUp(_ id: Machine.DownloadID, job: LoadJob, handle: FetchHandle) {
         if handle.isCancelled || failsBeforehand(id, job: job, handle: handle) { return }
-        start(id, job: job, options: job.options, handle: handle)
+        var options = job.options
+        options.isRepeated = handle.isRepeated
+        start(id, job: job, options: options, handle: handle)
         if state.withLock({ $0.downloads[id]?.wantsStored == true }) { reportStored(of: id) }
     }
 

@@ -27,7 +27,8 @@ extension Loader {
                 url: request.url, trace: fetched.trace, head: fetched.response,
                 body: fetched.file == nil ? fetched.body : nil)
         }
-        guard fetched.storedBytes.count > 0 || parse.derived != nil || parse.job.acceptsEmptyBody else {
+        guard fetched.storedBytes.count > 0 || taken(by: parse, for: fetched) != nil || parse.job.acceptsEmptyBody
+        else {
             return .failure(.noData(context()))
         }
         do {

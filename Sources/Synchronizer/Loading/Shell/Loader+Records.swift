@@ -16,6 +16,8 @@ extension Loader {
         var result: Result<Boxed<Fetched>, SynchronizerError>?
         var progress = LoadProgress(received: 0)
         var attempts: UInt32 = 1
+        /// Whether it has begun a lookup.
+        var hasLookedUp = false
         /// The receivers of progress and previews; some may have cancelled.
         var watchers: [LoadReceiver.ID] = []
         /// Whether a subscriber wants the stored response while the server is asked.
