@@ -10,16 +10,16 @@ package enum StoreRefusal: Sendable {
 }
 
 extension ResponseCache {
-    /// Stores a response; returns the identifier of its entry, or nil if the fence refuses it.
+    /// Stores a response; returns the identifier of its entry.
     ///
-    /// - Parameter keepsObject: whether lookups in memory may return `cached` itself. They must not if `record` has other
-    ///   fields.
+    /// - Parameters:
+    ///   - keepsObject: whether lookups in memory may return `cached` itself. They must not if `record` has other fields.
+    ///   - fence: whether the response still counts when it is written.
     @discardableResult
     func store(
         _ record: StoredRecord, cached: CachedURLResponse, keepsObject: Bool, fence: (@Sendable () -> Bool)? = nil
-    ) -> Int64? {
-        if let fence, !fence() { return nil }
-        return store(
+    ) -> Int64 {
+        store(
             record, body: cached.data, cached: keepsObject ? cached : nil,
             isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly, fence: fence)
     }
@@ -52,7 +52,7 @@ extension ResponseCache {
 
     /// Replaces everything but the body of a response, if it is still stored.
     func update(_ id: Int64, url: String, to response: StoredResponse, fence: (@Sendable () -> Bool)? = nil) {
-        guard fence?() ?? true, response.url == url, let row = rows(of: url).first(where: { $0.id == id }),
+        guard response.url == url, let row = rows(of: url).first(where: { $0.id == id }),
             var record = row.record.decoded
         else { return }
         record.response = response

@@ -37,8 +37,10 @@ final class LeaseFile: Sendable {
         var file: Int32 = -1
         /// When it was last seen in its directory, in milliseconds.
         var checkedAt: Int64 = 0
-        /// The tokens of the leases that this process holds, by slot: it does not see its own locks.
+        /// The tokens of the leases that this instance holds, by slot: it does not see its own locks.
         var held: [Int: UInt64] = [:]
+        /// The first token, by slot, since which no other process had the slot.
+        var firsts: [Int: UInt64] = [:]
     }
 
     /// Milliseconds; a lease for longer is not believed.
@@ -47,7 +49,7 @@ final class LeaseFile: Sendable {
     /// For how many milliseconds before a grant a lookup may have been made.
     private static let recently: Int64 = 10_000
     private let directory: CacheDirectory
-    private let owner = UInt64.random(in: 1 ... .max)
+    let owner = UInt64.random(in: 1 ... .max)
     private let state = Locked(State())
 
     init(directory: CacheDirectory) {
@@ -68,7 +70,8 @@ final class LeaseFile: Sendable {
             if isHeld(old, slot, at: now, state) { return old.key == key ? .held : .unavailable }
             let token = old.token &+ 1
             guard Self.set(F_WRLCK, at: Self.lock(slot, token), of: file) else {
-                return errno == EAGAIN || errno == EACCES ? .held : .unavailable
+                // Another process has just taken the lease; or its own is long over, and it hangs with the same lock.
+                return Self.read(slot, of: file) == old ? .unavailable : .held
             }
             // Another process may have had this token in the meantime.
             let isNext = Self.read(slot, of: file) == old
@@ -79,8 +82,19 @@ final class LeaseFile: Sendable {
                 return isNext ? .unavailable : .held
             }
             state.held[slot] = token
-            let isNews = old.owner != owner || now &+ old.expires < Self.recently
+            if old.owner != owner || state.firsts[slot] == nil { state.firsts[slot] = token }
+            let isNews = old.owner != owner || old.expires > 0 || now &+ old.expires < Self.recently
             return .granted(Grant(key: key, token: token, followsAnother: old.key == key && isNews))
+        }
+    }
+
+    /// Ends a lease for this instance, and not yet for the other processes; returns whether it was the latest one.
+    func finish(_ grant: Grant) -> Bool {
+        state.withLock { state in
+            let slot = Self.slot(of: grant.key)
+            guard state.held[slot] == grant.token else { return false }
+            state.held[slot] = nil
+            return Self.read(slot, of: state.file).token == grant.token
         }
     }
 
@@ -106,6 +120,8 @@ final class LeaseFile: Sendable {
     private static func unlock(_ grant: Grant, _ state: inout State) {
         let slot = slot(of: grant.key)
         if state.held[slot] == grant.token { state.held[slot] = nil }
+        // A later lease of this instance may have the same lock.
+        guard state.held[slot].map({ lock(slot, $0) }) != lock(slot, grant.token) else { return }
         set(F_UNLCK, at: lock(slot, grant.token), of: state.file)
     }
 
@@ -114,7 +130,16 @@ final class LeaseFile: Sendable {
         state.withLock { $0.file >= 0 && Self.read(Self.slot(of: grant.key), of: $0.file).token == grant.token }
     }
 
-    /// The record of the key's slot, and whether somebody holds the lease of that key.
+    /// Whether no other process had a lease of the slot since.
+    func isOwn(_ grant: Grant) -> Bool {
+        state.withLock { state in
+            let slot = Self.slot(of: grant.key)
+            guard state.file >= 0, let first = state.firsts[slot] else { return false }
+            return first <= grant.token && Self.read(slot, of: state.file).owner == owner
+        }
+    }
+
+    /// The record of the key's slot, and whether the lease of that key is held.
     func look(at key: UInt64, now: Int64) -> (record: Record, isHeld: Bool) {
         state.withLock { state in
             guard state.file >= 0 else { return (Record(), false) }
@@ -146,7 +171,7 @@ final class LeaseFile: Sendable {
             return nil
         }
         if state.file >= 0 { close(state.file) }
-        (state.file, state.held) = (file, [:])
+        (state.file, state.held, state.firsts) = (file, [:], [:])
         return file
     }
 }

@@ -22,12 +22,13 @@ extension SQLiteURLCache: LeasingStore {
     }
 
     package func store(_ response: StoredResponse, _ cached: CachedURLResponse, under lease: Lease) -> Int64? {
-        guard cached.storagePolicy != .notAllowed else { return nil }
+        guard cached.storagePolicy != .notAllowed, cache.leases.isCurrent(lease.grant) else { return nil }
         return cache.store(
             storedRecord(of: response, cached), cached: cached, keepsObject: false, fence: cache.fence(lease.grant))
     }
 
     package func update(_ entry: StoredEntry, to response: StoredResponse, under lease: Lease) {
+        guard cache.leases.isCurrent(lease.grant) else { return }
         cache.update(entry.id, url: entry.response.url, to: response, fence: cache.fence(lease.grant))
     }
 }
