@@ -54,9 +54,8 @@
             level.lease(key, for: duration)
         }
 
-        package func release(_ lease: Lease) {
-            level.release(lease)
-        }
+        package func release(_ lease: Lease) { level.release(lease, as: .released) }
+        package func abandon(_ lease: Lease) { level.release(lease, as: .vacant) }
 
         package func waitForRelease(
             of key: String, atMost limit: TimeInterval, then handler: @escaping @Sendable (LeaseEnd) -> Void

@@ -33,7 +33,7 @@
         @Test("one holds a lease until it releases it; tokens grow")
         func exclusion() throws {
             let first = try grant(one)
-            #expect(isHeld(other) && isHeld(one))
+            #expect(isHeld(other) && one.lease("key", for: 600) == .unavailable)
             one.release(first)
             let second = try grant(other)
             #expect(second.token > first.token)
@@ -73,6 +73,74 @@
             one.release(lease)
             try await waitUntil("woken") { calls.withLock { $0 } == 2 }
             #expect(!isHeld(other))
+        }
+
+        @Test("waits end as the lease did: released, or free for the next one", arguments: [true, false])
+        func ends(isReleased: Bool) async throws {
+            let ends = Collector<LeaseEnd>()
+            let first = try grant(one)
+            for cache in [one, other] { _ = cache.waitForRelease(of: "key", atMost: 600) { ends.append($0) } }
+            if isReleased { one.release(first) } else { one.abandon(first) }
+            try await waitUntil("woken") { ends.elements.count == 2 }
+            #expect(ends.elements == [LeaseEnd](repeating: isReleased ? .released : .vacant, count: 2))
+        }
+
+        @Test("says whether a response may have been stored since the caller looked")
+        func news() throws {
+            let first = try grant(one)
+            #expect(!first.followsAnother)
+            one.release(first)
+            let second = try grant(other)
+            #expect(second.followsAnother)
+            other.release(second)
+            // As if the last lease had been granted a minute ago, and lasted for five seconds.
+            try server.run("SET", one.level.keys.token("key"), "\(second.token - 60_000_000)")
+            #expect(try !grant(one, 5).followsAnother)
+        }
+
+        @Test("a change that was not announced yet: the holder of the next lease asks the server")
+        func unannounced() throws {
+            let url = "https://example.com/a"
+            guard case .granted(let first) = one.lease(url, for: 600) else { throw LinkFailure.malformed("no lease") }
+            try one.put(Sample.body(1), url: url)
+            #expect(other.bodies(url) == [Sample.body(1)])
+            one.release(first)
+            // Another process changes it, and its announcement is late: here it never comes.
+            try server.run("DEL", one.level.keys.entries(of: URLDigest(url), in: try one.level.generation()))
+            #expect(other.bodies(url) == [Sample.body(1)])
+            #expect(other.lease(url, for: 600) != .held && other.bodies(url).isEmpty)
+        }
+
+        @Test("while the server cannot be asked, one process of each machine gets the lease, and stores")
+        func fallback() async throws {
+            let directory = DisposableDirectory("fallback")
+            let caches = try (0..<2).map { _ in
+                try ValkeyURLCache.test(
+                    "unix:///nonexistent/socket",
+                    local: SQLiteURLCache(memoryCapacity: 1 << 20, diskCapacity: 64 << 20, directory: directory.url))
+            }
+            let lease = try grant(caches[0])
+            #expect(lease.isLocal && isHeld(caches[1]))
+            let ends = Collector<LeaseEnd>()
+            _ = caches[1].waitForRelease(of: "key", atMost: 600) { ends.append($0) }
+            #expect(caches[0].store(Sample.response(), try Sample.cached(Sample.body(1)), under: lease) != nil)
+            caches[0].release(lease)
+            try await waitUntil("woken") { ends.elements == [.released] }
+            #expect(caches[1].bodies() == [Sample.body(1)])
+            let next = try grant(caches[1])
+            #expect(caches[0].store(Sample.response(), try Sample.cached(Sample.body(2)), under: lease) == nil)
+            caches[1].abandon(next)
+            #expect(caches[0].bodies() == [Sample.body(1)])
+        }
+
+        @Test("a wait ends when the server is gone: the load asks again, and gets a lease of its machine")
+        func serverIsGone() async throws {
+            _ = try grant(one)
+            let ends = Collector<LeaseEnd>()
+            _ = other.waitForRelease(of: "key", atMost: 600) { ends.append($0) }
+            other.flush()
+            server.stop()
+            try await waitUntil("woken") { ends.elements == [.vacant] }
         }
 
         @Test("an expiry wakes those that wait, and so does a lease that is free already")

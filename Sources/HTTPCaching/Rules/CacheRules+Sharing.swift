@@ -20,7 +20,8 @@ extension CacheRules {
                 || varying.contains { HTTPFields.same($0, name) }
         }
         let names = (request.fields.lines + request.sessionHeaders.lines).map(\.name).filter(selects)
-        var key = request.isReusable ? "\(request.method) \(request.url)" : request.url
+        var key = request.url
+        if request.isReusable { key += "\n\(request.method)" }
         for name in Set(names.map { $0.lowercased() }).sorted() {
             guard let value = request.value(of: name) else { continue }
             key += "\n\(name): \(isSecret(name) ? concealed(value, of: name) : normalized(value, of: name))"

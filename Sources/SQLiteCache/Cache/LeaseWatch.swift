@@ -2,7 +2,7 @@ import Foundation
 import SynchronizerSupport
 
 /// Watches the lease of another fetch, without a thread: it looks at the slot at intervals that grow with the time that has
-/// passed. A look takes about a microsecond. If the holder is in this process, it ends the watch itself.
+/// passed. A look takes about a microsecond.
 final class LeaseWatch: Sendable {
     private struct State {
         var handler: (@Sendable (Bool) -> Void)?
@@ -14,9 +14,8 @@ final class LeaseWatch: Sendable {
 
     /// Seconds between two looks.
     private static let intervals: ClosedRange<TimeInterval> = 0.001...0.025
-    fileprivate let key: UInt64
+    private let key: UInt64
     private let leases: LeaseFile
-    private let watches: LeaseWatches
     private let time: any TimeSource
     private let start: Date
     private let limit: TimeInterval
@@ -25,30 +24,19 @@ final class LeaseWatch: Sendable {
     private let state: Locked<State>
 
     init(
-        _ key: UInt64, in leases: LeaseFile, among watches: LeaseWatches, time: any TimeSource, limit: TimeInterval,
+        _ key: UInt64, in leases: LeaseFile, time: any TimeSource, limit: TimeInterval,
         handler: @escaping @Sendable (Bool) -> Void
     ) {
-        (self.key, self.leases, self.watches, self.time, self.limit) = (key, leases, watches, time, limit)
+        (self.key, self.leases, self.time, self.limit) = (key, leases, time, limit)
         start = time.now
         let (record, isHeld) = leases.look(at: key, now: start.milliseconds)
         token = isHeld ? record.token : nil
         state = Locked(State(handler: handler))
     }
 
-    func begin() {
-        watches.insert(self)
-        // A holder in this process may have been done before it could find the watch.
-        let (record, isHeld) = leases.look(at: key, now: start.milliseconds)
-        if record.owner == leases.owner, !isHeld {
-            end(isReleased: false)
-        } else {
-            schedule(after: Self.intervals.lowerBound)
-        }
-    }
+    func begin() { schedule(after: Self.intervals.lowerBound) }
 
     func cancel() { _ = finish() }
-
-    func end(isReleased: Bool) { finish()?(isReleased) }
 
     /// Ends the watch; returns the handler, unless it was over.
     private func finish() -> (@Sendable (Bool) -> Void)? {
@@ -57,7 +45,6 @@ final class LeaseWatch: Sendable {
             return state
         }
         last.stopTimer?()
-        watches.remove(self)
         return last.handler
     }
 
@@ -87,28 +74,10 @@ final class LeaseWatch: Sendable {
         let elapsed = abs(now.timeIntervalSince(start))
         let (record, isHeld) = leases.look(at: key, now: now.milliseconds)
         guard isHeld, record.token == token, elapsed < limit else {
-            return end(isReleased: record.key == key && record.token == token && record.expires <= 0)
+            finish()?(record.key == key && record.token == token && record.expires <= 0)
+            return
         }
         let interval = min(max(elapsed / 4, Self.intervals.lowerBound), Self.intervals.upperBound)
         schedule(after: min(interval, max(0.001, limit - elapsed)))
-    }
-}
-
-/// The watches of a process, by key.
-final class LeaseWatches: Sendable {
-    private let watches = Locked<[UInt64: [LeaseWatch]]>([:])
-
-    fileprivate func insert(_ watch: LeaseWatch) { watches.withLock { $0[watch.key, default: []].append(watch) } }
-
-    fileprivate func remove(_ watch: LeaseWatch) {
-        watches.withLock { watches in
-            watches[watch.key]?.removeAll { $0 === watch }
-            if watches[watch.key]?.isEmpty == true { watches[watch.key] = nil }
-        }
-    }
-
-    /// Ends the watches of a lease whose holder was in this process.
-    func end(_ key: UInt64, isReleased: Bool) {
-        for watch in watches.withLock({ $0[key] ?? [] }) { watch.end(isReleased: isReleased) }
     }
 }

@@ -13,22 +13,16 @@ extension ResponseCache {
         return answer
     }
 
-    /// Releases a lease once the database has what was stored under it. This process finds that already: its waits end now,
-    /// and its next load gets the lease.
+    /// Releases a lease once the database has what was stored under it.
     func release(_ grant: LeaseFile.Grant) {
         guard !ForkedProcess.isCurrent else { return }
-        let isLatest = leases.finish(grant)
         let release: @Sendable () -> Void = { [leases, time] in leases.release(grant, at: time.now.milliseconds) }
         if state.withLock({ $0.log.isEmpty }) { release() } else { writer.write(from: self, then: release) }
-        if isLatest { watches.end(grant.key, isReleased: true) }
     }
 
     /// Gives a lease back as if its holder had died.
     func abandon(_ grant: LeaseFile.Grant) {
-        guard !ForkedProcess.isCurrent else { return }
-        let isLatest = leases.finish(grant)
-        leases.abandon(grant)
-        if isLatest { watches.end(grant.key, isReleased: false) }
+        if !ForkedProcess.isCurrent { leases.abandon(grant) }
     }
 
     /// Whether what was stored under the lease counts, when it is written.
@@ -40,7 +34,7 @@ extension ResponseCache {
     func watchLease(
         _ key: UInt64, atMost limit: TimeInterval, then handler: @escaping @Sendable (_ isReleased: Bool) -> Void
     ) -> @Sendable () -> Void {
-        let watch = LeaseWatch(key, in: leases, among: watches, time: time, limit: limit) { [weak self] isReleased in
+        let watch = LeaseWatch(key, in: leases, time: time, limit: limit) { [weak self] isReleased in
             self?.distrustMemory()
             handler(isReleased)
         }

@@ -59,7 +59,6 @@ final class ResponseCache: Sendable {
     private let reader: DiskReader
     let writer: DiskWriter
     let leases: LeaseFile
-    let watches = LeaseWatches()
 
     /// How many bytes of changes may be pending before a store waits for the disk.
     static let maximumBacklog = 32 << 20

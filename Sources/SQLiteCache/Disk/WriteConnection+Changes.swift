@@ -42,10 +42,8 @@ extension WriteConnection {
         case .store(let row):
             // An object is not kept longer than the body that it was made from.
             if let source = DerivedEntry.source(of: row.url), try !hasEntry(source) { break }
-            let (urlKey, variant) = (Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
-            let victims = try victims(Schema.victimsOfVariant, parameters: [urlKey, variant])
-            if victims.contains(where: { $0.id == row.id }) { return try apply(RowUpdate(row)) }
-            for victim in victims { try remove(victim.id, length: victim.length) }
+            if try hasCopy(row) { return try apply(RowUpdate(row)) }
+            try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
             try removeVictims(Schema.victimsBeyond, Int64(bitPattern: row.urlKey))
             if let body = row.body, body.count <= budget.largestBody { try insert(row, body: body) }
         case .update(let update): try apply(update)
@@ -54,6 +52,15 @@ extension WriteConnection {
             try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: urlKey), Int64(bitPattern: variant))
         case .removeURL(_, let urlKey): try removeVictims(Schema.victimsOfURL, Int64(bitPattern: urlKey))
         case .removeSince, .removeAll: break  // these need transactions of their own
+        }
+    }
+
+    /// Whether another process has stored the entry with the same identifier, as a copy of another level's entry. Its body is the
+    /// same; removing it and storing it again would take the file of the new one for that of the old one.
+    private func hasCopy(_ row: StoredRow) throws -> Bool {
+        guard row.revision != row.id else { return false }  // a response of this level
+        return try victims(Schema.victimsOfURL, parameters: [Int64(bitPattern: row.urlKey)]).contains {
+            $0.id == row.id
         }
     }
 

@@ -49,7 +49,7 @@ final class LeaseFile: Sendable {
     /// For how many milliseconds before a grant a lookup may have been made.
     private static let recently: Int64 = 10_000
     private let directory: CacheDirectory
-    let owner = UInt64.random(in: 1 ... .max)
+    private let owner = UInt64.random(in: 1 ... .max)
     private let state = Locked(State())
 
     init(directory: CacheDirectory) {
@@ -61,13 +61,16 @@ final class LeaseFile: Sendable {
         if file >= 0 { close(file) }
     }
 
-    /// Grants a lease unless there is one; `now` and `duration` are milliseconds.
+    /// Grants a lease unless there is one; `now` and `duration` are milliseconds. A process never waits for itself: its own lease
+    /// is unavailable to it.
     func grant(_ key: UInt64, at now: Int64, for duration: Int64) -> Answer {
         state.withLock { state in
             let slot = Self.slot(of: key)
             guard let file = open(&state, at: now) else { return .unavailable }
             let old = Self.read(slot, of: file)
-            if isHeld(old, slot, at: now, state) { return old.key == key ? .held : .unavailable }
+            if isHeld(old, slot, at: now, state) {
+                return old.key == key && state.held[slot] != old.token ? .held : .unavailable
+            }
             let token = old.token &+ 1
             guard Self.set(F_WRLCK, at: Self.lock(slot, token), of: file) else {
                 // Another process has just taken the lease; or its own is long over, and it hangs with the same lock.
@@ -85,16 +88,6 @@ final class LeaseFile: Sendable {
             if old.owner != owner || state.firsts[slot] == nil { state.firsts[slot] = token }
             let isNews = old.owner != owner || old.expires > 0 || now &+ old.expires < Self.recently
             return .granted(Grant(key: key, token: token, followsAnother: old.key == key && isNews))
-        }
-    }
-
-    /// Ends a lease for this instance, and not yet for the other processes; returns whether it was the latest one.
-    func finish(_ grant: Grant) -> Bool {
-        state.withLock { state in
-            let slot = Self.slot(of: grant.key)
-            guard state.held[slot] == grant.token else { return false }
-            state.held[slot] = nil
-            return Self.read(slot, of: state.file).token == grant.token
         }
     }
 
@@ -120,8 +113,6 @@ final class LeaseFile: Sendable {
     private static func unlock(_ grant: Grant, _ state: inout State) {
         let slot = slot(of: grant.key)
         if state.held[slot] == grant.token { state.held[slot] = nil }
-        // A later lease of this instance may have the same lock.
-        guard state.held[slot].map({ lock(slot, $0) }) != lock(slot, grant.token) else { return }
         set(F_UNLCK, at: lock(slot, grant.token), of: state.file)
     }
 

@@ -3,13 +3,15 @@ import HTTPCaching
 
 /// The right to ask the network for a response while other processes wait for it.
 package struct Lease: Sendable, Hashable {
-    /// What the lease is for: one request target, and the credentials it is sent with.
+    /// What the lease is for: one request target, and the credentials it is sent with. Its first line is the URL.
     package let key: String
     /// Grows with each lease of the key. A store accepts nothing from a lease once a later one has been granted.
     package let token: UInt64
     /// Whether another process may have stored a response since this one last looked: then the fetch looks up again before it
     /// asks the network. A store that cannot tell says true.
     package let followsAnother: Bool
+    /// Whether the level of this machine granted it, because the level that machines share could not be asked.
+    package var isLocal = false
 
     package init(key: String, token: UInt64, followsAnother: Bool = true) {
         self.key = key
@@ -21,9 +23,10 @@ package struct Lease: Sendable, Hashable {
 /// What a store answers when a fetch asks for a lease.
 package enum LeaseAnswer: Sendable, Hashable {
     case granted(Lease)
-    /// Another process holds the lease, or another fetch of this one.
+    /// Another process holds the lease.
     case held
-    /// The store cannot tell now: the fetch asks the network without a lease.
+    /// The store cannot tell now, or another fetch of this process holds the lease: the fetch asks the network without one.
+    /// Loads of a process are coalesced; one that is not must not wait for another, whose response it may not use.
     case unavailable
 }
 
@@ -41,7 +44,7 @@ package enum LeaseEnd: Sendable, Hashable {
 ///
 /// Calls may block for a bounded time, and come on any background thread.
 package protocol LeasingStore: ResponseStore {
-    /// Asks for a lease that expires after the duration (in seconds). The same process may hold one lease of a key.
+    /// Asks for a lease that expires after the duration (in seconds). A process may hold one lease of a key.
     func lease(_ key: String, for duration: TimeInterval) -> LeaseAnswer
 
     /// Gives a lease back, and wakes those that wait for it once lookups find what was stored under it. It has no effect if a
@@ -64,8 +67,4 @@ package protocol LeasingStore: ResponseStore {
 
     /// Replaces everything but the body of an entry, unless a later lease of the key has been granted.
     func update(_ entry: StoredEntry, to response: StoredResponse, under lease: Lease)
-}
-
-extension LeasingStore {
-    package func abandon(_ lease: Lease) { release(lease) }
 }

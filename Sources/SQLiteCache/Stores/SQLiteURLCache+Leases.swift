@@ -15,6 +15,14 @@ extension SQLiteURLCache: LeasingStore {
     package func release(_ lease: Lease) { cache.release(lease.grant) }
     package func abandon(_ lease: Lease) { cache.abandon(lease.grant) }
 
+    /// Whether a process of this machine holds the lease.
+    package func isLeaseHeld(_ key: String) -> Bool {
+        cache.leases.look(at: Checksum64.of(key), now: cache.time.now.milliseconds).isHeld
+    }
+
+    /// Whether no later lease has been granted.
+    package func isLatest(_ lease: Lease) -> Bool { cache.leases.isCurrent(lease.grant) }
+
     package func waitForRelease(
         of key: String, atMost limit: TimeInterval, then handler: @escaping @Sendable (LeaseEnd) -> Void
     ) -> @Sendable () -> Void {
@@ -22,13 +30,13 @@ extension SQLiteURLCache: LeasingStore {
     }
 
     package func store(_ response: StoredResponse, _ cached: CachedURLResponse, under lease: Lease) -> Int64? {
-        guard cached.storagePolicy != .notAllowed, cache.leases.isCurrent(lease.grant) else { return nil }
+        guard cached.storagePolicy != .notAllowed, isLatest(lease) else { return nil }
         return cache.store(
             storedRecord(of: response, cached), cached: cached, keepsObject: false, fence: cache.fence(lease.grant))
     }
 
     package func update(_ entry: StoredEntry, to response: StoredResponse, under lease: Lease) {
-        guard cache.leases.isCurrent(lease.grant) else { return }
+        guard isLatest(lease) else { return }
         cache.update(entry.id, url: entry.response.url, to: response, fence: cache.fence(lease.grant))
     }
 }

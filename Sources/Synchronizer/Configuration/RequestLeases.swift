@@ -2,9 +2,8 @@ import Foundation
 
 /// How processes that share a cache send one request for a response that several of them need.
 ///
-/// Before a cacheable request goes to the network, its load takes a lease from the cache. The loads of other processes, and of
-/// other synchronizers, that need the same response wait, and are answered from the cache. A load that waits holds neither a
-/// thread nor a network slot. Where a stale response may be used while it is revalidated
+/// Before a cacheable request goes to the network, its load takes a lease from the cache. The loads of other processes that need
+/// the same response wait, and are answered from the cache. A load that waits holds neither a thread nor a network slot. Where a stale response may be used while it is revalidated
 /// (``Synchronizer/Configuration/staleWhileRevalidate``), it is used, and nothing waits.
 ///
 /// If the holder's response was not stored, or it failed, the waiting loads send their own requests at once, without leases.

@@ -97,6 +97,9 @@ package struct Coherence: Sendable {
         copied.remove(url)
     }
 
+    /// Entries of the URL may have changed elsewhere.
+    package mutating func forget(_ url: UInt64) { copied.remove(url) }
+
     /// Another process has removed all entries of the URL.
     package mutating func noteRemoval(_ url: UInt64, token: String, at now: Date) {
         noteChange(url)

@@ -17,9 +17,10 @@ package enum Script: Int, CaseIterable, Sendable {
     case invalidate
     /// KEYS: generation. ARGV: generation, channel, message.
     case begin
-    /// KEYS: lease, token. ARGV: milliseconds, milliseconds to remember the token. Returns the token, or - milliseconds left.
+    /// KEYS: lease, token. ARGV: milliseconds, milliseconds to remember the token. Returns the token and that of the lease
+    /// before (0 for none), or - milliseconds left.
     case lease
-    /// KEYS: lease. ARGV: token, channel.
+    /// KEYS: lease. ARGV: token, channel, message.
     case release
 
     package var source: String {
@@ -57,17 +58,18 @@ package enum Script: Int, CaseIterable, Sendable {
             local left = redis.call('PTTL', KEYS[1])
             if left ~= -2 then return left > 0 and -left or -1 end
             local now = redis.call('TIME')
-            local token = math.max(tonumber(redis.call('GET', KEYS[2]) or '0') + 1, now[1] * 1000000 + now[2])
+            local last = redis.call('GET', KEYS[2]) or '0'
+            local token = math.max(tonumber(last) + 1, now[1] * 1000000 + now[2])
             token = string.format('%.0f', token)
             redis.call('SET', KEYS[2], token, 'PX', ARGV[2])
             redis.call('SET', KEYS[1], token, 'PX', ARGV[1])
-            return token
+            return {token, last}
             """
         case .release:
             """
             if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
             redis.call('DEL', KEYS[1])
-            redis.call('PUBLISH', ARGV[2], ARGV[1])
+            redis.call('PUBLISH', ARGV[2], ARGV[3])
             return 1
             """
         }

@@ -131,11 +131,12 @@
         private func wait(for events: Int32, until deadline: Deadline) throws(LinkFailure) {
             while true {
                 var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+                // What has arrived counts, even if the system let this thread run too late.
                 let milliseconds = deadline.millisecondsLeft
-                guard milliseconds > 0 else { throw .timedOut }
                 let count = poll(&entry, 1, milliseconds)
                 if count > 0 { return }
                 if count < 0, errno != EINTR { throw .closed }
+                guard milliseconds > 0 else { throw .timedOut }
             }
         }
 

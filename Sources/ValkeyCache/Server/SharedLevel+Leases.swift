@@ -7,29 +7,68 @@
         /// Milliseconds for which the server remembers the token of the last lease.
         private static let tokenMemory = 86_400_000
 
+        /// Seconds before a grant in which its load may have looked up.
+        private static let lookupAge: TimeInterval = 10
+
         func lease(_ key: String, for duration: TimeInterval) -> LeaseAnswer {
-            guard mayWait else { return .unavailable }
+            let now = time.now
+            guard mayWait, held.withLock({ $0[key].map { $0.until <= now } ?? true }) else { return .unavailable }
             let milliseconds = Int(1000 * max(0.001, min(duration, 86_400)))
             let command = Command(
                 .lease, keys: [keys.lease(key), keys.token(key)],
                 [.text("\(milliseconds)"), .text("\(Self.tokenMemory)")])
             switch try? server.run([command])[0] {
-            case .data(let token)?:
-                guard let token = UInt64(String(decoding: token, as: UTF8.self)) else { return .unavailable }
-                return .granted(Lease(key: key, token: token))
+            case .array(let tokens)?:
+                let numbers = tokens.compactMap { $0.text.flatMap { UInt64($0) } }
+                guard numbers.count == 2 else { return .unavailable }
+                // Tokens are microseconds. What was stored under a lease that is long over was there when the load looked up.
+                let age = Double(numbers[0] &- numbers[1]) / 1e6
+                let isNews = numbers[1] > 0 && age < duration + Self.lookupAge
+                if isNews { forgetCopies(key) }
+                held.withLock { $0[key] = (numbers[0], now.addingTimeInterval(duration)) }
+                return .granted(Lease(key: key, token: numbers[0], followsAnother: isNews))
             case .number(_)?: return .held
-            default: return .unavailable
+            default: return localLease(key, for: duration)
             }
         }
 
-        func release(_ lease: Lease) {
+        /// While the server cannot be asked, one process of each machine requests a response.
+        private func localLease(_ key: String, for duration: TimeInterval) -> LeaseAnswer {
+            let answer = local.lease(key, for: duration)
+            guard case .granted(var lease) = answer else { return answer }
+            lease.isLocal = true
+            return .granted(lease)
+        }
+
+        /// - Parameter end: how waits for the lease end.
+        func release(_ lease: Lease, as end: LeaseEnd) {
+            if lease.isLocal { return end == .released ? local.release(lease) : local.abandon(lease) }
             let command = Command(
-                .release, keys: [keys.lease(lease.key)], [.text("\(lease.token)"), .text(keys.releases(lease.key))])
+                .release, keys: [keys.lease(lease.key)],
+                [.text("\(lease.token)"), .text(keys.releases(lease.key)), .text(LeaseWaits.message(end))])
             if mayWait {
-                _ = try? server.run([command])
+                run(command, releasing: lease)
             } else if !ForkedProcess.isCurrent {
-                queue.async { [self] in _ = try? server.run([command]) }
+                queue.async { [self] in run(command, releasing: lease) }
             }
+        }
+
+        /// If the server cannot be asked, the lease lasts until it expires. This process does not wait for it.
+        private func run(_ command: Command, releasing lease: Lease) {
+            guard (try? server.run([command])) != nil else { return }
+            held.withLock { if $0[lease.key]?.token == lease.token { $0[lease.key] = nil } }
+        }
+
+        /// Whether the lease certainly lasts: the server cannot have granted another one.
+        func lasts(_ lease: Lease) -> Bool {
+            let now = time.now
+            return held.withLock { $0[lease.key].map { $0.token == lease.token && $0.until > now } ?? false }
+        }
+
+        /// Lets the next lookup ask the server, although a change may not have been announced yet.
+        private func forgetCopies(_ key: String) {
+            let url = URLDigest(String(key.prefix { $0 != "\n" })).first
+            coherence.withLock { $0.forget(url) }
         }
 
         /// Whether no later lease has been granted.
@@ -41,12 +80,16 @@
         func waitForRelease(
             of key: String, atMost limit: TimeInterval, then handler: @escaping @Sendable (LeaseEnd) -> Void
         ) -> @Sendable () -> Void {
+            if local.isLeaseHeld(key) { return local.waitForRelease(of: key, atMost: limit, then: handler) }
             let channel = keys.releases(key)
-            let wait = LeaseWait(handler)
+            let wait = LeaseWait { [weak self] end in
+                self?.forgetCopies(key)
+                handler(end)
+            }
             // The table of waits holds the closure until the wait is over.
             let isFirst = waits.add(wait, to: channel) { [weak self] in self?.checkSoon(key, wait, limit) }
             if isFirst { subscription.listen(to: channel) }
-            wait.limit(by: time.schedule(after: limit) { wait.end() })
+            wait.limit(by: time.schedule(after: limit) { wait.end(.vacant) })
             wait.onEnd { [weak self] in
                 guard let self, waits.remove(wait, from: channel) else { return }
                 subscription.stopListening(to: channel)
@@ -59,18 +102,14 @@
             queue.async { [self] in check(key, wait, limit) }
         }
 
-        /// Ends a wait whose lease is free, and comes back when it will have expired.
+        /// Ends a wait whose lease is free, or is not known any more, and comes back when it will have expired.
         private func check(_ key: String, _ wait: LeaseWait, _ limit: TimeInterval) {
             guard !wait.isOver else { return }
             let lease = keys.lease(key)
-            guard case .number(let left)? = try? server.run([Command(["PTTL", lease], key: lease)])[0] else {
-                return recheck(key, wait, limit, after: 0.05)
+            guard case .number(let left)? = try? server.run([Command(["PTTL", lease], key: lease)])[0], left > 0 else {
+                return wait.end(.vacant)
             }
-            if left <= 0 { return wait.end() }
-            recheck(key, wait, limit, after: Double(left) / 1000 + 0.001)
-        }
-
-        private func recheck(_ key: String, _ wait: LeaseWait, _ limit: TimeInterval, after delay: TimeInterval) {
+            let delay = Double(left) / 1000 + 0.001
             guard delay < limit else { return }  // the limit ends it
             wait.limit(
                 by: time.schedule(after: delay) { [weak self] in self?.checkSoon(key, wait, limit) })
@@ -81,8 +120,6 @@
     final class LeaseWait: Sendable {
         private struct State {
             var handler: (@Sendable (LeaseEnd) -> Void)?
-            /// How it will end: a release is announced, and the end of a lease is not.
-            var end = LeaseEnd.vacant
             var cancels: [@Sendable () -> Void] = []
             var isOver = false
         }
@@ -104,12 +141,7 @@
             if isOver { cancel() }
         }
 
-        func wasReleased() { state.withLock { $0.end = .released } }
-
-        func end() {
-            let old = finish()
-            old.handler?(old.end)
-        }
+        func end(_ end: LeaseEnd) { finish().handler?(end) }
 
         func cancel() { _ = finish() }
 
@@ -152,12 +184,18 @@
             }
         }
 
-        /// The lease of a channel may be free.
-        func announce(_ channel: String) {
+        /// What is said on the channel when a lease has ended.
+        static func message(_ end: LeaseEnd) -> String { end == .released ? "released" : "vacant" }
+
+        /// The lease of a channel has ended; or the server announces that from now on, and may not have before (an empty text).
+        func announce(_ channel: String, _ text: String) {
             let found = entries.withLock { $0[channel] ?? [] }
             for entry in found {
-                entry.wait.wasReleased()
-                entry.check()
+                if text.isEmpty {
+                    entry.check()
+                } else {
+                    entry.wait.end(text == Self.message(.released) ? .released : .vacant)
+                }
             }
         }
 

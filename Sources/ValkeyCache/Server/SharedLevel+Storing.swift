@@ -22,7 +22,8 @@
         // MARK: - Storing
 
         /// Stores a response; returns the identifier of the new entry, nil if it is not stored.
-        func store(_ record: StoredRecord, body: MirroredEntry.Body, under lease: Lease? = nil) -> Int64? {
+        func store(_ record: StoredRecord, body: MirroredEntry.Body, under granted: Lease? = nil) -> Int64? {
+            guard let lease = shared(granted) else { return nil }
             let (url, id) = (record.response.url, MonotonicID.next())
             let (facts, place, shared) = content(body)
             let entry = SharedEntry(record, id: id, revision: id, body: facts, place: place)
@@ -55,6 +56,12 @@
             return id
         }
 
+        /// The lease that the server knows, if any; nil for a lease of this machine that has passed to another process.
+        private func shared(_ lease: Lease?) -> Lease?? {
+            guard let lease, lease.isLocal else { return lease }
+            return local.isLatest(lease) ? .some(nil) : nil
+        }
+
         /// Length and checksum of a body, where it is kept, and what the server gets of it.
         private func content(_ body: MirroredEntry.Body) -> (StoredBodyFacts, SharedEntry.Place, Data) {
             switch body {
@@ -76,8 +83,7 @@
                 local.removeEntries(for: url)  // what was removed may have been copied before
                 return false
             case .unavailable:
-                // Nothing tells whether a later lease was granted.
-                return lease == nil && keep(copy, of: url, lookup, count: 0)
+                return (lease.map(lasts) ?? true) && keep(copy, of: url, lookup, count: 0)
             }
         }
 
@@ -155,9 +161,9 @@
 
         // MARK: - Updating
 
-        func update(_ entry: StoredEntry, to response: StoredResponse, under lease: Lease? = nil) {
+        func update(_ entry: StoredEntry, to response: StoredResponse, under granted: Lease? = nil) {
             let url = entry.response.url
-            guard response.url == url else { return }
+            guard response.url == url, let lease = shared(granted) else { return }
             let key = URLDigest(url).first
             let (isPending, count, lookup) = coherence.withLock { coherence in
                 let count = coherence.localCount(key)
@@ -168,7 +174,7 @@
             let outcome = mayWait && !isPending ? send(entry, response, under: lease) : .unavailable
             switch outcome {
             case .refused: return
-            case .unavailable where lease != nil: return
+            case .unavailable where lease.map(lasts) == false: return
             case .done, .unavailable: local.update(entry, to: response)
             }
             guard let count else { return }

@@ -26,6 +26,8 @@
         let coherence = Locked(Coherence())
         let counts = Locked(Counts())
         let waits = LeaseWaits()
+        /// The tokens of this process's leases on the server, and until when they last at least.
+        let held = Locked<[String: (token: UInt64, until: Date)]>([:])
         let subscription: Subscription
         /// Those who want to know of removals by others.
         let listeners = Locked<[UInt64: @Sendable (String?) -> Void]>([:])
@@ -80,10 +82,11 @@
 
         private func disconnected() {
             coherence.withLock { $0.disconnected() }
+            waits.checkAll()
         }
 
         private func receive(_ channel: String, _ text: String) {
-            guard channel == keys.changes else { return waits.announce(channel) }
+            guard channel == keys.changes else { return waits.announce(channel, text) }
             guard let message = ChangeMessage(text), message.sender != name else { return }
             let now = time.now
             switch message.kind {

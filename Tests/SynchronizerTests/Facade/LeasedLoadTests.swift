@@ -6,10 +6,11 @@ import Testing
 
 @testable import Synchronizer
 
-/// Two synchronizers over one directory, whose caches grant leases as they do to two processes.
+/// Two synchronizers over one directory, which each knows by another path: so they share it as two processes do.
 @Suite("Loads that wait for another process", .bounded)
 struct LeasedLoadTests {
     let bench: Workbench
+    private let links = DisposableDirectory("links")
     let recorder = ObservingTests.Recorder()
     let (first, second): (Synchronizer, Synchronizer)
     let gate = Gate()
@@ -18,7 +19,14 @@ struct LeasedLoadTests {
         bench = try Workbench()
         let recorder = recorder
         first = bench.synchronizer()
-        second = bench.synchronizer {
+        let link = links.url.appendingPathComponent("cache")
+        for directory in [links.url, bench.directory] {
+            try FileManager.default.createDirectory(
+                at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: bench.directory)
+        let other = SQLiteURLCache(memoryCapacity: 4 << 20, diskCapacity: 64 << 20, directory: link, time: bench.clock)
+        second = bench.synchronizer(cache: other) {
             $0.observer = recorder
             $0.maximumLoads = 1
         }
@@ -90,11 +98,33 @@ struct LeasedLoadTests {
     @Test("need not wait if the configuration says so")
     func switchedOff() async throws {
         let third = bench.synchronizer { $0.leases = nil }
-        let holder = Task { [first] in try await first.loaded(resource("/a")) }
+        let holder = Task { [second] in try await second.loaded(resource("/a")) }
         try await gate.waitForArrivals(1)
         let other = Task { try await third.loaded(resource("/a")) }
         try await gate.waitForArrivals(2)
         gate.open()
         #expect(try await [holder.value.source, other.value.source] == [.network, .network])
+    }
+
+    @Test("of one process do not wait for each other")
+    func oneProcess() async throws {
+        let third = bench.synchronizer()
+        let loads = [first, third].map { synchronizer in
+            Task { try await synchronizer.loaded(resource("/a")) }
+        }
+        try await gate.waitForArrivals(2)
+        gate.open()
+        for load in loads { #expect(try await load.value.source == .network) }
+    }
+
+    @Test("a load after a removal does not wait for one that began before")
+    func removal() async throws {
+        let old = Task { [first] in try await first.loaded(resource("/a")) }
+        try await gate.waitForArrivals(1)
+        first.removeAll()
+        let new = Task { [first] in try await first.loaded(resource("/a")) }
+        try await gate.waitForArrivals(2)
+        gate.open()
+        #expect(try await [old.value.source, new.value.source] == [.network, .network])
     }
 }
