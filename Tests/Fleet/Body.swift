@@ -1,11 +1,25 @@
 import Foundation
+import SynchronizerSupport
 import TestSupport
 
 /// The bodies of the fleet's origin: each says what it answers, for whom, and in which version, and all of its bytes follow
 /// from that.
 enum Body {
+    /// Making a body takes longer than a load from memory.
+    private static let known = Locked<[String: Data]>([:])
+
     static func of(_ path: String, user: String, version: Int) -> Data {
         let head = "\(path) \(user) \(version)\n"
+        if let body = known.withLock({ $0[head] }) { return body }
+        let body = make(head)
+        known.withLock { known in
+            if known.count > 2000 { known = [:] }
+            known[head] = body
+        }
+        return body
+    }
+
+    private static func make(_ head: String) -> Data {
         var random = SeededGenerator(seed: seed(head))
         let size = 200 + Int(random.next() % 20_000)
         let pattern = (0..<8).map { _ in random.next() }.withUnsafeBytes { Data($0) }

@@ -20,13 +20,14 @@ parser.add_argument("--local", action="store_true")
 options = parser.parse_args()
 
 PROCESSES = 8
-LATENCY = 0.8  # seconds that the origin takes
+LATENCY = 1.0  # seconds that the origin takes
 LEASE = 5  # seconds
 SECONDS = (
-    {"leases": 12, "no leases": 8, "kills": 14} if options.short
-    else {"leases": 130, "no leases": 40, "kills": 130})
+    {"leases": 9, "no leases": 7, "kills": 13} if options.short
+    else {"leases": 130, "no leases": 40, "kills": 125})
 KILLS = 20 if options.short else 100
-PAUSE = 150  # milliseconds between two loads of a task, of which each process has 300
+RECOVERY = 5  # seconds at the end of a phase without harm, in which hits are counted
+PAUSE = 150  # milliseconds between two loads of a task, of which each process has 120
 
 
 class Process:
@@ -80,6 +81,7 @@ class Server:
         self.url = f"unix://{self.socket}"
         self.faults = 0
         self.start()
+        self.proxy = Proxy(os.path.join(self.place, "proxy"), self.socket)
 
     def start(self):
         program = shutil.which("redis-server") or shutil.which("valkey-server") or sys.exit("✘ there is no redis-server")
@@ -104,7 +106,7 @@ class Server:
 
     def harm(self):
         """Restarts it, stops it for a while, fills it up, and cuts its connections off, in turn."""
-        kind = ["restart", "pause", "fill", "cut"][self.faults % 4]
+        kind = ["restart", "pause", "fill", "cut", "mid-reply"][self.faults % 5]
         self.faults += 1
         if kind == "restart":
             self.process.kill()
@@ -119,15 +121,60 @@ class Server:
             self.ask("CONFIG", "SET", "maxmemory", "1")
             time.sleep(0.5)
             self.ask("CONFIG", "SET", "maxmemory", "0")
-        else:
+        elif kind == "cut":
             for _ in range(20):
                 self.ask("CLIENT", "KILL", "TYPE", "normal")
                 time.sleep(0.02)
+        else:
+            self.proxy.cuts = 20
 
     def stop(self):
         self.process.kill()
         self.process.wait()
         shutil.rmtree(self.place)
+
+
+class Proxy:
+    """A second socket of a server, where replies can be cut off in the middle."""
+
+    def __init__(self, path, target):
+        self.url = f"unix://{path}"
+        self.target = target
+        self.cuts = 0
+        self.done = 0
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(path)
+        self.socket.listen(64)
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            client, _ = self.socket.accept()
+            server = socket.socket(socket.AF_UNIX)
+            try:
+                server.connect(self.target)
+            except OSError:
+                client.close()
+                continue
+            for source, sink, isReply in [(client, server, False), (server, client, True)]:
+                threading.Thread(target=self.relay, args=(source, sink, isReply), daemon=True).start()
+
+    def relay(self, source, sink, is_reply):
+        try:
+            while data := source.recv(65536):
+                if is_reply and self.cuts > 0 and len(data) > 1:
+                    self.cuts -= 1
+                    self.done += 1
+                    sink.sendall(data[: len(data) // 2])
+                    break
+                sink.sendall(data)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
 
 
 class Total:
@@ -182,9 +229,15 @@ class Fleet:
     def start(self, number):
         group = "ab"[number % 2]
         self.started += 1
+        place = (self.redis.proxy if number == 0 else self.redis).url if self.redis else "-"
         return Process(
-            "member", os.path.join(self.place, group), self.redis.url if self.redis else "-", self.port, group,
-            self.started, PAUSE, self.leases)
+            "member", os.path.join(self.place, group), place, self.port, group, self.started, PAUSE, self.leases)
+
+    def count(self):
+        """The loads so far, and how many of them asked the origin."""
+        reports = [json.loads(member.lines[-1]) for member in self.members if member.lines]
+        return (self.total.loads + sum(report["loads"] for report in reports),
+                self.total.network + sum(report["fromNetwork"] for report in reports))
 
     def replace_dead(self):
         for number, member in enumerate(self.members):
@@ -197,15 +250,25 @@ class Fleet:
             self.members[number] = self.start(number)
 
     def run(self, seconds, kills=0):
+        """Returns the share of hits in the last seconds, in which nothing is harmed."""
+        self.harm(seconds - RECOVERY, kills)
+        time.sleep(1)
+        self.replace_dead()
+        before = self.count()
+        time.sleep(RECOVERY - 1)
+        loads, network = (after - earlier for after, earlier in zip(self.count(), before))
+        return 1 - network / max(1, loads)
+
+    def harm(self, seconds, kills):
         end = time.monotonic() + seconds
         asked, harmed = 0, time.monotonic()
         while time.monotonic() < end:
-            due = kills * (1 - max(0, end - 2 - time.monotonic()) / (seconds - 2))
+            due = kills * (1 - max(0, end - 1 - time.monotonic()) / (seconds - 1))
             if asked < min(kills, int(due)):
                 asked += 1
                 self.origin.ask("kill 1")
             self.replace_dead()
-            if kills and self.redis and time.monotonic() > harmed + 1.5 and end - time.monotonic() > 2:
+            if kills and self.redis and time.monotonic() > harmed + 0.8 and end - time.monotonic() > 1:
                 self.redis.harm()
                 harmed = time.monotonic()
             time.sleep(0.02)
@@ -227,7 +290,7 @@ class Fleet:
 def phase(name, takes_leases, kills=0):
     fleet = Fleet(takes_leases)
     try:
-        fleet.run(SECONDS[name], kills)
+        hits = fleet.run(SECONDS[name], kills)
         counts = fleet.stop()
     except BaseException:
         for process in [fleet.origin, *fleet.members, *([fleet.redis] if fleet.redis else [])]:
@@ -240,17 +303,35 @@ def phase(name, takes_leases, kills=0):
         "waits": total.waits, "failures": total.failures, "wrong": total.wrong, "kills": fleet.kills,
         "serverFaults": fleet.redis.faults if fleet.redis else 0,
         "p50ms": round(total.percentile(0.5), 3), "p99ms": round(total.percentile(0.99), 1),
-        "lastFailure": total.failure,
+        "lastFailure": total.failure, "hitRate": round(hits, 4),
+        "repliesCut": fleet.redis.proxy.done if fleet.redis else 0,
     }
     print(
         f"{name:>10}: {row['loads']} loads, {row['originRequests']} requests for {row['expiries']} expiries"
         f" ({row['requestsPerExpiry']:.3f}), {row['waits']} waits, {row['kills']} kills, {row['failures']} failed,"
-        f" {row['wrong']} wrong, p50 {row['p50ms']:.3f} ms, p99 {row['p99ms']:.0f} ms", flush=True)
+        f" {row['wrong']} wrong, p50 {row['p50ms']:.3f} ms, p99 {row['p99ms']:.0f} ms, hits at the end {100 * hits:.1f} %", flush=True)
     return row
+
+
+def invalidations():
+    """Milliseconds until an invalidation on one machine takes effect on another: median and 99th percentile of each kind."""
+    server, place = Server(), tempfile.mkdtemp(prefix="fleet-")
+    try:
+        output = subprocess.run(
+            [options.program, "invalidations", place, server.url], stdout=subprocess.PIPE, text=True, timeout=60,
+            check=True).stdout
+    finally:
+        server.stop()
+        shutil.rmtree(place)
+    table = json.loads(output)
+    for kind, (median, most) in table.items():
+        print(f"{kind:>15}: takes effect on the other machine after {median:.1f} ms, p99 {most:.1f} ms", flush=True)
+    return table
 
 
 rows = [phase("leases", True), phase("no leases", False), phase("kills", True, KILLS)]
 leases, without, kills = rows
+delays = {} if options.local else invalidations()
 # Without a server that the groups share, each of them asks, and has four processes.
 least = 2 if options.local else 4
 checks = {
@@ -260,6 +341,8 @@ checks = {
     "no failed load": not any(row["failures"] for row in rows),
     "holders were killed": kills["kills"] >= KILLS * 0.9,
     "p99 grows by no more than a lease": kills["p99ms"] <= leases["p99ms"] + LEASE * 1000,
+    "the hit rate recovers": kills["hitRate"] >= leases["hitRate"] - 0.02,
+    "an invalidation takes at most 50 ms (p99)": all(most <= 50 for _, most in delays.values()),
 }
 for check, holds in checks.items():
     print(f"{'✔' if holds else '✘'} {check}")
@@ -268,5 +351,5 @@ for row in rows:
         print(f"  {row['phase']}: {row['lastFailure']}")
 if options.json:
     with open(options.json, "w") as file:
-        json.dump({"rows": rows, "checks": checks}, file, indent=2)
+        json.dump({"rows": rows, "invalidations": delays, "checks": checks}, file, indent=2)
 sys.exit(0 if all(checks.values()) else 1)

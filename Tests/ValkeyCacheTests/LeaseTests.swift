@@ -80,6 +80,10 @@
             let ends = Collector<LeaseEnd>()
             let first = try grant(one)
             for cache in [one, other] { _ = cache.waitForRelease(of: "key", atMost: 600) { ends.append($0) } }
+            let channel = one.level.keys.releases("key")
+            try await waitUntil("both listen") {
+                (try? server.run("PUBSUB", "NUMSUB", channel))?.array?.last == .number(2)
+            }
             if isReleased { one.release(first) } else { one.abandon(first) }
             try await waitUntil("woken") { ends.elements.count == 2 }
             #expect(ends.elements == [LeaseEnd](repeating: isReleased ? .released : .vacant, count: 2))
@@ -114,10 +118,15 @@
         @Test("while the server cannot be asked, one process of each machine gets the lease, and stores")
         func fallback() async throws {
             let directory = DisposableDirectory("fallback")
-            let caches = try (0..<2).map { _ in
+            let (real, link) = (directory.url.appendingPathComponent("1"), directory.url.appendingPathComponent("2"))
+            try FileManager.default.createDirectory(
+                at: real, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: real)
+            // By two paths they share the directory as two processes do.
+            let caches = try [real, link].map {
                 try ValkeyURLCache.test(
                     "unix:///nonexistent/socket",
-                    local: SQLiteURLCache(memoryCapacity: 1 << 20, diskCapacity: 64 << 20, directory: directory.url))
+                    local: SQLiteURLCache(memoryCapacity: 1 << 20, diskCapacity: 64 << 20, directory: $0))
             }
             let lease = try grant(caches[0])
             #expect(lease.isLocal && isHeld(caches[1]))
