@@ -27,7 +27,7 @@ SECONDS = (
     else {"leases": 130, "no leases": 40, "kills": 125})
 KILLS = 20 if options.short else 100
 RECOVERY = 5  # seconds at the end of a phase without harm, in which hits are counted
-PAUSE = 150  # milliseconds between two loads of a task, of which each process has 120
+PAUSE = 150  # milliseconds between two loads of a task, of which each process has 300
 
 
 class Process:

@@ -41,7 +41,7 @@ case ("member", 8):  // DIRECTORY SERVER PORT GROUP SEED PAUSE LEASES
     await Member(
         cache: cache, port: numbers[0], group: arguments[4], seed: numbers[1], pause: numbers[2],
         takesLeases: arguments[7] == "1"
-    ).run(tasks: 120)
+    ).run(tasks: 300)
 case ("invalidations", 3):  // DIRECTORY SERVER
     try await Invalidations.printTable(server: arguments[2], directory: arguments[1])
 case ("simulate", 1): Simulation.printTable()

@@ -220,6 +220,30 @@ struct LeasedStoreTests {
         #expect(try directory.generation.number == 1)
     }
 
+    @Test("a copy that is removed and stored again in one transaction keeps its identifier and its body file")
+    func copiedAgain() throws {
+        let cache = directory.cache()
+        let record = StoredRecord(try Self.response("x", at: Date()).0)
+        let (url, body) = (record.response.url, Data(repeating: 7, count: 40_000))
+        let key = Checksum64.of(url)
+        let store = Change.store(
+            StoredRow(
+                id: 77, url: url, urlKey: key, revision: 78, stored: 1, record: EncodedRecord(record),
+                variant: record.response.variantKey, bodySize: body.count, body: body))
+        cache.change(store)
+        cache.flush()
+        cache.writer.queue.suspend()
+        cache.change(.remove(id: 77, urlKey: key))
+        cache.change(store)
+        cache.writer.queue.resume()
+        cache.flush()
+        for cache in [cache, directory.cache()] {
+            let rows = cache.rows(of: url) { _ in true }
+            #expect(rows.map(\.id) == [77] && rows.first?.body == body)
+        }
+        #expect(try directory.generation.number == 1)
+    }
+
     @Test("without a disk there are none")
     func noDisk() {
         let cache = directory.urlCache(disk: 0)

@@ -2,6 +2,7 @@ import Foundation
 import HTTPCaching
 import Synchronizer
 import TestSupport
+import Testing
 
 /// A store that several fetchers share, as processes do, with leases that a test can end.
 final class FakeLeases: LeasingStore {
@@ -109,6 +110,8 @@ final class FakeLeases: LeasingStore {
 
 /// A fetcher with a network of its own, over a store that others share.
 struct FakeProcess {
+    static let fresh = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+
     let transport = FakeTransport()
     let clock: ManualClock
     let fetcher: ManagedFetcher
@@ -144,4 +147,35 @@ struct FakeProcess {
 extension Events {
     var isOver: Bool { result != nil }
     var waits: Int { names.count { $0 == "waitsForLease" } }
+}
+
+/// What suites of leases have: a store and a clock, and processes over them.
+protocol LeaseFixture {
+    var store: FakeLeases { get }
+    var clock: ManualClock { get }
+}
+
+extension LeaseFixture {
+    func process(_ rules: CacheRules = CacheRules(), leases: RequestLeases? = RequestLeases()) -> FakeProcess {
+        FakeProcess(store, clock, leases: leases, rules: rules)
+    }
+
+    /// Processes whose servers do not answer yet.
+    func processes(_ count: Int, _ rules: CacheRules = CacheRules()) -> [FakeProcess] {
+        (0..<count).map { _ in
+            let process = process(rules)
+            process.transport.hold()
+            return process
+        }
+    }
+
+    func request(_ url: String = "http://a.example/x", _ change: (inout URLRequest) -> Void = { _ in }) throws
+        -> URLRequest
+    {
+        var request = URLRequest(url: try #require(URL(string: url)))
+        change(&request)
+        return request
+    }
+
+    func sent(_ processes: [FakeProcess]) -> [Int] { processes.map(\.transport.requests.count) }
 }

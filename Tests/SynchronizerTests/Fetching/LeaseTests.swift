@@ -7,33 +7,9 @@ import TestTraits
 import Testing
 
 @Suite("Leases: of all processes that need a response, one asks", .bounded)
-struct LeaseTests {
+struct LeaseTests: LeaseFixture {
     let store = FakeLeases()
     let clock = ManualClock()
-    static let fresh = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
-
-    func process(_ rules: CacheRules = CacheRules(), leases: RequestLeases? = RequestLeases()) -> FakeProcess {
-        FakeProcess(store, clock, leases: leases, rules: rules)
-    }
-
-    /// Processes whose servers do not answer yet.
-    func processes(_ count: Int, _ rules: CacheRules = CacheRules()) -> [FakeProcess] {
-        (0..<count).map { _ in
-            let process = process(rules)
-            process.transport.hold()
-            return process
-        }
-    }
-
-    func request(_ url: String = "http://a.example/x", _ change: (inout URLRequest) -> Void = { _ in }) throws
-        -> URLRequest
-    {
-        var request = URLRequest(url: try #require(URL(string: url)))
-        change(&request)
-        return request
-    }
-
-    func sent(_ processes: [FakeProcess]) -> [Int] { processes.map(\.transport.requests.count) }
 
     // MARK: - The result
 
@@ -44,7 +20,7 @@ struct LeaseTests {
             let loads = try processes.map { $0.load(try request()) }
             #expect(loads.map(\.waits) == [0, 1, 1] && store.waiting == 2 && store.held == 1)
             #expect(sent(processes) == [round, 0, 0])
-            let reply = round == 1 ? FakeReply(200, Self.fresh, "hello") : FakeReply(304, Self.fresh)
+            let reply = round == 1 ? FakeReply(200, FakeProcess.fresh, "hello") : FakeReply(304, FakeProcess.fresh)
             processes[0].transport.release(reply)
             #expect(loads.map(\.body) == ["hello", "hello", "hello"])
             #expect(loads.map(\.source) == [round == 1 ? .network : .revalidated, .cache, .cache])
@@ -60,7 +36,7 @@ struct LeaseTests {
         for process in processes { process.transport.hold() }
         let loads = try processes.map { $0.load(try request()) }
         #expect(sent(processes) == [1, 1, 1])
-        for process in processes { process.transport.release(FakeReply(200, Self.fresh, "hello")) }
+        for process in processes { process.transport.release(FakeReply(200, FakeProcess.fresh, "hello")) }
         #expect(loads.map(\.body) == ["hello", "hello", "hello"] && loads.map(\.waits) == [0, 0, 0])
         #expect(store.requests == (isUnavailable ? 3 : 0))
     }
@@ -97,7 +73,7 @@ struct LeaseTests {
     @Test("a response that can be shared takes leases again")
     func sharedAgain() throws {
         let process = process()
-        for (fields, requests) in [(["Cache-Control": "no-store"], 1), (Self.fresh, 1), (Self.fresh, 2)] {
+        for (fields, requests) in [(["Cache-Control": "no-store"], 1), (FakeProcess.fresh, 1), (FakeProcess.fresh, 2)] {
             process.transport.serve { _ in FakeReply(200, fields, "x") }
             _ = process.load(try request())
             #expect(store.requests == requests)
@@ -113,7 +89,7 @@ struct LeaseTests {
         let loads = try processes.map { $0.load(try request()) }
         store.expire()
         #expect(sent(processes) == [1, 1, 0, 0] && store.waiting == 2 && store.held == 1)
-        processes[1].transport.release(FakeReply(200, Self.fresh, "hello"))
+        processes[1].transport.release(FakeReply(200, FakeProcess.fresh, "hello"))
         #expect(loads.map(\.body) == [nil, "hello", "hello", "hello"] && sent(processes) == [1, 1, 0, 0])
     }
 
@@ -121,7 +97,7 @@ struct LeaseTests {
     func late(status: Int) throws {
         let processes = processes(2)
         let first = processes[0].load(try request())
-        processes[0].transport.release(FakeReply(200, Self.fresh, "old"))
+        processes[0].transport.release(FakeReply(200, FakeProcess.fresh, "old"))
         #expect(first.body == "old")
         clock.advance(by: 100)
         let loads = try processes.map { $0.load(try request()) }
@@ -129,10 +105,11 @@ struct LeaseTests {
         clock.advance(by: 1)
         processes[1].transport.release(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"2\""], "newer"))
         let late =
-            status == 200 ? FakeReply(200, Self.fresh, "late") : FakeReply(304, ["Cache-Control": "max-age=9000"])
+            status == 200
+            ? FakeReply(200, FakeProcess.fresh, "late") : FakeReply(304, ["Cache-Control": "max-age=9000"])
         processes[0].transport.release(late)
         // The body that a late 304 confirms is gone, so the request is sent again.
-        if status == 304 { processes[0].transport.release(FakeReply(200, Self.fresh, "late")) }
+        if status == 304 { processes[0].transport.release(FakeReply(200, FakeProcess.fresh, "late")) }
         #expect(loads.map(\.body) == ["late", "newer"])
         #expect(store.responses.bodies == ["newer"] && store.responses.all[0].fields["Cache-Control"] == "max-age=60")
     }
@@ -147,7 +124,7 @@ struct LeaseTests {
         clock.advance(by: 5)  // eleven seconds by now
         store.expire()
         #expect(sent(processes) == [1, 1, 1] && store.held == 0)
-        processes[2].transport.release(FakeReply(200, Self.fresh, "hello"))
+        processes[2].transport.release(FakeReply(200, FakeProcess.fresh, "hello"))
         #expect(loads[2].body == "hello" && store.responses.bodies == ["hello"])
     }
 
@@ -157,14 +134,14 @@ struct LeaseTests {
         store.grantAsIfAfterAnother()
         let first = processes[0].load(try request())
         #expect(sent(processes) == [1, 0] && store.responses.lookups == 2)
-        processes[0].transport.release(FakeReply(200, Self.fresh, "hello"))
+        processes[0].transport.release(FakeReply(200, FakeProcess.fresh, "hello"))
         #expect(first.body == "hello" && store.held == 0)
         clock.advance(by: 100)
         // Another process asks and is answered between the lookup of this one and its lease.
         let request = try request()
         store.beforeGrant { [processes] in
             _ = processes[0].load(request)
-            processes[0].transport.release(FakeReply(304, Self.fresh))
+            processes[0].transport.release(FakeReply(304, FakeProcess.fresh))
         }
         let second = processes[1].load(request)
         #expect(second.source == .cache && sent(processes) == [2, 0] && store.held == 0)
@@ -175,7 +152,7 @@ struct LeaseTests {
         let processes = processes(
             3, CacheRules(staleWhileRevalidate: 1000, staleIfError: 0, staleIfUnreachable: .infinity))
         let first = processes[0].load(try request())
-        processes[0].transport.release(FakeReply(200, Self.fresh, "hello"))
+        processes[0].transport.release(FakeReply(200, FakeProcess.fresh, "hello"))
         #expect(first.body == "hello")
         clock.advance(by: 100)
         for _ in 0..<2 {
@@ -186,7 +163,7 @@ struct LeaseTests {
         // One that wants the validated response waits for the process that validates.
         let patient = processes[1].load(try request()) { $0.awaitsRefresh = true }
         #expect(patient.waits == 1 && store.waiting == 1)
-        processes[0].transport.release(FakeReply(304, Self.fresh))
+        processes[0].transport.release(FakeReply(304, FakeProcess.fresh))
         #expect(patient.source == .cache && sent(processes) == [2, 0, 0] && store.held == 0)
     }
 
@@ -195,18 +172,18 @@ struct LeaseTests {
         let processes = processes(
             2, CacheRules(staleWhileRevalidate: 1000, staleIfError: 0, staleIfUnreachable: .infinity))
         _ = processes[0].load(try request())
-        processes[0].transport.release(FakeReply(200, Self.fresh, "hello"))
+        processes[0].transport.release(FakeReply(200, FakeProcess.fresh, "hello"))
         if isAfterAnother { store.grantAsIfAfterAnother() }
         clock.advance(by: 100)
         let patient = processes[0].load(try request()) { $0.awaitsRefresh = true }
         let other = processes[1].load(try request()) { $0.awaitsRefresh = true }
         #expect(sent(processes) == [2, 0] && other.waits == 1)
-        processes[0].transport.release(FakeReply(304, Self.fresh))
+        processes[0].transport.release(FakeReply(304, FakeProcess.fresh))
         #expect(patient.source == .revalidated && other.source == .cache && store.held == 0)
         clock.advance(by: 100)
         _ = processes[0].load(try request())  // in the background
         #expect(sent(processes) == [3, 0] && store.held == 1)
-        processes[0].transport.release(FakeReply(304, Self.fresh))
+        processes[0].transport.release(FakeReply(304, FakeProcess.fresh))
         #expect(store.held == 0)
         #expect(processes[1].load(try request()).source == .cache)
     }

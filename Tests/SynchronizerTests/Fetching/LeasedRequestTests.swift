@@ -3,10 +3,14 @@ import HTTPCaching
 import Synchronizer
 import SynchronizerTesting
 import TestSupport
+import TestTraits
 import Testing
 
-// Cancelled loads, redirects, and requests that take no leases.
-extension LeaseTests {
+@Suite("Leases: cancelled loads, redirects, and requests that take none", .bounded)
+struct LeasedRequestTests: LeaseFixture {
+    let store = FakeLeases()
+    let clock = ManualClock()
+
     @Test("one of the others takes the place of a cancelled holder")
     func cancelHolder() throws {
         let processes = processes(3)
@@ -21,7 +25,7 @@ extension LeaseTests {
         let loads = try processes.map { $0.load(try request()) }
         loads[1].fetch?.cancel()
         #expect(store.waiting == 0)
-        processes[0].transport.release(FakeReply(200, Self.fresh, "hello"))
+        processes[0].transport.release(FakeReply(200, FakeProcess.fresh, "hello"))
         #expect(!loads[1].isOver && sent(processes) == [1, 0])
     }
 
@@ -29,7 +33,7 @@ extension LeaseTests {
     func storedMeanwhile() throws {
         let processes = processes(2)
         _ = processes[0].load(try request())
-        processes[0].transport.release(FakeReply(200, Self.fresh, "hello"))
+        processes[0].transport.release(FakeReply(200, FakeProcess.fresh, "hello"))
         clock.advance(by: 100)
         let loads = try processes.map { $0.load(try request()) }
         #expect(loads[1].fetch?.storedMeanwhile()?.body == Data("hello".utf8))
@@ -41,7 +45,7 @@ extension LeaseTests {
         let held = Locked<[Int]>([])
         process.transport.serve { [store] request in
             held.withLock { $0.append(store.held) }
-            guard request.url?.path == "/from" else { return FakeReply(200, Self.fresh, "hello") }
+            guard request.url?.path == "/from" else { return FakeReply(200, FakeProcess.fresh, "hello") }
             return FakeReply(301, ["Location": "/to", "Cache-Control": "max-age=60"])
         }
         #expect(process.load(try request("http://a.example/from")).body == "hello")
@@ -51,7 +55,7 @@ extension LeaseTests {
     @Test("loads that must not wait for each other", arguments: ["POST", "Range", "reload", "no-cache", "file"])
     func without(_ kind: String) throws {
         let process = process()
-        process.transport.serve { _ in FakeReply(200, Self.fresh, "hello") }
+        process.transport.serve { _ in FakeReply(200, FakeProcess.fresh, "hello") }
         let request = try request { request in
             switch kind {
             case "POST": request.httpMethod = kind
