@@ -5,15 +5,15 @@ import Foundation
 /// Such a process has none of the threads that hold locks or write to the disk, and must not use the parent's SQLite
 /// connections (sqlite.org/howtocorrupt.html §2.6). No cache works in it: lookups miss, stores are ignored, and nothing
 /// waits.
-enum ForkedProcess {
+package enum ForkedProcess {
     nonisolated(unsafe) private static var hasForked = false  // written only after a fork, where there is one thread
     nonisolated(unsafe) private static var isExplained = false  // written only after a fork, where there is one thread
 
     /// Watches for forks from the first access on.
-    static let isWatched: Bool = pthread_atfork(nil, nil, { ForkedProcess.hasForked = true }) == 0
+    package static let isWatched: Bool = pthread_atfork(nil, nil, { ForkedProcess.hasForked = true }) == 0
 
     /// Whether this process was forked. It says so on standard error once.
-    static var isCurrent: Bool {
+    package static var isCurrent: Bool {
         if !hasForked { return false }
         if !isExplained { explain() }
         return true

@@ -58,6 +58,7 @@ final class ResponseCache: Sendable {
     let state: Locked<State>
     private let reader: DiskReader
     let writer: DiskWriter
+    let leases: LeaseFile
 
     /// How many bytes of changes may be pending before a store waits for the disk.
     static let maximumBacklog = 32 << 20
@@ -76,6 +77,7 @@ final class ResponseCache: Sendable {
         state = Locked(
             State(memory: MemoryLayer(capacity: max(0, memoryCapacity)), diskCapacity: max(0, diskCapacity)))
         reader = DiskReader(directory: self.directory, busyTimeout: busyTimeout)
+        leases = LeaseFile(directory: self.directory)
         writer = DiskWriter(directory: self.directory, report: report, didOpen: reader.close)
     }
 

@@ -37,10 +37,12 @@ extension WriteConnection {
     // MARK: - Changes, in a transaction
 
     func apply(_ change: Change, budget: DiskBudget) throws {
+        guard change.fence?() ?? true else { return }
         switch change {
         case .store(let row):
             // An object is not kept longer than the body that it was made from.
             if let source = DerivedEntry.source(of: row.url), try !hasEntry(source) { break }
+            if try hasCopy(row) { return try apply(RowUpdate(row)) }
             try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
             try removeVictims(Schema.victimsBeyond, Int64(bitPattern: row.urlKey))
             if let body = row.body, body.count <= budget.largestBody { try insert(row, body: body) }
@@ -50,6 +52,15 @@ extension WriteConnection {
             try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: urlKey), Int64(bitPattern: variant))
         case .removeURL(_, let urlKey): try removeVictims(Schema.victimsOfURL, Int64(bitPattern: urlKey))
         case .removeSince, .removeAll: break  // these need transactions of their own
+        }
+    }
+
+    /// Whether another process has stored the entry with the same identifier, as a copy of another level's entry. Its body is the
+    /// same; removing it and storing it again would take the file of the new one for that of the old one.
+    private func hasCopy(_ row: StoredRow) throws -> Bool {
+        guard row.revision != row.id else { return false }  // a response of this level
+        return try victims(Schema.victimsOfURL, parameters: [Int64(bitPattern: row.urlKey)]).contains {
+            $0.id == row.id
         }
     }
 

@@ -21,6 +21,8 @@ struct StoredRow: Sendable {
     var cached: CachedURLResponse?
     /// Whether the storage policy keeps the response off the disk.
     var isMemoryOnly = false
+    /// Whether the response still counts when it is written: not if its lease has passed to another process.
+    var fence: (@Sendable () -> Bool)?
 
     /// Whether it is an object made from the body of another entry.
     var isDerived: Bool { DerivedEntry.source(of: url) != nil }
@@ -40,14 +42,14 @@ struct StoredRow: Sendable {
 }
 
 /// What the database knows of a body.
-struct StoredBody: Hashable, Sendable {
+package struct StoredBody: Hashable, Sendable {
     let length: Int
     let checksum: UInt64
 
     /// Bodies up to this size, in bytes, are in the rows of their entries, so that a lookup finds both at once.
     static let largestInRow = 1024
     /// Larger bodies up to this size are in a table of their own, and still larger ones in files (Documentation/Design/Storage.md).
-    static let largestInDatabase = 16 << 10
+    package static let largestInDatabase = 16 << 10
 
     var isInFile: Bool { length > Self.largestInDatabase }
 }

@@ -53,6 +53,8 @@ package struct StoredEntry: Sendable {
     package let bodyChecksum: UInt64?
     /// The body, if it is small and the store had read it. Otherwise ask the store for it.
     package var body: Data?
+    /// Whether this lookup got the entry from a level that machines share.
+    package var isShared = false
 
     package init(
         response: StoredResponse, id: Int64, bodySize: Int, bodyChecksum: UInt64? = nil, body: Data? = nil
@@ -68,6 +70,8 @@ package struct StoredEntry: Sendable {
     package var digest: UInt64? { bodyChecksum ?? body.map { $0.withUnsafeBytes { Checksum64.of($0) } } }
 
     package var withoutBody: StoredEntry {
-        StoredEntry(response: response, id: id, bodySize: bodySize, bodyChecksum: bodyChecksum)
+        var entry = self
+        entry.body = nil
+        return entry
     }
 }

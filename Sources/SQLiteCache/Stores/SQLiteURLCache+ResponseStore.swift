@@ -36,10 +36,7 @@ extension SQLiteURLCache: ResponseStore {
     }
 
     func storedRecord(of response: StoredResponse, _ cached: CachedURLResponse) -> StoredRecord {
-        var record = StoredRecord(response)
-        record.userInfo = StoredRecord.propertyList(cached.userInfo)
-        if let own = cached.response.url?.absoluteString, own != response.url { record.responseURL = own }
-        return record
+        StoredRecord(response, with: cached)
     }
 
     package func refusal(toStore bytes: Int) -> StoreRefusal? { cache.refusal(toStore: bytes) }

@@ -3,7 +3,8 @@ import Foundation
 /// The background validations of responses that were used stale (RFC 5861 §3): one for each entry, and few at a time, since
 /// no subscriber waits for them. They continue after the loads that caused them.
 final class BackgroundRefreshes: Sendable {
-    typealias Ended = @Sendable (Result<Fetched, SynchronizerError>) -> Void
+    /// Called with nil if another process has the lease of the response: it validates the entry.
+    typealias Ended = @Sendable (Result<Fetched, SynchronizerError>?) -> Void
 
     /// Loads with different options are not coalesced: the result depends on them.
     struct Key: Hashable, Sendable {
@@ -66,7 +67,7 @@ final class BackgroundRefreshes: Sendable {
         return isCurrent
     }
 
-    func end(_ key: Key, with result: Result<Fetched, SynchronizerError>) {
+    func end(_ key: Key, with result: Result<Fetched, SynchronizerError>?) {
         let listeners = state.withLock { state in
             state.running.remove(key)
             if case .success = result { state.noteEnd(of: key) }

@@ -7,13 +7,16 @@ final class ManagedCache: Sendable {
     let time: any TimeSource
     let invalidations = InvalidationLog()
     let reasons = StoringReasons()
+    /// Nil if no leases are taken.
+    let leasing: Leasing?
     private let store: (any ResponseStore)?
     private let interrupted = InterruptedTransfers()
     private let removals = PendingRemovals()
     private let abandoning = DispatchGroup()
     private let removing = DispatchQueue(label: "Synchronizer.removing", qos: .userInitiated)
 
-    init(store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules) {
+    init(store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules, leases: RequestLeases? = nil) {
+        leasing = Leasing(store, limits: leases, time: time)
         self.store = store
         self.time = time
         self.rules = rules
@@ -134,14 +137,21 @@ final class ManagedCache: Sendable {
 
     /// Returns the identifier of the new entry; nil if the store has no identifiers, or keeps no entry.
     ///
-    /// - Parameter content: not evaluated without a store.
-    func store(_ response: StoredResponse, content: @autoclosure () -> CachedURLResponse) -> Int64? {
+    /// - Parameters:
+    ///   - content: not evaluated without a store.
+    ///   - lease: the lease that the response was requested with, which may have passed to another process.
+    func store(
+        _ response: StoredResponse, content: @autoclosure () -> CachedURLResponse, under lease: Lease?
+    ) -> Int64? {
         interrupted.remove(response.url)
-        return store?.store(response, content())
+        guard let lease, let leasing else { return store?.store(response, content()) }
+        return leasing.store.store(response, content(), under: lease)
     }
 
-    func update(_ entry: CacheEntry, to response: StoredResponse) {
-        if case .stored(let entry) = entry { store?.update(entry, to: response) }
+    func update(_ entry: CacheEntry, to response: StoredResponse, under lease: Lease?) {
+        guard case .stored(let entry) = entry else { return }
+        guard let lease, let leasing else { return store?.update(entry, to: response) ?? () }
+        leasing.store.update(entry, to: response, under: lease)
     }
 
     func keepInterrupted(_ response: StoredResponse, body: Data) { interrupted.keep(response, body: body) }

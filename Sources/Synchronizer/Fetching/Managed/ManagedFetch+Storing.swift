@@ -1,7 +1,7 @@
 import Foundation
 import HTTPCaching
 
-// The fourth stage: what is stored of a response. The session's delegate decides first; then the rules check its decision.
+// The fifth stage: what is stored of a response. The session's delegate decides first; then the rules check its decision.
 extension ManagedFetch {
     /// The response as it is stored, if it is; and whether it is, if a server has answered.
     typealias Kept = @Sendable (KeptResponse?, ResponseStoring?) -> Void
@@ -67,7 +67,7 @@ extension ManagedFetch {
                 if let file, content.data.isEmpty {
                     cache.store(stored, content: content, file: file)
                 } else {
-                    id = cache.store(stored, content: content)
+                    id = cache.store(stored, content: content, under: lease)
                 }
             }
             done(
@@ -102,9 +102,9 @@ extension ManagedFetch {
             let content = decision.content(of: exchange.step.url, body: body)
             var id = entry.storedID
             let isKept = change(after: exchange, bytes: content.data.count) { [stored] in
-                if content.data == body { return cache.update(entry, to: stored) }
+                if content.data == body { return cache.update(entry, to: stored, under: lease) }
                 if stored.selectingFields != entry.response.selectingFields { cache.remove(entry) }
-                id = cache.store(stored, content: content)
+                id = cache.store(stored, content: content, under: lease)
             }
             done(
                 isKept ? KeptResponse(response: stored, entry: id) : nil,
@@ -250,7 +250,9 @@ extension ManagedFetch {
             freshened.fields.add(FieldName.cacheControl, injected)
             freshened.injectedCacheControl = injected
         }
-        _ = change(after: exchange, bytes: entry.bodySize) { [freshened] in cache.update(entry, to: freshened) }
+        _ = change(after: exchange, bytes: entry.bodySize) { [freshened] in
+            cache.update(entry, to: freshened, under: lease)
+        }
     }
 }
 

@@ -1,0 +1,49 @@
+import Foundation
+import SynchronizerSupport
+
+// Leases: of all processes that need a response, one asks the network. `LeaseFile` has the leases.
+extension ResponseCache {
+    /// Grants no lease where the others would not find what is stored under it.
+    func lease(_ key: UInt64, for duration: TimeInterval) -> LeaseFile.Answer {
+        let isShared = state.withLock { $0.diskCapacity > 0 && !$0.storesFail && !$0.disk.hasFailed }
+        guard isShared, !ForkedProcess.isCurrent else { return .unavailable }
+        let answer = leases.grant(
+            key, at: time.now.milliseconds, for: Int64(min(max(0, duration), 3600) * 1000))
+        if case .granted(let grant) = answer, grant.followsAnother { distrustMemory() }
+        return answer
+    }
+
+    /// Releases a lease once the database has what was stored under it.
+    func release(_ grant: LeaseFile.Grant) {
+        guard !ForkedProcess.isCurrent else { return }
+        let release: @Sendable () -> Void = { [leases, time] in leases.release(grant, at: time.now.milliseconds) }
+        if state.withLock({ $0.log.isEmpty }) { release() } else { writer.write(from: self, then: release) }
+    }
+
+    /// Gives a lease back as if its holder had died.
+    func abandon(_ grant: LeaseFile.Grant) {
+        if !ForkedProcess.isCurrent { leases.abandon(grant) }
+    }
+
+    /// Whether what was stored under the lease counts, when it is written.
+    func fence(_ grant: LeaseFile.Grant) -> @Sendable () -> Bool {
+        { [leases] in leases.isOwn(grant) }
+    }
+
+    /// Calls the handler once the lease is not held any more, and says whether it was released. Returns what cancels that.
+    func watchLease(
+        _ key: UInt64, atMost limit: TimeInterval, then handler: @escaping @Sendable (_ isReleased: Bool) -> Void
+    ) -> @Sendable () -> Void {
+        let watch = LeaseWatch(key, in: leases, time: time, limit: limit) { [weak self] isReleased in
+            self?.distrustMemory()
+            handler(isReleased)
+        }
+        watch.begin()
+        return { watch.cancel() }
+    }
+
+    /// Lets the next lookup ask the database whether another process has changed it.
+    private func distrustMemory() {
+        state.withLock { $0.verifiedAt = .distantPast }
+    }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import SynchronizerSupport
+
+/// The leases of a cache directory, in a file that its processes share: a slot for each key, found by the key's hash.
+///
+/// A slot has a record, and a lock for each of the next tokens (`fcntl`). The holder of a lease holds the lock of its token; the
+/// system frees it when the process ends, however it ends, so the others see that the holder has died. The same lock decides
+/// which of several processes gets a token. A holder that does not release keeps its lock, and not the slot. A key whose
+/// slot is taken by another key gets no lease. The file has a fixed size, so there is nothing to clean up, and any content is
+/// a valid one: what makes no sense has expired.
+final class LeaseFile: Sendable {
+    struct Grant: Hashable, Sendable {
+        let key: UInt64
+        let token: UInt64
+        /// Whether a response may have been stored since the caller looked: another process had the previous lease of the
+        /// key, or it was released a moment ago.
+        let followsAnother: Bool
+    }
+
+    enum Answer: Hashable, Sendable {
+        case granted(Grant)
+        case held
+        case unavailable
+    }
+
+    /// A slot as it is in the file.
+    struct Record: Hashable, Sendable {
+        var key: UInt64 = 0
+        var token: UInt64 = 0
+        /// In milliseconds since 1970. Once the lease was released, that moment instead, and negative.
+        var expires: Int64 = 0
+        /// The instance that got the lease.
+        var owner: UInt64 = 0
+    }
+
+    private struct State {
+        var file: Int32 = -1
+        /// When it was last seen in its directory, in milliseconds.
+        var checkedAt: Int64 = 0
+        /// The tokens of the leases that this instance holds, by slot: it does not see its own locks.
+        var held: [Int: UInt64] = [:]
+        /// The first token, by slot, since which no other process had the slot.
+        var firsts: [Int: UInt64] = [:]
+    }
+
+    /// Milliseconds; a lease for longer is not believed.
+    static let longest: Int64 = 3_600_000
+    static let slots = 8192
+    /// For how many milliseconds before a grant a lookup may have been made.
+    private static let recently: Int64 = 10_000
+    private let directory: CacheDirectory
+    private let owner = UInt64.random(in: 1 ... .max)
+    private let state = Locked(State())
+
+    init(directory: CacheDirectory) {
+        self.directory = directory
+    }
+
+    deinit {
+        let file = state.withLock { $0.file }
+        if file >= 0 { close(file) }
+    }
+
+    /// Grants a lease unless there is one; `now` and `duration` are milliseconds. A process never waits for itself: its own lease
+    /// is unavailable to it.
+    func grant(_ key: UInt64, at now: Int64, for duration: Int64) -> Answer {
+        state.withLock { state in
+            let slot = Self.slot(of: key)
+            guard let file = open(&state, at: now) else { return .unavailable }
+            let old = Self.read(slot, of: file)
+            if isHeld(old, slot, at: now, state) {
+                return old.key == key && state.held[slot] != old.token ? .held : .unavailable
+            }
+            let token = old.token &+ 1
+            guard Self.set(F_WRLCK, at: Self.lock(slot, token), of: file) else {
+                // Another process has just taken the lease; or its own is long over, and it hangs with the same lock.
+                return Self.read(slot, of: file) == old ? .unavailable : .held
+            }
+            // Another process may have had this token in the meantime.
+            let isNext = Self.read(slot, of: file) == old
+            let record = Record(
+                key: key, token: token, expires: now + min(max(1, duration), Self.longest), owner: owner)
+            guard isNext, Self.write(record, slot, to: file) else {
+                Self.set(F_UNLCK, at: Self.lock(slot, token), of: file)
+                return isNext ? .unavailable : .held
+            }
+            state.held[slot] = token
+            if old.owner != owner || state.firsts[slot] == nil { state.firsts[slot] = token }
+            let isNews = old.owner != owner || old.expires > 0 || now &+ old.expires < Self.recently
+            return .granted(Grant(key: key, token: token, followsAnother: old.key == key && isNews))
+        }
+    }
+
+    /// Writes only the moment of the release: if the slot has passed on, its token stays.
+    func release(_ grant: Grant, at now: Int64) {
+        state.withLock { state in
+            let (slot, file) = (Self.slot(of: grant.key), state.file)
+            guard file >= 0 else { return }
+            defer { Self.unlock(grant, &state) }
+            guard Self.read(slot, of: file).token == grant.token else { return }
+            let released = (-now).littleEndian
+            _ = withUnsafeBytes(of: released) {
+                Descriptor.write($0, to: file, at: slot * Self.size + Self.expiryOffset)
+            }
+        }
+    }
+
+    /// Frees the lock alone, as the death of the holder does.
+    func abandon(_ grant: Grant) {
+        state.withLock { if $0.file >= 0 { Self.unlock(grant, &$0) } }
+    }
+
+    private static func unlock(_ grant: Grant, _ state: inout State) {
+        let slot = slot(of: grant.key)
+        if state.held[slot] == grant.token { state.held[slot] = nil }
+        set(F_UNLCK, at: lock(slot, grant.token), of: state.file)
+    }
+
+    /// Whether no later lease of the slot was granted.
+    func isCurrent(_ grant: Grant) -> Bool {
+        state.withLock { $0.file >= 0 && Self.read(Self.slot(of: grant.key), of: $0.file).token == grant.token }
+    }
+
+    /// Whether no other process had a lease of the slot since.
+    func isOwn(_ grant: Grant) -> Bool {
+        state.withLock { state in
+            let slot = Self.slot(of: grant.key)
+            guard state.file >= 0, let first = state.firsts[slot] else { return false }
+            return first <= grant.token && Self.read(slot, of: state.file).owner == owner
+        }
+    }
+
+    /// The record of the key's slot, and whether the lease of that key is held.
+    func look(at key: UInt64, now: Int64) -> (record: Record, isHeld: Bool) {
+        state.withLock { state in
+            guard state.file >= 0 else { return (Record(), false) }
+            let slot = Self.slot(of: key)
+            let record = Self.read(slot, of: state.file)
+            return (record, record.key == key && isHeld(record, slot, at: now, state))
+        }
+    }
+
+    /// Whether the lease has neither been released nor expired, and its holder lives.
+    private func isHeld(_ record: Record, _ slot: Int, at now: Int64, _ state: State) -> Bool {
+        guard record.expires > now, record.expires - now <= Self.longest else { return false }
+        return state.held[slot] == record.token
+            || Self.isLocked(Self.lock(slot, record.token), of: state.file)
+    }
+
+    /// The open file; another one if the file was removed, which is noticed within a second.
+    private func open(_ state: inout State, at now: Int64) -> Int32? {
+        if state.file >= 0, abs(now - state.checkedAt) < 1000 { return state.file }
+        var status = stat()
+        state.checkedAt = now
+        if state.file >= 0, fstat(state.file, &status) == 0, status.st_nlink > 0 { return state.file }
+        guard (try? directory.prepare()) != nil else { return nil }
+        let path = directory.path + "/Leases"
+        let file = Foundation.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard file >= 0 else { return nil }
+        guard fstat(file, &status) == 0, status.isRegularFile, status.st_uid == geteuid(), status.st_nlink == 1 else {
+            close(file)
+            return nil
+        }
+        if state.file >= 0 { close(state.file) }
+        (state.file, state.held, state.firsts) = (file, [:], [:])
+        return file
+    }
+}
+
+// MARK: - The file
+
+extension LeaseFile {
+    private static let (size, expiryOffset) = (32, 16)
+
+    private static func slot(of key: UInt64) -> Int { Int(key % UInt64(slots)) }
+
+    private static func read(_ slot: Int, of file: Int32) -> Record {
+        var words = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+        let count = withUnsafeMutableBytes(of: &words) { pread(file, $0.baseAddress, size, off_t(slot * size)) }
+        guard count == size else { return Record() }
+        return Record(
+            key: UInt64(littleEndian: words.0), token: UInt64(littleEndian: words.1),
+            expires: Int64(bitPattern: UInt64(littleEndian: words.2)), owner: UInt64(littleEndian: words.3))
+    }
+
+    private static func write(_ record: Record, _ slot: Int, to file: Int32) -> Bool {
+        let words = (
+            record.key.littleEndian, record.token.littleEndian, UInt64(bitPattern: record.expires).littleEndian,
+            record.owner.littleEndian
+        )
+        return withUnsafeBytes(of: words) { Descriptor.write($0, to: file, at: slot * size) }
+    }
+
+    /// The position of a lock, which need not exist in the file.
+    private static func lock(_ slot: Int, _ token: UInt64) -> Int { 1 << 40 + slot * 8 + Int(token % 8) }
+
+    /// Sets or frees a lock of one byte; returns whether that worked.
+    @discardableResult
+    private static func set(_ type: Int32, at position: Int, of file: Int32) -> Bool {
+        var lock = flock()
+        (lock.l_type, lock.l_whence) = (Int16(type), Int16(SEEK_SET))
+        (lock.l_start, lock.l_len) = (off_t(position), 1)
+        return fcntl(file, FileSystem.lockCommands.set, &lock) == 0
+    }
+
+    /// Whether another process, or another instance, has the lock.
+    private static func isLocked(_ position: Int, of file: Int32) -> Bool {
+        var lock = flock()
+        (lock.l_type, lock.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
+        (lock.l_start, lock.l_len) = (off_t(position), 1)
+        return fcntl(file, FileSystem.lockCommands.get, &lock) == 0 && Int32(lock.l_type) != F_UNLCK
+    }
+}

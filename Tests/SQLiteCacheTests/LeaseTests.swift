@@ -1,0 +1,121 @@
+import Foundation
+import HTTPCaching
+import ScriptedServer
+import SynchronizerSupport
+import SynchronizerTesting
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import SQLiteCache
+
+@Suite("Leases of a cache directory", .bounded)
+struct LeaseTests {
+    let directory = TemporaryDirectory()
+
+    func file() -> LeaseFile { LeaseFile(directory: directory.files) }
+
+    /// The token of a lease that is granted.
+    func token(_ answer: LeaseFile.Answer) -> UInt64? {
+        if case .granted(let grant) = answer { grant.token } else { nil }
+    }
+
+    func grant(_ key: UInt64 = 7, in file: LeaseFile, at now: Int64 = 1_000_000) throws -> LeaseFile.Grant {
+        guard case .granted(let grant) = file.grant(key, at: now, for: 5000) else {
+            throw SQLiteFailure.corruption("no lease")
+        }
+        return grant
+    }
+
+    // MARK: - The file
+
+    @Test("one is granted at a time, and the tokens grow")
+    func one() throws {
+        let file = file()
+        let first = try grant(in: file)
+        #expect(self.file().grant(7, at: 1_000_001, for: 5000) == .held && file.look(at: 7, now: 1_000_001).isHeld)
+        #expect(file.grant(7, at: 1_000_001, for: 5000) == .unavailable)  // a process does not wait for itself
+        #expect(token(file.grant(8, at: 1_000_001, for: 5000)) == 1)
+        file.release(first, at: 1_000_002)
+        #expect(!file.look(at: 7, now: 1_000_003).isHeld && file.isCurrent(first))
+        let second = try grant(in: file)
+        #expect(second.token == first.token + 1 && !file.isCurrent(first) && file.isCurrent(second))
+        file.release(first, at: 1_000_004)  // is late
+        #expect(file.look(at: 7, now: 1_000_004).isHeld)
+        file.abandon(second)
+        #expect(!file.look(at: 7, now: 1_000_004).isHeld && file.look(at: 7, now: 1_000_004).record.expires > 0)
+    }
+
+    @Test("an expired one goes to the next, and the late holder's is not current", arguments: [5000, 3_700_000, -1])
+    func expiry(passed: Int64) throws {
+        let file = file()
+        let first = try grant(in: file)
+        if passed > 0 { #expect(self.file().grant(7, at: 1_004_999, for: 5000) == .held) }
+        // Also if the clock was set back by more than a lease can last.
+        let later = passed > 0 ? 1_000_000 + passed : 1_000_000 - 3_600_001
+        #expect(try grant(in: file, at: later).token == 2)
+        #expect(!file.isCurrent(first))
+    }
+
+    @Test("says whether a response may have been stored since the caller looked")
+    func news() throws {
+        let file = file()
+        for (now, isNews) in [(1_000_000, false), (1_001_000, true), (1_012_000, false)] as [(Int64, Bool)] {
+            let grant = try grant(in: file, at: now)
+            #expect(grant.followsAnother == isNews)
+            file.release(grant, at: now + 10)
+        }
+        #expect(try grant(in: LeaseFile(directory: directory.files), at: 2_000_000).followsAnother)
+    }
+
+    @Test("a key whose slot another key has gets none")
+    func collision() throws {
+        let file = file()
+        let first = try grant(in: file)
+        let other = 7 + UInt64(LeaseFile.slots)
+        #expect(file.grant(other, at: 1_000_001, for: 5000) == .unavailable)
+        #expect(!file.look(at: other, now: 1_000_001).isHeld)
+        file.release(first, at: 1_000_002)
+        #expect(try !grant(other, in: file).followsAnother)
+    }
+
+    @Test("any content of the file is valid", arguments: [0x00, 0xff, 0x5a] as [UInt8])
+    func garbage(byte: UInt8) throws {
+        try directory.files.prepare()
+        try Data(repeating: byte, count: 4096).write(to: directory.url.appendingPathComponent("Leases"))
+        let file = file()
+        for key in 0..<UInt64(200) {
+            let first = try grant(key, in: file)
+            #expect(self.file().grant(key, at: 1_000_001, for: 5000) == .held)
+            file.release(first, at: 1_000_002)
+            #expect(file.look(at: key, now: 1_000_003).isHeld == false)
+        }
+    }
+
+    @Test("a file that is truncated or removed under the process costs leases, and nothing else")
+    func removal() throws {
+        let file = file()
+        let path = directory.url.appendingPathComponent("Leases").path
+        let first = try grant(in: file)
+        #expect(truncate(path, 0) == 0)
+        #expect(!file.isCurrent(first) && !file.look(at: 7, now: 1_000_000).isHeld)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try grant(in: file, at: 1_002_000).token == 1)
+        #expect(FileSystem.status(path)?.st_mode == S_IFREG | 0o600)
+    }
+
+    @Test("something else in the place of the file is not used", arguments: ["directory", "link", "fifo", "names"])
+    func places(kind: String) throws {
+        try directory.files.prepare()
+        let path = directory.url.appendingPathComponent("Leases").path
+        let other = directory.url.appendingPathComponent("other").path
+        try Data().write(to: URL(fileURLWithPath: other))
+        switch kind {
+        case "directory": #expect(mkdir(path, 0o700) == 0)
+        case "link": #expect(symlink(other, path) == 0)
+        case "fifo": #expect(mkfifo(path, 0o600) == 0)
+        default: #expect(link(other, path) == 0)
+        }
+        #expect(file().grant(7, at: 0, for: 5000) == .unavailable)
+    }
+}
