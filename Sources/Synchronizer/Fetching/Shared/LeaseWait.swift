@@ -2,12 +2,18 @@ import Foundation
 
 /// What a load knows of its waits for another process. The fetches of a load pass it on: each wait ends a fetch.
 package struct LeaseWait: Hashable, Sendable {
-    /// Seconds waited so far.
-    package var total: TimeInterval = 0
+    /// A small type, because very many loads may wait.
+    private var seconds: Float = 0
     /// How the last wait ended; nil if there was none.
     package var end: LeaseEnd?
 
     package init() {}
+
+    /// Seconds waited so far.
+    package var total: TimeInterval {
+        get { TimeInterval(seconds) }
+        set { seconds = Float(newValue) }
+    }
 }
 
 /// What a fetch does when the store has answered its request for a lease. Pure.
