@@ -200,11 +200,14 @@ struct SQLiteURLCacheTests {
         #expect(try present() == [false, false, false, false])
     }
 
-    @Test("instances on one directory are one cache")
+    @Test("instances on one directory are one cache, with the capacities of the latest")
     func instances() throws {
         let directory = TemporaryDirectory()
-        let one = directory.urlCache(memory: 1 << 20)
-        let other = directory.urlCache(memory: 1 << 20)
+        let one = directory.urlCache(memory: 2 << 20, disk: 16 << 20)
+        let other = directory.urlCache(memory: 1 << 20, disk: 8 << 20)
+        for cache in [one, other] {
+            #expect((cache.memoryCapacity, cache.diskCapacity) == (1 << 20, 8 << 20))
+        }
         let url = "https://example.com/x"
         one.storeCachedResponse(try Sample.cached(url, Data([1])), for: try Sample.request(url))
         #expect(other.cachedResponse(for: try Sample.request(url))?.data == Data([1]))

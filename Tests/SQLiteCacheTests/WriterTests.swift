@@ -129,6 +129,21 @@ struct WriterTests {
         #expect(FileSystem.status(draft) == nil)
     }
 
+    @Test("a generation that another process has made meanwhile stays in use")
+    func fasterProcess() throws {
+        let directory = TemporaryDirectory()
+        try directory.files.prepare()
+        var faster: stat?
+        try Generation.make(after: nil, in: directory.files) { draft in
+            try Generation.make(after: nil, in: directory.files)
+            faster = FileSystem.status(try directory.generation.database)
+            try Database(path: draft.database, busyTimeout: .none).execute(Schema.create)
+        }
+        let found = try #require(FileSystem.status(directory.generation.database))
+        #expect(faster.map { found.isSameFile(as: $0) } == true)
+        #expect(try FileSystem.names(in: directory.url.path)?.count == 1, "the draft is gone")
+    }
+
     @Test("a connection whose generation was replaced changes nothing")
     func staleConnection() throws {
         let directory = TemporaryDirectory()

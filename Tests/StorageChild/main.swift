@@ -76,6 +76,14 @@ case "model":  // SEED STEPS MEMORY: among others
     do { try run.run(steps: numbers[1]) } catch { fail("\(error)") }
     if shared.statistics.corruptEntriesDropped > 0 { fail("\(shared.statistics)") }
 
+case "exit":  // without a flush
+    guard let request = StorageChurn.request(1) else { fail("no URL") }
+    let stored = cache(memory: 0, disk: 8 << 20)
+    stored.storeCachedResponse(
+        CachedURLResponse(
+            response: StorageChurn.fileResponse, data: StorageChurn.body(seed: 1, step: 1, key: 1, size: 900)),
+        for: request)
+
 case "serve":  // SEED CAPACITY MEMORY: what it is told
     guard numbers.count == 3 else { fail("SEED CAPACITY MEMORY") }
     Service(cache(memory: numbers[2], disk: numbers[1]), seed: numbers[0]).run()

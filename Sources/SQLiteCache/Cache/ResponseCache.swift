@@ -56,7 +56,7 @@ final class ResponseCache: Sendable {
     let directory: CacheDirectory
     let time: any TimeSource
     let state: Locked<State>
-    private let reader: DiskReader
+    let reader: DiskReader
     let writer: DiskWriter
     let leases: LeaseFile
 
@@ -190,9 +190,12 @@ final class ResponseCache: Sendable {
         wait { writer.flush(from: self, then: $0) }
     }
 
-    /// Flushes for up to two seconds, when the process ends.
-    func flushAtExit() {
-        wait(timeout: .now() + 2) { writer.flush(from: self, isLast: true, then: $0) }
+    /// Seconds for which the end of the process waits for the disk.
+    static let longestExit: TimeInterval = 2
+
+    /// Flushes when the process ends.
+    func flushAtExit(within seconds: TimeInterval = longestExit) {
+        wait(timeout: .now() + seconds) { writer.flush(from: self, isLast: true, then: $0) }
     }
 
     /// Waits for the writer, which waits for other processes for some seconds at most.

@@ -34,7 +34,8 @@ final class DiskReader: Sendable {
     }
 
     private let directory: CacheDirectory
-    private let busyTimeout: BusyTimeout
+    let busyTimeout: BusyTimeout
+    private let now: @Sendable () -> UInt64
     private let pool = Locked(Pool())
     private let verified = VerifiedFiles()
     /// The number of idle connections that are kept open.
@@ -44,9 +45,13 @@ final class DiskReader: Sendable {
     /// After which time to open a connection without locks again if that has failed, in nanoseconds.
     private let openInterval: UInt64 = 20_000_000
 
-    init(directory: CacheDirectory, busyTimeout: BusyTimeout) {
+    /// - Parameter now: a clock, in nanoseconds.
+    init(
+        directory: CacheDirectory, busyTimeout: BusyTimeout, now: @escaping @Sendable () -> UInt64 = Uptime.now
+    ) {
         self.directory = directory
         self.busyTimeout = busyTimeout
+        self.now = now
     }
 
     /// Reads without a lock if no writer is at work, and otherwise with one.
@@ -68,7 +73,7 @@ final class DiskReader: Sendable {
 
     /// Opens a connection without locks, unless that failed a moment ago.
     private func openLockFree() -> ReadConnection? {
-        let now = DispatchTime.now().uptimeNanoseconds
+        let now = now()
         guard pool.withLock({ now >= $0.opensAt }) else { return nil }
         if let generation = newestGeneration, let connection = try? connect(to: generation, locks: false) {
             return connection
@@ -118,11 +123,12 @@ final class DiskReader: Sendable {
 
     /// An idle connection to the database in use.
     private func takeIdle(locks: Bool) -> ReadConnection? {
-        let now = DispatchTime.now().uptimeNanoseconds
-        let (idle, looks) = pool.withLock { pool in
+        let now = now()
+        let (idle, looks): (Idle?, Bool) = pool.withLock { pool in
+            guard let idle = pool.takeIdle(by: pthread_self(), locks: locks) else { return (nil, false) }
             let looks = now >= pool.looksAt
             if looks { pool.looksAt = now + lookInterval }
-            return (pool.takeIdle(by: pthread_self(), locks: locks), looks)
+            return (idle, looks)
         }
         guard let connection = idle?.connection else { return nil }
         // Without locks a connection notices by itself that its database was removed from its directory.

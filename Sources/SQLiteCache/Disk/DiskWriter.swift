@@ -21,7 +21,9 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     private let report: @Sendable (String) -> Void
     private let didOpen: @Sendable () -> Void
     let queue = DispatchQueue(label: "SQLiteURLCache.writer", qos: .utility)
-    private let busyTimeout: BusyTimeout
+    let busyTimeout: BusyTimeout
+    private let retryInterval: TimeInterval
+    private let now: @Sendable () -> UInt64
     var connection: WriteConnection?
     private var hasReportedFailure = false
     private var willRetry = false
@@ -32,14 +34,18 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     ///   - report: receives what users should know, in one line.
     ///   - didOpen: is called when a database was opened, which may be a new one.
     ///   - busyTimeout: how long to wait while another process writes.
+    ///   - retryInterval: seconds after which a failed write is tried again.
+    ///   - now: a clock, in nanoseconds.
     init(
         directory: CacheDirectory, report: @escaping @Sendable (String) -> Void,
-        didOpen: @escaping @Sendable () -> Void = {}, busyTimeout: BusyTimeout = BusyTimeout(seconds: 4)
+        didOpen: @escaping @Sendable () -> Void = {}, busyTimeout: BusyTimeout = BusyTimeout(seconds: 4),
+        retryInterval: TimeInterval = DiskRecovery.retryInterval, now: @escaping @Sendable () -> UInt64 = Uptime.now
     ) {
         self.directory = directory
         self.report = report
         self.didOpen = didOpen
         self.busyTimeout = busyTimeout
+        (self.retryInterval, self.now) = (retryInterval, now)
     }
 
     /// Writes the pending changes, in the background.
@@ -109,7 +115,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     /// What can't be removed must not come back: losing entries is safe, serving removed ones is not.
     private func removalsFailed(_ source: some WriteSource, isLast: Bool, isShortage: Bool) {
         guard source.diskFailed() else { return }
-        let now = DispatchTime.now().uptimeNanoseconds
+        let now = now()
         let since = failingSince ?? now
         failingSince = since
         let isLong = isLast || now - since > DiskRecovery.longestFailure
@@ -119,7 +125,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     private func retrySoon(_ source: some WriteSource) {
         if willRetry { return }
         willRetry = true
-        queue.asyncAfter(deadline: .now() + DiskRecovery.retryInterval) { [weak self, weak source] in
+        queue.asyncAfter(deadline: .now() + retryInterval) { [weak self, weak source] in
             guard let self, let source else { return }
             willRetry = false
             _ = drain(source)

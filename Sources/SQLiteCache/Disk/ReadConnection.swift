@@ -33,7 +33,8 @@ final class ReadConnection {
 
     /// - Throws: `SQLiteFailure`, which is a corruption if the database is not one of ours.
     init(
-        generation: Generation, busyTimeout: BusyTimeout, locks: Bool = true, verified: VerifiedFiles = VerifiedFiles()
+        generation: Generation, busyTimeout: BusyTimeout, locks: Bool = true, verified: VerifiedFiles = VerifiedFiles(),
+        stampsFiles: (Int32) -> Bool = FileClock.stampsFiles
     ) throws(SQLiteFailure) {
         self.generation = generation
         self.verified = verified
@@ -42,7 +43,7 @@ final class ReadConnection {
         guard let file = directory.status("Database") else { throw .system(generation.database) }
         self.file = file
         if !locks {
-            guard FileClock.stampsFiles(of: directory.descriptor) else { throw .busy }
+            guard stampsFiles(directory.descriptor) else { throw .busy }
             _ = try directory.quietStamp(of: file)
         }
         database = try Database.open(generation, busyTimeout: busyTimeout, settings: Schema.reading, locks: locks)

@@ -40,12 +40,11 @@ extension WriteConnection {
     /// Evicts in one transaction, so that other processes get the lock and the journal stays short.
     private func evict(usage: DiskUsage, need: DiskNeed, budget: DiskBudget) throws -> Int {
         let content = usage.content + need.database + need.files
+        guard content > budget.content else { return 0 }
         // The beginnings of bodies go first. If that is enough, the transaction needs no more room.
-        guard content > budget.content, partials.evict(content - budget.content) < content - budget.content else {
-            return 0
-        }
+        var freed = partials.evict(content - budget.content)
+        if freed >= content - budget.content { return 0 }
         return try transaction {
-            var freed: Int64 = 0
             let oldest = try victims(Schema.leastRecentlyUsed, parameters: [Int64(budget.removalCount)])
             var count = 0
             for victim in oldest where freed < content - budget.preferredContent {

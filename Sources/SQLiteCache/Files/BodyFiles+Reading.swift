@@ -115,8 +115,15 @@ final class VerifiedFiles: Sendable {
     private let known = Locked<[Int64: (stamp: FileStamp, time: UInt64)]>([:])
     private let largestCount = 1024
     private let lifetime: UInt64 = 60_000_000_000
+    private let now: @Sendable () -> UInt64
+
+    /// - Parameter now: a clock, in nanoseconds.
+    init(now: @escaping @Sendable () -> UInt64 = Uptime.now) {
+        self.now = now
+    }
+
     func contains(_ id: Int64, stamp: FileStamp) -> Bool {
-        let now = DispatchTime.now().uptimeNanoseconds
+        let now = now()
         return known.withLock { known in
             known[id].map { $0.stamp == stamp && now < $0.time + lifetime } ?? false
         }
@@ -127,7 +134,7 @@ final class VerifiedFiles: Sendable {
     /// - Parameter moment: when the file was verified, at the latest.
     func insert(_ id: Int64, stamp: FileStamp, at moment: Int64) {
         guard stamp.isSettled(at: moment) else { return }
-        let now = DispatchTime.now().uptimeNanoseconds
+        let now = now()
         known.withLock { known in
             if known.count >= largestCount { known = [:] }
             known[id] = (stamp, now)

@@ -9,9 +9,9 @@ final class BusyTimeout: Sendable {
     /// Waits for nothing.
     static let none = BusyTimeout(seconds: 0)
 
-    private let limit: UInt64
-    private let pause: UInt64
-    /// In nanoseconds.
+    /// In nanoseconds, like `pause` and `now`.
+    let limit: UInt64
+    let pause: UInt64
     private let now: @Sendable () -> UInt64
     private let sleep: @Sendable () -> Void
     private let pauseEnd = Locked<UInt64>(0)
@@ -23,7 +23,7 @@ final class BusyTimeout: Sendable {
     ///   - sleep: waits a little.
     init(
         seconds: TimeInterval, pause: TimeInterval = 2,
-        now: @escaping @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds },
+        now: @escaping @Sendable () -> UInt64 = Uptime.now,
         sleep: @escaping @Sendable () -> Void = { usleep(500) }
     ) {
         limit = UInt64(seconds * 1e9)
@@ -48,4 +48,10 @@ final class BusyTimeout: Sendable {
         if waits { sleep() }
         return waits
     }
+}
+
+/// The clock of waits and pauses.
+enum Uptime {
+    /// In nanoseconds.
+    static let now: @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
 }

@@ -1,0 +1,104 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import SQLiteCache
+
+@Suite("Changes that wait for the disk", .bounded)
+struct PendingTests {
+    private let directory = TemporaryDirectory()
+    private let limit = 32 << 20
+
+    private func url(_ number: Int) -> String { "https://example.com/\(number)" }
+
+    private func store(_ cache: ResponseCache, _ number: Int, size: Int) throws {
+        let cached = try Sample.cached(url(number), Sample.body(size, seed: UInt64(number)))
+        cache.store(StoredRecord(Sample.stored(url(number))), cached: cached, keepsObject: false)
+    }
+
+    private func body(_ cache: ResponseCache, _ number: Int) -> Data? {
+        cache.rows(of: url(number)) { _ in true }.first?.body
+    }
+
+    private func pending(_ cache: ResponseCache) -> (cost: Int, bodies: Int) {
+        cache.state.withLock { ($0.log.cost, $0.log.bodyBytes) }
+    }
+
+    /// Stores megabytes until a further one would exceed the limit; returns how many.
+    private func fill(_ cache: ResponseCache) throws -> Int {
+        var count = 0
+        while pending(cache).cost + 1_100_000 <= limit {
+            try store(cache, count, size: 1 << 20)
+            count += 1
+            try #require(pending(cache).bodies == count << 20)
+        }
+        try #require(count >= 30)
+        return count
+    }
+
+    @Test("a store waits for the disk if more than 32 MB are pending, and not before")
+    func waits() throws {
+        #expect(ResponseCache.maximumBacklog == limit)
+        let cache = directory.cache(disk: 256 << 20)
+        cache.writer.queue.async {  // the disk is slow
+            while pending(cache).cost <= ResponseCache.maximumBacklog { sched_yield() }
+        }
+        let count = try fill(cache)
+        try store(cache, count, size: 2 << 20)
+        #expect(pending(cache) == (0, 0))
+        #expect(body(directory.cache(disk: 256 << 20), count) == Sample.body(2 << 20, seed: UInt64(count)))
+    }
+
+    @Test("while another process writes, stores beyond 32 MB are given up, and their responses stay in memory only")
+    func givenUp() throws {
+        let cache = directory.cache(memory: 64 << 20, disk: 256 << 20, time: ManualClock())
+        cache.diskIsBusy()
+        let count = try fill(cache)
+        cache.diskIsBusy()
+        #expect(pending(cache).bodies == count << 20)
+        try store(cache, count, size: 2 << 20)
+        #expect(pending(cache).bodies == 0)
+        cache.flush()
+        let other = directory.cache(disk: 256 << 20)
+        for number in 0...count {
+            #expect(body(cache, number)?.count == (number == count ? 2 << 20 : 1 << 20))
+            #expect(other.rows(of: url(number)).isEmpty)
+        }
+    }
+
+    @Test("stores for which the writer waited in vain are given up, too")
+    func waitedInVain() throws {
+        let cache = directory.cache(disk: 256 << 20)
+        let row = StoredRow(
+            id: 1, url: url(1), urlKey: Checksum64.of(url(1)), revision: 1, stored: 1, record: EncodedRecord(),
+            variant: 1, bodySize: limit, body: Data(count: limit))
+        cache.state.withLock { $0.log.append(.store(row)) }
+        cache.diskIsBusy()
+        #expect(pending(cache).bodies == 0)
+    }
+
+    // MARK: - The end of the program
+
+    @Test("the end of a program waits for the disk, for two seconds at most")
+    func end() throws {
+        #expect(ResponseCache.longestExit == 2)
+        let cache = directory.cache()
+        cache.writer.queue.suspend()
+        try store(cache, 1, size: 100)
+        cache.flushAtExit(within: 0)
+        #expect(pending(cache).bodies == 100)
+        cache.writer.queue.resume()
+        cache.flushAtExit(within: 1000)
+        #expect(pending(cache).bodies == 0)
+    }
+
+    @Test("what a program stored before it ended by itself is on the disk", .enabled(if: ChildProcess.isAvailable))
+    func exit() throws {
+        try ChildProcess("exit", directory).expectSuccess()
+        let found = directory.cache().rows(of: "https://example.com/churn/1") { _ in true }.first?.body
+        #expect(found.flatMap { StorageChurn.identify($0, key: 1) } != nil)
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import HTTPCaching
+import SynchronizerSupport
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import SQLiteCache
+
+@Suite("Where bodies are, and how much of them", .bounded)
+struct SpaceTests {
+    private let directory = TemporaryDirectory()
+
+    private func url(_ number: Int) -> String { "https://example.com/\(number)" }
+
+    private func fill(_ count: Int, size: Int, capacity: Int) throws {
+        let cache = directory.cache(disk: capacity)
+        for number in 0..<count {
+            let cached = try Sample.cached(url(number), Sample.body(size, seed: UInt64(number)))
+            cache.store(StoredRecord(Sample.stored(url(number))), cached: cached, keepsObject: false)
+        }
+        cache.close()
+    }
+
+    private func database() throws -> Database {
+        try Database(path: directory.generation.database, busyTimeout: .none)
+    }
+
+    private func writeConnection() throws -> WriteConnection {
+        try WriteConnection(directory: directory.files, generation: directory.generation, busyTimeout: .none)
+    }
+
+    @Test(
+        "bodies of up to 1 KB are in their rows, of up to 16 KB in a table and read with their rows, larger ones in files",
+        arguments: [1024, 1025, 16 << 10, (16 << 10) + 1])
+    func places(size: Int) throws {
+        try fill(1, size: size, capacity: 8 << 20)
+        let database = try database()
+        let inRow = try database.integer("SELECT count(*) FROM entries WHERE length(body) = \(size)")
+        let inTable = try database.integer("SELECT count(*) FROM bodies WHERE length(data) = \(size)")
+        let files = try FileSystem.names(in: directory.bodies)?.count
+        let place = size <= 1 << 10 ? 0 : size <= 16 << 10 ? 1 : 2
+        #expect([Int(inRow), Int(inTable), files] == (0..<3).map { $0 == place ? 1 : 0 })
+        let entry = try #require(directory.urlCache().entries(for: url(0)).first)
+        #expect(entry.body == (place < 2 ? Sample.body(size, seed: 0) : nil))
+    }
+
+    @Test("the journal gets a twentieth of the capacity, but 64 KB at least and 4 MB at most")
+    func journal() {
+        let (least, most) = (64 << 10, 4 << 20)
+        let capacities = [0, 20 * least, 20 * (least + 1), 20 << 20, 20 * (most - 1), 20 * most, 20 * (most + 1)]
+        let journals = capacities.map { Int(DiskBudget(capacity: $0).journal) }
+        #expect(journals == [least, least, least + 1, 1 << 20, most - 1, most, most])
+    }
+
+    @Test("a transaction evicts 256 entries at most")
+    func evictions() throws {
+        let capacity = 128 << 20
+        try fill(600, size: 10, capacity: capacity)
+        let connection = try writeConnection()
+        // The 257th removal fails, and takes only its own transaction with it.
+        try database().execute(
+            """
+            CREATE TRIGGER stop BEFORE DELETE ON entries WHEN (SELECT count(*) FROM entries) = \(600 - 256)
+            BEGIN SELECT raise(abort, 'enough'); END
+            """)
+        #expect(throws: SQLiteFailure.self) {
+            _ = try connection.change(
+                needing: DiskNeed(files: Int64(capacity)), budget: DiskBudget(capacity: capacity), marking: {})
+        }
+        #expect(try database().integer(Schema.countEntries) == 600 - 256)
+    }
+
+    @Test(
+        "a lowered capacity that is exceeded by a third makes a new generation, and one that is exceeded by less evicts"
+    )
+    func shrinking() throws {
+        try fill(100, size: 10_000, capacity: 8 << 20)
+        let connection = try writeConnection()
+        let content = try connection.transaction { try connection.usage().content }
+        let limit = Int(content / 4 * 3)
+        let (enough, tooLittle) = (
+            DiskBudget(capacity: limit + (64 << 10)), DiskBudget(capacity: limit - 1 + (64 << 10))
+        )
+        #expect((enough.content, tooLittle.content) == (Int64(limit), Int64(limit) - 1))
+        #expect(try connection.shrink(budget: enough) {} == nil)
+        #expect(try directory.generation == connection.generation)
+        let evicted = try #require(try connection.shrink(budget: tooLittle) {})
+        #expect(try directory.generation.number == connection.generation.number + 1)
+        #expect(try database().integer(Schema.countEntries) == 100 - evicted)
+    }
+}
