@@ -26,7 +26,7 @@ extension Synchronizer {
     /// - Parameters:
     ///   - object: the object.
     ///   - resource: the resource that it belongs to.
-    ///   - lifetime: seconds for which it answers; by default it always does.
+    ///   - lifetime: seconds for which loads get the object; by default without limit.
     public func insert<R: Resource>(
         _ object: R.ParsedObject, for resource: R, lifetime: TimeInterval = .infinity
     ) {

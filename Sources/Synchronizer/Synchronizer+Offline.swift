@@ -11,7 +11,8 @@ extension Synchronizer {
     /// them are answered like new loads. A request with an unsafe method fails, although the server may have received it.
     /// Setting it to false affects only later loads.
     ///
-    /// A hook of yours, such as ``Configuration/prepare``, is called as usual, and should look here before it uses the network.
+    /// A hook of yours, such as ``Configuration/prepare``, is called as usual, and should check this property before it
+    /// uses the network.
     public var isOffline: Bool {
         get { network.isOffline }
         set { network.set(isOffline: newValue) }

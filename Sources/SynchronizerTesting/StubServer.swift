@@ -46,7 +46,7 @@ public final class StubServer: Sendable {
 
     /// Creates a synchronizer whose requests arrive here, in managed mode.
     ///
-    /// - Parameter configuration: its session's additional headers are sent; its session is not used otherwise.
+    /// - Parameter configuration: requests get the additional headers of its session, but do not go through that session.
     public func synchronizer(_ configuration: Synchronizer.Configuration = .test()) -> Synchronizer {
         Synchronizer(configuration: configuration) { session in
             StubTransport(self, headers: session.httpAdditionalHeaders ?? [:], configuration: configuration)

@@ -23,7 +23,7 @@ let synchronizer = Synchronizer(configuration: configuration)
 let first = try await synchronizer.loaded(DataResource(url: url))
 print("First: \(first.trace)")
 /*:
- The injected header is in the stored response. You see the server's own.
+ The injected header is in the stored response only. The response that you get has the server's own headers.
  */
 @MainActor func lifetime(_ response: URLResponse?) -> String {
     (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Cache-Control") ?? "nothing"

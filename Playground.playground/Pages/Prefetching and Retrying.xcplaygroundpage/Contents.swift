@@ -22,7 +22,7 @@ let urls =
     (1...20).compactMap { URL(string: "https://example.com/photo?number=\($0)") }
     + [URL(string: "https://example.com/broken")].compactMap { $0 }
 /*:
- The user will probably want these. Let ten answers through, and then the rest.
+ The user will probably want these photos. The gate lets ten replies through, and then the rest.
  */
 let prefetch = synchronizer.prefetch(urls.map { DataResource(url: $0) })
 gate.admit(10)

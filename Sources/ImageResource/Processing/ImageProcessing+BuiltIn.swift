@@ -18,7 +18,8 @@ extension ImageProcessing {
     /// Scales the image down to cover a size, and crops it to that. A smaller image is not enlarged, but cropped to the same
     /// aspect ratio.
     ///
-    /// If it comes first, and the resource asks for no other size, the image is decoded at the size that it needs.
+    /// If the crop comes first, and the resource asks for no other size, the image is decoded at the size that the crop
+    /// needs.
     /// - Parameters:
     ///   - size: The size in points.
     ///   - focus: The point that comes as near to the middle as possible: from (0, 0), the upper left corner of the image, to

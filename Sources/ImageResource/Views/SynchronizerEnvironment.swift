@@ -3,7 +3,7 @@
     public import Synchronizer
 
     extension EnvironmentValues {
-        /// The synchronizer of the views below that have none of their own. By default `Synchronizer.shared`.
+        /// The synchronizer of all views in this environment to which you pass none. By default `Synchronizer.shared`.
         ///
         /// ```swift
         /// PhotoList().environment(\.synchronizer, synchronizer)

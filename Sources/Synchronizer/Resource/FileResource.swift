@@ -13,9 +13,10 @@ import HTTPCaching
 /// §8.8.1). Otherwise it starts over.
 ///
 /// The response is cached like every other. If `SQLiteURLCache` takes the body, it arrives in a file of the cache, and the
-/// destination gets a clone of that file where the file system can (APFS, btrfs, XFS). Otherwise it gets a hard link, if it is the
-/// first, or a copy. Bodies that the cache does not take (of more than half its capacity) arrive in a hidden file beside the
-/// destination. That file stays if the rest can be requested later: load the same URL to the same destination to go on.
+/// destination gets a clone of that file where the file system can (APFS, btrfs, XFS). Otherwise the first
+/// destination gets a hard link, and any other one a copy. Bodies that the cache does not take (of more than half its
+/// capacity) arrive in a hidden file beside the destination. That file stays if the rest can be requested later: load
+/// the same URL to the same destination to go on.
 ///
 /// The file has mode 0600. You may edit the file: if it is a link, the cache finds the change on the next use and drops its
 /// entry.

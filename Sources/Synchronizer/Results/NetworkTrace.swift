@@ -11,7 +11,7 @@ public struct NetworkTrace: Sendable, Hashable {
     public var connect: TimeInterval?
     /// Seconds for the TLS handshake.
     public var secureConnection: TimeInterval?
-    /// Seconds from the beginning to the first byte of the response.
+    /// Seconds from the start of the request to the first byte of the response.
     public var firstByte: TimeInterval?
     /// The protocol by its ALPN name: `http/1.1`, `h2`, `h3`.
     public var protocolName: String?

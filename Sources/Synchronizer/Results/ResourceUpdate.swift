@@ -10,9 +10,9 @@ public struct ResourceUpdate<Object> {
         case preview
         /// The current object. The last step.
         case fresh
-        /// The stored object is still current, because the server or its bytes say so: the same object, not parsed again. The
-        /// last step. If ``ResourceUpdate/source`` is ``LoadSource/stale``, the server could not be asked, and the stored object
-        /// may be used nevertheless.
+        /// The stored object is still current: the server has confirmed it, or has sent the same bytes. It is the same object,
+        /// not parsed again. The last step. If ``ResourceUpdate/source`` is ``LoadSource/stale``, the server could not
+        /// be asked, and the stored object may be used nevertheless.
         case unchanged
     }
 
