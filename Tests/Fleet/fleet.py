@@ -23,10 +23,11 @@ PROCESSES = 8
 LATENCY = 1.0  # seconds that the origin takes
 LEASE = 5  # seconds
 SECONDS = (
-    {"leases": 9, "no leases": 7, "kills": 13} if options.short
-    else {"leases": 130, "no leases": 40, "kills": 125})
+    {"leases": 9, "no leases": 8, "kills": 22} if options.short
+    else {"leases": 130, "no leases": 40, "kills": 130})
 KILLS = 20 if options.short else 100
-RECOVERY = 5  # seconds at the end of a phase without harm, in which hits are counted
+COUNTED = 4  # seconds at the end of a phase in which hits are counted
+RECOVERY = 2 * LEASE  # seconds before that without harm: leases of the dead expire, and what was lost is asked for again
 PAUSE = 150  # milliseconds between two loads of a task, of which each process has 300
 
 
@@ -251,11 +252,12 @@ class Fleet:
 
     def run(self, seconds, kills=0):
         """Returns the share of hits in the last seconds, in which nothing is harmed."""
-        self.harm(seconds - RECOVERY, kills)
-        time.sleep(1)
+        self.harm(seconds - COUNTED - (RECOVERY if kills else 0), kills)
+        if kills:
+            time.sleep(RECOVERY)
         self.replace_dead()
         before = self.count()
-        time.sleep(RECOVERY - 1)
+        time.sleep(COUNTED)
         loads, network = (after - earlier for after, earlier in zip(self.count(), before))
         return 1 - network / max(1, loads)
 
