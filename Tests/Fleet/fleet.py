@@ -23,10 +23,11 @@ PROCESSES = 8
 LATENCY = 1.0  # seconds that the origin takes
 LEASE = 5  # seconds
 SECONDS = (
-    {"leases": 9, "no leases": 7, "kills": 13} if options.short
-    else {"leases": 130, "no leases": 40, "kills": 125})
+    {"leases": 9, "no leases": 8, "kills": 22} if options.short
+    else {"leases": 130, "no leases": 40, "kills": 130})
 KILLS = 20 if options.short else 100
-RECOVERY = 5  # seconds at the end of a phase without harm, in which hits are counted
+COUNTED = 4  # seconds at the end of a phase in which hits are counted
+RECOVERY = 2 * LEASE  # seconds before that without harm: leases of the dead expire, and what was lost is asked for again
 PAUSE = 150  # milliseconds between two loads of a task, of which each process has 300
 
 
@@ -181,7 +182,7 @@ class Total:
     """The reports of all processes, also of those that were killed."""
 
     def __init__(self):
-        self.loads = self.failures = self.wrong = self.waits = self.network = 0
+        self.loads = self.failures = self.wrong = self.waits = 0
         self.times = {}
         self.failure = ""
 
@@ -193,7 +194,6 @@ class Total:
         self.failures += report["failures"]
         self.wrong += report["wrong"]
         self.waits += report["waits"]
-        self.network += report["fromNetwork"]
         self.failure = report["lastFailure"] or self.failure
         times = iter(report["times"])  # Swift encodes this dictionary as a list of keys and values
         pairs = report["times"].items() if isinstance(report["times"], dict) else zip(times, times)
@@ -234,10 +234,10 @@ class Fleet:
             "member", os.path.join(self.place, group), place, self.port, group, self.started, PAUSE, self.leases)
 
     def count(self):
-        """The loads so far, and how many of them asked the origin."""
+        """The loads so far, and the requests that the origin has seen."""
         reports = [json.loads(member.lines[-1]) for member in self.members if member.lines]
-        return (self.total.loads + sum(report["loads"] for report in reports),
-                self.total.network + sum(report["fromNetwork"] for report in reports))
+        requests = json.loads(self.origin.ask("counts"))["requests"]
+        return self.total.loads + sum(report["loads"] for report in reports), requests
 
     def replace_dead(self):
         for number, member in enumerate(self.members):
@@ -250,14 +250,15 @@ class Fleet:
             self.members[number] = self.start(number)
 
     def run(self, seconds, kills=0):
-        """Returns the share of hits in the last seconds, in which nothing is harmed."""
-        self.harm(seconds - RECOVERY, kills)
-        time.sleep(1)
+        """Returns the share of loads in the last seconds that cost the origin no request; nothing is harmed then."""
+        self.harm(seconds - COUNTED - (RECOVERY if kills else 0), kills)
+        if kills:
+            time.sleep(RECOVERY)
         self.replace_dead()
         before = self.count()
-        time.sleep(RECOVERY - 1)
-        loads, network = (after - earlier for after, earlier in zip(self.count(), before))
-        return 1 - network / max(1, loads)
+        time.sleep(COUNTED)
+        loads, requests = (after - earlier for after, earlier in zip(self.count(), before))
+        return 1 - requests / max(1, loads)
 
     def harm(self, seconds, kills):
         end = time.monotonic() + seconds

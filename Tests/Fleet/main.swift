@@ -45,12 +45,18 @@ case ("member", 8):  // DIRECTORY SERVER PORT GROUP SEED PAUSE LEASES
 case ("invalidations", 3):  // DIRECTORY SERVER
     try await Invalidations.printTable(server: arguments[2], directory: arguments[1])
 case ("simulate", 1): Simulation.printTable()
-case ("cost", 1): try await LeaseCost.printTable()
+case ("cost", 3):  // DIRECTORY SOCKET
+    try await LeaseCost.printTable()
+    #if Valkey && canImport(CHiredis)
+        // On the main thread a shared cache does not wait for its server.
+        let (directory, socket) = (arguments[1], arguments[2])
+        try await Task.detached { try SharedCost.printTable(socket: socket, directory: directory) }.value
+    #endif
 default:
     print(
         """
         usage: FleetMember origin LATENCY PER-GROUP | member DIRECTORY SERVER PORT GROUP SEED PAUSE LEASES
-            | invalidations DIRECTORY SERVER | simulate | cost
+            | invalidations DIRECTORY SERVER | simulate | cost DIRECTORY SOCKET
         """
     )
     exit(2)
