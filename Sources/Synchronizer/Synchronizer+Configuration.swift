@@ -65,7 +65,7 @@ extension Synchronizer {
         public var usesLowDataURLs = false
 
         /// How processes that share the cache send one request for a response that several of them need; nil lets each ask for
-        /// itself. Managed mode, with a cache that grants leases, only.
+        /// itself. Only in managed mode, with a cache that grants leases.
         public var leases: RequestLeases? = RequestLeases()
 
         /// Seconds after its lifetime for which a response may be used while it is revalidated in the background, unless the
@@ -95,7 +95,7 @@ extension Synchronizer {
         public var memoryAgeLimit: TimeInterval = .infinity
 
         /// Which parsed objects of a ``DerivedResource``, such as `ImageResource`, are stored next to their responses. Nil
-        /// stores and uses none. Managed mode with a cache of this package only.
+        /// stores and uses none. Only in managed mode, with a cache of this package.
         public var derivedObjects: DerivedObjects? = DerivedObjects()
 
         /// The largest accepted body, in bytes. A load with a larger one fails with ``SynchronizerError/tooLarge(limit:_:)``.

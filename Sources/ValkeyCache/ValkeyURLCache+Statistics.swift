@@ -21,7 +21,7 @@
             public var pendingRemovals = 0
             /// Whether the server announces changes now. While it does not, each lookup asks the server.
             public var isConnected = false
-            /// Whether calls do not wait for the server now, because it has failed.
+            /// Whether calls skip the server for now, because it has failed.
             public var isPausing = false
         }
 

@@ -16,10 +16,10 @@
     /// changed or removed anywhere. The rules are those of `SQLiteURLCache`: the same keys, variants and checksums, and
     /// credentials as digests.
     ///
-    /// The server may fail at any time. A call waits for it up to ``Options-swift.struct/longestWait``; after failures in a
-    /// row, calls do not wait at all for a while, and standard error gets one line. Meanwhile the local level answers with
-    /// what no other machine can have removed, and removals are kept for the server until it answers. A response that was
-    /// stored while the server failed is forgotten when it is back.
+    /// The server may fail at any time. A call waits for it up to ``Options-swift.struct/longestWait``; after three failures in
+    /// a row, calls do not ask it for a while, and standard error gets one line. Meanwhile the local level answers with what no
+    /// other machine can have removed, and removals are kept for the server until it answers. A response that was stored while
+    /// the server failed is forgotten when the server is back.
     ///
     /// You can call every method on any thread. On the main thread none waits for the server: lookups are answered by the
     /// local level or miss, changes take effect locally at once, and reach the server soon. In a process that was forked
@@ -125,7 +125,7 @@
             level.removeAll()
         }
 
-        /// Removes all responses, on all machines: the server does not find those that were stored since a date.
+        /// Removes all responses, on all machines, because the server can't find those that were stored since a date.
         public override func removeCachedResponses(since date: Date) {
             removeAllCachedResponses()
         }
@@ -154,7 +154,8 @@
             removeCachedResponse(for: request)
         }
 
-        /// Waits until the server has the changes that the main thread made, if it answers, and the local level's disk has all.
+        /// Waits until the local level's disk has all changes and, if the server answers, the server has those of the main
+        /// thread.
         public func flush() {
             guard !ForkedProcess.isCurrent else { return }
             level.queue.sync {}

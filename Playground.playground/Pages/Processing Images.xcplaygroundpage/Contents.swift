@@ -44,8 +44,8 @@ let framed = ImageProcessing(identifier: "com.example.framed") { image in
 }
 try await show("Frame", [.cropToFill(space), framed])
 /*:
- The identifiers are part of what is kept in memory: the same processing of the same image is not done again. All of these
- images came from one download.
+ Memory finds an image by its identifiers, too: the same processing of the same image is not done again. All of these images
+ came from one download.
  */
 try await show("Round corners, again", [.cropToFill(space), .roundedCorners(12)])
 print("The server received \(site.server.counts.requests) request(s).")

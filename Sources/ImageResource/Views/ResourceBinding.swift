@@ -93,7 +93,8 @@ public final class ResourceBinding<R: Resource> {
 
     /// Loads the resource again if its load has failed. Has no effect otherwise, so a button may call it more than once.
     ///
-    /// The cache policy of the resource's request applies: an error that the server allows to be cached may be repeated.
+    /// The cache policy of the resource's request applies: if the server allowed its error response to be cached, the cache may
+    /// answer with it again.
     public func retry() {
         guard case .failure = phase, let latest else { return }
         load(latest.resource, showsPreviews: latest.showsPreviews)

@@ -23,8 +23,8 @@ public enum SynchronizerError: Error, Sendable {
     /// No stored response may be used, and the network may not be used: because of the cache policy, `only-if-cached`, or
     /// ``Synchronizer/isOffline``.
     case notCached(Context)
-    /// ``Synchronizer/Configuration/prepare`` or ``Synchronizer/Configuration/authenticate`` threw this error. Where a result may
-    /// be any error, as in ``Synchronizer/load(_:priority:)``, the caller gets the error itself.
+    /// ``Synchronizer/Configuration/prepare`` or ``Synchronizer/Configuration/authenticate`` threw this error. Methods that can
+    /// report any error, such as ``Synchronizer/load(_:priority:)``, give the caller the error itself instead.
     case hookFailed(any Error, Context)
 
     /// The context of an error.

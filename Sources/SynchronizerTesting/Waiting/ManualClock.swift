@@ -70,22 +70,22 @@ public final class ManualClock: TimeSource {
         return { [state] in state.update { $0.timers[id] = nil } }
     }
 
-    /// From now on, runs timers of at most this many seconds at once, on another thread, while the clock stands still. For
+    /// From now on, runs timers of at most this many seconds immediately, on another thread, while the clock stands still. For
     /// tests that cannot know whether a timer will be set: libcurl retries some requests by itself.
     public func runAtOnce(within seconds: TimeInterval) {
         state.update { $0.impatience = seconds }
     }
 
-    /// Returns once a timer waits whose delay is in this range, in seconds. The delay distinguishes the timer that a
-    /// test waits for from others, which may be due at the same time.
+    /// Returns once a timer with a delay in this range, in seconds, waits. The delay distinguishes the timer that a test waits
+    /// for from others, which may be due at the same time.
     ///
     /// - Throws: `CancellationError`, if the task is cancelled before.
     public func waitForTimer(after delays: ClosedRange<TimeInterval>) async throws {
         _ = try await state.wait(for: "a timer of \(delays) s") { $0.timer(after: delays) != nil }
     }
 
-    /// Waits for a timer whose delay is in this range, in seconds, moves the clock to the date at which it is due, and
-    /// runs this timer only: its action may set the next timer at once, on another thread.
+    /// Waits for a timer whose delay is in this range, in seconds. Then moves the clock to the date at which it is due, and
+    /// runs only this timer, because its action may set the next one immediately, on another thread.
     ///
     /// - Throws: `CancellationError`, if the task is cancelled before.
     public func runTimer(after delays: ClosedRange<TimeInterval>) async throws {
