@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 import SynchronizerSupport
 
 // Leases: of all processes that need a response, one asks the network. `LeaseFile` has the leases.
@@ -25,9 +26,16 @@ extension ResponseCache {
         if !ForkedProcess.isCurrent { leases.abandon(grant) }
     }
 
-    /// Whether what was stored under the lease counts, when it is written.
-    func fence(_ grant: LeaseFile.Grant) -> @Sendable () -> Bool {
-        { [leases] in leases.isOwn(grant) }
+    /// The fence of a response that is to be stored; nil if it comes too late: another process has removed the entries of its
+    /// URL, or stored a response that was requested later.
+    func fence(for response: StoredResponse) -> Fence? {
+        let (urlKey, variant, now) = (Checksum64.of(response.url), response.variantKey, time.now)
+        let fence = Fence(requested: response.requestTime, stored: now) { [leases] in
+            leases.isRemoved(urlKey, since: response.requestTime, now: now)
+        }
+        if fence.isRemoved() { return nil }
+        let isReplaced = rows(of: response.url).contains { $0.variant == variant && fence.yields(to: $0.record) }
+        return isReplaced ? nil : fence
     }
 
     /// Calls the handler once the lease is not held any more, and says whether it was released. Returns what cancels that.

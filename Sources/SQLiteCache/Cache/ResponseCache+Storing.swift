@@ -14,10 +14,10 @@ extension ResponseCache {
     ///
     /// - Parameters:
     ///   - keepsObject: whether lookups in memory may return `cached` itself. They must not if `record` has other fields.
-    ///   - fence: whether the response still counts when it is written.
+    ///   - fence: set if the response must not replace one that was requested later.
     @discardableResult
     func store(
-        _ record: StoredRecord, cached: CachedURLResponse, keepsObject: Bool, fence: (@Sendable () -> Bool)? = nil
+        _ record: StoredRecord, cached: CachedURLResponse, keepsObject: Bool, fence: Fence? = nil
     ) -> Int64 {
         store(
             record, body: cached.data, cached: keepsObject ? cached : nil,
@@ -28,7 +28,7 @@ extension ResponseCache {
     @discardableResult
     func store(
         _ record: StoredRecord, body: Data, cached: CachedURLResponse? = nil, isMemoryOnly: Bool = false,
-        fence: (@Sendable () -> Bool)? = nil
+        fence: Fence? = nil
     ) -> Int64 {
         let (url, id) = (record.response.url, MonotonicID.next())
         change(
@@ -51,7 +51,7 @@ extension ResponseCache {
     }
 
     /// Replaces everything but the body of a response, if it is still stored.
-    func update(_ id: Int64, url: String, to response: StoredResponse, fence: (@Sendable () -> Bool)? = nil) {
+    func update(_ id: Int64, url: String, to response: StoredResponse, fence: Fence? = nil) {
         guard response.url == url, let row = rows(of: url).first(where: { $0.id == id }),
             var record = row.record.decoded
         else { return }
@@ -93,6 +93,14 @@ extension ResponseCache: WriteSource {
 
     func didEvict(_ count: Int) {
         state.withLock { $0.counts.evictions += count }
+    }
+
+    /// Memory has what the database refused.
+    func didRefuse() {
+        state.withLock { state in
+            state.changes.count(nil)
+            state.memory.invalidateAll()
+        }
     }
 
     func takeUsageTimes() -> [Int64: Int64] {

@@ -21,7 +21,24 @@ extension WriteConnection {
         }
         return try change(
             needing: need, budget: budget, marking: { try markUsed(from: source, budget: budget) },
-            { for change in changes { try apply(change, budget: budget) } })
+            {
+                for change in changes {
+                    if try isLate(change) { source.didRefuse() } else { try apply(change, budget: budget) }
+                }
+            })
+    }
+
+    /// Whether another process has removed the entry, or stored it for a later request.
+    private func isLate(_ change: Change) throws(SQLiteFailure) -> Bool {
+        guard let (fence, urlKey, variant) = change.fence else { return false }
+        if fence.isRemoved() { return true }
+        let records = try statement(Schema.recordsOfVariant)
+        defer { records.reset() }
+        records.bind([Int64(bitPattern: urlKey), Int64(bitPattern: variant)])
+        while try records.step() {
+            if let record = EncodedRecord(try records.bytes(.only)), fence.yields(to: record) { return true }
+        }
+        return false
     }
 
     func markUsed(from source: some WriteSource, budget: DiskBudget) throws {
@@ -37,7 +54,6 @@ extension WriteConnection {
     // MARK: - Changes, in a transaction
 
     func apply(_ change: Change, budget: DiskBudget) throws {
-        guard change.fence?() ?? true else { return }
         switch change {
         case .store(let row):
             // An object is not kept longer than the body that it was made from.

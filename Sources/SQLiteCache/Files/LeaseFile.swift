@@ -6,7 +6,10 @@ import SynchronizerSupport
 /// A slot has a record, and a lock for each of the next tokens (`fcntl`). The holder of a lease holds the lock of its token; the
 /// system frees it when the process ends, however it ends, so the others see that the holder has died. The same lock decides
 /// which of several processes gets a token. A holder that does not release keeps its lock, and not the slot. A key whose
-/// slot is taken by another key gets no lease. The file has a fixed size, so there is nothing to clean up, and any content is
+/// slot is taken by another key gets no lease.
+///
+/// Behind the slots is a mark for each URL, found by its hash: when a process removed the entries of such a URL. A response that
+/// another process requested before is not stored. The file has a fixed size, so there is nothing to clean up, and any content is
 /// a valid one: what makes no sense has expired.
 final class LeaseFile: Sendable {
     struct Grant: Hashable, Sendable {
@@ -39,8 +42,6 @@ final class LeaseFile: Sendable {
         var checkedAt: Int64 = 0
         /// The tokens of the leases that this instance holds, by slot: it does not see its own locks.
         var held: [Int: UInt64] = [:]
-        /// The first token, by slot, since which no other process had the slot.
-        var firsts: [Int: UInt64] = [:]
     }
 
     /// Milliseconds; a lease for longer is not believed.
@@ -57,8 +58,7 @@ final class LeaseFile: Sendable {
     }
 
     deinit {
-        let file = state.withLock { $0.file }
-        if file >= 0 { close(file) }
+        ForkedProcess.close(state.withLock { $0.file })
     }
 
     /// Grants a lease unless there is one; `now` and `duration` are milliseconds. A process never waits for itself: its own lease
@@ -71,7 +71,8 @@ final class LeaseFile: Sendable {
             if isHeld(old, slot, at: now, state) {
                 return old.key == key && state.held[slot] != old.token ? .held : .unavailable
             }
-            let token = old.token &+ 1
+            // The first token of a slot is a time: no process may hold it from a file that was removed.
+            let token = old.token == 0 ? UInt64(max(1, now)) &* 1000 : old.token &+ 1
             guard Self.set(F_WRLCK, at: Self.lock(slot, token), of: file) else {
                 // Another process has just taken the lease; or its own is long over, and it hangs with the same lock.
                 return Self.read(slot, of: file) == old ? .unavailable : .held
@@ -85,18 +86,21 @@ final class LeaseFile: Sendable {
                 return isNext ? .unavailable : .held
             }
             state.held[slot] = token
-            if old.owner != owner || state.firsts[slot] == nil { state.firsts[slot] = token }
             let isNews = old.owner != owner || old.expires > 0 || now &+ old.expires < Self.recently
             return .granted(Grant(key: key, token: token, followsAnother: old.key == key && isNews))
         }
     }
 
-    /// Writes only the moment of the release: if the slot has passed on, its token stays.
+    /// Writes the moment of the release, unless the slot has passed on.
     func release(_ grant: Grant, at now: Int64) {
         state.withLock { state in
             let (slot, file) = (Self.slot(of: grant.key), state.file)
             guard file >= 0 else { return }
             defer { Self.unlock(grant, &state) }
+            // While this process has the lock of the next token, no other gets the slot.
+            let next = Self.lock(slot, grant.token &+ 1)
+            guard state.held[slot] == grant.token, Self.set(F_WRLCK, at: next, of: file) else { return }
+            defer { Self.set(F_UNLCK, at: next, of: file) }
             guard Self.read(slot, of: file).token == grant.token else { return }
             let released = (-now).littleEndian
             _ = withUnsafeBytes(of: released) {
@@ -114,20 +118,6 @@ final class LeaseFile: Sendable {
         let slot = slot(of: grant.key)
         if state.held[slot] == grant.token { state.held[slot] = nil }
         set(F_UNLCK, at: lock(slot, grant.token), of: state.file)
-    }
-
-    /// Whether no later lease of the slot was granted.
-    func isCurrent(_ grant: Grant) -> Bool {
-        state.withLock { $0.file >= 0 && Self.read(Self.slot(of: grant.key), of: $0.file).token == grant.token }
-    }
-
-    /// Whether no other process had a lease of the slot since.
-    func isOwn(_ grant: Grant) -> Bool {
-        state.withLock { state in
-            let slot = Self.slot(of: grant.key)
-            guard state.file >= 0, let first = state.firsts[slot] else { return false }
-            return first <= grant.token && Self.read(slot, of: state.file).owner == owner
-        }
     }
 
     /// The record of the key's slot, and whether the lease of that key is held.
@@ -148,22 +138,68 @@ final class LeaseFile: Sendable {
     }
 
     /// The open file; another one if the file was removed, which is noticed within a second.
-    private func open(_ state: inout State, at now: Int64) -> Int32? {
+    ///
+    /// - Parameter creates: whether to create it. Without it there are no leases, and so no marks.
+    private func open(_ state: inout State, at now: Int64, creates: Bool = true) -> Int32? {
         if state.file >= 0, abs(now - state.checkedAt) < 1000 { return state.file }
         var status = stat()
         state.checkedAt = now
         if state.file >= 0, fstat(state.file, &status) == 0, status.st_nlink > 0 { return state.file }
-        guard (try? directory.prepare()) != nil else { return nil }
+        if creates, (try? directory.prepare()) == nil { return nil }
         let path = directory.path + "/Leases"
-        let file = Foundation.open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (creates ? O_CREAT : 0)
+        let file = Foundation.open(path, flags, 0o600)
         guard file >= 0 else { return nil }
         guard fstat(file, &status) == 0, status.isRegularFile, status.st_uid == geteuid(), status.st_nlink == 1 else {
             close(file)
             return nil
         }
-        if state.file >= 0 { close(state.file) }
-        (state.file, state.held, state.firsts) = (file, [:], [:])
+        ForkedProcess.close(state.file)
+        ForkedProcess.willClose(file)
+        (state.file, state.held) = (file, [:])
         return file
+    }
+}
+
+// MARK: - Removals
+
+extension LeaseFile {
+    /// Notes that this process has removed the entries of a URL, or all entries (nil).
+    func noteRemoval(of url: UInt64?, at now: Date) {
+        state.withLock { state in
+            guard let file = open(&state, at: now.milliseconds, creates: false) else { return }
+            let words = (Self.microseconds(now).littleEndian, owner.littleEndian)
+            _ = withUnsafeBytes(of: words) { Descriptor.write($0, to: file, at: Self.mark(of: url)) }
+        }
+    }
+
+    /// Whether another process has removed the entries of the URL since a response was requested. The process itself knows
+    /// better which responses its removals concern.
+    func isRemoved(_ url: UInt64, since requested: Date, now: Date) -> Bool {
+        let times = Self.microseconds(requested)...max(Self.microseconds(requested), Self.microseconds(now))
+        return state.withLock { state in
+            guard let file = open(&state, at: now.milliseconds, creates: false) else { return false }
+            return [nil, url].contains { url in
+                var words = (UInt64(0), UInt64(0))
+                let count = withUnsafeMutableBytes(of: &words) {
+                    pread(file, $0.baseAddress, $0.count, off_t(Self.mark(of: url)))
+                }
+                return count == Self.markSize && UInt64(littleEndian: words.1) != owner
+                    && times.contains(UInt64(littleEndian: words.0))
+            }
+        }
+    }
+
+    /// The position of the mark of a URL; nil stands for all.
+    private static func mark(of url: UInt64?) -> Int {
+        slots * size + (url.map { 1 + Int($0 % UInt64(slots)) } ?? 0) * markSize
+    }
+
+    private static let markSize = 16
+
+    private static func microseconds(_ time: Date) -> UInt64 {
+        let microseconds = (time.timeIntervalSince1970 * 1e6).rounded(.down)
+        return UInt64(max(0, min(microseconds.isNaN ? 0 : microseconds, 1e18)))
     }
 }
 

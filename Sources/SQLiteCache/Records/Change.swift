@@ -40,11 +40,11 @@ enum Change: Sendable {
         }
     }
 
-    /// Whether the change still counts when it is written; nil if it always does.
-    var fence: (@Sendable () -> Bool)? {
+    /// What may refuse the change when it is written, and the variant that it changes.
+    var fence: (fence: Fence, urlKey: UInt64, variant: UInt64)? {
         switch self {
-        case .store(let row): row.fence
-        case .update(let update): update.fence
+        case .store(let row): row.fence.map { ($0, row.urlKey, row.variant) }
+        case .update(let update): update.fence.map { ($0, update.urlKey, update.variant) }
         default: nil
         }
     }
@@ -113,7 +113,7 @@ struct RowUpdate: Sendable {
     /// Whether only memory has the response. Its new variant still replaces one on the disk.
     let isMemoryOnly: Bool
     /// As ``StoredRow/fence``.
-    var fence: (@Sendable () -> Bool)?
+    var fence: Fence?
 
     fileprivate func apply(to rows: inout [StoredRow]) {
         guard let index = rows.firstIndex(where: { $0.id == id }) else {

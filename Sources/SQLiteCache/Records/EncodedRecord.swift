@@ -83,6 +83,21 @@ package struct EncodedRecord: Sendable {
         }
     }
 
+    /// When the response was requested.
+    var requestTime: Date? {
+        bytes.withUnsafeBytes { raw in
+            var reader = ByteReader(raw, at: 2)
+            do {
+                try reader.skip()
+                try reader.skip()
+                _ = try reader.number()
+                return try reader.time()
+            } catch {
+                return nil
+            }
+        }
+    }
+
     package var decoded: StoredRecord? { decoded(for: nil) }
 
     /// The record; nil if the bytes encode none.

@@ -21,8 +21,8 @@ struct StoredRow: Sendable {
     var cached: CachedURLResponse?
     /// Whether the storage policy keeps the response off the disk.
     var isMemoryOnly = false
-    /// Whether the response still counts when it is written: not if its lease has passed to another process.
-    var fence: (@Sendable () -> Bool)?
+    /// Set if the response must not replace one that was requested later.
+    var fence: Fence?
 
     /// Whether it is an object made from the body of another entry.
     var isDerived: Bool { DerivedEntry.source(of: url) != nil }
@@ -38,6 +38,20 @@ struct StoredRow: Sendable {
     var cost: Int {
         // The cached object holds the same fields once more, less compactly.
         512 + record.bytes.count * (cached == nil ? 1 : 4) + (body?.count ?? 0)
+    }
+}
+
+/// When a response was requested that is to be stored. It is refused if another process has changed its entry for a later request.
+struct Fence: Sendable {
+    let requested: Date
+    /// The time of the store. A later request than that was noted before the clock was set back, and does not count.
+    let stored: Date
+    /// Whether another process has removed the entries of the URL since the request.
+    let isRemoved: @Sendable () -> Bool
+
+    /// Whether the response of that record was requested later.
+    func yields(to record: EncodedRecord) -> Bool {
+        record.requestTime.map { $0 > requested && $0 <= stored } ?? false
     }
 }
 

@@ -52,7 +52,7 @@ extension SQLiteURLCache: BodyFileStore {
 
     package func store(_ response: StoredResponse, _ cached: CachedURLResponse, file: BodyFile) -> Bool {
         guard cached.storagePolicy == .allowed, file.count > StoredBody.largestInDatabase else { return false }
-        return cache.store(storedRecord(of: response, cached), file: file)
+        return cache.store(StoredRecord(response, with: cached), file: file)
     }
 
     package func bytes(of entry: StoredEntry) -> StoredBytes? {

@@ -5,7 +5,7 @@ import HTTPCaching
 package struct Lease: Sendable, Hashable {
     /// What the lease is for: one request target, and the credentials it is sent with. Its first line is the URL.
     package let key: String
-    /// Grows with each lease of the key. A store accepts nothing from a lease once a later one has been granted.
+    /// Tells it from other leases of the key.
     package let token: UInt64
     /// Whether another process may have stored a response since this one last looked: then the fetch looks up again before it
     /// asks the network. A store that cannot tell says true.
@@ -42,6 +42,9 @@ package enum LeaseEnd: Sendable, Hashable {
 
 /// A store that several processes share, and that grants leases: of all processes that need a response, one asks the network.
 ///
+/// It refuses a response that was requested before one that is stored in its place, and before another process removed the
+/// entries of its URL. So the response of a late holder replaces no newer one.
+///
 /// Calls may block for a bounded time, and come on any background thread.
 package protocol LeasingStore: ResponseStore {
     /// Asks for a lease that expires after the duration (in seconds). A process may hold one lease of a key.
@@ -61,10 +64,4 @@ package protocol LeasingStore: ResponseStore {
     func waitForRelease(
         of key: String, atMost limit: TimeInterval, then handler: @escaping @Sendable (LeaseEnd) -> Void
     ) -> @Sendable () -> Void
-
-    /// Stores a response, unless a later lease of the key has been granted.
-    func store(_ response: StoredResponse, _ cached: CachedURLResponse, under lease: Lease) -> Int64?
-
-    /// Replaces everything but the body of an entry, unless a later lease of the key has been granted.
-    func update(_ entry: StoredEntry, to response: StoredResponse, under lease: Lease)
 }

@@ -29,7 +29,14 @@ extension SQLiteURLCache {
     }
 
     /// Stores a copy, in place of the entry with the same identifier or variant; returns whether it took the body.
-    package func keep(_ entry: MirroredEntry, of url: String) -> Bool {
+    ///
+    /// - Parameter yields: whether it must not replace a response that was requested later.
+    package func keep(_ entry: MirroredEntry, of url: String, yields: Bool = false) -> Bool {
+        var fence: Fence?
+        if yields, let response = entry.record.decoded?.response {
+            fence = cache.fence(for: response)
+            if fence == nil { return false }
+        }
         let (body, isMemoryOnly): (Data, Bool)
         switch entry.body {
         case .data(let data): (body, isMemoryOnly) = (data, false)
@@ -42,7 +49,7 @@ extension SQLiteURLCache {
                 StoredRow(
                     id: entry.id, url: url, urlKey: Checksum64.of(url), revision: MonotonicID.next(),
                     stored: cache.time.now.milliseconds, record: entry.record, variant: entry.variant,
-                    bodySize: body.count, body: body, isMemoryOnly: isMemoryOnly)))
+                    bodySize: body.count, body: body, isMemoryOnly: isMemoryOnly, fence: fence)))
         return true
     }
 

@@ -20,6 +20,8 @@ final class BackgroundRefreshes: Sendable {
         var waiting = LRUList<Key, @Sendable () -> Void>()
         var listeners: [Key: [Ended]] = [:]
         var running: Set<Key> = []
+        /// Whether a thread starts queued validations.
+        var isStarting = false
         var moment = 0
         /// When the latest validations succeeded, each at a moment of its own.
         var ended = LRUList<Key, Int>()
@@ -57,13 +59,14 @@ final class BackgroundRefreshes: Sendable {
     func start(
         _ key: Key, since lookup: Int, listener: @escaping Ended, begin: @escaping @Sendable () -> Void
     ) -> Bool {
-        let (isCurrent, next) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
-            guard state.running.contains(key) || !state.hasEnded(key, since: lookup) else { return (false, nil) }
+        let (isCurrent, begins, queued) = state.withLock { state -> (Bool, Bool, (@Sendable () -> Void)?) in
+            guard state.running.contains(key) || !state.hasEnded(key, since: lookup) else { return (false, false, nil) }
             state.listeners[key, default: []].append(listener)
-            guard state.running.insert(key).inserted else { return (true, nil) }
-            return (true, state.waiting.remove(key) ?? begin)
+            guard state.running.insert(key).inserted else { return (true, false, nil) }
+            return (true, true, state.waiting.remove(key))
         }
-        next?()
+        withExtendedLifetime(queued) {}  // dropped: if another process has the lease, it would not validate
+        if begins { begin() }
         return isCurrent
     }
 
@@ -77,15 +80,22 @@ final class BackgroundRefreshes: Sendable {
         startNext()
     }
 
-    /// Starts queued validations while there is room.
+    /// Starts queued validations while there is room. One that ends at once starts no other: the loop does.
     func startNext() {
-        while let begin = takeNext() { begin() }
+        let isFirst = state.withLock { state in
+            defer { state.isStarting = true }
+            return !state.isStarting
+        }
+        if isFirst { while let begin = takeNext() { begin() } }
     }
 
     /// The validation that has waited longest.
     private func takeNext() -> (@Sendable () -> Void)? {
         state.withLock { state in
-            guard state.running.count < limit, let key = state.waiting.leastRecentlyUsed else { return nil }
+            guard state.running.count < limit, let key = state.waiting.leastRecentlyUsed else {
+                state.isStarting = false
+                return nil
+            }
             state.running.insert(key)
             return state.waiting.remove(key)
         }

@@ -5,15 +5,11 @@ import HTTPCaching
 extension ManagedFetch {
     /// What a fetch does for the other requests that its response may answer.
     struct Sharing: Sendable {
-        let key: String
-        /// Nil if the fetch asks without a lease.
+        /// Nil if it neither asks for a lease nor notes what its response is good for.
+        var key: String?
+        /// Nil if the fetch asks without a lease, or has released it.
         var lease: Lease?
-        /// Whether another fetch releases it.
-        var isBorrowed = false
     }
-
-    /// The lease under which responses are stored.
-    var lease: Lease? { state.withLock { $0.sharing?.lease } }
 
     /// Whether to send the step's request now. If not, another process does so and this fetch waits; or the step is run again,
     /// with a lease, because another process may have stored the response in the meantime.
@@ -30,9 +26,17 @@ extension ManagedFetch {
         case .send(let lease): return share(key, under: lease)
         case .lookUp(let lease):
             if share(key, under: lease) { lookUpAgain(step) }
+        case .wait where hasJustRemoved(step.cacheRequest.url, limits: leasing.limits): return share(key, under: nil)
         case .wait(let limit): wait(for: key, of: step, atMost: limit)
         }
         return false
+    }
+
+    /// Whether this process removed the response while a lease may have been taken that still lasts. Its holder may have asked
+    /// before the removal, and then its response does not answer.
+    private func hasJustRemoved(_ url: String, limits: RequestLeases) -> Bool {
+        let since = cache.time.now.addingTimeInterval(-limits.duration - limits.maximumWait)
+        return cache.invalidations.hasNoted(url, since: since)
     }
 
     /// Notes what the request is for; returns false, and gives the lease back, if the fetch is over.
@@ -81,10 +85,40 @@ extension ManagedFetch {
     func release(after answer: Answer) {
         let sharing = state.withLock { $0.sharing.take() }
         guard let sharing, let leasing = context.leasing else { return }
-        if let lease = sharing.lease, !sharing.isBorrowed { leasing.store.release(lease) }
-        if answer.step.trace.storing != nil, answer.head.status < 500 {
-            leasing.note(sharing.key, isShared: answer.freshUntil > cache.time.now)
+        if let lease = sharing.lease { leasing.store.release(lease) }
+        if let key = sharing.key, answer.step.trace.storing != nil, answer.head.status < 500 {
+            leasing.note(key, isShared: answer.freshUntil > cache.time.now)
         }
+    }
+
+    /// Releases the lease as soon as the head shows that the response answers no other request: the others need not wait for
+    /// its body.
+    func releaseIfUseless(_ number: Int) {
+        guard let leasing = context.leasing else { return }
+        let exchange = state.withLock { $0.sharing?.lease == nil ? nil : $0.running(number)?.exchange }
+        guard let exchange, isUseless(exchange) else { return }
+        if let lease = state.withLock({ $0.sharing?.lease.take() }) { leasing.store.release(lease) }
+    }
+
+    /// Whether the response will not be stored, or will have no lifetime.
+    private func isUseless(_ exchange: Exchange) -> Bool {
+        let received = exchange.received
+        switch exchange.step.decision {
+        case .complete: return false  // if it does not help, the request is sent again
+        case .validate where received.status == 304: return false
+        case _ where received.status == 401 || received.status == 407: return false  // the session may have a credential
+        default: break
+        }
+        let objection = CacheRules.objection(
+            toStoring: received.status, fields: received.fields, answering: exchange.step.cacheRequest)
+        if let objection, objection != .notCacheable { return true }
+        guard let head = received.head, !context.transport.mayProlong(head, cacheTime: options.cacheTime) else {
+            return false
+        }
+        let response = StoredResponse(
+            url: exchange.step.cacheRequest.url, method: "GET", selectingFields: HTTPFields(), status: received.status,
+            fields: received.fields, requestTime: exchange.requestTime, responseTime: received.time)
+        return objection != nil || !cache.rules.freshness(of: response, at: cache.time.now).isFresh
     }
 }
 
@@ -92,7 +126,7 @@ extension ManagedFetch.State {
     /// Ends what ends with the fetch.
     func end(_ leasing: Leasing?, isCancelled: Bool = false) {
         if case .waitingForLease(_, let cancel) = phase { cancel() }
-        guard let sharing, let lease = sharing.lease, !sharing.isBorrowed else { return }
+        guard let lease = sharing?.lease else { return }
         if isCancelled { leasing?.store.abandon(lease) } else { leasing?.store.release(lease) }
     }
 }

@@ -63,6 +63,7 @@ extension ManagedFetch {
             }
             if options.file != nil { openSink(in: number) }
             if let event { report(event) }
+            releaseIfUseless(number)
             endIfTooLarge(number)
         case .data(let data):
             let (isReported, sink) = state.withLock { state in
@@ -119,9 +120,8 @@ extension ManagedFetch {
     /// fetch waited for its slot, the answer is in the cache.
     private func refreshNow(_ selection: Selection, of step: FetchStep, fields: HTTPFields) {
         let key = refreshKey(selection, of: step)
-        var sharing = state.withLock { $0.sharing }
-        sharing?.isBorrowed = true
-        let begin = refresh(selection, of: step, fields: fields, key: key, sharing: sharing)
+        // Without a lease: this fetch has one, or none is taken for its request.
+        let begin = refresh(selection, of: step, fields: fields, key: key, sharing: Sharing())
         let lookUpAgain: @Sendable () -> Void = { [self] in run(.request(step.request, step.trace)) }
         let isCurrent = context.refreshes.start(
             key, since: step.lookupMoment, listener: { [self] in $0.map(finish) ?? lookUpAgain() }, begin: begin)

@@ -33,7 +33,7 @@ final class ManagedFetch: Fetch {
 
     /// - Parameters:
     ///   - hasSlot: whether the fetch may use the network at once.
-    ///   - sharing: the lease of the fetch that started this one.
+    ///   - sharing: what the fetch does for others, if that is known: then it takes no lease.
     init(
         _ context: Context, options: FetchOptions, hasSlot: Bool, sharing: Sharing? = nil,
         receive: @escaping @Sendable (FetchEvent) -> Void
