@@ -14,28 +14,17 @@
 
         @discardableResult
         package func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64? {
-            store(response, cached, lease: nil)
-        }
-
-        package func store(_ response: StoredResponse, _ cached: CachedURLResponse, under lease: Lease) -> Int64? {
-            store(response, cached, lease: lease)
-        }
-
-        private func store(_ response: StoredResponse, _ cached: CachedURLResponse, lease: Lease?) -> Int64? {
             guard !ForkedProcess.isCurrent, cached.storagePolicy != .notAllowed else { return nil }
-            return level.store(StoredRecord(response, with: cached), body: cached.mirroredBody, under: lease)
+            return level.store(StoredRecord(response, with: cached), body: cached.mirroredBody)
         }
 
         package func refusal(toStore bytes: Int) -> StoreRefusal? {
             bytes <= level.options.largestSharedBody ? nil : local.refusal(toStore: bytes)
         }
 
-        package func update(_ entry: StoredEntry, to response: StoredResponse) {
-            if !ForkedProcess.isCurrent { level.update(entry, to: response) }
-        }
-
-        package func update(_ entry: StoredEntry, to response: StoredResponse, under lease: Lease) {
-            if !ForkedProcess.isCurrent { level.update(entry, to: response, under: lease) }
+        @discardableResult
+        package func update(_ entry: StoredEntry, to response: StoredResponse) -> Bool {
+            !ForkedProcess.isCurrent && level.update(entry, to: response)
         }
 
         package func remove(_ entry: StoredEntry) {

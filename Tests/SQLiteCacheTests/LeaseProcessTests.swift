@@ -14,7 +14,9 @@ struct LeaseProcessTests {
     @Test("the death of the holder frees its lease, and the token grows")
     func death() throws {
         let holder = try ChildProcess("lease", directory)
-        #expect(holder.line() == "granted 1")
+        let words = try #require(holder.line()).split(separator: " ")
+        #expect(words.first == "granted")
+        let token = try #require(words.last.flatMap { UInt64($0) })
         let other = try ChildProcess("lease", directory)
         #expect(other.rest() == ["held", "done"])
         let cache = directory.urlCache()
@@ -26,11 +28,11 @@ struct LeaseProcessTests {
             Issue.record("no lease")
             return
         }
-        #expect(lease.token == 2 && lease.followsAnother)
+        #expect(lease.token == token + 1 && lease.followsAnother)
         #expect(try ChildProcess("lease", directory).rest() == ["held", "done"])
         cache.release(lease)
         let next = try ChildProcess("lease", directory)
-        #expect(next.line() == "granted 3")
+        #expect(next.line() == "granted \(token + 2)")
     }
 
     @Test("without space or descriptors there are none", arguments: ["lease-full", "lease-descriptors"])

@@ -35,26 +35,65 @@ struct LeaseTests {
         let first = try grant(in: file)
         #expect(self.file().grant(7, at: 1_000_001, for: 5000) == .held && file.look(at: 7, now: 1_000_001).isHeld)
         #expect(file.grant(7, at: 1_000_001, for: 5000) == .unavailable)  // a process does not wait for itself
-        #expect(token(file.grant(8, at: 1_000_001, for: 5000)) == 1)
+        #expect(token(file.grant(8, at: 1_000_001, for: 5000)) == 1_000_001_000)  // a time, for a new slot
         file.release(first, at: 1_000_002)
-        #expect(!file.look(at: 7, now: 1_000_003).isHeld && file.isCurrent(first))
+        #expect(!file.look(at: 7, now: 1_000_003).isHeld)
         let second = try grant(in: file)
-        #expect(second.token == first.token + 1 && !file.isCurrent(first) && file.isCurrent(second))
+        #expect(second.token == first.token + 1)
         file.release(first, at: 1_000_004)  // is late
         #expect(file.look(at: 7, now: 1_000_004).isHeld)
         file.abandon(second)
         #expect(!file.look(at: 7, now: 1_000_004).isHeld && file.look(at: 7, now: 1_000_004).record.expires > 0)
     }
 
-    @Test("an expired one goes to the next, and the late holder's is not current", arguments: [5000, 3_700_000, -1])
+    @Test("an expired one goes to the next, and the late holder does not release it", arguments: [5000, 3_700_000, -1])
     func expiry(passed: Int64) throws {
         let file = file()
         let first = try grant(in: file)
         if passed > 0 { #expect(self.file().grant(7, at: 1_004_999, for: 5000) == .held) }
         // Also if the clock was set back by more than a lease can last.
         let later = passed > 0 ? 1_000_000 + passed : 1_000_000 - 3_600_001
-        #expect(try grant(in: file, at: later).token == 2)
-        #expect(!file.isCurrent(first))
+        let other = self.file()
+        #expect(try grant(in: other, at: later).token == first.token + 1)
+        file.release(first, at: later + 1)
+        #expect(other.look(at: 7, now: later + 1).isHeld && file.look(at: 7, now: later + 1).isHeld)
+    }
+
+    @Test("a release that another process overtakes between its look and its write does not end the next lease")
+    func overtakenRelease() throws {
+        let (file, other) = (self.file(), self.file())
+        let first = try grant(in: file)
+        // The other process is about to take the slot: it has the lock, and has not written its record.
+        let taken = try grant(in: other, at: 1_006_000)
+        let path = directory.url.appendingPathComponent("Leases").path
+        let handle = try #require(FileHandle(forUpdatingAtPath: path))
+        try handle.seek(toOffset: 7 * 32 + 8)
+        var token = first.token.littleEndian
+        try handle.write(contentsOf: withUnsafeBytes(of: &token) { Data($0) })
+        file.release(first, at: 1_006_001)
+        #expect(file.look(at: 7, now: 1_006_001).record.expires == 1_011_000 && taken.token == first.token + 1)
+    }
+
+    // MARK: - Removals
+
+    @Test("a removal concerns what other processes requested before, of this URL or of all")
+    func removals() throws {
+        let (file, other) = (self.file(), self.file())
+        let start = Date(timeIntervalSince1970: 1_000_000)
+        file.noteRemoval(of: 7, at: start)  // nothing, because no process takes leases here
+        #expect(!FileManager.default.fileExists(atPath: directory.url.appendingPathComponent("Leases").path))
+        _ = try grant(in: file)
+        for url in [7, nil] as [UInt64?] {
+            file.noteRemoval(of: url, at: start + 1)
+            let isRemoved = { (file: LeaseFile, url: UInt64, requested: TimeInterval) in
+                file.isRemoved(url, since: start + requested, now: start + 2)
+            }
+            #expect(isRemoved(other, 7, 0) && isRemoved(other, 7, 1) && !isRemoved(other, 7, 1.000_01))
+            #expect(!isRemoved(file, 7, 0))  // it knows itself
+            #expect(isRemoved(other, 8, 0) == (url == nil))
+            // The clock was set back since.
+            #expect(!other.isRemoved(7, since: start - 9, now: start))
+        }
     }
 
     @Test("says whether a response may have been stored since the caller looked")
@@ -66,6 +105,33 @@ struct LeaseTests {
             file.release(grant, at: now + 10)
         }
         #expect(try grant(in: LeaseFile(directory: directory.files), at: 2_000_000).followsAnother)
+    }
+
+    @Test("a forked process does not keep the leases of its parent")
+    func fork() throws {
+        typealias Fork = @convention(c) () -> pid_t
+        let fork = unsafeBitCast(try #require(dlsym(dlopen(nil, RTLD_NOW), "fork")), to: Fork.self)
+        var (begun, end) = ([Int32](repeating: -1, count: 2), [Int32](repeating: -1, count: 2))
+        try #require(pipe(&begun) == 0 && pipe(&end) == 0)
+        defer { (begun + end).forEach { close($0) } }
+        var holder: LeaseFile? = file()
+        _ = try grant(in: try #require(holder))
+        let (report, wait) = (begun[1], end[0])
+        let child = fork()
+        if child == 0 {
+            var byte: UInt8 = 0
+            _ = write(report, &byte, 1)
+            _ = read(wait, &byte, 1)
+            _exit(0)
+        }
+        var byte: UInt8 = 0
+        #expect(child > 0 && read(begun[0], &byte, 1) == 1)
+        let other = file()
+        #expect(other.grant(7, at: 1_000_001, for: 5000) == .held)
+        holder = nil  // as its process ends
+        #expect(other.look(at: 7, now: 1_000_002).isHeld == false)
+        _ = write(end[1], &byte, 1)
+        waitpid(child, nil, 0)
     }
 
     @Test("a key whose slot another key has gets none")
@@ -98,9 +164,12 @@ struct LeaseTests {
         let path = directory.url.appendingPathComponent("Leases").path
         let first = try grant(in: file)
         #expect(truncate(path, 0) == 0)
-        #expect(!file.isCurrent(first) && !file.look(at: 7, now: 1_000_000).isHeld)
+        #expect(!file.look(at: 7, now: 1_000_000).isHeld)
         try FileManager.default.removeItem(atPath: path)
-        #expect(try grant(in: file, at: 1_002_000).token == 1)
+        let second = try grant(in: file, at: 1_002_000)
+        #expect(second.token > first.token)
+        file.release(first, at: 1_002_001)
+        #expect(file.look(at: 7, now: 1_002_001).isHeld)
         #expect(FileSystem.status(path)?.st_mode == S_IFREG | 0o600)
     }
 

@@ -32,41 +32,73 @@ struct LeasedStoreTests {
     func late(isUpdate: Bool) throws {
         let clock = ManualClock()
         let cache = directory.urlCache(time: clock)
-        let first = try lease(cache)
         let (old, oldBody) = try Self.response("old", at: clock.now)
-        #expect(cache.store(old, oldBody, under: first) != nil)
+        #expect(cache.store(old, oldBody) != nil)
         let entry = try #require(cache.entries(for: old.url).first)
         clock.advance(by: 6)
-        let second = try lease(cache)
         let (newer, newerBody) = try Self.response("newer", at: clock.now)
-        #expect(cache.store(newer, newerBody, under: second) != nil)
-        if isUpdate {
-            cache.update(entry, to: old, under: first)
-        } else {
-            #expect(cache.store(old, oldBody, under: first) == nil)
-        }
+        #expect(cache.store(newer, newerBody) != nil)
+        if isUpdate { #expect(!cache.update(entry, to: old)) } else { #expect(cache.store(old, oldBody) == nil) }
         cache.flush()
         let entries = cache.entries(for: old.url)
         #expect(entries.map { $0.response.fields["X-Body"] } == ["newer"])
-        cache.update(entries[0], to: old, under: second)
+        clock.advance(by: 1)
+        let (last, _) = try Self.response("last", at: clock.now)
+        #expect(cache.update(entries[0], to: last))
+        clock.advance(by: -100)  // set back: the times of the entries say nothing
+        #expect(cache.store(old, oldBody) != nil)
         cache.flush()
         #expect(cache.entries(for: old.url).map { $0.response.fields["X-Body"] } == ["old"])
     }
 
-    @Test("a lease that passes on while its response is pending: the transaction does not write it")
-    func fence() throws {
-        let cache = directory.cache()
-        let (response, cached) = try Self.response("late", at: Date())
-        let record = StoredRecord(response)
+    /// Another process stores or removes, or does neither, while a change of this one is to be written.
+    @Test("the transaction refuses a change that comes too late", arguments: [false, true], ["store", "remove", "none"])
+    func transaction(isUpdate: Bool, event: String) throws {
+        let clock = ManualClock()
+        let cache = directory.urlCache(memory: 1 << 20, time: clock)
+        let other = try directory.linkedCache(time: clock)
+        guard case .granted = other.lease("another", for: 5) else { throw SQLiteFailure.corruption("no lease") }
+        let (first, firstBody) = try Self.response("first", at: clock.now)
+        if isUpdate { #expect(cache.store(first, firstBody) != nil) }
         cache.flush()
-        let asked = Locked(0)
-        let fence: @Sendable () -> Bool = {
-            asked.withLock { $0 += 1 }
-            return false
+        clock.advance(by: 1)
+        let (late, lateBody) = try Self.response("late", at: clock.now)
+        clock.advance(by: 1)
+        cache.cache.writer.queue.suspend()
+        if isUpdate {
+            #expect(cache.update(try #require(cache.entries(for: late.url).first), to: late))
+        } else {
+            #expect(cache.store(late, lateBody) != nil)
         }
-        cache.store(record, cached: cached, keepsObject: false, fence: fence)
+        let (newer, newerBody) = try Self.response("newer", at: clock.now)
+        if event == "store" { #expect(other.store(newer, newerBody) != nil) }
+        if event == "remove" { other.removeEntries(for: newer.url) }
+        other.flush()
+        cache.cache.writer.queue.resume()
         cache.flush()
-        #expect(asked.withLock { $0 } == 1 && cache.rows(of: response.url).isEmpty)
+        let expected = event == "store" ? ["newer"] : event == "remove" ? [] : ["late"]
+        for cache in [cache, other] {
+            #expect(cache.entries(for: late.url).map { $0.response.fields["X-Body"] } == expected)
+        }
+    }
+
+    @Test("what was requested before another process removed the entries of its URL is not stored", arguments: [true, false])
+    func removal(isEverything: Bool) throws {
+        let clock = ManualClock()
+        let cache = directory.urlCache(memory: 1 << 20, time: clock)
+        let other = try directory.linkedCache(time: clock)
+        let lease = try lease(cache)
+        let (early, earlyBody) = try Self.response("early", at: clock.now)
+        clock.advance(by: 1)
+        if isEverything { other.removeAll() } else { other.removeEntries(for: early.url) }
+        clock.advance(by: 1)
+        let entries = cache.entries(for: early.url)
+        #expect(cache.store(early, earlyBody) == nil && entries.isEmpty)
+        cache.release(lease)
+        let (later, laterBody) = try Self.response("later", at: clock.now)
+        #expect(cache.store(later, laterBody) != nil)
+        cache.flush()
+        #expect(other.entries(for: early.url).map { $0.response.fields["X-Body"] } == ["later"])
     }
 
     @Test("is released once the database has what was stored under it, and the watch of the others ends then")
@@ -80,7 +112,7 @@ struct LeasedStoreTests {
         for _ in 0..<20 { try await clock.runTimer(after: 0...0.03) }
         #expect(ends.elements.isEmpty)
         let (response, cached) = try Self.response("x", at: clock.now)
-        _ = cache.store(response, cached, under: lease)
+        _ = cache.store(response, cached)
         cache.release(lease)
         cache.flush()
         clock.advance(by: 0.03)
@@ -128,7 +160,7 @@ struct LeasedStoreTests {
         let first = try lease(cache)
         cache.cache.writer.queue.suspend()
         let (response, cached) = try Self.response("x", at: clock.now)
-        #expect(cache.store(response, cached, under: first) != nil)
+        #expect(cache.store(response, cached) != nil)
         cache.release(first)
         #expect(cache.lease("key", for: 5) == .unavailable && cache.entries(for: response.url).count == 1)
         let other = LeaseFile(directory: directory.files)
@@ -140,27 +172,8 @@ struct LeasedStoreTests {
             Issue.record("it is still held")
             return
         }
-        #expect(grant.token == 2 && grant.followsAnother)
+        #expect(grant.token == first.token + 1 && grant.followsAnother)
         #expect(try stored() == ["x"])
-    }
-
-    @Test("a response that is still to be written is lost if another process gets the lease, and not if its own does")
-    func takenOver() throws {
-        for isAnother in [false, true] {
-            let directory = TemporaryDirectory()
-            let clock = ManualClock()
-            let cache = directory.urlCache(time: clock)
-            let first = try lease(cache)
-            cache.cache.writer.queue.suspend()
-            let (response, cached) = try Self.response("x", at: clock.now)
-            _ = cache.store(response, cached, under: first)
-            clock.advance(by: 6)
-            let file = isAnother ? LeaseFile(directory: directory.files) : cache.cache.leases
-            #expect(file.grant(Checksum64.of("key"), at: clock.now.milliseconds, for: 5000) != .held)
-            cache.cache.writer.queue.resume()
-            cache.flush()
-            #expect(directory.cache().rows(of: response.url).count == (isAnother ? 0 : 1))
-        }
     }
 
     /// A clock whose timers fire before they are known, and are kept by what stops them.

@@ -9,7 +9,7 @@ package struct Keyspace: Sendable {
     private let prefix: String
 
     /// Increases with each change of the scripts, or of ``SharedEntry``. Versions do not see each other's values.
-    private static let version = 1
+    private static let version = 2
 
     package init(namespace: String) {
         prefix = "\(namespace):\(Self.version).\(EncodedRecord.format)"
@@ -32,8 +32,8 @@ package struct Keyspace: Sendable {
     }
 
     package func lease(_ key: String) -> String { "\(prefix):lease:{\(URLDigest(key).text)}" }
-    /// The token of the last lease.
-    package func token(_ key: String) -> String { lease(key) + ":token" }
+    /// Exists for a while after a lease was granted.
+    package func recent(_ key: String) -> String { lease(key) + ":recent" }
     /// Where the release of a lease is announced.
     package func releases(_ key: String) -> String { lease(key) + ":released" }
 }
@@ -50,6 +50,9 @@ package struct URLDigest: Hashable, Sendable {
             return (Checksum64.of(bytes), Checksum64.of(bytes, seed: 0x5851_F42D_4C95_7F2D))
         }
     }
+
+    /// The first half of the digest of a URL, which stands for it within a process.
+    package static func key(_ url: String) -> UInt64 { Checksum64.of(url) }
 
     package var text: String { first.hexadecimal + second.hexadecimal }
 }

@@ -1,15 +1,15 @@
 /// What the server does in one step (Lua). `x` is the field of a removal's token. Offsets in values are those of
-/// ``SharedEntry``: 1 to 16 are the revision, 17 to 32 the identifier.
+/// ``SharedEntry``: 1 to 16 are the revision, 17 to 32 the identifier, 33 to 48 the time of the request.
 package enum Script: Int, CaseIterable, Sendable {
     /// All entries of a URL, and the body of one: of the variant that is named, or else of the newest entry.
     /// KEYS: entries. ARGV: variant, largest body. Returns fields and values, the variant, and the body or null.
     case read
-    /// KEYS: entries, body [, token of the lease].
-    /// ARGV: variant, value, body, whether there is a body, milliseconds, expected token of a removal (`?`: any), channel,
-    /// message, most variants, token of the lease. Returns how many variants there are; -1 after a removal, -2 after a later lease.
+    /// KEYS: entries, body. ARGV: variant, value, body, whether there is a body, milliseconds, expected token of a removal
+    /// (`?`: any), channel, message, most variants, time. Returns how many variants there are; -1 after a removal, -2 if a
+    /// response is stored that was requested later, and before that time.
     case store
-    /// KEYS: entries, old body, new body [, token of the lease].
-    /// ARGV: old variant, identifier, new variant, value, milliseconds, channel, message, token of the lease.
+    /// KEYS: entries, old body, new body.
+    /// ARGV: old variant, identifier, new variant, value, milliseconds, channel, message, time. Returns -2 as `store` does.
     case update
     /// Removes one entry. KEYS: entries, body. ARGV: variant, identifier, channel, message.
     case remove
@@ -17,10 +17,11 @@ package enum Script: Int, CaseIterable, Sendable {
     case invalidate
     /// KEYS: generation. ARGV: generation, channel, message.
     case begin
-    /// KEYS: lease, token. ARGV: milliseconds, milliseconds to remember the token. Returns the token and that of the lease
-    /// before (0 for none), or - milliseconds left.
+    /// KEYS: lease, a key that remembers it. ARGV: owner, of which 16 digits stand for the process; milliseconds; milliseconds to
+    /// remember it. Returns 1 if the lease is granted, 2 if it is and follows another one, 0 if it is held, -1 if by the
+    /// same process.
     case lease
-    /// KEYS: lease. ARGV: token, channel, message.
+    /// KEYS: lease. ARGV: owner, channel, message.
     case release
 
     package var source: String {
@@ -55,15 +56,14 @@ package enum Script: Int, CaseIterable, Sendable {
             """
         case .lease:
             """
-            local left = redis.call('PTTL', KEYS[1])
-            if left ~= -2 then return left > 0 and -left or -1 end
-            local now = redis.call('TIME')
-            local last = redis.call('GET', KEYS[2]) or '0'
-            local token = math.max(tonumber(last) + 1, now[1] * 1000000 + now[2])
-            token = string.format('%.0f', token)
-            redis.call('SET', KEYS[2], token, 'PX', ARGV[2])
-            redis.call('SET', KEYS[1], token, 'PX', ARGV[1])
-            return {token, last}
+            local held = redis.call('GET', KEYS[1])
+            if held and held ~= ARGV[1] then
+                return string.sub(held, 1, 16) == string.sub(ARGV[1], 1, 16) and -1 or 0
+            end
+            local recent = redis.call('EXISTS', KEYS[2])
+            redis.call('SET', KEYS[2], '', 'PX', ARGV[3])
+            redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+            return 1 + recent
             """
         case .release:
             """
@@ -93,10 +93,12 @@ package enum Script: Int, CaseIterable, Sendable {
         """
 
     private static let storeSource = """
-        if ARGV[10] ~= '' and redis.call('GET', KEYS[3]) ~= ARGV[10] then return -2 end
         local x = redis.call('HGET', KEYS[1], 'x')
         if ARGV[6] ~= '?' and (x or '') ~= ARGV[6] then return -1 end
-        local had = redis.call('HEXISTS', KEYS[1], ARGV[1])
+        local old = redis.call('HGET', KEYS[1], ARGV[1])
+        local later = old and string.sub(old, 33, 48) or ''
+        if later > string.sub(ARGV[2], 33, 48) and later <= ARGV[10] then return -2 end
+        local had = old and 1 or 0
         local count = redis.call('HLEN', KEYS[1]) - (x and 1 or 0) + 1 - had
         if ARGV[4] == '1' then
             redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[5])
@@ -119,9 +121,12 @@ package enum Script: Int, CaseIterable, Sendable {
         """
 
     private static let updateSource = """
-        if ARGV[8] ~= '' and redis.call('GET', KEYS[4]) ~= ARGV[8] then return -2 end
         local old = redis.call('HGET', KEYS[1], ARGV[1])
         if not old or string.sub(old, 17, 32) ~= ARGV[2] then return 0 end
+        for _, variant in ipairs({ARGV[1], ARGV[3]}) do
+            local later = string.sub(redis.call('HGET', KEYS[1], variant) or '', 33, 48)
+            if later > string.sub(ARGV[4], 33, 48) and later <= ARGV[8] then return -2 end
+        end
         if ARGV[1] ~= ARGV[3] then
             redis.call('HDEL', KEYS[1], ARGV[1])
             if redis.call('EXISTS', KEYS[2]) == 1 then

@@ -5,8 +5,8 @@ import SynchronizerSupport
 
 /// An entry as the server keeps it, without its body.
 ///
-/// The encoding begins with texts that the server's scripts compare: 16 digits of the revision and 16 of the identifier.
-/// Then come the flags, the times and lengths as 64-bit numbers (little-endian), the record, and a checksum of all that.
+/// The encoding begins with texts that the server's scripts compare: 16 digits each of the revision, the identifier, and the time
+/// of the request. Then come the flags, the times and lengths as 64-bit numbers (little-endian), the record, and a checksum of all that.
 package struct SharedEntry: Sendable {
     package let id: Int64
     /// Grows with each change of the entry, so the newest entry of a URL has the largest.
@@ -33,7 +33,7 @@ package struct SharedEntry: Sendable {
 
     package static func variant(_ key: UInt64) -> String { key.hexadecimal }
 
-    private static let headLength = 32 + 1 + 16
+    private static let headLength = 48 + 1 + 16
     private static let checksumLength = 8
     /// The largest encoding, in bytes. A response with more fields stays local.
     package static let largest = 64 << 10
@@ -58,12 +58,19 @@ package struct SharedEntry: Sendable {
         var data = Data(capacity: Self.headLength + record.bytes.count + Self.checksumLength)
         data.append(contentsOf: UInt64(bitPattern: revision).hexadecimal.utf8)
         data.append(contentsOf: UInt64(bitPattern: id).hexadecimal.utf8)
+        data.append(contentsOf: Self.time(response.requestTime).utf8)
         data.append(place.rawValue)
         data.append(UInt64(bodySize))
         data.append(bodyChecksum)
         data.append(contentsOf: record.bytes)
         data.append(data.withUnsafeBytes { Checksum64.of($0) })
         return data
+    }
+
+    /// Microseconds since 1970, so that the order of texts is that of times.
+    package static func time(_ time: Date) -> String {
+        let microseconds = (time.timeIntervalSince1970 * 1e6).rounded(.down)
+        return UInt64(max(0, min(microseconds.isNaN ? 0 : microseconds, 1e18))).hexadecimal
     }
 
     /// Decodes what the server returned for a URL; nil if it is not what was stored for this URL and variant.
@@ -82,7 +89,7 @@ package struct SharedEntry: Sendable {
                 let revision = content.hexadecimal(at: 0), let id = content.hexadecimal(at: 16),
                 let record = EncodedRecord(UnsafeRawBufferPointer(rebasing: content[Self.headLength...]))
             else { return nil }
-            return (revision, id, content[32], content.number(at: 33), content.number(at: 41), record)
+            return (revision, id, content[48], content.number(at: 49), content.number(at: 57), record)
         }
         guard let (revision, id, flags, size, checksum, record) = parts, id >= 0, let place = Place(rawValue: flags),
             let size = Int(exactly: size), let response = record.decoded?.response,

@@ -4,33 +4,37 @@
     import SynchronizerSupport
 
     extension SharedLevel {
-        /// Milliseconds for which the server remembers the token of the last lease.
-        private static let tokenMemory = 86_400_000
-
         /// Seconds before a grant in which its load may have looked up.
         private static let lookupAge: TimeInterval = 10
 
         func lease(_ key: String, for duration: TimeInterval) -> LeaseAnswer {
-            let now = time.now
-            guard mayWait, held.withLock({ $0[key].map { $0.until <= now } ?? true }) else { return .unavailable }
+            guard mayWait else { return .unavailable }
+            let token = UInt64.random(in: 1 ... .max)
             let milliseconds = Int(1000 * max(0.001, min(duration, 86_400)))
             let command = Command(
-                .lease, keys: [keys.lease(key), keys.token(key)],
-                [.text("\(milliseconds)"), .text("\(Self.tokenMemory)")])
-            switch try? server.run([command])[0] {
-            case .array(let tokens)?:
-                let numbers = tokens.compactMap { $0.text.flatMap { UInt64($0) } }
-                guard numbers.count == 2 else { return .unavailable }
-                // Tokens are microseconds. What was stored under a lease that is long over was there when the load looked up.
-                let age = Double(numbers[0] &- numbers[1]) / 1e6
-                let isNews = numbers[1] > 0 && age < duration + Self.lookupAge
-                if isNews { forgetCopies(key) }
-                held.withLock { $0[key] = (numbers[0], now.addingTimeInterval(duration)) }
-                return .granted(Lease(key: key, token: numbers[0], followsAnother: isNews))
-            case .number(_)?: return .held
-            default: return localLease(key, for: duration)
+                .lease, keys: [keys.lease(key), keys.recent(key)],
+                [
+                    .text(owner(token)), .text("\(milliseconds)"),
+                    .text("\(milliseconds + Int(1000 * Self.lookupAge))"),
+                ])
+            do throws(LinkFailure) {
+                switch try server.run([command])[0] {
+                case .number(0): return .held
+                case .number(-1): return .unavailable
+                case .number(let answer) where answer == 1 || answer == 2:
+                    if answer == 2 { forgetCopies(key) }
+                    return .granted(Lease(key: key, token: token, followsAnother: answer == 2))
+                default: return localLease(key, for: duration)
+                }
+            } catch {
+                // The server may have granted it.
+                if error != .pausing { releaseLater(Lease(key: key, token: token), as: .vacant) }
+                return localLease(key, for: duration)
             }
         }
+
+        /// What the server knows the holder of a lease by.
+        private func owner(_ token: UInt64) -> String { name + token.hexadecimal }
 
         /// While the server cannot be asked, one process of each machine requests a response.
         private func localLease(_ key: String, for duration: TimeInterval) -> LeaseAnswer {
@@ -40,41 +44,52 @@
             return .granted(lease)
         }
 
+        // MARK: - Releasing
+
         /// - Parameter end: how waits for the lease end.
         func release(_ lease: Lease, as end: LeaseEnd) {
             if lease.isLocal { return end == .released ? local.release(lease) : local.abandon(lease) }
-            let command = Command(
-                .release, keys: [keys.lease(lease.key)],
-                [.text("\(lease.token)"), .text(keys.releases(lease.key)), .text(LeaseWaits.message(end))])
             if mayWait {
-                run(command, releasing: lease)
+                if !isReleased(lease, as: end) { releaseLater(lease, as: end) }
             } else if !ForkedProcess.isCurrent {
-                queue.async { [self] in run(command, releasing: lease) }
+                releaseLater(lease, as: end)
             }
         }
 
-        /// If the server cannot be asked, the lease lasts until it expires. This process does not wait for it.
-        private func run(_ command: Command, releasing lease: Lease) {
-            guard (try? server.run([command])) != nil else { return }
-            held.withLock { if $0[lease.key]?.token == lease.token { $0[lease.key] = nil } }
+        /// Tells the server that a lease has ended; returns whether it answered.
+        private func isReleased(_ lease: Lease, as end: LeaseEnd) -> Bool {
+            let command = Command(
+                .release, keys: [keys.lease(lease.key)],
+                [.text(owner(lease.token)), .text(keys.releases(lease.key)), .text(LeaseWaits.message(end))])
+            return (try? server.run([command])) != nil
         }
 
-        /// Whether the lease certainly lasts: the server cannot have granted another one.
-        func lasts(_ lease: Lease) -> Bool {
-            let now = time.now
-            return held.withLock { $0[lease.key].map { $0.token == lease.token && $0.until > now } ?? false }
+        private func releaseLater(_ lease: Lease, as end: LeaseEnd) {
+            unreleased.withLock { unreleased in
+                unreleased.append((lease, end))
+                // The oldest have expired, or will soon.
+                if unreleased.count > Self.mostUnreleased { unreleased.removeFirst() }
+            }
+            subscription.wake()
+        }
+
+        /// Releases that the server may not know are kept up to this number.
+        private static let mostUnreleased = 1000
+
+        /// Releases one lease that the server may not know of.
+        func releaseNext() -> Subscription.Work {
+            guard let (lease, end) = unreleased.withLock({ $0.first }) else { return .done }
+            guard isReleased(lease, as: end) else { return .failed }
+            return unreleased.withLock { unreleased in
+                unreleased.removeAll { $0.lease == lease }
+                return unreleased.isEmpty ? .done : .isLeft
+            }
         }
 
         /// Lets the next lookup ask the server, although a change may not have been announced yet.
         private func forgetCopies(_ key: String) {
-            let url = URLDigest(String(key.prefix { $0 != "\n" })).first
+            let url = URLDigest.key(String(key.prefix { $0 != "\n" }))
             coherence.withLock { $0.forget(url) }
-        }
-
-        /// Whether no later lease has been granted.
-        func isLatest(_ lease: Lease) throws(LinkFailure) -> Bool {
-            let key = keys.token(lease.key)
-            return try server.run([Command(["GET", key], key: key)])[0].text == "\(lease.token)"
         }
 
         func waitForRelease(

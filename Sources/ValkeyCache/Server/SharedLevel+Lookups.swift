@@ -51,12 +51,12 @@
         }
 
         private func localCount(_ url: String) -> Int? {
-            let key = URLDigest(url).first
+            let key = URLDigest.key(url)
             return coherence.withLock { $0.localCount(key) }
         }
 
         private func answersAlone(_ url: String) -> Bool {
-            let key = URLDigest(url).first
+            let key = URLDigest.key(url)
             return coherence.withLock { $0.answersAlone(key) }
         }
 

@@ -9,7 +9,7 @@
         private enum Outcome {
             /// So many entries has the URL now.
             case done(Int)
-            /// A removal or a later lease came before, or the entry is gone.
+            /// A removal came before, a response that was requested later is stored, or the entry is gone.
             case refused
             case unavailable
         }
@@ -22,12 +22,11 @@
         // MARK: - Storing
 
         /// Stores a response; returns the identifier of the new entry, nil if it is not stored.
-        func store(_ record: StoredRecord, body: MirroredEntry.Body, under granted: Lease? = nil) -> Int64? {
-            guard let lease = shared(granted) else { return nil }
+        func store(_ record: StoredRecord, body: MirroredEntry.Body) -> Int64? {
             let (url, id) = (record.response.url, MonotonicID.next())
             let (facts, place, shared) = content(body)
             let entry = SharedEntry(record, id: id, revision: id, body: facts, place: place)
-            let key = URLDigest(url).first
+            let key = URLDigest.key(url)
             let (fence, isPending, lookup) = coherence.withLock { coherence in
                 let fence = coherence.fence(key, requested: record.response.requestTime)
                 coherence.noteChange(key)
@@ -40,11 +39,11 @@
             let copy = MirroredEntry(
                 id: id, record: entry.record, variant: record.response.variantKey, body: body)
             let share = { @Sendable [self] () -> Outcome in
-                isPending ? .unavailable : send(entry, shared, expecting: token, under: lease)
+                isPending ? .unavailable : send(entry, shared, expecting: token)
             }
-            guard !mayWait, !isPending, lease == nil, !ForkedProcess.isCurrent else {
+            guard !mayWait, !isPending, !ForkedProcess.isCurrent else {
                 let outcome = mayWait ? share() : .unavailable
-                return finish(outcome, copy, of: url, lookup, under: lease) ? id : nil
+                return finish(outcome, copy, of: url, lookup) ? id : nil
             }
             keep(copy, of: url, lookup, count: 0)
             queue.async { [self] in
@@ -54,12 +53,6 @@
                 coherence.withLock { $0.end(lookup) }
             }
             return id
-        }
-
-        /// The lease that the server knows, if any; nil for a lease of this machine that has passed to another process.
-        private func shared(_ lease: Lease?) -> Lease?? {
-            guard let lease, lease.isLocal else { return lease }
-            return local.isLatest(lease) ? .some(nil) : nil
         }
 
         /// Length and checksum of a body, where it is kept, and what the server gets of it.
@@ -74,7 +67,7 @@
 
         /// Makes the local level agree; returns whether the entry is stored.
         private func finish(
-            _ outcome: Outcome, _ copy: MirroredEntry, of url: String, _ lookup: Coherence.Lookup, under lease: Lease?
+            _ outcome: Outcome, _ copy: MirroredEntry, of url: String, _ lookup: Coherence.Lookup
         ) -> Bool {
             defer { coherence.withLock { $0.end(lookup) } }
             switch outcome {
@@ -83,7 +76,7 @@
                 local.removeEntries(for: url)  // what was removed may have been copied before
                 return false
             case .unavailable:
-                return (lease.map(lasts) ?? true) && keep(copy, of: url, lookup, count: 0)
+                return keep(copy, of: url, lookup, count: 0)
             }
         }
 
@@ -93,10 +86,10 @@
         @discardableResult
         private func keep(_ copy: MirroredEntry, of url: String, _ lookup: Coherence.Lookup, count: Int) -> Bool {
             guard coherence.withLock({ $0.isCurrent(lookup) }) else { return false }
-            guard local.keep(copy, of: url) else { return false }
+            guard local.keep(copy, of: url, yields: count == 0) else { return false }
             let isCurrent = coherence.withLock { coherence in
                 guard coherence.isCurrent(lookup) else { return false }
-                if count <= 1 { coherence.didCopy(URLDigest(url).first, count: count) }
+                if count <= 1 { coherence.didCopy(URLDigest.key(url), count: count) }
                 return true
             }
             if !isCurrent { local.removeCopy(copy.id, of: url) }
@@ -104,19 +97,19 @@
         }
 
         private func send(
-            _ entry: SharedEntry, _ body: Data, expecting token: String?, under lease: Lease?
+            _ entry: SharedEntry, _ body: Data, expecting token: String?
         ) -> Outcome {
             let (url, value) = (entry.response.url, entry.encoded)
             guard value.count <= SharedEntry.largest else { return .unavailable }
-            return change(under: lease) { generation, fenced in
+            return change { generation in
                 let key = keys.entries(of: URLDigest(url), in: generation)
                 return Command(
-                    .store, keys: [key, key + ":" + entry.variant] + fenced.map { keys.token($0.key) },
+                    .store, keys: [key, key + ":" + entry.variant],
                     [
                         .text(entry.variant), .data(value), .data(body),
                         .text(entry.isLocal ? "0" : "1"), .text("\(milliseconds(entry.response))"), .text(token ?? "?"),
                         .text(keys.changes), message(.changed(url: url)), .text("\(Self.mostVariants)"),
-                        .text(fenced.first.map { "\($0.token)" } ?? ""),
+                        .text(SharedEntry.time(time.now)),
                     ])
             }
         }
@@ -126,17 +119,10 @@
         }
 
         /// Runs a script that changes entries, and whose answer is positive if it did.
-        ///
-        /// - Parameter command: makes the command; its lease is to be checked by the script, if it can.
-        private func change(under lease: Lease?, _ command: (String, [Lease]) -> Command) -> Outcome {
+        private func change(_ command: (_ generation: String) -> Command) -> Outcome {
             do throws(LinkFailure) {
-                var fenced = lease.map { [$0] } ?? []
-                if let lease, server.isCluster {  // the token is on another node
-                    guard try isLatest(lease) else { return .refused }
-                    fenced = []
-                }
                 let generation = try generation()
-                let replies = try server.run([keys.currentGeneration, command(generation, fenced)])
+                let replies = try server.run([keys.currentGeneration, command(generation)])
                 guard replies[0].text == generation else {
                     adopt(replies[0].text)  // everything was removed
                     return .refused
@@ -161,43 +147,41 @@
 
         // MARK: - Updating
 
-        func update(_ entry: StoredEntry, to response: StoredResponse, under granted: Lease? = nil) {
+        /// Returns false if the entry is not updated.
+        func update(_ entry: StoredEntry, to response: StoredResponse) -> Bool {
             let url = entry.response.url
-            guard response.url == url, let lease = shared(granted) else { return }
-            let key = URLDigest(url).first
+            guard response.url == url else { return false }
+            let key = URLDigest.key(url)
             let (isPending, count, lookup) = coherence.withLock { coherence in
                 let count = coherence.localCount(key)
                 coherence.noteChange(key)
                 return (coherence.pending.contains(url), count, coherence.begin(key))
             }
             defer { coherence.withLock { $0.end(lookup) } }
-            let outcome = mayWait && !isPending ? send(entry, response, under: lease) : .unavailable
-            switch outcome {
-            case .refused: return
-            case .unavailable where lease.map(lasts) == false: return
-            case .done, .unavailable: local.update(entry, to: response)
-            }
-            guard let count else { return }
-            coherence.withLock { if $0.isCurrent(lookup) { $0.didCopy(key, count: count) } }
+            let outcome = mayWait && !isPending ? send(entry, response) : .unavailable
+            if case .refused = outcome { return false }
+            guard local.update(entry, to: response) else { return false }
+            if let count { coherence.withLock { if $0.isCurrent(lookup) { $0.didCopy(key, count: count) } } }
+            return true
         }
 
-        private func send(_ entry: StoredEntry, _ response: StoredResponse, under lease: Lease?) -> Outcome {
+        private func send(_ entry: StoredEntry, _ response: StoredResponse) -> Outcome {
             guard let found = try? read(entry.response.url) else { return .unavailable }
             guard let old = found.entries.first(where: { $0.id == entry.id }),
                 let new = old.updated(to: response, revision: MonotonicID.next())
             else { return .refused }
             let value = new.encoded
             guard value.count <= SharedEntry.largest else { return .refused }
-            return change(under: lease) { generation, fenced in
+            return change { generation in
                 let key = keys.entries(of: URLDigest(response.url), in: generation)
                 return Command(
                     .update,
-                    keys: [key, key + ":" + old.variant, key + ":" + new.variant] + fenced.map { keys.token($0.key) },
+                    keys: [key, key + ":" + old.variant, key + ":" + new.variant],
                     [
                         .text(old.variant), .text(UInt64(bitPattern: old.id).hexadecimal), .text(new.variant),
                         .data(value),
                         .text("\(milliseconds(response))"), .text(keys.changes), message(.changed(url: response.url)),
-                        .text(fenced.first.map { "\($0.token)" } ?? ""),
+                        .text(SharedEntry.time(time.now)),
                     ])
             }
         }
@@ -206,13 +190,13 @@
 
         func remove(_ entry: StoredEntry) {
             let url = entry.response.url
-            let key = URLDigest(url).first
+            let key = URLDigest.key(url)
             coherence.withLock { $0.noteChange(key) }
             local.remove(entry)
             let outcome =
                 !mayWait
                 ? .unavailable
-                : change(under: nil) { generation, _ in
+                : change { generation in
                     let key = keys.entries(of: URLDigest(url), in: generation)
                     let variant = SharedEntry.variant(entry.response.variantKey)
                     return Command(
@@ -227,13 +211,16 @@
 
         /// Takes effect here at once, and on the server as soon as it answers.
         func removeEntries(for url: String) {
-            let token = Self.random()
-            coherence.withLock { coherence in
-                coherence.noteOwnRemoval(URLDigest(url).first, token: token)
-                coherence.addPending(url, token: token)
+            let (token, key) = (Self.random(), URLDigest.key(url))
+            let hasMany = coherence.withLock { coherence in
+                defer { coherence.addPending(url, token: token) }
+                coherence.noteOwnRemoval(key, token: token)
+                return coherence.pending.sweep != nil || coherence.pending.tokens.count >= Self.mostAtOnce
             }
             local.removeEntries(for: url)
-            deliver()
+            // If many are pending, the server is slow or has failed. The caller leaves them to the thread.
+            let isDelivered = !hasMany && mayWait && deliveries.sync { deliver(url, token) }
+            if !isDelivered { subscription.wake() }
         }
 
         func removeAll() {
@@ -243,31 +230,39 @@
                 coherence.addPendingSweep(generation)
             }
             local.removeAllCachedResponses()
-            deliver()
+            let isDelivered = mayWait && deliveries.sync { deliverSweep() }
+            if !isDelivered { subscription.wake() }
         }
 
-        private func deliver() {
-            if !mayWait || deliverRemovals() { subscription.wake() }
-        }
+        /// How many removals the thread tells the server of before it listens again.
+        private static let mostAtOnce = 16
 
-        /// Tells the server of removals; returns whether some are left.
-        func deliverRemovals() -> Bool {
-            if coherence.withLock({ $0.pending.isEmpty }) { return false }
-            return deliveries.sync { deliverNext() }
-        }
-
-        private func deliverNext() -> Bool {
-            let pending = coherence.withLock { $0.pending }
-            guard !pending.isEmpty else { return false }
-            if let generation = pending.sweep {
-                guard isDone(sweep(to: generation)) else { return true }
-                coherence.withLock { $0.didDeliverSweep(generation) }
+        /// Tells the server of some removals.
+        func deliverRemovals() -> Subscription.Work {
+            if coherence.withLock({ $0.pending.isEmpty }) { return .done }
+            return deliveries.sync {
+                guard deliverSweep() else { return .failed }
+                for (url, token) in coherence.withLock({ $0.pending.tokens.prefix(Self.mostAtOnce) }) {
+                    guard deliver(url, token) else { return .failed }
+                }
+                return coherence.withLock { $0.pending.isEmpty } ? .done : .isLeft
             }
-            for (url, token) in pending.tokens {
-                guard isDone(invalidate(url, token)) else { return true }
-                coherence.withLock { $0.didDeliver(url, token: token) }
-            }
-            return coherence.withLock { !$0.pending.isEmpty }
+        }
+
+        /// Tells the server of the removal of everything, if that is pending; returns false if it still is.
+        private func deliverSweep() -> Bool {
+            guard let generation = coherence.withLock({ $0.pending.sweep }) else { return true }
+            guard isDone(sweep(to: generation)) else { return false }
+            coherence.withLock { $0.didDeliverSweep(generation) }
+            return true
+        }
+
+        /// The same for a URL.
+        private func deliver(_ url: String, _ token: String) -> Bool {
+            guard coherence.withLock({ $0.pending.tokens[url] }) == token else { return true }
+            guard isDone(invalidate(url, token)) else { return false }
+            coherence.withLock { $0.didDeliver(url, token: token) }
+            return true
         }
 
         private func isDone(_ outcome: Outcome) -> Bool { if case .done = outcome { true } else { false } }
@@ -286,7 +281,7 @@
         }
 
         private func invalidate(_ url: String, _ token: String) -> Outcome {
-            change(under: nil) { generation, _ in
+            change { generation in
                 Command(
                     .invalidate, keys: [keys.entries(of: URLDigest(url), in: generation)],
                     [

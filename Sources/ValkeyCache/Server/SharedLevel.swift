@@ -26,8 +26,8 @@
         let coherence = Locked(Coherence())
         let counts = Locked(Counts())
         let waits = LeaseWaits()
-        /// The tokens of this process's leases on the server, and until when they last at least.
-        let held = Locked<[String: (token: UInt64, until: Date)]>([:])
+        /// Leases that have ended, and that the server may not know to have ended.
+        let unreleased = Locked<[(lease: Lease, end: LeaseEnd)]>([])
         let subscription: Subscription
         /// Those who want to know of removals by others.
         let listeners = Locked<[UInt64: @Sendable (String?) -> Void]>([:])
@@ -52,8 +52,11 @@
                     connected: { [weak self] in self?.connected() },
                     disconnected: { [weak self] in self?.disconnected() },
                     message: { [weak self] in self?.receive($0, $1) },
-                    work: { [weak self] in self?.deliverRemovals() ?? false }))
+                    work: { [weak self] in self?.work() ?? .done }))
         }
+
+        /// What the thread of the subscription does between announcements.
+        private func work() -> Subscription.Work { max(deliverRemovals(), releaseNext()) }
 
         static func random() -> String { UInt64.random(in: .min ... .max).hexadecimal }
 
@@ -91,10 +94,10 @@
             let now = time.now
             switch message.kind {
             case .changed(let url):
-                coherence.withLock { $0.noteChange(URLDigest(url).first) }
+                coherence.withLock { $0.noteChange(URLDigest.key(url)) }
             case .removed(let url, let token):
                 counts.withLock { $0.invalidations += 1 }
-                coherence.withLock { $0.noteRemoval(URLDigest(url).first, token: token, at: now) }
+                coherence.withLock { $0.noteRemoval(URLDigest.key(url), token: token, at: now) }
                 local.removeEntries(for: url)
                 announce(url)
             case .generation(let generation):
@@ -163,7 +166,7 @@
         /// - Returns: nil if the server cannot be asked, or its entries must not be used.
         func ask(_ url: String, wanting variant: UInt64? = nil) -> Found? {
             guard mayWait else { return nil }
-            let key = URLDigest(url).first
+            let key = URLDigest.key(url)
             for _ in 0..<3 {
                 let (isPending, lookup) = coherence.withLock { ($0.pending.contains(url), $0.begin(key)) }
                 defer { coherence.withLock { $0.end(lookup) } }
@@ -258,7 +261,7 @@
             }
             let isCurrent = coherence.withLock { coherence in
                 guard coherence.isCurrent(lookup) else { return false }
-                if isComplete, count > 0 { coherence.didCopy(URLDigest(url).first, count: count) }
+                if isComplete, count > 0 { coherence.didCopy(URLDigest.key(url), count: count) }
                 return true
             }
             if !isCurrent { local.removeEntries(for: url) }

@@ -155,6 +155,18 @@
         private func run(
             _ commands: [Command], at endpoint: Connection.Endpoint, until deadline: Deadline
         ) throws(LinkFailure) -> [Reply] {
+            do throws(LinkFailure) {
+                return try call(commands, at: endpoint, until: deadline)
+            } catch {
+                // A node that does not answer may have been replaced: the others say where its slots are.
+                state.withLock { state in state.nodes = state.nodes.filter { $0.value != endpoint } }
+                throw error
+            }
+        }
+
+        private func call(
+            _ commands: [Command], at endpoint: Connection.Endpoint, until deadline: Deadline
+        ) throws(LinkFailure) -> [Reply] {
             while true {
                 let idle = idle(endpoint)
                 let connection = if let idle { idle } else { try connect(to: endpoint, until: deadline) }

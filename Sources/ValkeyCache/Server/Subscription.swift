@@ -10,8 +10,18 @@
             let connected: @Sendable () -> Void
             let disconnected: @Sendable () -> Void
             let message: @Sendable (_ channel: String, _ text: String) -> Void
-            /// Does work that waits for the server; returns whether some is left.
-            let work: @Sendable () -> Bool
+            /// Does some work that waits for the server.
+            let work: @Sendable () -> Work
+        }
+
+        /// How work went.
+        enum Work: Int, Comparable {
+            case done
+            case isLeft
+            /// The server did not answer.
+            case failed
+
+            static func < (one: Work, other: Work) -> Bool { one.rawValue < other.rawValue }
         }
 
         private struct State {
@@ -30,8 +40,10 @@
         private static let patience: TimeInterval = 1
         private static let firstPause = 0.02
         private static let longestPause = 0.5
-        /// Milliseconds before work that is left is tried again.
+        /// Milliseconds before work that has failed is tried again.
         private static let workInterval: Int32 = 50
+        /// An announcement is not longer, in bytes.
+        private static let longestMessage = 1 << 20
 
         init(to channel: String, of server: SharedServer) {
             (self.server, self.channel) = (server, channel)
@@ -104,23 +116,36 @@
             didConnect()
             var listening: Set<String> = []
             var isAsked = false
+            var unread = 0
             while !isStopped {
                 try update(&listening, on: connection)
-                while let reply = try connection.next() { handle(reply, events) }
-                let hasWork = events.work()
-                let patience = hasWork ? Self.workInterval : Int32(Self.patience * 1000)
-                switch waits(for: [connection.descriptor], atMost: patience) {
+                while let reply = try connection.next() {
+                    handle(reply, events)
+                    unread = 0
+                }
+                let work = events.work()
+                switch waits(for: [connection.descriptor], atMost: Self.patience(after: work)) {
                 case .readable:
-                    _ = try connection.read()
+                    unread += try connection.read()
+                    guard unread <= Self.longestMessage else { throw .malformed("it is too long") }
                     if isAsked { server.didAnswer() }
                     isAsked = false
                 case .woken: break
-                case .silent where hasWork: break
+                case .silent where work != .done: break
                 case .silent:
                     if isAsked { throw .timedOut }
                     try connection.send([Command(["PING"])], until: Deadline(after: Self.patience))
                     isAsked = true
                 }
+            }
+        }
+
+        /// How long to wait for an announcement, in milliseconds.
+        private static func patience(after work: Work) -> Int32 {
+            switch work {
+            case .done: Int32(patience * 1000)
+            case .isLeft: 0
+            case .failed: workInterval
             }
         }
 

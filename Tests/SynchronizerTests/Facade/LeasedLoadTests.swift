@@ -117,6 +117,36 @@ struct LeasedLoadTests {
         for load in loads { #expect(try await load.value.source == .network) }
     }
 
+    @Test("after an own removal get no response that another process requested before", arguments: ["POST", "one", "all"])
+    func ownRemoval(kind: String) async throws {
+        let early = Task { [first] in try await first.loaded(resource("/a")) }
+        try await gate.waitForArrivals(1)
+        bench.clock.advance(by: 1)
+        let other = Gate()
+        bench.server.handle("/a") { request in
+            if request.method == "POST" { return Reply("done") }
+            return Reply("new", fields: ["Cache-Control": "max-age=100"]).waiting(for: other, .beforeHead)
+        }
+        switch kind {
+        case "POST":
+            var request = URLRequest(url: bench.server.url("/a"))
+            request.httpMethod = "POST"
+            _ = try await second.load(DataResource(request: request))
+        case "one": second.invalidate(resource("/a"))
+        default: second.removeAll()
+        }
+        bench.clock.advance(by: 1)
+        let reload = Task { [second] in try await second.loaded(resource("/a")) }
+        try await other.waitForArrivals(1)  // it does not wait
+        gate.open()
+        #expect(try await early.value.object == Data("a".utf8))
+        bench.cache().flush()
+        #expect(bench.cache().entries(for: bench.server.url("/a").absoluteString).isEmpty)
+        other.open()
+        #expect(try await reload.value.object == Data("new".utf8))
+        #expect(try await second.load(resource("/a")) == Data("new".utf8))
+    }
+
     @Test("a load after a removal does not wait for one that began before")
     func removal() async throws {
         let old = Task { [first] in try await first.loaded(resource("/a")) }

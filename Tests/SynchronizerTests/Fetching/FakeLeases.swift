@@ -87,22 +87,24 @@ final class FakeLeases: LeasingStore {
         return { [state] in state.withLock { $0.waiters[id] = nil } }
     }
 
-    private func isCurrent(_ lease: Lease) -> Bool { state.withLock { $0.leases[lease.key]?.token == lease.token } }
-
-    func store(_ response: StoredResponse, _ cached: CachedURLResponse, under lease: Lease) -> Int64? {
-        isCurrent(lease) ? responses.store(response, cached) : nil
-    }
-
-    func update(_ entry: StoredEntry, to response: StoredResponse, under lease: Lease) {
-        if isCurrent(lease) { responses.update(entry, to: response) }
+    /// Whether a response is stored that was requested later.
+    private func hasLater(than response: StoredResponse) -> Bool {
+        responses.all.contains { other in
+            other.url == response.url && other.selectingFields == response.selectingFields
+                && other.requestTime > response.requestTime
+        }
     }
 
     // MARK: - ResponseStore
 
     func entries(for url: String) -> [StoredEntry] { responses.entries(for: url) }
     func body(of entry: StoredEntry) -> Data? { responses.body(of: entry) }
-    func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64? { responses.store(response, cached) }
-    func update(_ entry: StoredEntry, to response: StoredResponse) { responses.update(entry, to: response) }
+    func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64? {
+        hasLater(than: response) ? nil : responses.store(response, cached)
+    }
+    func update(_ entry: StoredEntry, to response: StoredResponse) -> Bool {
+        !hasLater(than: response) && responses.update(entry, to: response)
+    }
     func remove(_ entry: StoredEntry) { responses.remove(entry) }
     func removeEntries(for url: String) { responses.removeEntries(for: url) }
     func removeAll() { responses.removeAll() }
@@ -146,6 +148,7 @@ struct FakeProcess {
 
 extension Events {
     var isOver: Bool { result != nil }
+    var isStored: Bool { all.contains { if case .stored = $0 { true } else { false } } }
     var waits: Int { names.count { $0 == "waitsForLease" } }
 }
 

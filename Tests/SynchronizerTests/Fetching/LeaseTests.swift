@@ -101,6 +101,7 @@ struct LeaseTests: LeaseFixture {
         #expect(first.body == "old")
         clock.advance(by: 100)
         let loads = try processes.map { $0.load(try request()) }
+        clock.advance(by: 1)
         store.expire()
         clock.advance(by: 1)
         processes[1].transport.release(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"2\""], "newer"))
@@ -108,10 +109,54 @@ struct LeaseTests: LeaseFixture {
             status == 200
             ? FakeReply(200, FakeProcess.fresh, "late") : FakeReply(304, ["Cache-Control": "max-age=9000"])
         processes[0].transport.release(late)
-        // The body that a late 304 confirms is gone, so the request is sent again.
-        if status == 304 { processes[0].transport.release(FakeReply(200, FakeProcess.fresh, "late")) }
-        #expect(loads.map(\.body) == ["late", "newer"])
         #expect(store.responses.bodies == ["newer"] && store.responses.all[0].fields["Cache-Control"] == "max-age=60")
+        if status == 304 {
+            // The body that a late 304 confirms is gone, so the request is sent again. This answer is the newest.
+            processes[0].transport.release(FakeReply(200, FakeProcess.fresh, "late"))
+            #expect(store.responses.bodies == ["late"])
+        } else {
+            #expect(!loads[0].isStored && loads[0].fetched?.trace.storing == .notStored(.invalidated))
+        }
+        #expect(loads.map(\.body) == ["late", "newer"])
+    }
+
+    @Test("responses that take longer than a lease are stored, while other processes take the next leases")
+    func slow() throws {
+        let processes = processes(2)
+        var loads = try processes.map { $0.load(try request()) }
+        for round in 0..<6 {
+            clock.advance(by: 5)
+            store.expire()
+            clock.advance(by: 3)
+            let process = round % 2
+            processes[process].transport.release(FakeReply(200, ["Cache-Control": "max-age=9"], "\(round)"))
+            #expect(loads[process].body == "\(round)" && loads[process].isStored)
+            #expect(store.responses.bodies == ["\(round)"])
+            clock.advance(by: 10)
+            loads[process] = processes[process].load(try request())
+        }
+    }
+
+    @Test("after an own removal a load waits for no request that may have been sent before", arguments: [true, false])
+    func ownRemoval(isEverything: Bool) throws {
+        let processes = processes(3)
+        _ = processes[0].load(try request())
+        clock.advance(by: 1)
+        if isEverything {
+            processes[1].fetcher.removeAllStored()
+        } else {
+            _ = processes[1].load(try request { $0.httpMethod = "POST" })
+            processes[1].transport.release(FakeReply(200, [:], "done"))
+        }
+        let loads = try processes[1...].map { $0.load(try request()) }
+        #expect(loads.map(\.waits) == [0, 1] && processes[1].transport.held.count == 1)
+        processes[1].transport.release(FakeReply(200, FakeProcess.fresh, "new"))
+        processes[0].transport.release(FakeReply(200, FakeProcess.fresh, "old"))
+        #expect(loads.map(\.body) == ["new", "new"] && store.responses.bodies == ["new"])
+        // After a while it waits again.
+        clock.advance(by: 100)
+        _ = processes[0].load(try request())
+        #expect(processes[1].load(try request()).waits == 1)
     }
 
     @Test("one that takes longer than the others wait is not waited for")

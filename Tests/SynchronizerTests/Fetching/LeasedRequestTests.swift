@@ -79,4 +79,49 @@ struct LeasedRequestTests: LeaseFixture {
         }
         #expect(sent(processes) == [1, 1, 1] && store.held == 3)
     }
+
+    /// Requests whose validation is one that other processes wait for, and that take no leases themselves.
+    static let unleased: [@Sendable (inout URLRequest) -> Void] = [
+        { $0.setValue("bytes=0-1", forHTTPHeaderField: "Range") }, { $0.httpMethod = "HEAD" },
+        { $0.setValue("\"1\"", forHTTPHeaderField: "If-None-Match") },
+    ]
+
+    @Test("a load without a lease that wants the validated response validates it itself", arguments: unleased.indices)
+    func unleasedRefresh(_ index: Int) throws {
+        let processes = processes(
+            2, CacheRules(staleWhileRevalidate: 1000, staleIfError: 0, staleIfUnreachable: .infinity))
+        _ = processes[0].load(try request())
+        processes[0].transport.release(FakeReply(200, FakeProcess.fresh, "hello"))
+        clock.advance(by: 100)
+        _ = processes[0].load(try request())  // validates in the background
+        let before = store.requests
+        let load = processes[1].load(try request("http://a.example/x", Self.unleased[index])) { $0.awaitsRefresh = true }
+        #expect(sent(processes) == [2, 1] && load.waits == 0 && store.requests == before)
+        processes[1].transport.release(FakeReply(304, FakeProcess.fresh))
+        #expect(load.isOver)
+    }
+
+    /// Heads of responses that answer no other request, and of those that may.
+    static let heads: [(Int, [String: String], isUseless: Bool)] = [
+        (200, ["Cache-Control": "no-store"], true), (200, ["Cache-Control": "max-age=0"], true),
+        (200, ["Cache-Control": "no-cache"], true), (200, ["Vary": "*"], true), (200, [:], true), (500, [:], true),
+        (200, ["Cache-Control": "max-age=1"], false), (404, ["Cache-Control": "max-age=1"], false), (401, [:], false),
+    ]
+
+    @Test("its head is enough if the response answers no other: the others do not wait for its body", arguments: heads)
+    func uselessHead(status: Int, fields: [String: String], isUseless: Bool) throws {
+        let processes = processes(2)
+        let loads = try processes.map { $0.load(try request()) }
+        let url = try #require(try request().url)
+        let head = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
+        processes[0].transport.held[0].report(.response(ResponseHead(try #require(head))))
+        #expect(sent(processes) == (isUseless ? [1, 1] : [1, 0]) && !loads[0].isOver)
+        // The key is still known not to be worth a lease.
+        processes[0].transport.held[0].report(.finished(nil))
+        let before = store.requests
+        if isUseless, status < 400, fields["Cache-Control"] != "no-store" {
+            _ = processes[0].load(try request())
+            #expect(store.requests == before)
+        }
+    }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The recent invalidations (RFC 9111 §4.4). Responses to requests sent before an invalidation must not be stored.
 final class InvalidationLog: Sendable {
     /// A position in the order of invalidations.
