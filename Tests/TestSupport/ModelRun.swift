@@ -131,6 +131,7 @@ package struct ModelRun: Sendable {
         var changed = entry.response
         stores += 1
         changed.fields["X-Number"] = "\(stores)"
+        changed.requestTime = now
         if Bool.random(using: &random) { changed.selectingFields = HTTPFields([("Accept", "a")]) }
         cache.update(entry, to: changed)
         model.update(entry.response, to: changed, at: now)

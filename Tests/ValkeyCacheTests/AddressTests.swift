@@ -64,12 +64,12 @@ struct KeyspaceTests {
         let url = URLDigest("https://example.com/")
         let key = one.entries(of: url, in: "1")
         #expect(ClusterSlot.of(key) == ClusterSlot.of(key + ":body"))
-        #expect(ClusterSlot.of(one.lease("x")) == ClusterSlot.of(one.token("x")))
+        #expect(ClusterSlot.of(one.lease("x")) == ClusterSlot.of(one.recent("x")))
         let all = [
             key, one.entries(of: url, in: "2"), other.entries(of: url, in: "1"),
             one.entries(of: URLDigest("https://example.com/2"), in: "1"), one.generation, other.generation,
             one.lease("x"),
-            one.token("x"), one.releases("x"),
+            one.recent("x"), one.releases("x"),
         ]
         #expect(Set(all).count == all.count)
     }

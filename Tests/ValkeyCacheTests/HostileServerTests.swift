@@ -99,6 +99,57 @@
             #expect(word == "MOVED" ? redirected <= 4 : asked.withLock { $0 } >= 20)
         }
 
+        @Test("a node that has gone is forgotten, and the cluster says which one has its slots now")
+        func failover() async throws {
+            let answer: @Sendable ([String]) -> FakeServer.Answer? = {
+                $0.first == "EVALSHA" && $0.count == 5 ? .bytes("*0\r\n") : nil
+            }
+            let isGone = Locked(false)
+            let old = try FakeServer { isGone.withLock { $0 } ? .cut("") : answer($0) }
+            let new = try FakeServer(answer)
+            let entry = try FakeServer { command in
+                guard ["EVALSHA", "GET"].contains(command.first) else { return nil }
+                let key = command[command.first == "GET" ? 1 : 3]
+                let port = isGone.withLock { $0 } ? new.port : old.port
+                return .bytes("-MOVED \(ClusterSlot.of(key)) 127.0.0.1:\(port)\r\n")
+            }
+            let cache = try await ValkeyURLCache.test("redis://localhost:\(entry.port)").connected()
+            for number in 0..<4 { #expect(cache.bodies("https://example.com/\(number)").isEmpty) }
+            #expect(cache.statistics.failures == 0)
+            isGone.withLock { $0 = true }
+            #expect(cache.bodies("https://example.com/1").isEmpty && cache.statistics.failures == 1)
+            for number in 0..<4 { #expect(cache.bodies("https://example.com/\(number)").isEmpty) }
+            #expect(cache.statistics.failures == 1)
+        }
+
+        @Test("an announcement without an end is a failure")
+        func endlessAnnouncement() async throws {
+            let endless = "$100000000\r\n" + String(repeating: "x", count: 2 << 20)
+            let server = try FakeServer { command in
+                command.first == "SUBSCRIBE" ? .bytes("*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n" + endless) : nil
+            }
+            let cache = try ValkeyURLCache.test(server.url)
+            try await waitUntil("noticed") { cache.statistics.failures > 0 }
+        }
+
+        @Test("of many removals that the server does not know yet, it is told of a few at a time")
+        func manyRemovals() async throws {
+            let server = try FakeServer { $0.first == "EVALSHA" ? .bytes(":1\r\n") : nil }
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            let level = cache.level
+            level.subscription.stop()
+            try await waitUntil("its thread has ended") { !cache.statistics.isConnected }
+            level.coherence.withLock { coherence in
+                for number in 0..<40 { coherence.addPending("https://example.com/\(number)", token: "token") }
+            }
+            let left = { level.coherence.withLock { $0.pending.tokens.count } }
+            #expect(level.deliverRemovals() == .isLeft && left() == 24)
+            cache.removeEntries(for: "https://example.com/more")  // leaves it to the thread
+            #expect(left() == 25 && level.deliverRemovals() == .isLeft)
+            cache.removeEntries(for: "https://example.com/last")  // delivers its own
+            #expect(left() == 9 && level.deliverRemovals() == .done && left() == 0)
+        }
+
         @Test("redirections in a circle are a failure")
         func circle() async throws {
             let port = Locked(0)

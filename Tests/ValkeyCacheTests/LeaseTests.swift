@@ -30,34 +30,79 @@
             if case .held = cache.lease("key", for: 600) { true } else { false }
         }
 
-        @Test("one holds a lease until it releases it; tokens grow")
+        @Test("one holds a lease until it releases it")
         func exclusion() throws {
             let first = try grant(one)
             #expect(isHeld(other) && one.lease("key", for: 600) == .unavailable)
             one.release(first)
-            let second = try grant(other)
-            #expect(second.token > first.token)
+            _ = try grant(other)
             one.release(first)  // no longer its own
             #expect(isHeld(one))
         }
 
-        @Test("a lease expires with its holder, and a late holder stores and updates nothing")
+        @Test("a lease expires with its holder")
         func expiry() async throws {
             let late = try grant(one, 0.001)
-            var lease: Lease?
-            try await waitUntil("expired") {
-                lease = try? grant(other)
-                return lease != nil
-            }
-            let response = Sample.response()
-            #expect(other.store(response, try Sample.cached(Sample.body(1)), under: try #require(lease)) != nil)
-            #expect(one.store(response, try Sample.cached(Sample.body(2)), under: late) == nil)
+            try await waitUntil("expired") { (try? grant(other)) != nil }
+            one.release(late)
+            #expect(isHeld(one))
+        }
+
+        /// A time after that of all responses so far.
+        private func laterTime() -> Date {
+            let start = Date()
+            while Date().timeIntervalSince(start) < 2e-6 {}
+            return Date()
+        }
+
+        @Test("a response that was requested before the stored one is neither stored nor updates it")
+        func late() throws {
+            let (early, later) = (laterTime(), laterTime())
+            #expect(try other.put(Sample.body(1), at: later) != nil)
+            #expect(try one.put(Sample.body(2), at: early) == nil)
             #expect(one.bodies() == [Sample.body(1)] && other.bodies() == [Sample.body(1)])
             let entry = try #require(one.entries(for: Sample.url).first)
-            one.update(entry, to: Sample.response([("ETag", "\"late\"")]), under: late)
+            #expect(!one.update(entry, to: Sample.response([("ETag", "\"late\"")], at: early)))
             #expect(one.entries(for: Sample.url).first?.response.fields["ETag"] == nil)
-            other.update(entry, to: Sample.response([("ETag", "\"new\"")]), under: try #require(lease))
-            #expect(other.entries(for: Sample.url).first?.response.fields["ETag"] == "\"new\"")
+            #expect(other.update(entry, to: Sample.response([("ETag", "\"new\"")], at: laterTime())))
+            #expect(one.entries(for: Sample.url).first?.response.fields["ETag"] == "\"new\"")
+            // As if another machine's clock were an hour ahead: its time says nothing.
+            #expect(try other.put(Sample.body(3), at: laterTime() + 3600) != nil)
+            #expect(try one.put(Sample.body(4), at: laterTime()) != nil && other.bodies() == [Sample.body(4)])
+        }
+
+        @Test("a lease whose grant comes too late is released")
+        func lateGrant() async throws {
+            let hasty = try await ValkeyURLCache.test(server.url, wait: 0.02).connected()
+            server.pause()
+            let answer = hasty.lease("key", for: 600)
+            server.resume()
+            #expect(answer == .unavailable)
+            try await waitUntil("released") { (try? grant(other)) != nil }
+        }
+
+        @Test("a release that the server did not get is repeated")
+        func lateRelease() async throws {
+            let hasty = try await ValkeyURLCache.test(server.url, wait: 0.02).connected()
+            var lease: Lease?
+            try await waitUntil("granted") {
+                lease = try? grant(hasty)
+                return lease != nil
+            }
+            server.pause()
+            hasty.release(try #require(lease))
+            server.resume()
+            try await waitUntil("released") { (try? grant(other)) != nil }
+        }
+
+        @Test("a grant that is asked for twice, because the connection was closed, is one")
+        func repeatedGrant() throws {
+            let level = one.level
+            let command = Command(
+                .lease, keys: [level.keys.lease("key"), level.keys.recent("key")],
+                [.text(level.name + "0000000000000001"), .text("600000"), .text("600000")])
+            #expect(try level.server.run([command])[0] == .number(1) && level.server.run([command])[0] == .number(2))
+            #expect(one.lease("key", for: 600) == .unavailable && isHeld(other))
         }
 
         @Test("a release wakes those that wait, once")
@@ -97,8 +142,8 @@
             let second = try grant(other)
             #expect(second.followsAnother)
             other.release(second)
-            // As if the last lease had been granted a minute ago, and lasted for five seconds.
-            try server.run("SET", one.level.keys.token("key"), "\(second.token - 60_000_000)")
+            // As if the last lease were long over.
+            try server.run("DEL", one.level.keys.recent("key"))
             #expect(try !grant(one, 5).followsAnother)
         }
 
@@ -132,12 +177,13 @@
             #expect(lease.isLocal && isHeld(caches[1]))
             let ends = Collector<LeaseEnd>()
             _ = caches[1].waitForRelease(of: "key", atMost: 600) { ends.append($0) }
-            #expect(caches[0].store(Sample.response(), try Sample.cached(Sample.body(1)), under: lease) != nil)
+            let early = laterTime()
+            #expect(try caches[0].put(Sample.body(1), at: laterTime()) != nil)
             caches[0].release(lease)
             try await waitUntil("woken") { ends.elements == [.released] }
             #expect(caches[1].bodies() == [Sample.body(1)])
             let next = try grant(caches[1])
-            #expect(caches[0].store(Sample.response(), try Sample.cached(Sample.body(2)), under: lease) == nil)
+            #expect(try caches[1].put(Sample.body(2), at: early) == nil)
             caches[1].abandon(next)
             #expect(caches[0].bodies() == [Sample.body(1)])
         }

@@ -99,8 +99,8 @@ struct BackgroundRefreshesTests {
     func own() {
         for entry in 1...3 { add(Int64(entry)) }
         let isOwn = Locked(false)
-        #expect(refreshes.start(key(3), since: 0, listener: { _ in }, begin: { isOwn.withLock { $0 = true } }))
-        #expect(isOwn.withLock { $0 } && begun.elements == [1, 2])
+        let isStarted = refreshes.start(key(3), since: 0, listener: { _ in }, begin: { isOwn.withLock { $0 = true } })
+        #expect(isStarted && isOwn.withLock { $0 } && begun.elements == [1, 2])
         for entry in 1...3 { refreshes.end(key(Int64(entry)), with: nil) }
         #expect(begun.elements == [1, 2])
     }
