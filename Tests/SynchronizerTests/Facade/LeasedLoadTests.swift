@@ -123,6 +123,7 @@ struct LeasedLoadTests {
         try await gate.waitForArrivals(1)
         bench.clock.advance(by: 1)
         let other = Gate()
+        bench.server["/a"] = nil
         bench.server.handle("/a") { request in
             if request.method == "POST" { return Reply("done") }
             return Reply("new", fields: ["Cache-Control": "max-age=100"]).waiting(for: other, .beforeHead)
