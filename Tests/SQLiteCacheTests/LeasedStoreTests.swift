@@ -52,7 +52,8 @@ struct LeasedStoreTests {
     }
 
     /// Another process stores or removes, or does neither, while a change of this one is to be written.
-    @Test("the transaction refuses a change that comes too late", arguments: [false, true], ["store", "remove", "none"])
+    @Test(
+        "the transaction refuses a change that comes too late", arguments: [false, true], ["store", "remove", "none"])
     func transaction(isUpdate: Bool, event: String) throws {
         let clock = ManualClock()
         let cache = directory.urlCache(memory: 1 << 20, time: clock)
@@ -82,7 +83,7 @@ struct LeasedStoreTests {
         }
     }
 
-    @Test("what was requested before another process removed the entries of its URL is not stored", arguments: [true, false])
+    @Test("what was requested before a removal by another process is not stored", arguments: [true, false])
     func removal(isEverything: Bool) throws {
         let clock = ManualClock()
         let cache = directory.urlCache(memory: 1 << 20, time: clock)

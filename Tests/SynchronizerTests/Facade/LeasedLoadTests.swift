@@ -117,7 +117,7 @@ struct LeasedLoadTests {
         for load in loads { #expect(try await load.value.source == .network) }
     }
 
-    @Test("after an own removal get no response that another process requested before", arguments: ["POST", "one", "all"])
+    @Test("get no response requested before a removal of their process", arguments: ["POST", "one", "all"])
     func ownRemoval(kind: String) async throws {
         let early = Task { [first] in try await first.loaded(resource("/a")) }
         try await gate.waitForArrivals(1)

@@ -82,7 +82,9 @@ struct BackgroundRefreshesTests {
         for entry in 1...2 { add(Int64(entry)) }
         for entry in 3...900 {
             refreshes.queue(key(Int64(entry)), since: refreshes.moment) { [refreshes, begun, key = key(Int64(entry))] in
-                let now = depth.withLock { $0 += 1; return $0 }
+                let now = depth.withLock {
+                    $0 += 1; return $0
+                }
                 deepest.withLock { $0 = max($0, now) }
                 begun.append(Int64(entry))
                 refreshes.end(key, with: nil)

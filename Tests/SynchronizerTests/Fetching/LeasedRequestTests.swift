@@ -108,7 +108,7 @@ struct LeasedRequestTests: LeaseFixture {
         (200, ["Cache-Control": "max-age=1"], false), (404, ["Cache-Control": "max-age=1"], false), (401, [:], false),
     ]
 
-    @Test("its head is enough if the response answers no other: the others do not wait for its body", arguments: heads)
+    @Test("the others do not wait for the body of a response that answers no other", arguments: heads)
     func uselessHead(status: Int, fields: [String: String], isUseless: Bool) throws {
         let processes = processes(2)
         let loads = try processes.map { $0.load(try request()) }

@@ -106,7 +106,7 @@ extension ManagedFetch {
         switch exchange.step.decision {
         case .complete: return false  // if it does not help, the request is sent again
         case .validate where received.status == 304: return false
-        case _ where received.status == 401 || received.status == 407: return false  // the session may have a credential
+        case _ where [401, 407].contains(received.status): return false  // the session may have a credential
         default: break
         }
         let objection = CacheRules.objection(
