@@ -95,7 +95,8 @@ struct LeasedRequestTests: LeaseFixture {
         clock.advance(by: 100)
         _ = processes[0].load(try request())  // validates in the background
         let before = store.requests
-        let load = processes[1].load(try request("http://a.example/x", Self.unleased[index])) { $0.awaitsRefresh = true }
+        let patient = try request("http://a.example/x", Self.unleased[index])
+        let load = processes[1].load(patient) { $0.awaitsRefresh = true }
         #expect(sent(processes) == [2, 1] && load.waits == 0 && store.requests == before)
         processes[1].transport.release(FakeReply(304, FakeProcess.fresh))
         #expect(load.isOver)
