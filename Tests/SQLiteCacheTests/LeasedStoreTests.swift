@@ -71,6 +71,7 @@ struct LeasedStoreTests {
         } else {
             #expect(cache.store(late, lateBody) != nil)
         }
+        clock.advance(by: 1)
         let (newer, newerBody) = try Self.response("newer", at: clock.now)
         if event == "store" { #expect(other.store(newer, newerBody) != nil) }
         if event == "remove" { other.removeEntries(for: newer.url) }

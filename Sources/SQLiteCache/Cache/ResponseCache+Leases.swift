@@ -29,9 +29,9 @@ extension ResponseCache {
     /// The fence of a response that is to be stored; nil if it comes too late: another process has removed the entries of its
     /// URL, or stored a response that was requested later.
     func fence(for response: StoredResponse) -> Fence? {
-        let (urlKey, variant, now) = (Checksum64.of(response.url), response.variantKey, time.now)
-        let fence = Fence(requested: response.requestTime, stored: now) { [leases] in
-            leases.isRemoved(urlKey, since: response.requestTime, now: now)
+        let (urlKey, variant) = (Checksum64.of(response.url), response.variantKey)
+        let fence = Fence(requested: response.requestTime, time: time) { [leases, time] in
+            leases.isRemoved(urlKey, since: response.requestTime, now: time.now)
         }
         if fence.isRemoved() { return nil }
         let isReplaced = rows(of: response.url).contains { $0.variant == variant && fence.yields(to: $0.record) }

@@ -44,14 +44,14 @@ struct StoredRow: Sendable {
 /// When a response was requested that is to be stored. It is refused if another process has changed its entry for a later request.
 struct Fence: Sendable {
     let requested: Date
-    /// The time of the store. A later request than that was noted before the clock was set back, and does not count.
-    let stored: Date
+    /// The clock. A time that is in the future was noted before the clock was set back, and does not count.
+    let time: any TimeSource
     /// Whether another process has removed the entries of the URL since the request.
     let isRemoved: @Sendable () -> Bool
 
     /// Whether the response of that record was requested later.
     func yields(to record: EncodedRecord) -> Bool {
-        record.requestTime.map { $0 > requested && $0 <= stored } ?? false
+        record.requestTime.map { $0 > requested && $0 <= time.now } ?? false
     }
 }
 
