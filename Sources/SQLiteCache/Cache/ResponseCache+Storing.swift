@@ -88,6 +88,7 @@ extension ResponseCache: WriteSource {
         state.withLock { state in
             if state.log.removeChanges(before: end) { state.storesFail = false }
             state.disk = .working
+            if state.hasRefused { state.forgetRefused() }
         }
     }
 
@@ -95,12 +96,8 @@ extension ResponseCache: WriteSource {
         state.withLock { $0.counts.evictions += count }
     }
 
-    /// Memory has what the database refused.
     func didRefuse() {
-        state.withLock { state in
-            state.changes.count(nil)
-            state.memory.invalidateAll()
-        }
+        state.withLock { $0.hasRefused = true }
     }
 
     func takeUsageTimes() -> [Int64: Int64] {

@@ -23,6 +23,8 @@ final class ResponseCache: Sendable {
         var corrupt = CorruptEntries()
         /// Whether the latest store that was written failed, as on a full disk.
         var storesFail = false
+        /// Whether the batch that is being written has a change that the database refuses, and memory knows.
+        var hasRefused = false
     }
 
     /// The entries that were found corrupt. Lookups find them again until the database has removed them.
@@ -224,6 +226,13 @@ extension ResponseCache.State {
     mutating func keepAllOffDisk() {
         changes.count(nil)
         memory.keepAllOffDisk()
+    }
+
+    /// Lets lookups ask the database, which has refused a change that is not pending any more.
+    mutating func forgetRefused() {
+        hasRefused = false
+        changes.count(nil)
+        memory.invalidateAll()
     }
 
     /// Removes everything from the disk, and keeps what memory has.
