@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 import ScriptedServer
 import TestSupport
 import TestTraits
@@ -13,6 +14,8 @@ struct LeasedLoadTests {
     private let links = DisposableDirectory("links")
     let recorder = ObservingTests.Recorder()
     let (first, second): (Synchronizer, Synchronizer)
+    /// That of the second one.
+    let other: SQLiteURLCache
     let gate = Gate()
 
     init() throws {
@@ -25,7 +28,7 @@ struct LeasedLoadTests {
                 at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         }
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: bench.directory)
-        let other = SQLiteURLCache(memoryCapacity: 4 << 20, diskCapacity: 64 << 20, directory: link, time: bench.clock)
+        other = SQLiteURLCache(memoryCapacity: 4 << 20, diskCapacity: 64 << 20, directory: link, time: bench.clock)
         second = bench.synchronizer(cache: other) {
             $0.observer = recorder
             $0.maximumLoads = 1
@@ -121,29 +124,36 @@ struct LeasedLoadTests {
     func ownRemoval(kind: String) async throws {
         let early = Task { [first] in try await first.loaded(resource("/a")) }
         try await gate.waitForArrivals(1)
+        let url = bench.server.url("/a")
+        let variant = StoredResponse(
+            url: url.absoluteString, method: "GET", selectingFields: HTTPFields([("Accept", "x")]), status: 200,
+            fields: HTTPFields([("Vary", "Accept")]), requestTime: bench.clock.now, responseTime: bench.clock.now)
+        let head = URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
+        other.store(variant, CachedURLResponse(response: head, data: Data()))
         bench.clock.advance(by: 1)
-        let other = Gate()
+        let reloading = Gate()
         bench.server["/a"] = nil
         bench.server.handle("/a") { request in
             if request.method == "POST" { return Reply("done") }
-            return Reply("new", fields: ["Cache-Control": "max-age=100"]).waiting(for: other, .beforeHead)
+            return Reply("new", fields: ["Cache-Control": "max-age=100"]).waiting(for: reloading, .beforeHead)
         }
         switch kind {
         case "POST":
-            var request = URLRequest(url: bench.server.url("/a"))
+            var request = URLRequest(url: url)
             request.httpMethod = "POST"
             _ = try await second.load(DataResource(request: request))
         case "one": second.invalidate(resource("/a"))
         default: second.removeAll()
         }
+        try await waitUntil("the removal is done") { [other] in other.entries(for: url.absoluteString).isEmpty }
         bench.clock.advance(by: 1)
         let reload = Task { [second] in try await second.loaded(resource("/a")) }
-        try await other.waitForArrivals(1)  // it does not wait
+        try await reloading.waitForArrivals(1)  // it does not wait
         gate.open()
         #expect(try await early.value.object == Data("a".utf8))
         bench.cache().flush()
-        #expect(bench.cache().entries(for: bench.server.url("/a").absoluteString).isEmpty)
-        other.open()
+        #expect(bench.cache().entries(for: url.absoluteString).isEmpty)
+        reloading.open()
         #expect(try await reload.value.object == Data("new".utf8))
         #expect(try await second.load(resource("/a")) == Data("new".utf8))
     }
