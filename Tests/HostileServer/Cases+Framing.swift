@@ -41,9 +41,10 @@ extension HostileCase {
             .head("Content-Length: 9", "Content-Length: 5"), .text("helloworld"), .hold),
         HostileCase(
             "A body longer than its length", "by a word", .hello, .head("Content-Length: 5"), .text("hello world")),
+        // In one piece: a response that arrives after the next request has been sent can't be told from its answer.
         HostileCase(
             "A body longer than its length", "which looks like a response", .hello, .head("Content-Length: 5"),
-            .text("hello"), .response(body: "wrong")),
+            .text("helloHTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\nContent-Length: 5\r\n\r\nwrong")),
         HostileCase(
             "A body shorter than its length", .error(.networkConnectionLost), .head("Content-Length: 9"),
             .text("hello"), .close),

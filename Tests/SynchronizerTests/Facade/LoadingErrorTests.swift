@@ -69,7 +69,7 @@ struct LoadingErrorTests {
     }
 
     @Test("no server is a transport error; a URL of no known scheme is an invalid request")
-    func nobody() async throws {
+    func noServer() async throws {
         let url = bench.server.url("/a")
         bench.server.stop()
         let error = await #expect(throws: SynchronizerError.self) {

@@ -103,7 +103,7 @@ struct RetryTests {
     }
 
     @Test("a load without subscribers is not retried", arguments: [0, 20])
-    func nobodyWaits(grace: TimeInterval) async throws {
+    func withoutSubscribers(grace: TimeInterval) async throws {
         bench.server["/a"] = busy(5)
         bench.server["/b"] = Reply("b")
         let synchronizer = synchronizer { $0.cancellationGracePeriod = grace }

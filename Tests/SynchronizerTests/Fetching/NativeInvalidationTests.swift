@@ -6,13 +6,19 @@ import Testing
 
 @Suite("Entries that are invalidated in native mode", .bounded)
 struct NativeInvalidationTests {
-    @Test("an invalidated entry is not used before the cache has removed it")
-    func invalidated() {
+    /// An entry is invalidated, and the cache has not removed it yet.
+    private func harnessWithLateRemoval() -> NativeHarness {
         let harness = NativeHarness(FakeReply(200, NativeFetchTests.lifetime, "old"))
         harness.load()
         harness.session.cache.removeLate(true)
         harness.fetcher.removeStoredSoon(for: [harness.request()])
         harness.finishRemovals()
+        return harness
+    }
+
+    @Test("an invalidated entry is not used before the cache has removed it")
+    func invalidated() {
+        let harness = harnessWithLateRemoval()
         harness.serve { _ in FakeReply(200, NativeFetchTests.lifetime, "new") }
         #expect(harness.start { $0.cachePolicy = .returnCacheDataDontLoad }.fetched == nil)
         for _ in 1...2 {
@@ -34,11 +40,7 @@ struct NativeInvalidationTests {
 
     @Test("an entry that the cache has removed by itself is not awaited")
     func removedMeanwhile() {
-        let harness = NativeHarness(FakeReply(200, NativeFetchTests.lifetime, "old"))
-        harness.load()
-        harness.session.cache.removeLate(true)
-        harness.fetcher.removeStoredSoon(for: [harness.request()])
-        harness.finishRemovals()
+        let harness = harnessWithLateRemoval()
         harness.session.cache.removeAllCachedResponses()
         #expect(harness.load().source == .network)
         #expect(harness.load().source == .cache)

@@ -1,7 +1,7 @@
 @testable import Synchronizer
 
 extension LoadMachineHarness {
-    /// Ends everything that is under way, until nothing is left.
+    /// Ends all downloads and parses, until none is left.
     mutating func drain() {
         for id in downloads.keys where downloads[id]?.stage == .backingOff { wake(id) }
         while pause != nil { pauseEnded() }

@@ -111,8 +111,7 @@ struct NetworkQueue: Sendable {
     mutating func start(whileVisible visible: Bool) -> (id: SlotID, host: SlotID)? {
         guard mayStart, let host = ready.first, let rank = ready.firstRank else { return nil }
         if visible, !rank.priority.isVisible, running.count >= limits.total - limits.reserve { return nil }
-        let download = hosts.update(host) { $0.waiting.popFirst(in: &waitingPlaces) }
-        guard let download = download ?? nil else { return nil }
+        guard case let download?? = hosts.update(host, { $0.waiting.popFirst(in: &waitingPlaces) }) else { return nil }
         hosts.update(host) { $0.running += 1 }
         running.append(Running(id: download, host: host, rank: rank))
         if !rank.priority.isVisible { speculative += 1 }

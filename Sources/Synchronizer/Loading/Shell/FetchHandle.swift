@@ -16,6 +16,7 @@ struct FetchHandle: Sendable {
         var progress = LoadProgress(received: 0)
     }
 
+    /// All that the handle has, so that it takes one word of the record of a load.
     private let state: Locked<State>
 
     init(isRepeated: Bool) {

@@ -72,8 +72,8 @@ extension Loader {
             trace: trace)
     }
 
-    /// Stores an object soon, if its parse took long, it is small, and few others wait. If its response has been removed by then, the store
-    /// refuses it.
+    /// Stores an object soon, if its parse took long, it is small, and few others wait. If its response has been removed by
+    /// then, the store refuses it.
     func keepObject(_ loaded: LoadedObject, of parse: ParseRecord, from fetched: Fetched) {
         guard let rules = derivedObjects, let entry = fetched.entry, fetched.response.status == 200,
             !loaded.trace.isDerived, let time = loaded.trace.parse, time >= rules.minimumParseTime,

@@ -84,12 +84,10 @@ extension Loader {
             guard let stream = job.makeStream() else { continue }
             tap.attach(stream.feed)
             let replaced = state.withLock { state in
-                state.parses.update(parse) { record in
-                    defer { record.stream = stream }
-                    return record.stream
-                }
+                defer { state.parses.update(parse) { $0.stream = stream } }
+                return state.parses[parse]?.stream
             }
-            replaced??.stop()
+            replaced?.stop()
         }
     }
 
