@@ -74,6 +74,38 @@ struct LeaseTests {
         #expect(file.look(at: 7, now: 1_006_001).record.expires == 1_011_000 && taken.token == first.token + 1)
     }
 
+    @Test("one whose holder has its lock, and has not written its record yet, is held; but not for ever")
+    func halfTaken() throws {
+        let (file, other) = (self.file(), self.file())
+        file.release(try grant(in: file), at: 1_000_001)
+        let path = directory.url.appendingPathComponent("Leases").path
+        let handle = try #require(FileHandle(forUpdatingAtPath: path))
+        func record() throws -> Data {
+            try handle.seek(toOffset: 7 * 32)
+            return try #require(try handle.read(upToCount: 32))
+        }
+        let before = try record()
+        _ = try grant(in: other, at: 1_006_000)
+        let after = try record()
+        try handle.seek(toOffset: 7 * 32)
+        try handle.write(contentsOf: before)
+        for (now, answer) in [(1_006_000, .held), (1_006_099, .held), (1_006_100, .unavailable)]
+            as [(Int64, LeaseFile.Answer)]
+        {
+            #expect(file.grant(7, at: now, for: 5000) == answer)
+        }
+        try handle.seek(toOffset: 7 * 32)
+        try handle.write(contentsOf: after)
+        #expect(file.grant(7, at: 1_006_101, for: 5000) == .held)
+    }
+
+    @Test("the longest one is held, too, for a process that read the clock before its holder")
+    func longest() throws {
+        let (file, other) = (self.file(), self.file())
+        #expect(token(file.grant(7, at: 1_000_000, for: .max)) != nil)
+        #expect(other.grant(7, at: 999_000, for: 5000) == .held)
+    }
+
     // MARK: - Removals
 
     @Test("a removal concerns what other processes requested before, of this URL or of all")

@@ -42,10 +42,15 @@ final class LeaseFile: Sendable {
         var checkedAt: Int64 = 0
         /// The tokens of the leases that this instance holds, by slot: it does not see its own locks.
         var held: [Int: UInt64] = [:]
+        /// The records whose successors are being written, by slot, and since when.
+        var taken: [Int: (old: Record, since: Int64)] = [:]
     }
 
-    /// Milliseconds; a lease for longer is not believed.
+    /// Milliseconds; a lease for longer is not believed. None lasts longer than half of it, because those that look at it may
+    /// have read the clock before the holder.
     static let longest: Int64 = 3_600_000
+    /// Milliseconds between the lock and the record of a lease; a process that takes longer hangs.
+    private static let writing: Int64 = 100
     static let slots = 8192
     /// For how many milliseconds before a grant a lookup may have been made.
     private static let recently: Int64 = 10_000
@@ -74,13 +79,13 @@ final class LeaseFile: Sendable {
             // The first token of a slot is a time: no process may hold it from a file that was removed.
             let token = old.token == 0 ? UInt64(max(1, now)) &* 1000 : old.token &+ 1
             guard Self.set(F_WRLCK, at: Self.lock(slot, token), of: file) else {
-                // Another process has just taken the lease; or its own is long over, and it hangs with the same lock.
-                return Self.read(slot, of: file) == old ? .unavailable : .held
+                return isTaken(slot, after: old, at: now, file, &state) ? .held : .unavailable
             }
+            state.taken[slot] = nil
             // Another process may have had this token in the meantime.
             let isNext = Self.read(slot, of: file) == old
             let record = Record(
-                key: key, token: token, expires: now + min(max(1, duration), Self.longest), owner: owner)
+                key: key, token: token, expires: now + min(max(1, duration), Self.longest / 2), owner: owner)
             guard isNext, Self.write(record, slot, to: file) else {
                 Self.set(F_UNLCK, at: Self.lock(slot, token), of: file)
                 return isNext ? .unavailable : .held
@@ -89,6 +94,15 @@ final class LeaseFile: Sendable {
             let isNews = old.owner != owner || old.expires > 0 || now &+ old.expires < Self.recently
             return .granted(Grant(key: key, token: token, followsAnother: old.key == key && isNews))
         }
+    }
+
+    /// Whether another process, which has the lock of the next token, has taken the lease or is about to write its record. If
+    /// not, its own lease is long over, and it hangs with the same lock.
+    private func isTaken(_ slot: Int, after old: Record, at now: Int64, _ file: Int32, _ state: inout State) -> Bool {
+        guard Self.read(slot, of: file) == old else { return true }
+        if let taken = state.taken[slot], taken.old == old { return abs(now - taken.since) < Self.writing }
+        state.taken[slot] = (old, now)
+        return true
     }
 
     /// Writes the moment of the release, unless the slot has passed on.
@@ -156,7 +170,7 @@ final class LeaseFile: Sendable {
         }
         ForkedProcess.close(state.file)
         ForkedProcess.willClose(file)
-        (state.file, state.held) = (file, [:])
+        (state.file, state.held, state.taken) = (file, [:], [:])
         return file
     }
 }
