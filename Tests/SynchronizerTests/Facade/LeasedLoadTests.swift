@@ -146,6 +146,7 @@ struct LeasedLoadTests {
         default: second.removeAll()
         }
         try await waitUntil("the removal is done") { [other] in other.entries(for: url.absoluteString).isEmpty }
+        other.flush()
         bench.clock.advance(by: 1)
         let reload = Task { [second] in try await second.loaded(resource("/a")) }
         try await reloading.waitForArrivals(1)  // it does not wait
