@@ -61,14 +61,14 @@ package struct FetchOptions: Hashable, Sendable {
     package var file: FileTarget?
     /// See ``Resource/cacheTime``.
     package var cacheTime: TimeInterval?
-    /// What the earlier fetches of the load waited for other processes.
-    package var waited = LeaseWait()
     /// Whether to wait for the revalidation where a stale response may be used meanwhile (RFC 5861 §3).
     package var awaitsRefresh: Bool
     /// Whether an earlier lookup missed, so the request may be sent at once, without the disk and without `.needsNetwork`.
     package var skipsLookup = false
     /// Whether the load fetches again, so that the session may have other cookies than ``sessionCookies``.
     package var isRepeated = false
+    /// What the earlier fetches of the load waited for other processes. Its place is where the layout has room.
+    package var waited = LeaseWait()
     /// Whether the fetch validates a response that has been used. Then it does not wait for another process that does the same:
     /// ``FetchEvent/waitsForLease`` is its last event.
     package var isRefresh = false
