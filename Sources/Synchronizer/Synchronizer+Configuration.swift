@@ -65,8 +65,9 @@ extension Synchronizer {
         public var usesLowDataURLs = false
 
         /// How processes that share the cache send one request for a response that several of them need; nil lets each ask for
-        /// itself. Only in managed mode, with a cache that grants leases.
-        public var leases: RequestLeases? = RequestLeases()
+        /// itself. Only in managed mode, with a cache that grants leases. Nil by default on Apple's systems, which end an app that
+        /// is suspended while it holds the lock of a file in a shared container.
+        public var leases: RequestLeases? = RequestLeases.platformDefault
 
         /// Seconds after its lifetime for which a response may be used while it is revalidated in the background, unless the
         /// response gives a number of its own (RFC 5861 §3). Managed mode only.

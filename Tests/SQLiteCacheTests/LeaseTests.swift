@@ -128,6 +128,18 @@ struct LeaseTests {
         }
     }
 
+    @Test("a removal that takes the mark of another process's removal concerns both processes")
+    func sharedMark() throws {
+        let (file, other, start) = (self.file(), self.file(), Date(timeIntervalSince1970: 1_000_000))
+        _ = try grant(in: file)
+        file.noteRemoval(of: 7, at: start + 1)
+        other.noteRemoval(of: 7 + UInt64(LeaseFile.slots), at: start + 2)
+        for file in [file, other] {
+            #expect(file.isRemoved(7, since: start, now: start + 3))
+            #expect(!file.isRemoved(7, since: start + 2.1, now: start + 3))
+        }
+    }
+
     @Test("says whether a response may have been stored since the caller looked")
     func news() throws {
         let file = file()
@@ -175,6 +187,25 @@ struct LeaseTests {
         #expect(!file.look(at: other, now: 1_000_001).isHeld)
         file.release(first, at: 1_000_002)
         #expect(try !grant(other, in: file).followsAnother)
+    }
+
+    @Test("where there are no such locks, there are no leases, and nothing waits")
+    func withoutLocks() {
+        let file = LeaseFile(directory: directory.files, commands: (set: 9999, get: 9999))
+        for now in [1_000_000, 1_000_001, 1_000_200] as [Int64] {
+            #expect(file.grant(7, at: now, for: 5000) == .unavailable)
+        }
+        let taken = self.file()
+        #expect(token(taken.grant(7, at: 1_000_300, for: 5000)) != nil)
+    }
+
+    @Test("a clock before 1970 ends nothing")
+    func earlyClock() throws {
+        let path = directory.url.appendingPathComponent("Leases").path
+        try directory.files.prepare()
+        let words = [7, 1, UInt64(Int64.max), 1].map(\.littleEndian)
+        try (Data(count: 7 * 32) + words.withUnsafeBytes { Data($0) }).write(to: URL(fileURLWithPath: path))
+        #expect(token(file().grant(7, at: -1000, for: 5000)) == 2)
     }
 
     @Test("any content of the file is valid", arguments: [0x00, 0xff, 0x5a] as [UInt8])

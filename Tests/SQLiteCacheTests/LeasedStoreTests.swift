@@ -93,6 +93,7 @@ struct LeasedStoreTests {
         let (early, earlyBody) = try Self.response("early", at: clock.now)
         clock.advance(by: 1)
         if isEverything { other.removeAll() } else { other.removeEntries(for: early.url) }
+        other.flush()
         clock.advance(by: 1)
         let entries = cache.entries(for: early.url)
         #expect(cache.store(early, earlyBody) == nil && entries.isEmpty)
@@ -134,9 +135,12 @@ struct LeasedStoreTests {
             clock.advance(by: 0.5)
             #expect(ends.elements.isEmpty)
             switch kind {
-            case "dies": cache.abandon(lease)
+            case "dies":
+                cache.abandon(lease)
+                cache.flush()
             case "replaced":
                 cache.abandon(lease)
+                cache.flush()
                 _ = try self.lease(cache)
             case "cancelled": cancel()
             default: break
@@ -146,6 +150,50 @@ struct LeasedStoreTests {
             clock.advance(by: 20)
             #expect(ends.elements.count == (kind == "cancelled" ? 0 : 1), "\(kind)")
         }
+    }
+
+    @Test("removing and giving a lease back write no file on the thread of the caller")
+    func background() throws {
+        let clock = ManualClock()
+        let cache = directory.urlCache(time: clock)
+        let lease = try lease(cache)
+        let (url, key) = ("https://example.com/a", Checksum64.of("key"))
+        let isRemoved = { self.file().isRemoved(Checksum64.of(url), since: clock.now, now: clock.now) }
+        cache.cache.writer.queue.suspend()
+        cache.removeEntries(for: url)
+        cache.abandon(lease)
+        #expect(!isRemoved() && file().grant(key, at: clock.now.milliseconds, for: 5000) == .held)
+        cache.cache.writer.queue.resume()
+        cache.flush()
+        #expect(isRemoved() && file().grant(key, at: clock.now.milliseconds, for: 5000) != .held)
+    }
+
+    @Test("a body in a file that comes too late is not stored", arguments: ["stored", "removed", "removed meanwhile", ""])
+    func lateFile(event: String) throws {
+        let clock = ManualClock()
+        let cache = directory.urlCache(time: clock)
+        let other = try directory.linkedCache(time: clock)
+        guard case .granted = other.lease("another", for: 5) else { throw SQLiteFailure.corruption("no lease") }
+        let (late, lateBody) = try Self.response("late", at: clock.now)
+        let partial = try #require(cache.makePartial(for: late.url, resumable: nil, length: 20_000))
+        try Data(count: 20_000).withUnsafeBytes { try partial.append($0) }
+        let file = try partial.finish()
+        clock.advance(by: 1)
+        let (newer, newerBody) = try Self.response("newer", at: clock.now)
+        if event == "stored" { #expect(other.store(newer, newerBody) != nil) }
+        if event == "removed" { other.removeEntries(for: late.url) }
+        other.flush()
+        let fence = cache.cache.fence(for: late)
+        #expect((fence == nil) == ["stored", "removed"].contains(event))
+        if event == "removed meanwhile" {
+            other.removeEntries(for: late.url)
+            other.flush()
+            #expect(!cache.cache.store(StoredRecord(late, with: lateBody), file: file, fence: fence))
+        } else {
+            #expect(cache.store(late, lateBody, file: file) == event.isEmpty)
+        }
+        let expected = event == "stored" ? ["newer"] : event.isEmpty ? ["late"] : []
+        #expect(try stored() == expected)
     }
 
     // MARK: - One process

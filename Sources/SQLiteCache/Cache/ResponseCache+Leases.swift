@@ -6,8 +6,9 @@ import SynchronizerSupport
 extension ResponseCache {
     /// Grants no lease where the others would not find what is stored under it.
     func lease(_ key: UInt64, for duration: TimeInterval) -> LeaseFile.Answer {
-        let isShared = state.withLock { $0.diskCapacity > 0 && !$0.storesFail && !$0.disk.hasFailed }
-        guard isShared, !ForkedProcess.isCurrent else { return .unavailable }
+        guard !ForkedProcess.isCurrent,
+            state.withLock({ $0.diskCapacity > 0 && !$0.storesFail && !$0.disk.hasFailed })
+        else { return .unavailable }
         let answer = leases.grant(
             key, at: time.now.milliseconds, for: Int64(min(max(0, duration), 3600) * 1000))
         if case .granted(let grant) = answer, grant.followsAnother { distrustMemory() }
@@ -21,14 +22,16 @@ extension ResponseCache {
         if state.withLock({ $0.log.isEmpty }) { release() } else { writer.write(from: self, then: release) }
     }
 
-    /// Gives a lease back as if its holder had died.
+    /// Gives a lease back as if its holder had died, in the background: cancelling a load waits for no file.
     func abandon(_ grant: LeaseFile.Grant) {
-        if !ForkedProcess.isCurrent { leases.abandon(grant) }
+        guard !ForkedProcess.isCurrent else { return }
+        writer.queue.async { [leases] in leases.abandon(grant) }
     }
 
     /// The fence of a response that is to be stored; nil if it comes too late: another process has removed the entries of its
     /// URL, or stored a response that was requested later.
     func fence(for response: StoredResponse) -> Fence? {
+        guard !ForkedProcess.isCurrent else { return nil }
         let (urlKey, variant) = (Checksum64.of(response.url), response.variantKey)
         let fence = Fence(requested: response.requestTime, time: time) { [leases, time] in
             leases.isRemoved(urlKey, since: response.requestTime, now: time.now)
@@ -42,6 +45,7 @@ extension ResponseCache {
     func watchLease(
         _ key: UInt64, atMost limit: TimeInterval, then handler: @escaping @Sendable (_ isReleased: Bool) -> Void
     ) -> @Sendable () -> Void {
+        guard !ForkedProcess.isCurrent else { return {} }
         let watch = LeaseWatch(key, in: leases, time: time, limit: limit) { [weak self] isReleased in
             self?.distrustMemory()
             handler(isReleased)

@@ -77,10 +77,24 @@ extension ResponseCache {
 
 extension ResponseCache: WriteSource {
     func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {
-        state.withLock { state in
+        let batch = state.withLock { state in
             let batch = state.log.batch(maximumCount: budget.batchCount, maximumBytes: budget.batchBytes)
             if batch.changes.isEmpty { state.isWriting = false }
             return batch
+        }
+        noteRemovals(batch.changes)
+        return batch
+    }
+
+    /// Notes removals for the other processes, before the transaction that removes the entries: a late response of another process
+    /// is in the database before that, or its store sees the mark.
+    private func noteRemovals(_ changes: [Change]) {
+        for change in changes {
+            switch change {
+            case .removeURL(_, let urlKey): leases.noteRemoval(of: urlKey, at: time.now)
+            case .removeAll: leases.noteRemoval(of: nil, at: time.now)
+            default: break
+            }
         }
     }
 

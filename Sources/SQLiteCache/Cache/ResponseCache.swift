@@ -135,11 +135,6 @@ final class ResponseCache: Sendable {
     func change(_ change: Change) {
         guard !ForkedProcess.isCurrent else { return }
         let now = time.now
-        switch change {
-        case .removeURL(_, let urlKey): leases.noteRemoval(of: urlKey, at: now)
-        case .removeAll: leases.noteRemoval(of: nil, at: now)
-        default: break
-        }
         let (starts, isFull) = state.withLock { state in
             state.disk.recover(at: now)
             let change = change.keptOffDisk(

@@ -29,7 +29,7 @@ extension WriteConnection {
     }
 
     /// Whether another process has removed the entry, or stored it for a later request.
-    private func isLate(_ change: Change) throws(SQLiteFailure) -> Bool {
+    func isLate(_ change: Change) throws(SQLiteFailure) -> Bool {
         guard let (fence, urlKey, variant) = change.fence else { return false }
         if fence.isRemoved() { return true }
         let records = try statement(Schema.recordsOfVariant)

@@ -55,11 +55,13 @@ final class LeaseFile: Sendable {
     /// For how many milliseconds before a grant a lookup may have been made.
     private static let recently: Int64 = 10_000
     private let directory: CacheDirectory
+    private let commands: FileSystem.LockCommands
     private let owner = UInt64.random(in: 1 ... .max)
     private let state = Locked(State())
 
-    init(directory: CacheDirectory) {
+    init(directory: CacheDirectory, commands: FileSystem.LockCommands = FileSystem.lockCommands) {
         self.directory = directory
+        self.commands = commands
     }
 
     deinit {
@@ -78,7 +80,9 @@ final class LeaseFile: Sendable {
             }
             // The first token of a slot is a time: no process may hold it from a file that was removed.
             let token = old.token == 0 ? UInt64(max(1, now)) &* 1000 : old.token &+ 1
-            guard Self.set(F_WRLCK, at: Self.lock(slot, token), of: file) else {
+            guard set(F_WRLCK, at: Self.lock(slot, token), of: file) else {
+                // Any other error means that there are no such locks here.
+                guard [EAGAIN, EACCES].contains(errno) else { return .unavailable }
                 return isTaken(slot, after: old, at: now, file, &state) ? .held : .unavailable
             }
             state.taken[slot] = nil
@@ -87,7 +91,7 @@ final class LeaseFile: Sendable {
             let record = Record(
                 key: key, token: token, expires: now + min(max(1, duration), Self.longest / 2), owner: owner)
             guard isNext, Self.write(record, slot, to: file) else {
-                Self.set(F_UNLCK, at: Self.lock(slot, token), of: file)
+                set(F_UNLCK, at: Self.lock(slot, token), of: file)
                 return isNext ? .unavailable : .held
             }
             state.held[slot] = token
@@ -110,11 +114,11 @@ final class LeaseFile: Sendable {
         state.withLock { state in
             let (slot, file) = (Self.slot(of: grant.key), state.file)
             guard file >= 0 else { return }
-            defer { Self.unlock(grant, &state) }
+            defer { unlock(grant, &state) }
             // While this process has the lock of the next token, no other gets the slot.
             let next = Self.lock(slot, grant.token &+ 1)
-            guard state.held[slot] == grant.token, Self.set(F_WRLCK, at: next, of: file) else { return }
-            defer { Self.set(F_UNLCK, at: next, of: file) }
+            guard state.held[slot] == grant.token, set(F_WRLCK, at: next, of: file) else { return }
+            defer { set(F_UNLCK, at: next, of: file) }
             guard Self.read(slot, of: file).token == grant.token else { return }
             let released = (-now).littleEndian
             _ = withUnsafeBytes(of: released) {
@@ -125,13 +129,13 @@ final class LeaseFile: Sendable {
 
     /// Frees the lock alone, as the death of the holder does.
     func abandon(_ grant: Grant) {
-        state.withLock { if $0.file >= 0 { Self.unlock(grant, &$0) } }
+        state.withLock { if $0.file >= 0 { unlock(grant, &$0) } }
     }
 
-    private static func unlock(_ grant: Grant, _ state: inout State) {
-        let slot = slot(of: grant.key)
+    private func unlock(_ grant: Grant, _ state: inout State) {
+        let slot = Self.slot(of: grant.key)
         if state.held[slot] == grant.token { state.held[slot] = nil }
-        set(F_UNLCK, at: lock(slot, grant.token), of: state.file)
+        set(F_UNLCK, at: Self.lock(slot, grant.token), of: state.file)
     }
 
     /// The record of the key's slot, and whether the lease of that key is held.
@@ -146,9 +150,9 @@ final class LeaseFile: Sendable {
 
     /// Whether the lease has neither been released nor expired, and its holder lives.
     private func isHeld(_ record: Record, _ slot: Int, at now: Int64, _ state: State) -> Bool {
-        guard record.expires > now, record.expires - now <= Self.longest else { return false }
+        guard record.expires > now, record.expires &- now <= Self.longest else { return false }
         return state.held[slot] == record.token
-            || Self.isLocked(Self.lock(slot, record.token), of: state.file)
+            || isLocked(Self.lock(slot, record.token), of: state.file)
     }
 
     /// The open file; another one if the file was removed, which is noticed within a second.
@@ -178,11 +182,14 @@ final class LeaseFile: Sendable {
 // MARK: - Removals
 
 extension LeaseFile {
-    /// Notes that this process has removed the entries of a URL, or all entries (nil).
+    /// Notes that this process has removed the entries of a URL, or all entries (nil). A mark of another process becomes one of
+    /// all processes (owner 0).
     func noteRemoval(of url: UInt64?, at now: Date) {
         state.withLock { state in
             guard let file = open(&state, at: now.milliseconds, creates: false) else { return }
-            let words = (Self.microseconds(now).littleEndian, owner.littleEndian)
+            let (old, time) = (Self.readMark(of: url, in: file), Self.microseconds(now))
+            let isShared = old.map { $0.time > 0 && $0.owner != owner } ?? false
+            let words = (time.littleEndian, isShared ? 0 : owner.littleEndian)
             _ = withUnsafeBytes(of: words) { Descriptor.write($0, to: file, at: Self.mark(of: url)) }
         }
     }
@@ -194,14 +201,16 @@ extension LeaseFile {
         return state.withLock { state in
             guard let file = open(&state, at: now.milliseconds, creates: false) else { return false }
             return [nil, url].contains { url in
-                var words = (UInt64(0), UInt64(0))
-                let count = withUnsafeMutableBytes(of: &words) {
-                    pread(file, $0.baseAddress, $0.count, off_t(Self.mark(of: url)))
-                }
-                return count == Self.markSize && UInt64(littleEndian: words.1) != owner
-                    && times.contains(UInt64(littleEndian: words.0))
+                Self.readMark(of: url, in: file).map { $0.owner != owner && times.contains($0.time) } ?? false
             }
         }
+    }
+
+    /// When the entries of a URL were removed, in microseconds since 1970, and by which instance. Nil if the file ends before.
+    private static func readMark(of url: UInt64?, in file: Int32) -> (time: UInt64, owner: UInt64)? {
+        var words = (UInt64(0), UInt64(0))
+        let count = withUnsafeMutableBytes(of: &words) { pread(file, $0.baseAddress, $0.count, off_t(mark(of: url))) }
+        return count == markSize ? (UInt64(littleEndian: words.0), UInt64(littleEndian: words.1)) : nil
     }
 
     /// The position of the mark of a URL; nil stands for all.
@@ -244,20 +253,20 @@ extension LeaseFile {
     /// The position of a lock, which need not exist in the file.
     private static func lock(_ slot: Int, _ token: UInt64) -> Int { 1 << 40 + slot * 8 + Int(token % 8) }
 
-    /// Sets or frees a lock of one byte; returns whether that worked.
+    /// Sets or frees a lock of one byte; returns false, with `errno`, if that did not work.
     @discardableResult
-    private static func set(_ type: Int32, at position: Int, of file: Int32) -> Bool {
+    private func set(_ type: Int32, at position: Int, of file: Int32) -> Bool {
         var lock = flock()
         (lock.l_type, lock.l_whence) = (Int16(type), Int16(SEEK_SET))
         (lock.l_start, lock.l_len) = (off_t(position), 1)
-        return fcntl(file, FileSystem.lockCommands.set, &lock) == 0
+        return fcntl(file, commands.set, &lock) == 0
     }
 
     /// Whether another process, or another instance, has the lock.
-    private static func isLocked(_ position: Int, of file: Int32) -> Bool {
+    private func isLocked(_ position: Int, of file: Int32) -> Bool {
         var lock = flock()
         (lock.l_type, lock.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
         (lock.l_start, lock.l_len) = (off_t(position), 1)
-        return fcntl(file, FileSystem.lockCommands.get, &lock) == 0 && Int32(lock.l_type) != F_UNLCK
+        return fcntl(file, commands.get, &lock) == 0 && Int32(lock.l_type) != F_UNLCK
     }
 }

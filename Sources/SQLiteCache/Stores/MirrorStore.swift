@@ -42,7 +42,7 @@ extension SQLiteURLCache {
         case .data(let data): (body, isMemoryOnly) = (data, false)
         case .memory(let data): (body, isMemoryOnly) = (data, true)
         case .file(let file):
-            return entry.record.decoded.map { cache.store($0, file: file, id: entry.id) } ?? false
+            return entry.record.decoded.map { cache.store($0, file: file, id: entry.id, fence: fence) } ?? false
         }
         cache.change(
             .store(

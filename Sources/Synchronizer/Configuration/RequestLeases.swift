@@ -20,7 +20,7 @@ public struct RequestLeases: Sendable, Hashable {
     public var duration: TimeInterval = 5
 
     /// Seconds that a load waits for other processes, all in all. Then it asks without a lease.
-    public var maximumWait: TimeInterval = 10
+    public var maximumWait: TimeInterval = 5
 
     /// Creates the default limits.
     public init() {}

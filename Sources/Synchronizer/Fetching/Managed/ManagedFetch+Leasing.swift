@@ -86,7 +86,8 @@ extension ManagedFetch {
         let sharing = state.withLock { $0.sharing.take() }
         guard let sharing, let leasing = context.leasing else { return }
         if let lease = sharing.lease { leasing.store.release(lease) }
-        if let key = sharing.key, answer.step.trace.storing != nil, answer.head.status < 500 {
+        let storing = answer.step.trace.storing
+        if let key = sharing.key, let storing, storing != .notStored(.invalidated), answer.head.status < 500 {
             leasing.note(key, isShared: answer.freshUntil > cache.time.now)
         }
     }
