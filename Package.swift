@@ -46,6 +46,7 @@ let package = Package(
         .library(name: "ImageResource", targets: ["ImageResource"]),
         .library(name: "HTTPCaching", targets: ["HTTPCaching"]),
         .library(name: "SynchronizerTesting", targets: ["SynchronizerTesting"]),
+        .library(name: "ValkeyCache", targets: ["ValkeyCache"]),
         .executable(name: "synchronizer-cache", targets: ["CacheTool"]),
     ],
     traits: [
@@ -53,6 +54,7 @@ let package = Package(
         .trait(name: "HEIC", description: "Decode HEIC on Linux, with libheif."),
         .trait(name: "JXL", description: "Decode JPEG XL on Linux, with libjxl."),
         .trait(name: "SVG", description: "Draw SVG on Linux, with librsvg: for files that you trust."),
+        .trait(name: "Valkey", description: "Share a cache through Valkey or Redis on Linux, with hiredis."),
     ],
     targets: [
         .target(name: "HTTPCaching", swiftSettings: settings),
@@ -64,6 +66,13 @@ let package = Package(
             name: "SQLiteCache",
             dependencies: ["HTTPCaching", "SynchronizerSupport", .target(name: "CSQLite", condition: linuxOnly)],
             exclude: privacy.exclude, resources: privacy.resources, swiftSettings: settings),
+        // A URLCache that machines share. Without the trait Valkey it has only the rules, which need no server.
+        .target(
+            name: "ValkeyCache",
+            dependencies: [
+                "HTTPCaching", "SynchronizerSupport", "SQLiteCache", optional("CHiredis", trait: "Valkey"),
+            ],
+            swiftSettings: settings),
         .target(
             name: "Synchronizer",
             dependencies: ["HTTPCaching", "TransportSecurity", "SynchronizerSupport", "SQLiteCache"],
@@ -96,6 +105,7 @@ let package = Package(
         .systemLibrary(name: "CHEIF"),
         .systemLibrary(name: "CJXL"),
         .systemLibrary(name: "CRSVG"),
+        .systemLibrary(name: "CHiredis"),
         .target(
             name: "CCodecs",
             linkerSettings: [
@@ -108,9 +118,11 @@ let package = Package(
         .executableTarget(
             name: "Demo", dependencies: ["Synchronizer", "ImageResource", "ScriptedServer"], swiftSettings: settings),
         // Lists, checks and empties a cache: the product `synchronizer-cache`, and `Scripts/cache`.
-        .executableTarget(name: "CacheTool", dependencies: ["SQLiteCache", "HTTPCaching"], swiftSettings: settings),
+        .executableTarget(
+            name: "CacheTool", dependencies: ["SQLiteCache", "ValkeyCache", "HTTPCaching"], swiftSettings: settings),
         // Answers the requests of the public cache test suite: `Scripts/conformance`.
-        .executableTarget(name: "ConformanceAdapter", dependencies: ["Synchronizer"], swiftSettings: settings),
+        .executableTarget(
+            name: "ConformanceAdapter", dependencies: ["Synchronizer", "ValkeyCache"], swiftSettings: settings),
         .executableTarget(
             name: "VerdictBenchmark", dependencies: ["HTTPCaching"], path: "Benchmarks/Sources/verdict",
             swiftSettings: settings),
@@ -138,15 +150,34 @@ let package = Package(
             swiftSettings: settings),
         // The processes that the storage tests kill, and that share directories with them.
         .executableTarget(
-            name: "StorageChild", dependencies: ["SQLiteCache", "Synchronizer", "ImageResource", "TestSupport"],
+            name: "StorageChild",
+            dependencies: ["SQLiteCache", "ValkeyCache", "Synchronizer", "ImageResource", "TestSupport"],
             path: "Tests/StorageChild",
             swiftSettings: settings),
+        // The processes of `Scripts/fleet`.
+        .executableTarget(
+            name: "FleetMember",
+            dependencies: [
+                "Synchronizer", "ValkeyCache", "SynchronizerSupport", "SynchronizerTesting", "HTTPCaching",
+                "TestSupport",
+            ],
+            path: "Tests/Fleet", exclude: ["fleet.py"], swiftSettings: settings),
         .testTarget(
             name: "SQLiteCacheTests",
             dependencies: [
                 "SQLiteCache", "SynchronizerSupport", "HTTPCaching", "ImageResource", "ScriptedServer", "TestSupport",
                 "TestTraits",
                 .target(name: "CSQLite", condition: linuxOnly),
+                .target(name: "StorageChild", condition: whereProcessesAre),
+                .target(name: "CacheTool", condition: whereProcessesAre),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ValkeyCacheTests",
+            dependencies: [
+                "ValkeyCache", "SQLiteCache", "SynchronizerSupport", "HTTPCaching", "Synchronizer",
+                "SynchronizerTesting",
+                "TestSupport", "TestTraits",
                 .target(name: "StorageChild", condition: whereProcessesAre),
                 .target(name: "CacheTool", condition: whereProcessesAre),
             ],

@@ -124,6 +124,12 @@ need_packages() {
     swift --version >/dev/null 2>&1 || fail "swift does not start: $(swift --version 2>&1 | head -1)"
 }
 
+# Installs a Redis or Valkey server if there is none, and says so. Nothing here uses the one that Debian starts.
+need_redis() {
+    [[ $(uname) == Linux ]] || return 0
+    [[ -x /usr/bin/redis-server || -x /usr/bin/valkey-server ]] || install_packages redis-server
+}
+
 # The package's own modules that the sources in a folder export, one a line.
 exported_modules() {
     find "$1" -name '*.swift' -exec sed -nE 's/^ *@_exported (public )?import ([A-Za-z]+).*/\2/p' {} + |

@@ -22,12 +22,17 @@ struct CacheTool {
         case .list(let directory): return try list(CacheSearch.find(directory))
         case .verify(let directory): return try verify(CacheSearch.find(directory))
         case .purge(let directory): return try purge(directory)
+        case .server(let url, let namespace, let verifies):
+            return try SharedCacheReport.print(url, namespace: namespace, verifies: verifies)
         }
     }
 
     private static func list(_ directory: URL) throws -> Int32 {
         let contents = try CacheInspection(directory).contents()
-        for line in Listing(contents.entries, at: Date()).lines { print(line) }
+        let items = contents.entries.map {
+            Listing.Item(response: $0.response, bodySize: $0.bodySize, lastUse: $0.lastUse)
+        }
+        for line in Listing(items, at: Date()).lines { print(line) }
         print(summary(contents))
         if contents.corruptRows > 0 { print("\(contents.corruptRows) more can't be read: --verify says more.") }
         return 0
@@ -79,6 +84,7 @@ private struct Arguments {
         case list(URL)
         case verify(URL)
         case purge(URL)
+        case server(String, namespace: String?, verifies: Bool)
         case help
     }
 
@@ -90,11 +96,33 @@ private struct Arguments {
         synchronizer-cache DIR             lists the responses that a SQLiteURLCache keeps in DIR, or in a folder below it
         synchronizer-cache DIR --verify    checks the database and every body; exits with 1 if anything is corrupt
         synchronizer-cache DIR --purge     removes all of DIR itself, for every program that uses the directory
+        synchronizer-cache URL [--namespace NAME] [--verify]
+                                           the same for what a ValkeyURLCache keeps on a server (redis://… or unix://…)
         """
 
     let task: Task
 
+    /// What to do with a server; nil if the arguments name none.
+    private static func server(_ arguments: [String]) throws -> Task? {
+        guard let place = arguments.firstIndex(where: { $0.contains("://") }) else { return nil }
+        var rest = arguments
+        let url = rest.remove(at: place)
+        var namespace: String?
+        if let option = rest.firstIndex(of: "--namespace"), option + 1 < rest.count {
+            namespace = rest[option + 1]
+            rest.removeSubrange(option...option + 1)
+        }
+        guard rest.isEmpty || rest == ["--verify"] else {
+            throw Wrong(description: "A URL takes --namespace NAME and --verify.\n\(usage)")
+        }
+        return .server(url, namespace: namespace, verifies: !rest.isEmpty)
+    }
+
     init(_ arguments: some Sequence<String>) throws {
+        if let server = try Self.server(Array(arguments)) {
+            task = server
+            return
+        }
         let options = arguments.filter { $0.hasPrefix("-") }
         let directories = arguments.filter { !$0.hasPrefix("-") }.map { URL(fileURLWithPath: $0, isDirectory: true) }
         switch (options, directories.first, directories.count) {

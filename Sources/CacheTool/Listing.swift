@@ -10,12 +10,20 @@ struct Listing {
 
     private let rows: [[String]]
 
-    init(_ entries: [CacheInspection.Entry], at now: Date) {
-        rows = entries.map { entry in
+    /// A response to list.
+    struct Item {
+        let response: StoredResponse
+        let bodySize: Int
+        /// nil if this is not known.
+        let lastUse: Date?
+    }
+
+    init(_ items: [Item], at now: Date) {
+        rows = items.map { entry in
             let freshness = CacheRules().freshness(of: entry.response, at: now)
             return [
                 Words.size(entry.bodySize), Words.duration(freshness.age), Words.lifetimeLeft(freshness),
-                Words.duration(now.timeIntervalSince(entry.lastUse)), Words.variant(entry.response),
+                entry.lastUse.map { Words.duration(now.timeIntervalSince($0)) } ?? "-", Words.variant(entry.response),
                 Words.printable(entry.response.url),
             ]
         }

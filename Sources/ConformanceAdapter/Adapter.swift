@@ -1,14 +1,16 @@
 import Foundation
 import Synchronizer
+import ValkeyCache
 
 /// Speaks the adapter protocol of `Scripts/conformance-harness/run-cache-tests.mjs`. It reads requests from standard input,
 /// one JSON object a line, and writes responses to standard output in the same form, in any order. It uses only the public
 /// API of Synchronizer.
 ///
-///     ConformanceAdapter [--store sqlite|stock|none] [--memory] [--errors-as-504]
+///     ConformanceAdapter [--store sqlite|stock|none|URL] [--memory] [--errors-as-504]
 ///
 /// `--errors-as-504` writes a 504 response if a load fails without a response, as a proxy does (RFC 9110 §15.6.5). Some tests
 /// of the suite expect a response where a client has only an error.
+/// A URL such as `unix:///run/valkey.sock` is that of a Valkey server behind a `ValkeyURLCache`, with the trait Valkey.
 /// `--memory` keeps parsed objects in memory, as an app does. Without it every response comes through the HTTP cache.
 @main
 struct Adapter {
@@ -42,10 +44,24 @@ struct Adapter {
         return configuration
     }
 
+    /// A namespace of its own, because the suite begins with an empty cache.
+    private static func sharedCache(_ server: String, _ directory: URL) -> URLCache? {
+        #if Valkey
+            let local = SQLiteURLCache(memoryCapacity: 16 << 20, diskCapacity: 64 << 20, directory: directory)
+            var options = ValkeyURLCache.Options()
+            options.longestWait = 5
+            return try? ValkeyURLCache(
+                server: server, namespace: UUID().uuidString, local: local, options: options)
+        #else
+            return nil
+        #endif
+    }
+
     private static func cache(_ store: String, _ directory: URL) -> URLCache? {
         switch store {
         case "stock": return URLCache(memoryCapacity: 64 << 20, diskCapacity: 0, diskPath: directory.path)
         case "none": return nil
+        case let server where server.contains(":"): return sharedCache(server, directory)
         default: return SQLiteURLCache(memoryCapacity: 16 << 20, diskCapacity: 64 << 20, directory: directory)
         }
     }

@@ -5,6 +5,10 @@
         static let platformDefault = Self.native
     }
 
+    extension RequestLeases {
+        static let platformDefault: Self? = nil
+    }
+
     extension Synchronizer.Configuration {
         func makeNativeFetcher(_ session: URLSessionConfiguration, _ network: NetworkSwitch) -> (any Fetching)? {
             session.urlCache = urlCache

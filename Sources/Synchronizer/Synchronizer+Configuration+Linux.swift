@@ -5,6 +5,10 @@
         static let platformDefault = Self.managed
     }
 
+    extension RequestLeases {
+        static let platformDefault: Self? = Self()
+    }
+
     extension Synchronizer.Configuration {
         /// Nil: no session on Linux stores responses.
         func makeNativeFetcher(_ session: URLSessionConfiguration, _ network: NetworkSwitch) -> (any Fetching)? { nil }

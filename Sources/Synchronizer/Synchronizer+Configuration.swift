@@ -65,6 +65,11 @@ extension Synchronizer {
         /// even if this is false, unless the response with the full version is stored.
         public var usesLowDataURLs = false
 
+        /// How processes that share the cache send one request for a response that several of them need; nil lets each ask for
+        /// itself. Only in managed mode, with a cache that grants leases. Nil by default on Apple's systems, which end an app that
+        /// is suspended while it holds the lock of a file in a shared container.
+        public var leases: RequestLeases? = RequestLeases.platformDefault
+
         /// Seconds after its lifetime for which a response may be used while it is revalidated in the background, unless the
         /// response gives a number of its own (RFC 5861 §3). Managed mode only.
         public var staleWhileRevalidate: TimeInterval = 0
@@ -193,7 +198,7 @@ extension Synchronizer.Configuration {
                 ?? URLSessionTransport(
                     configuration: session, delegate: sessionDelegate, tls: tls, storesResponses: urlCache != nil),
             store: urlCache.map { ($0 as? any ResponseStore) ?? URLCacheStore($0) },
-            time: time, rules: rules, network: network)
+            time: time, rules: rules, network: network, leases: leases)
     }
 
     private var rules: CacheRules {

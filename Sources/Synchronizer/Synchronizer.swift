@@ -110,7 +110,22 @@ public final class Synchronizer: Sendable {
             hooks: configuration.hooks, observer: observer)
         network.whenOffline { [weak loader] in loader?.endBackOffs() }
         prefetcher = Prefetcher(loader: loader) { known($0, time.now) }
-        stopListening = MemoryPressure.system.listen { [weak memory] in memory?.purge() }
+        let stopListening = MemoryPressure.system.listen { [weak memory] in memory?.purge() }
+        // Objects in memory do not outlive a removal of their response by another machine.
+        let stopHearing = (configuration.urlCache as? any AnnouncingStore)?.onRemoval {
+            [weak memory, weak loader] url in
+            if let url {
+                memory?.remove { $0.identity.cacheKey == url }
+                loader?.invalidate([url])
+            } else {
+                memory?.removeAll()
+                loader?.invalidateAll()
+            }
+        }
+        self.stopListening = {
+            stopListening()
+            stopHearing?()
+        }
     }
 
     deinit {

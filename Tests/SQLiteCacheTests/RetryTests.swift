@@ -39,6 +39,7 @@ private final class OneRemoval: WriteSource {
     func didRemoveDatabase() { state.withLock { $0.lostDatabases += 1 } }
     func diskFailed() -> Bool { true }
     func didEvict(_ count: Int) {}
+    func didRefuse() {}
     func abandonStores() {}
     func diskIsBusy() {}
     func takeUsageTimes() -> [Int64: Int64] { [:] }

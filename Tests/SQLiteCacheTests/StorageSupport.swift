@@ -13,6 +13,7 @@ let layers: [(memory: Int, disk: Int)] = [(1 << 20, 0), (0, 8 << 20), (1 << 20, 
 /// A directory that is there for one test.
 final class TemporaryDirectory: Sendable {
     private let directory = DisposableDirectory("storage")
+    private let links = DisposableDirectory("links")
 
     var url: URL { directory.url }
     var files: CacheDirectory { CacheDirectory(url) }
@@ -46,6 +47,17 @@ final class TemporaryDirectory: Sendable {
 
     func urlCache(memory: Int = 0, disk: Int = 64 << 20, time: any TimeSource = SystemTime()) -> SQLiteURLCache {
         SQLiteURLCache(memoryCapacity: memory, diskCapacity: disk, directory: url, time: time)
+    }
+
+    /// A cache that knows the directory by another path, and so shares it as another process does.
+    func linkedCache(time: any TimeSource) throws -> SQLiteURLCache {
+        for directory in [links.url, url] {
+            try FileManager.default.createDirectory(
+                at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
+        let link = links.url.appendingPathComponent("cache")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
+        return SQLiteURLCache(memoryCapacity: 0, diskCapacity: 64 << 20, directory: link, time: time)
     }
 }
 

@@ -114,7 +114,7 @@ struct ThreadTests {
                         guard let body = cache.body(of: entry) else { continue }
                         if StorageChurn.identify(body, key: key) == nil { wrong.withLock { $0 += 1 } }
                     }
-                case 16..<18: cache.entries(for: urls[key]).last.map { cache.update($0, to: $0.response) }
+                case 16..<18: cache.entries(for: urls[key]).last.map { _ = cache.update($0, to: $0.response) }
                 case 18: cache.entries(for: urls[key]).first.map { cache.remove($0) }
                 case 19: cache.removeCachedResponses(since: Date().addingTimeInterval(-0.001))
                 case 20: _ = (cache.statistics, cache.currentDiskUsage, cache.currentMemoryUsage)

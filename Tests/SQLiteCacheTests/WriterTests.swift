@@ -42,6 +42,7 @@ private final class OneStore: WriteSource {
 
     func didWrite(before end: Int) { state.withLock { $0.isWritten = true } }
     func didEvict(_ count: Int) {}
+    func didRefuse() {}
     func abandonStores() {}
     func diskIsBusy() { state.withLock { $0.pauses += 1 } }
     func diskFailed() -> Bool { false }

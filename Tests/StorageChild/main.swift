@@ -55,6 +55,19 @@ case "share":  // SEED STEPS MEMORY: among others
     guard numbers.count == 3 else { fail("SEED STEPS MEMORY") }
     SharingProcess(seed: numbers[0], cache: cache(memory: numbers[2], disk: 256 << 20)).run(steps: numbers[1])
 
+#if Valkey
+    case "shared-model":  // SEED STEPS MEMORY: among others, with the server on a socket in the directory
+        guard numbers.count == 3 else { fail("SEED STEPS MEMORY") }
+        // On the main thread no call waits for the server.
+        onThreads(1) { _ in
+            do {
+                try SharedModel.run(seed: UInt64(numbers[0]), steps: numbers[1], memory: numbers[2], in: directory)
+            } catch {
+                fail("\(error)")
+            }
+        }.wait()
+#endif
+
 case "model":  // SEED STEPS MEMORY: among others
     guard numbers.count == 3 else { fail("SEED STEPS MEMORY") }
     let shared = cache(memory: numbers[2], disk: 256 << 20)
@@ -109,6 +122,14 @@ case "read-only":  // in a directory of its own, in which it may write at times
 case "no-journal":  // in a directory of its own, in which no files can be made for a while
     becomeNobody()
     checkRemovalsWithoutJournal(in: directory.appendingPathComponent("cache"))
+
+case "lease": holdLease(of: cache(memory: 0, disk: 64 << 20))
+case "lease-full": checkLeases(of: cache(memory: 0, disk: 64 << 20), without: .fileSize(0))
+case "lease-descriptors": checkLeases(of: cache(memory: 0, disk: 64 << 20), without: .descriptors)
+
+case "load":  // PORT: one resource, among others
+    guard numbers.count == 1 else { fail("PORT") }
+    await load("http://127.0.0.1:\(numbers[0])/a", with: cache(memory: 1 << 20, disk: 64 << 20))
 
 default: fail("mode \(arguments[1])")
 }

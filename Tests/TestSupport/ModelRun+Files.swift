@@ -6,16 +6,20 @@ import Synchronizer
 extension ModelRun {
     private static let names = ["thumbnail", "original"]
 
+    /// Nil for a cache that keeps neither objects nor parts of bodies.
+    private var files: SQLiteURLCache? { cache as? SQLiteURLCache }
+
     // MARK: - Objects
 
     mutating func keepObject() {
-        guard let entry = cache.entries(for: url()).randomElement(using: &random), let body = cache.body(of: entry),
+        guard let files, let entry = cache.entries(for: url()).randomElement(using: &random),
+            let body = cache.body(of: entry),
             let name = Self.names.randomElement(using: &random)
         else { return }
         let sizes = [1, 300, 4000, 20_000, 70_000]
         let data = Self.body(
             sizes.randomElement(using: &random) ?? 1, 50 + Int.random(in: 0..<50, using: &random))
-        cache.keepDerivedObject(data, as: name, of: Self.source(of: entry, body))
+        files.keepDerivedObject(data, as: name, of: Self.source(of: entry, body))
         if disk > 0 { model.keep(CacheModel.Object(data: data, storedAt: now), as: name, of: entry.response) }
     }
 
@@ -24,8 +28,9 @@ extension ModelRun {
     }
 
     func checkObjects(of entry: StoredEntry, _ expected: CacheModel.Stored) throws {
+        guard let files else { return }
         for name in Self.names {
-            let found = cache.derivedObject(name, of: Self.source(of: entry, expected.body))
+            let found = files.derivedObject(name, of: Self.source(of: entry, expected.body))
             // An object of a response that only memory has lives until it would be written.
             if found == nil, expected.isMemoryOnly { continue }
             try Self.require(found == expected.objects[name]?.data, entry.response.url)
@@ -36,9 +41,10 @@ extension ModelRun {
 
     /// Another piece of a body arrives, the first or the last one, perhaps.
     mutating func arrive() throws {
+        guard let files else { return }
         let url = url()
         if Int.random(in: 0..<6, using: &random) == 0 {
-            cache.removePartials(for: url)
+            files.removePartials(for: url)
             model.beginnings[url] = nil
             return
         }
@@ -48,8 +54,8 @@ extension ModelRun {
         let response = begun?.response ?? response(url)
         let file =
             begun == nil
-            ? cache.makePartial(for: url, resumable: response, length: whole.count)
-            : cache.keptPartials(for: url).first?.open()
+            ? files.makePartial(for: url, resumable: response, length: whole.count)
+            : files.keptPartials(for: url).first?.open()
         guard disk > 0 else { return try Self.require(file == nil, url) }
         guard let file else { throw Mismatch(description: "\(url): there is no file for the body") }
         try Self.require(file.count == begun?.count ?? 0, url)
@@ -57,7 +63,7 @@ extension ModelRun {
         let end = isWhole ? whole.count : Int.random(in: file.count..<whole.count, using: &random)
         try whole[file.count..<end].withUnsafeBytes { try file.append($0) }
         if isWhole {
-            try Self.require(cache.store(response, Self.cached(url, Data(), .allowed), file: try file.finish()), url)
+            try Self.require(files.store(response, Self.cached(url, Data(), .allowed), file: try file.finish()), url)
             model.store(response, whole, at: now, isMemoryOnly: false)
         } else {
             file.keep()
@@ -67,7 +73,8 @@ extension ModelRun {
     }
 
     func checkBeginning(of url: String) throws {
-        let (found, expected) = (cache.keptPartials(for: url), model.beginnings[url])
+        guard let files else { return }
+        let (found, expected) = (files.keptPartials(for: url), model.beginnings[url])
         try Self.require(found.map(\.count) == (expected.map { [$0.count] } ?? []), url)
         let number = expected?.response.fields["X-Number"]
         try Self.require(found.first?.response.fields["X-Number"] == number, url)

@@ -6,6 +6,28 @@ import Synchronizer
     import FoundationNetworking
 #endif
 
+/// A cache that a model describes.
+package protocol ModelledCache: URLCache, ResponseStore {
+    func flush()
+}
+
+extension SQLiteURLCache: ModelledCache {}
+
+/// The clock of a cache that compares its times with those of a `ModelRun`, which are whole milliseconds.
+package struct WholeMilliseconds: TimeSource {
+    private let clock: ManualClock
+
+    package init(_ clock: ManualClock) { self.clock = clock }
+
+    package var now: Date { Date(milliseconds: clock.now.milliseconds) }
+
+    package func schedule(
+        after delay: TimeInterval, _ action: @escaping @Sendable () -> Void
+    ) -> @Sendable () -> Void {
+        clock.schedule(after: delay, action)
+    }
+}
+
 /// A cache and a model that random steps are done to alike. Several may share a cache or a directory: each has URLs of
 /// its own.
 package struct ModelRun: Sendable {
@@ -16,7 +38,7 @@ package struct ModelRun: Sendable {
 
     private let directory: URL
     private let clock: ManualClock
-    private(set) var cache: SQLiteURLCache
+    private(set) var cache: any ModelledCache
     private let prefix: String
     /// Whether steps may concern all URLs, and end the cache.
     private let isAlone: Bool
@@ -27,10 +49,13 @@ package struct ModelRun: Sendable {
     private var stores = 0
 
     /// - Parameter cache: one that is used by others, too; nil for one of its own.
-    package init(seed: UInt64, memory: Int, disk: Int, in directory: URL, sharing cache: SQLiteURLCache? = nil) {
+    package init(
+        seed: UInt64, memory: Int, disk: Int, in directory: URL, sharing cache: (any ModelledCache)? = nil,
+        clock: ManualClock = ManualClock()
+    ) {
         random = SeededGenerator(seed: seed)
         (self.memory, self.disk, self.directory) = (memory, disk, directory)
-        clock = ManualClock()
+        self.clock = clock
         prefix = "https://example.com/\(seed)"
         isAlone = cache == nil
         self.cache =
@@ -106,6 +131,7 @@ package struct ModelRun: Sendable {
         var changed = entry.response
         stores += 1
         changed.fields["X-Number"] = "\(stores)"
+        changed.requestTime = now
         if Bool.random(using: &random) { changed.selectingFields = HTTPFields([("Accept", "a")]) }
         cache.update(entry, to: changed)
         model.update(entry.response, to: changed, at: now)
@@ -125,7 +151,7 @@ package struct ModelRun: Sendable {
 
     /// As the next process would open it.
     private mutating func reopen() throws {
-        cache.close()
+        (cache as? SQLiteURLCache)?.close()
         model.forgetMemory()
         for memory in [0, memory] {  // lets go of the memory that all instances share, and starts with none
             cache = SQLiteURLCache(memoryCapacity: memory, diskCapacity: disk, directory: directory, time: clock)

@@ -48,7 +48,7 @@ public struct Figures: Sendable, Equatable {
             started += 1
             enter(id, .waiting)
         case .started: enter(id, .underWay)
-        case .needsNetwork: enter(id, .waiting)
+        case .needsNetwork, .waitingForAnotherProcess: enter(id, .waiting)
         case .sent: enter(id, .underWay)
         case .data(let bytes):
             networkBytes += bytes

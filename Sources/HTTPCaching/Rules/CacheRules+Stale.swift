@@ -40,6 +40,20 @@ extension CacheRules {
     /// RFC 5861 §4: the statuses to which `stale-if-error` applies.
     private static let errorStatuses: Set<Int> = [500, 502, 503, 504]
 
+    /// Seconds from now for which a stored response may be of use: while it is fresh, and then while it may be served stale
+    /// or be validated. `staleIfUnreachable` applies to each response that says nothing of its own.
+    package func usefulPeriod(of response: StoredResponse, at now: Date) -> TimeInterval {
+        let facts = ResponseFacts(response.fields)
+        let fresh = max(0, -freshness(of: response, facts: facts, at: now).staleness)
+        if facts.mustNotBeStale {
+            return fresh + (facts.entityTag == nil && facts.lastModified == nil ? 0 : staleIfUnreachable)
+        }
+        return fresh
+            + max(
+                facts.control.staleWhileRevalidate ?? staleWhileRevalidate, facts.control.staleIfError ?? staleIfError,
+                staleIfUnreachable)
+    }
+
     /// The selection to show while the server validates it; nil if the response must not be used before that (§4.2.4).
     package static func provisional(_ selection: Selection, of response: StoredResponse) -> Selection? {
         let isFresh = selection.freshness.isFresh

@@ -89,7 +89,7 @@ extension CacheRules {
     }
 
     /// The value to store: of a secret only its digest.
-    private static func concealed(_ value: String, of name: String) -> String {
+    static func concealed(_ value: String, of name: String) -> String {
         isSecret(name) ? "sha-256=" + SHA256.hexadecimal(Array(value.utf8)) : value
     }
 

@@ -11,6 +11,7 @@ struct ChangeLog {
     /// Roughly the memory that the changes take, in bytes.
     private(set) var cost = 0
 
+    var isEmpty: Bool { changes.isEmpty }
     /// The number of changes, superseded ones included.
     var count: Int { changes.count }
     /// Whether the database may have responses that a caller has removed.

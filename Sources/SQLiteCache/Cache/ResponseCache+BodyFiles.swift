@@ -33,12 +33,15 @@ extension ResponseCache {
     }
 
     /// Stores a response whose body has arrived in a file of the cache; returns whether that worked.
-    func store(_ record: StoredRecord, file: BodyFile) -> Bool {
+    ///
+    /// - Parameter fence: set if the response must not replace one that was requested later.
+    func store(_ record: StoredRecord, file: BodyFile, id: Int64 = MonotonicID.next(), fence: Fence? = nil) -> Bool {
         guard !ForkedProcess.isCurrent, file.partial != nil else { return false }
-        let (url, id) = (record.response.url, MonotonicID.next())
+        let url = record.response.url
         let row = StoredRow(
-            id: id, url: url, urlKey: Checksum64.of(url), revision: id, stored: time.now.milliseconds,
-            record: EncodedRecord(record), variant: record.response.variantKey, bodySize: file.count)
+            id: id, url: url, urlKey: Checksum64.of(url), revision: MonotonicID.next(), stored: time.now.milliseconds,
+            record: EncodedRecord(record), variant: record.response.variantKey, bodySize: file.count,
+            fence: fence)
         let isAdopted = writer.perform(for: self) { connection, _ in try connection.adopt(row, file: file) } ?? false
         guard isAdopted else { return false }
         file.partial?.wasAdopted()

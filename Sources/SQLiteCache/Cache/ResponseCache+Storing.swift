@@ -12,19 +12,23 @@ package enum StoreRefusal: Sendable {
 extension ResponseCache {
     /// Stores a response; returns the identifier of its entry.
     ///
-    /// - Parameter keepsObject: whether lookups in memory may return `cached` itself. They must not if `record` has other
-    ///   fields.
+    /// - Parameters:
+    ///   - keepsObject: whether lookups in memory may return `cached` itself. They must not if `record` has other fields.
+    ///   - fence: set if the response must not replace one that was requested later.
     @discardableResult
-    func store(_ record: StoredRecord, cached: CachedURLResponse, keepsObject: Bool) -> Int64 {
+    func store(
+        _ record: StoredRecord, cached: CachedURLResponse, keepsObject: Bool, fence: Fence? = nil
+    ) -> Int64 {
         store(
             record, body: cached.data, cached: keepsObject ? cached : nil,
-            isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly)
+            isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly, fence: fence)
     }
 
     /// Stores a body under a new identifier, which it returns.
     @discardableResult
     func store(
-        _ record: StoredRecord, body: Data, cached: CachedURLResponse? = nil, isMemoryOnly: Bool = false
+        _ record: StoredRecord, body: Data, cached: CachedURLResponse? = nil, isMemoryOnly: Bool = false,
+        fence: Fence? = nil
     ) -> Int64 {
         let (url, id) = (record.response.url, MonotonicID.next())
         change(
@@ -32,7 +36,7 @@ extension ResponseCache {
                 StoredRow(
                     id: id, url: url, urlKey: Checksum64.of(url), revision: id, stored: time.now.milliseconds,
                     record: EncodedRecord(record), variant: record.response.variantKey, bodySize: body.count,
-                    body: body, cached: cached, isMemoryOnly: isMemoryOnly)))
+                    body: body, cached: cached, isMemoryOnly: isMemoryOnly, fence: fence)))
         return id
     }
 
@@ -47,7 +51,7 @@ extension ResponseCache {
     }
 
     /// Replaces everything but the body of a response, if it is still stored.
-    func update(_ id: Int64, url: String, to response: StoredResponse) {
+    func update(_ id: Int64, url: String, to response: StoredResponse, fence: Fence? = nil) {
         guard response.url == url, let row = rows(of: url).first(where: { $0.id == id }),
             var record = row.record.decoded
         else { return }
@@ -56,7 +60,8 @@ extension ResponseCache {
             .update(
                 RowUpdate(
                     id: id, url: url, urlKey: row.urlKey, record: EncodedRecord(record), variant: response.variantKey,
-                    revision: MonotonicID.next(), stored: time.now.milliseconds, isMemoryOnly: row.isMemoryOnly)))
+                    revision: MonotonicID.next(), stored: time.now.milliseconds, isMemoryOnly: row.isMemoryOnly,
+                    fence: fence)))
     }
 
     /// The bytes that the files take on the disk, and those of pending bodies.
@@ -72,10 +77,24 @@ extension ResponseCache {
 
 extension ResponseCache: WriteSource {
     func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {
-        state.withLock { state in
+        let batch = state.withLock { state in
             let batch = state.log.batch(maximumCount: budget.batchCount, maximumBytes: budget.batchBytes)
             if batch.changes.isEmpty { state.isWriting = false }
             return batch
+        }
+        noteRemovals(batch.changes)
+        return batch
+    }
+
+    /// Notes removals for the other processes, before the transaction that removes the entries: a late response of another process
+    /// is in the database before that, or its store sees the mark.
+    private func noteRemovals(_ changes: [Change]) {
+        for change in changes {
+            switch change {
+            case .removeURL(_, let urlKey): leases.noteRemoval(of: urlKey, at: time.now)
+            case .removeAll: leases.noteRemoval(of: nil, at: time.now)
+            default: break
+            }
         }
     }
 
@@ -83,11 +102,16 @@ extension ResponseCache: WriteSource {
         state.withLock { state in
             if state.log.removeChanges(before: end) { state.storesFail = false }
             state.disk = .working
+            if state.hasRefused { state.forgetRefused() }
         }
     }
 
     func didEvict(_ count: Int) {
         state.withLock { $0.counts.evictions += count }
+    }
+
+    func didRefuse() {
+        state.withLock { $0.hasRefused = true }
     }
 
     func takeUsageTimes() -> [Int64: Int64] {

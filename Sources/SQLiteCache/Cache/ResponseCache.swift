@@ -23,6 +23,8 @@ final class ResponseCache: Sendable {
         var corrupt = CorruptEntries()
         /// Whether the latest store that was written failed, as on a full disk.
         var storesFail = false
+        /// Whether the batch that is being written has a change that the database refuses, and memory knows.
+        var hasRefused = false
     }
 
     /// The entries that were found corrupt. Lookups find them again until the database has removed them.
@@ -58,6 +60,7 @@ final class ResponseCache: Sendable {
     let state: Locked<State>
     let reader: DiskReader
     let writer: DiskWriter
+    let leases: LeaseFile
 
     /// How many bytes of changes may be pending before a store waits for the disk.
     static let maximumBacklog = 32 << 20
@@ -76,6 +79,7 @@ final class ResponseCache: Sendable {
         state = Locked(
             State(memory: MemoryLayer(capacity: max(0, memoryCapacity)), diskCapacity: max(0, diskCapacity)))
         reader = DiskReader(directory: self.directory, busyTimeout: busyTimeout)
+        leases = LeaseFile(directory: self.directory)
         writer = DiskWriter(directory: self.directory, report: report, didOpen: reader.close)
     }
 
@@ -217,6 +221,13 @@ extension ResponseCache.State {
     mutating func keepAllOffDisk() {
         changes.count(nil)
         memory.keepAllOffDisk()
+    }
+
+    /// Lets lookups ask the database, which has refused a change that is not pending any more.
+    mutating func forgetRefused() {
+        hasRefused = false
+        changes.count(nil)
+        memory.invalidateAll()
     }
 
     /// Removes everything from the disk, and keeps what memory has.

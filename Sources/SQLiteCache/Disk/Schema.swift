@@ -106,6 +106,7 @@ enum Schema {
     private static let columns =
         "id, url_key, variant, revision, stored, length, body_checksum, row_checksum, record, body, used"
     static let entriesOfURL = "SELECT \(columns) FROM entries WHERE url_key = ? ORDER BY revision DESC"
+    static let recordsOfVariant = "SELECT record FROM entries WHERE url_key = ? AND variant = ?"
     static let entry = "SELECT \(columns) FROM entries WHERE id = ?"
     static let allEntries = "SELECT \(columns) FROM entries WHERE id > ? ORDER BY id LIMIT 256"
     static let body = "SELECT data FROM bodies WHERE id = ?"

@@ -21,7 +21,24 @@ extension WriteConnection {
         }
         return try change(
             needing: need, budget: budget, marking: { try markUsed(from: source, budget: budget) },
-            { for change in changes { try apply(change, budget: budget) } })
+            {
+                for change in changes {
+                    if try isLate(change) { source.didRefuse() } else { try apply(change, budget: budget) }
+                }
+            })
+    }
+
+    /// Whether another process has removed the entry, or stored it for a later request.
+    func isLate(_ change: Change) throws(SQLiteFailure) -> Bool {
+        guard let (fence, urlKey, variant) = change.fence else { return false }
+        if fence.isRemoved() { return true }
+        let records = try statement(Schema.recordsOfVariant)
+        defer { records.reset() }
+        records.bind([Int64(bitPattern: urlKey), Int64(bitPattern: variant)])
+        while try records.step() {
+            if let record = EncodedRecord(try records.bytes(.only)), fence.yields(to: record) { return true }
+        }
+        return false
     }
 
     func markUsed(from source: some WriteSource, budget: DiskBudget) throws {
@@ -41,6 +58,7 @@ extension WriteConnection {
         case .store(let row):
             // An object is not kept longer than the body that it was made from.
             if let source = DerivedEntry.source(of: row.url), try !hasEntry(source) { break }
+            if try hasCopy(row) { return try apply(RowUpdate(row)) }
             try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
             try removeVictims(Schema.victimsBeyond, Int64(bitPattern: row.urlKey))
             if let body = row.body, body.count <= budget.largestBody { try insert(row, body: body) }
@@ -50,6 +68,15 @@ extension WriteConnection {
             try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: urlKey), Int64(bitPattern: variant))
         case .removeURL(_, let urlKey): try removeVictims(Schema.victimsOfURL, Int64(bitPattern: urlKey))
         case .removeSince, .removeAll: break  // these need transactions of their own
+        }
+    }
+
+    /// Whether another process has stored the entry with the same identifier, as a copy of another level's entry. Its body is the
+    /// same; removing it and storing it again would take the file of the new one for that of the old one.
+    private func hasCopy(_ row: StoredRow) throws -> Bool {
+        guard row.revision != row.id else { return false }  // a response of this level
+        return try victims(Schema.victimsOfURL, parameters: [Int64(bitPattern: row.urlKey)]).contains {
+            $0.id == row.id
         }
     }
 

@@ -42,14 +42,15 @@ extension WriteConnection {
     func adopt(_ row: StoredRow, file: BodyFile) throws -> Bool {
         guard let partial = file.partial, partial.place == partials else { return false }
         let body = StoredBody(length: file.count, checksum: file.checksum)
-        try transaction {
+        return try transaction {
+            if try isLate(.store(row)) { return false }
             try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
             try removeVictims(Schema.victimsBeyond, Int64(bitPattern: row.urlKey))
             guard try insert(row, id: row.id, data: Data(), body: body) else {
                 throw SQLiteFailure.corruption("it accepts no entries")
             }
             try adoptFile(partial.path, id: row.id, length: body.length)
+            return true
         }
-        return true
     }
 }

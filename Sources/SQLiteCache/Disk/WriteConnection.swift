@@ -134,6 +134,7 @@ final class WriteConnection {
     // MARK: - What a transaction does with files
 
     func writeFile(_ data: Data, id: Int64) throws(SQLiteFailure) {
+        replaceMoved(id)
         try files.write(data, id: id)
         made.append(id)
         try add(fileBytes: BodyFiles.allocatedBytes(length: Int64(data.count)))
@@ -141,9 +142,18 @@ final class WriteConnection {
 
     /// Takes a file that has arrived as the body of an entry.
     func adoptFile(_ path: String, id: Int64, length: Int) throws(SQLiteFailure) {
+        replaceMoved(id)
         guard rename(path, files.movingPath(id)) == 0 else { throw .system("\(path) can't be moved") }
         made.append(id)
         try add(fileBytes: BodyFiles.allocatedBytes(length: Int64(length)))
+    }
+
+    /// Makes room for the file of an entry that this transaction has removed before: a copy of another level's entry keeps its
+    /// identifier and body. If the transaction fails, the new file is as good as the old one.
+    private func replaceMoved(_ id: Int64) {
+        guard let place = movedAway.firstIndex(of: id) else { return }
+        movedAway.remove(at: place)
+        unlink(files.movingPath(id))
     }
 
     func removeFile(_ id: Int64) throws(SQLiteFailure) {

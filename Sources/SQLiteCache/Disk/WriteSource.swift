@@ -5,6 +5,8 @@ protocol WriteSource: AnyObject, Sendable {
     func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int)
     func didWrite(before end: Int)
     func didEvict(_ count: Int)
+    /// The database has not taken a change, because another process has changed the entry for a later request.
+    func didRefuse()
     /// The disk takes no stores. Pending responses become memory-only; removals may still work.
     func abandonStores()
     /// The disk takes nothing. Pending removals still count; returns whether there are any.

@@ -2,6 +2,9 @@
     import Foundation
 
     extension FileSystem {
+        /// The commands of `fcntl` for locks of a process. Instances of one process on a directory share one file.
+        static let lockCommands = (set: F_SETLK, get: F_GETLK)
+
         /// There are no files without names here.
         static func openNameless(in folder: String) -> Int32 { -1 }
 

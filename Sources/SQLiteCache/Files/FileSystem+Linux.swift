@@ -2,6 +2,10 @@
     import Foundation
 
     extension FileSystem {
+        /// The commands of `fcntl` for locks of an open file, which are of macros that Swift does not import (F_OFD_SETLK,
+        /// F_OFD_GETLK). Another opening of the same file in this process neither shares nor drops them.
+        static let lockCommands = (set: Int32(37), get: Int32(36))
+
         /// Opens a file without a name, which ends with the process unless it is linked; negative if that is not possible.
         static func openNameless(in folder: String) -> Int32 {
             let nameless: Int32 = 0o20_000_000 | O_DIRECTORY  // O_TMPFILE, a macro that Swift does not import

@@ -2,6 +2,9 @@ import Foundation
 
 /// The operations on files that the cache needs. None follows a link at the end of a path.
 enum FileSystem {
+    /// Commands of `fcntl`.
+    typealias LockCommands = (set: Int32, get: Int32)
+
     /// The names in a directory; nil if there is no such directory.
     ///
     /// - Throws: if the directory can't be read, which does not mean that it is empty.

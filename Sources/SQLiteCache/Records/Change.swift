@@ -40,6 +40,15 @@ enum Change: Sendable {
         }
     }
 
+    /// What may refuse the change when it is written, and the variant that it changes.
+    var fence: (fence: Fence, urlKey: UInt64, variant: UInt64)? {
+        switch self {
+        case .store(let row): row.fence.map { ($0, row.urlKey, row.variant) }
+        case .update(let update): update.fence.map { ($0, update.urlKey, update.variant) }
+        default: nil
+        }
+    }
+
     func isUpdate(of row: Int64) -> Bool {
         if case .update(let update) = self { update.id == row } else { false }
     }
@@ -103,6 +112,8 @@ struct RowUpdate: Sendable {
     let stored: Int64
     /// Whether only memory has the response. Its new variant still replaces one on the disk.
     let isMemoryOnly: Bool
+    /// As ``StoredRow/fence``.
+    var fence: Fence?
 
     fileprivate func apply(to rows: inout [StoredRow]) {
         guard let index = rows.firstIndex(where: { $0.id == id }) else {
@@ -116,5 +127,15 @@ struct RowUpdate: Sendable {
         (row.revision, row.stored, row.cached) = (revision, stored, nil)
         rows.removeAll { $0.variant == row.variant || $0.id == row.id }
         rows.insert(row, at: 0)
+    }
+}
+
+extension RowUpdate {
+    /// What is new of a response that another process has stored with the same identifier, as a copy of another level's entry: its
+    /// body is the same.
+    init(_ row: StoredRow) {
+        self.init(
+            id: row.id, url: row.url, urlKey: row.urlKey, record: row.record, variant: row.variant,
+            revision: row.revision, stored: row.stored, isMemoryOnly: row.isMemoryOnly, fence: row.fence)
     }
 }

@@ -3,9 +3,9 @@ import HTTPCaching
 
 /// An encoded `StoredRecord`, as the database and memory hold it. Most lookups need no more than these properties:
 /// decoding the record costs as much as finding it.
-struct EncodedRecord: Sendable {
+package struct EncodedRecord: Sendable {
     /// Increases with each change of the encoding, and when responses depend on more of their requests.
-    private static let format: UInt8 = 3
+    package static let format: UInt8 = 3
 
     /// One bit for each optional part.
     fileprivate struct Traits: OptionSet {
@@ -21,9 +21,9 @@ struct EncodedRecord: Sendable {
         static let userInfo = Traits(rawValue: 64)
     }
 
-    let bytes: [UInt8]
+    package let bytes: [UInt8]
 
-    init(_ record: StoredRecord) {
+    package init(_ record: StoredRecord) {
         let response = record.response
         var writer = ByteWriter(capacity: 1024)
         writer.put(Self.format)
@@ -45,7 +45,7 @@ struct EncodedRecord: Sendable {
     }
 
     /// Copies bytes whose checksum was correct; nil if they have another format.
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    package init?(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 2, bytes[0] == Self.format else { return nil }
         self.bytes = [UInt8](bytes)
     }
@@ -76,14 +76,29 @@ struct EncodedRecord: Sendable {
     var hasUserInfo: Bool { traits.contains(.userInfo) || traits.contains(.injected) }
 
     /// Whether it is the record of that URL.
-    func isFor(_ url: String) -> Bool {
+    package func isFor(_ url: String) -> Bool {
         bytes.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes, at: 2)
             return (try? reader.isNext(url)) ?? false
         }
     }
 
-    var decoded: StoredRecord? { decoded(for: nil) }
+    /// When the response was requested.
+    var requestTime: Date? {
+        bytes.withUnsafeBytes { raw in
+            var reader = ByteReader(raw, at: 2)
+            do {
+                try reader.skip()
+                try reader.skip()
+                _ = try reader.number()
+                return try reader.time()
+            } catch {
+                return nil
+            }
+        }
+    }
+
+    package var decoded: StoredRecord? { decoded(for: nil) }
 
     /// The record; nil if the bytes encode none.
     ///

@@ -3,18 +3,18 @@ import HTTPCaching
 import SynchronizerSupport
 
 /// A request, with what nearly every lookup needs of it computed once.
-struct LookupKey {
-    let request: URLRequest
+package struct LookupKey {
+    package let request: URLRequest
     /// The URL, with its fragment.
     let url: URL
     private let absoluteURL: String
     /// The URL that a response to the request is stored under.
-    let key: String
+    package let key: String
     let isGET: Bool
     let hasCredentials: Bool
 
     /// Returns nil if the request has no URL.
-    init?(_ request: URLRequest) {
+    package init?(_ request: URLRequest) {
         guard let url = request.url else { return nil }
         self.request = request
         self.url = url
@@ -32,13 +32,13 @@ struct LookupKey {
 
 extension EncodedRecord {
     /// Whether the response answers the request.
-    func answers(_ lookup: LookupKey) -> Bool {
+    package func answers(_ lookup: LookupKey) -> Bool {
         if isPlain && !lookup.hasCredentials { return lookup.isGET }
         return decoded?.answers(lookup.request) ?? false
     }
 
     /// What `URLCache` returns; nil if Foundation can't parse the URL.
-    func cachedResponse(to lookup: LookupKey, body: Data) -> CachedURLResponse? {
+    package func cachedResponse(to lookup: LookupKey, body: Data) -> CachedURLResponse? {
         let responseURL = hasResponseURL ? decoded?.responseURL : nil
         guard let url = lookup.url(of: responseURL ?? lookup.key) else { return nil }
         let userInfo = hasUserInfo ? decoded?.userInfoDictionary : nil

@@ -5,7 +5,7 @@ import SynchronizerSupport
 extension StoredRecord {
     /// The record of a response that a user of `URLCache` stores. Returns nil if no lookup could find it safely: if it
     /// answers a request with a body, is part of a representation, or depends on more than the request (`Vary: *`).
-    init?(_ cached: CachedURLResponse, for request: URLRequest, now: Date) {
+    package init?(_ cached: CachedURLResponse, for request: URLRequest, now: Date) {
         guard let asked = CacheRequest(request), request.httpBody == nil, request.httpBodyStream == nil else {
             return nil
         }
@@ -26,6 +26,13 @@ extension StoredRecord {
         }
         if let own = cached.response.url?.absoluteString, own != asked.url { responseURL = own }
         userInfo = Self.propertyList(cached.userInfo)
+    }
+
+    /// The record of a response whose user info and own URL are those of `cached`.
+    package init(_ response: StoredResponse, with cached: CachedURLResponse) {
+        self.init(response)
+        userInfo = Self.propertyList(cached.userInfo)
+        if let own = cached.response.url?.absoluteString, own != response.url { responseURL = own }
     }
 
     /// The entries that can be stored: strings as keys, property lists as values. An injection has a place of its own.
@@ -53,7 +60,7 @@ extension StoredRecord {
 
 extension URLRequest {
     /// The URL that a response to this request is stored under.
-    var storedURL: String? {
+    package var storedURL: String? {
         (url?.absoluteString).map(CacheRules.cacheKey)
     }
 }

@@ -4,8 +4,8 @@ import SynchronizerSupport
 
 /// Everything that is kept of a cached response except its body: what `StoredResponse` holds, and the rest of
 /// `CachedURLResponse`.
-struct StoredRecord: Sendable {
-    var response: StoredResponse
+package struct StoredRecord: Sendable {
+    package var response: StoredResponse
     /// The URL of the response if it differs from the requested one: after a redirect, or with a fragment.
     var responseURL: String?
     /// Set for a response of another protocol than HTTP; then `response` has status 0 and no fields.
@@ -20,14 +20,14 @@ struct StoredRecord: Sendable {
         var expectedContentLength: Int
     }
 
-    init(_ response: StoredResponse) {
+    package init(_ response: StoredResponse) {
         self.response = response
     }
 }
 
 extension StoredResponse {
     /// Distinguishes the responses that are stored for one URL: by method and selecting fields (RFC 9111 §4.1).
-    var variantKey: UInt64 {
+    package var variantKey: UInt64 {
         var writer = ByteWriter(capacity: 64)
         writer.put(method)
         let lines = selectingFields.lines.map { ($0.name.lowercased(), $0.value) }

@@ -21,6 +21,8 @@ struct StoredRow: Sendable {
     var cached: CachedURLResponse?
     /// Whether the storage policy keeps the response off the disk.
     var isMemoryOnly = false
+    /// Set if the response must not replace one that was requested later.
+    var fence: Fence?
 
     /// Whether it is an object made from the body of another entry.
     var isDerived: Bool { DerivedEntry.source(of: url) != nil }
@@ -39,15 +41,29 @@ struct StoredRow: Sendable {
     }
 }
 
+/// When a response was requested that is to be stored. It is refused if another process has changed its entry for a later request.
+struct Fence: Sendable {
+    let requested: Date
+    /// The clock. A time that is in the future was noted before the clock was set back, and does not count.
+    let time: any TimeSource
+    /// Whether another process has removed the entries of the URL since the request.
+    let isRemoved: @Sendable () -> Bool
+
+    /// Whether the response of that record was requested later.
+    func yields(to record: EncodedRecord) -> Bool {
+        record.requestTime.map { $0 > requested && $0 <= time.now } ?? false
+    }
+}
+
 /// What the database knows of a body.
-struct StoredBody: Hashable, Sendable {
+package struct StoredBody: Hashable, Sendable {
     let length: Int
     let checksum: UInt64
 
     /// Bodies up to this size, in bytes, are in the rows of their entries, so that a lookup finds both at once.
     static let largestInRow = 1024
     /// Larger bodies up to this size are in a table of their own, and still larger ones in files (Documentation/Design/Storage.md).
-    static let largestInDatabase = 16 << 10
+    package static let largestInDatabase = 16 << 10
 
     var isInFile: Bool { length > Self.largestInDatabase }
 }

@@ -51,8 +51,10 @@ extension SQLiteURLCache: BodyFileStore {
     package func removePartials(for url: String) { cache.removePartials(for: url) }
 
     package func store(_ response: StoredResponse, _ cached: CachedURLResponse, file: BodyFile) -> Bool {
-        guard cached.storagePolicy == .allowed, file.count > StoredBody.largestInDatabase else { return false }
-        return cache.store(storedRecord(of: response, cached), file: file)
+        guard cached.storagePolicy == .allowed, file.count > StoredBody.largestInDatabase,
+            let fence = cache.fence(for: response)
+        else { return false }
+        return cache.store(StoredRecord(response, with: cached), file: file, fence: fence)
     }
 
     package func bytes(of entry: StoredEntry) -> StoredBytes? {

@@ -18,15 +18,17 @@ package protocol ResponseStore: Sendable {
     /// Stores a response. It replaces the entry with the same URL, method and selecting fields.
     /// Body, storage policy and user info are those of `cached`; everything else is that of `response`.
     ///
-    /// Returns the identifier of the new entry; nil if the store does not keep it, or does not know its identifier.
+    /// Returns the identifier of the new entry; nil if the store refuses the response.
     @discardableResult
     func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64?
 
     /// Why a body of this size would not be kept; nil if it would be.
     func refusal(toStore bytes: Int) -> StoreRefusal?
 
-    /// Replaces everything but the body of an entry (RFC 9111 §4.3.4). It has no effect if the entry is gone.
-    func update(_ entry: StoredEntry, to response: StoredResponse)
+    /// Replaces everything but the body of an entry (RFC 9111 §4.3.4). It has no effect if the entry is gone. Returns false if
+    /// the store refuses the response.
+    @discardableResult
+    func update(_ entry: StoredEntry, to response: StoredResponse) -> Bool
 
     func remove(_ entry: StoredEntry)
 
@@ -53,6 +55,8 @@ package struct StoredEntry: Sendable {
     package let bodyChecksum: UInt64?
     /// The body, if it is small and the store had read it. Otherwise ask the store for it.
     package var body: Data?
+    /// Whether this lookup got the entry from a level that machines share.
+    package var isShared = false
 
     package init(
         response: StoredResponse, id: Int64, bodySize: Int, bodyChecksum: UInt64? = nil, body: Data? = nil
@@ -68,6 +72,8 @@ package struct StoredEntry: Sendable {
     package var digest: UInt64? { bodyChecksum ?? body.map { $0.withUnsafeBytes { Checksum64.of($0) } } }
 
     package var withoutBody: StoredEntry {
-        StoredEntry(response: response, id: id, bodySize: bodySize, bodyChecksum: bodyChecksum)
+        var entry = self
+        entry.body = nil
+        return entry
     }
 }

@@ -31,21 +31,17 @@ extension SQLiteURLCache: ResponseStore {
 
     @discardableResult
     package func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64? {
-        guard cached.storagePolicy != .notAllowed else { return nil }
-        return cache.store(storedRecord(of: response, cached), cached: cached, keepsObject: false)
-    }
-
-    func storedRecord(of response: StoredResponse, _ cached: CachedURLResponse) -> StoredRecord {
-        var record = StoredRecord(response)
-        record.userInfo = StoredRecord.propertyList(cached.userInfo)
-        if let own = cached.response.url?.absoluteString, own != response.url { record.responseURL = own }
-        return record
+        guard cached.storagePolicy != .notAllowed, let fence = cache.fence(for: response) else { return nil }
+        return cache.store(StoredRecord(response, with: cached), cached: cached, keepsObject: false, fence: fence)
     }
 
     package func refusal(toStore bytes: Int) -> StoreRefusal? { cache.refusal(toStore: bytes) }
 
-    package func update(_ entry: StoredEntry, to response: StoredResponse) {
-        cache.update(entry.id, url: entry.response.url, to: response)
+    @discardableResult
+    package func update(_ entry: StoredEntry, to response: StoredResponse) -> Bool {
+        guard let fence = cache.fence(for: response) else { return false }
+        cache.update(entry.id, url: entry.response.url, to: response, fence: fence)
+        return true
     }
 
     package func remove(_ entry: StoredEntry) {

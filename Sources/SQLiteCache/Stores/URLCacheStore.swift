@@ -46,12 +46,15 @@ package final class URLCacheStore: ResponseStore {
         return id
     }
 
-    package func update(_ entry: StoredEntry, to response: StoredResponse) {
-        guard let request = Self.request(entry.response.url), response.url == entry.response.url else { return }
-        guard let found = find(entry.response.url), found.id == entry.id else { return }
+    @discardableResult
+    package func update(_ entry: StoredEntry, to response: StoredResponse) -> Bool {
+        guard let request = Self.request(entry.response.url), response.url == entry.response.url,
+            let found = find(entry.response.url), found.id == entry.id
+        else { return true }
         var record = found.record
         record.response = response
         put(record, id: found.id, body: found.body, policy: found.policy, for: request)
+        return true
     }
 
     package func remove(_ entry: StoredEntry) {

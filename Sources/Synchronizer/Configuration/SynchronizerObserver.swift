@@ -16,6 +16,9 @@ public struct SynchronizerEvent: Sendable {
         case started
         /// The cache does not answer: the load waits for a network slot.
         case needsNetwork
+        /// Another process requests the same response: the load waits for it, without a slot. Then it starts again
+        /// (``started``).
+        case waitingForAnotherProcess
         /// The load has a network slot: the request is sent.
         case sent
         /// A redirect is followed.

@@ -39,6 +39,8 @@ public struct LoadTrace: Sendable, Hashable {
     public var redirects: [URL] = []
     /// Seconds spent waiting for a slot.
     public var queueWait: TimeInterval = 0
+    /// Seconds spent waiting for another process that requested the same response: see ``RequestLeases``.
+    public var leaseWait: TimeInterval = 0
     /// Seconds from sending the request to the head of the final response; nil without a request.
     public var timeToFirstByte: TimeInterval?
     /// Seconds from the head to the end of the body; nil without a request.
@@ -48,6 +50,9 @@ public struct LoadTrace: Sendable, Hashable {
     /// Whether the object was not parsed but read from the cache, where it was stored next to its response: see
     /// ``DerivedResource``. Then ``parse`` is the time to read and decode the object.
     public var isDerived = false
+    /// Whether the stored response came from the server of a cache that machines share, such as `ValkeyURLCache`, and not from
+    /// this machine.
+    public var isFromSharedCache = false
     /// Bytes of body received from the network, after decoding.
     public var bytesReceived = 0
     /// Bytes of body that came from the cache instead of the network.
@@ -107,12 +112,14 @@ extension LoadTrace: CustomStringConvertible {
     public var description: String {
         let name = source.map(\.rawValue) ?? "no response"
         var parts = reason.hasPrefix("\(name):") ? [reason] : [name, reason]
+        if isFromSharedCache { parts.append("from the shared cache") }
         if let status { parts.append("status \(status)") }
         parts += validators
         parts += redirects.map { "→ \($0.absoluteString)" }
         if let network { parts.append(network.description) }
         let times = [
-            ("queue", queueWait > 0 ? queueWait : nil), ("first byte", timeToFirstByte), ("transfer", transfer),
+            ("queue", queueWait > 0 ? queueWait : nil), ("another process", leaseWait > 0 ? leaseWait : nil),
+            ("first byte", timeToFirstByte), ("transfer", transfer),
             (isDerived ? "decode" : "parse", parse),
         ]
         parts += times.compactMap { name, seconds in seconds.map { "\(name) \($0.inMilliseconds)" } }

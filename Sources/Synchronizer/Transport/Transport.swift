@@ -6,6 +6,13 @@ package protocol Transport: SessionFields {
     /// Sends a request. `receive` is called serially, on a background thread: with one `.response`, which is never an
     /// interim one, any number of `.data`, and one `.finished` as the last event, unless the transfer was cancelled before.
     func send(_ request: URLRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer
+
+    /// Whether the session's delegate may give a response another lifetime, or make it cacheable, when it has arrived.
+    func mayProlong(_ head: ResponseHead, cacheTime: TimeInterval?) -> Bool
+}
+
+extension Transport {
+    package func mayProlong(_ head: ResponseHead, cacheTime: TimeInterval?) -> Bool { false }
 }
 
 /// What a session adds to requests.

@@ -112,6 +112,13 @@ extension SessionDelegate {
     }
 }
 
+extension SessionDelegate {
+    /// See ``Transport/mayProlong(_:cacheTime:)``.
+    func mayProlong(_ head: ResponseHead, cacheTime: TimeInterval?) -> Bool {
+        isSubclass || injection.with(cacheTime: cacheTime).value(forStatus: head.status, fields: head.fields) != nil
+    }
+}
+
 /// The events of a task in a session that looks up, stores and follows redirects by itself.
 protocol NativeReports: AnyObject, Sendable {
     /// The request that the session continues with; nil makes the redirect the final response.

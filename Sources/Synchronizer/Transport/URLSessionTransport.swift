@@ -35,6 +35,10 @@ package final class URLSessionTransport: Transport {
         return transfer
     }
 
+    package func mayProlong(_ head: ResponseHead, cacheTime: TimeInterval?) -> Bool {
+        router.policy.mayProlong(head, cacheTime: cacheTime)
+    }
+
     func begin(_ transfer: URLSessionTransfer) {
         router.add(transfer)
         transfer.task.resume()

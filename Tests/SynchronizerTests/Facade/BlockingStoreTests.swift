@@ -62,9 +62,9 @@ private final class BlockingStore: URLCache, ResponseStore, @unchecked Sendable 
         return store.store(response, cached)
     }
 
-    func update(_ entry: StoredEntry, to response: StoredResponse) {
+    func update(_ entry: StoredEntry, to response: StoredResponse) -> Bool {
         visit()
-        store.update(entry, to: response)
+        return store.update(entry, to: response)
     }
 
     func remove(_ entry: StoredEntry) {

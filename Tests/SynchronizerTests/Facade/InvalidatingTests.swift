@@ -144,16 +144,21 @@ struct InvalidatingTests {
     @Test("the log knows which keys were invalidated since a mark, and counts forgotten ones as invalidated")
     func log() {
         let log = InvalidationLog()
+        let now = Date(timeIntervalSince1970: 1000)
         let first = log.now
         #expect(!log.isInvalid("a", since: first))
-        log.note(["a"])
+        log.note(["a"], at: now)
         #expect(log.isInvalid("a", since: first))
+        #expect(log.hasNoted("a", since: now) && !log.hasNoted("a", since: now + 1) && !log.hasNoted("b", since: now))
         #expect(!log.isInvalid("b", since: first))
         let second = log.now
         #expect(!log.isInvalid("a", since: second))
-        log.note((0..<2_000).map { "\($0)" })
+        log.note((0..<2_000).map { "\($0)" }, at: now + 5)
         #expect(log.isInvalid("a", since: first) && log.isInvalid("b", since: second))
         #expect(!log.isInvalid("a", since: log.now))
+        #expect(log.hasNoted("b", since: now + 5) && !log.hasNoted("b", since: now + 6))
+        log.noteEverything(at: now + 9)
+        #expect(log.hasNoted("c", since: now + 9) && log.isInvalid("c", since: second))
     }
 
     @Test("a load after invalidate(_:) uses the network, and its result is kept")

@@ -75,6 +75,38 @@ struct BackgroundRefreshesTests {
         #expect(begun.elements == [1, 2, 1, 2])
     }
 
+    @Test("those that end at once are begun one after the other, not inside each other")
+    func endAtOnce() {
+        let depth = Locked(0)
+        let deepest = Locked(0)
+        for entry in 1...2 { add(Int64(entry)) }
+        for entry in 3...900 {
+            refreshes.queue(key(Int64(entry)), since: refreshes.moment) { [refreshes, begun, key = key(Int64(entry))] in
+                let now = depth.withLock {
+                    $0 += 1; return $0
+                }
+                deepest.withLock { $0 = max($0, now) }
+                begun.append(Int64(entry))
+                refreshes.end(key, with: nil)
+                depth.withLock { $0 -= 1 }
+            }
+        }
+        refreshes.end(key(1), with: nil)
+        #expect(begun.elements == (1...900).map(Int64.init) && deepest.withLock { $0 } == 1)
+        add(1)
+        #expect(begun.elements.last == 1)
+    }
+
+    @Test("a load that waits for a queued one has its own begun, which waits for no other process")
+    func own() {
+        for entry in 1...3 { add(Int64(entry)) }
+        let isOwn = Locked(false)
+        let isStarted = refreshes.start(key(3), since: 0, listener: { _ in }, begin: { isOwn.withLock { $0 = true } })
+        #expect(isStarted && isOwn.withLock { $0 } && begun.elements == [1, 2])
+        for entry in 1...3 { refreshes.end(key(Int64(entry)), with: nil) }
+        #expect(begun.elements == [1, 2])
+    }
+
     @Test("a caller that accepts larger bodies starts its own refresh")
     func sizes() {
         add(1)

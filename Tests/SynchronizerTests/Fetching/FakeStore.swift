@@ -56,12 +56,13 @@ final class FakeStore: ResponseStore {
         }
     }
 
-    func update(_ entry: StoredEntry, to response: StoredResponse) {
+    func update(_ entry: StoredEntry, to response: StoredResponse) -> Bool {
         prepareChange()
-        state.withLock { state in
+        return state.withLock { state in
             state.updates += 1
-            guard let index = state.entries.firstIndex(where: { $0.entry.id == entry.id }) else { return }
+            guard let index = state.entries.firstIndex(where: { $0.entry.id == entry.id }) else { return true }
             state.entries[index].entry = StoredEntry(response: response, id: entry.id, bodySize: entry.bodySize)
+            return true
         }
     }
 

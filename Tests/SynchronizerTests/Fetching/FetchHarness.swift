@@ -66,6 +66,8 @@ final class Events: Sendable {
             case .stored, .notStored, .invalidated, .spooling, .offered: return nil
             case .sent: return "sent"
             case .authorized: return "authorized"
+            case .waitsForLease: return "waitsForLease"
+            case .waited: return "waited"
             case .needsNetwork: return "needsNetwork"
             case .redirected: return "redirected"
             case .resumed(let start, _): return "resumed after \(start)"

@@ -16,8 +16,8 @@ struct RecordSizeTests {
             MemoryLayout<Machine.Download?>.stride, MemoryLayout<Machine.Parse?>.stride,
             MemoryLayout<Machine.Subscriber?>.stride,
         ]
-        #expect(ofShell.reduce(0, +) <= 160, "\(ofShell)")
+        #expect(ofShell.reduce(0, +) <= 168, "\(ofShell)")
         #expect(ofMachine.reduce(0, +) <= 180, "\(ofMachine)")
-        #expect(MemoryLayout<FetchOptions>.size <= 69)
+        #expect(MemoryLayout<FetchOptions>.size <= 75)
     }
 }

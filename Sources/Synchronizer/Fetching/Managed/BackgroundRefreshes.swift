@@ -3,7 +3,8 @@ import Foundation
 /// The background validations of responses that were used stale (RFC 5861 §3): one for each entry, and few at a time, since
 /// no subscriber waits for them. They continue after the loads that caused them.
 final class BackgroundRefreshes: Sendable {
-    typealias Ended = @Sendable (Result<Fetched, SynchronizerError>) -> Void
+    /// Called with nil if another process has the lease of the response: it validates the entry.
+    typealias Ended = @Sendable (Result<Fetched, SynchronizerError>?) -> Void
 
     /// Loads with different options are not coalesced: the result depends on them.
     struct Key: Hashable, Sendable {
@@ -19,6 +20,8 @@ final class BackgroundRefreshes: Sendable {
         var waiting = LRUList<Key, @Sendable () -> Void>()
         var listeners: [Key: [Ended]] = [:]
         var running: Set<Key> = []
+        /// Whether a thread starts queued validations.
+        var isStarting = false
         var moment = 0
         /// When the latest validations succeeded, each at a moment of its own.
         var ended = LRUList<Key, Int>()
@@ -56,17 +59,18 @@ final class BackgroundRefreshes: Sendable {
     func start(
         _ key: Key, since lookup: Int, listener: @escaping Ended, begin: @escaping @Sendable () -> Void
     ) -> Bool {
-        let (isCurrent, next) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
-            guard state.running.contains(key) || !state.hasEnded(key, since: lookup) else { return (false, nil) }
+        let (isCurrent, begins, queued) = state.withLock { state -> (Bool, Bool, (@Sendable () -> Void)?) in
+            guard state.running.contains(key) || !state.hasEnded(key, since: lookup) else { return (false, false, nil) }
             state.listeners[key, default: []].append(listener)
-            guard state.running.insert(key).inserted else { return (true, nil) }
-            return (true, state.waiting.remove(key) ?? begin)
+            guard state.running.insert(key).inserted else { return (true, false, nil) }
+            return (true, true, state.waiting.remove(key))
         }
-        next?()
+        withExtendedLifetime(queued) {}  // dropped: if another process has the lease, it would not validate
+        if begins { begin() }
         return isCurrent
     }
 
-    func end(_ key: Key, with result: Result<Fetched, SynchronizerError>) {
+    func end(_ key: Key, with result: Result<Fetched, SynchronizerError>?) {
         let listeners = state.withLock { state in
             state.running.remove(key)
             if case .success = result { state.noteEnd(of: key) }
@@ -76,15 +80,22 @@ final class BackgroundRefreshes: Sendable {
         startNext()
     }
 
-    /// Starts queued validations while there is room.
+    /// Starts queued validations while there is room. One that ends at once starts no other: the loop does.
     func startNext() {
-        while let begin = takeNext() { begin() }
+        let isFirst = state.withLock { state in
+            defer { state.isStarting = true }
+            return !state.isStarting
+        }
+        if isFirst { while let begin = takeNext() { begin() } }
     }
 
     /// The validation that has waited longest.
     private func takeNext() -> (@Sendable () -> Void)? {
         state.withLock { state in
-            guard state.running.count < limit, let key = state.waiting.leastRecentlyUsed else { return nil }
+            guard state.running.count < limit, let key = state.waiting.leastRecentlyUsed else {
+                state.isStarting = false
+                return nil
+            }
             state.running.insert(key)
             return state.waiting.remove(key)
         }

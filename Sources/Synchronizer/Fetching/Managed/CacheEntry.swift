@@ -28,6 +28,9 @@ enum CacheEntry: Sendable {
     /// The digest of its whole body, if the store has it without reading the body.
     var storedDigest: UInt64? { if case .stored(let entry) = self { entry.bodyChecksum } else { nil } }
 
+    /// Whether the lookup got it from a level that machines share.
+    var isShared: Bool { if case .stored(let entry) = self { entry.isShared } else { false } }
+
     var response: StoredResponse {
         switch self {
         case .stored(let entry): entry.response

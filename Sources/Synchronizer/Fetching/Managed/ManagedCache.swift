@@ -7,13 +7,16 @@ final class ManagedCache: Sendable {
     let time: any TimeSource
     let invalidations = InvalidationLog()
     let reasons = StoringReasons()
+    /// Nil if no leases are taken.
+    let leasing: Leasing?
     private let store: (any ResponseStore)?
     private let interrupted = InterruptedTransfers()
     private let removals = PendingRemovals()
     private let abandoning = DispatchGroup()
     private let removing = DispatchQueue(label: "Synchronizer.removing", qos: .userInitiated)
 
-    init(store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules) {
+    init(store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules, leases: RequestLeases? = nil) {
+        leasing = Leasing(store, limits: leases, time: time)
         self.store = store
         self.time = time
         self.rules = rules
@@ -109,17 +112,15 @@ final class ManagedCache: Sendable {
 
     // MARK: - Changing
 
-    /// Changes the cache unless the key was invalidated after the mark (RFC 9111 §4.4); returns whether the change holds.
+    /// Changes the cache unless the key was invalidated after the mark (RFC 9111 §4.4); returns the result if the change holds.
     /// Invalidations are logged before entries are removed, so checking before and after the change is enough.
-    func change(_ key: String, since mark: InvalidationLog.Mark, _ change: () -> Void) -> Bool {
-        guard !invalidations.isInvalid(key, since: mark) else { return false }
+    func change<Result>(_ key: String, since mark: InvalidationLog.Mark, _ change: () -> Result?) -> Result? {
+        guard !invalidations.isInvalid(key, since: mark) else { return nil }
         finishRemoval(of: key)
-        change()
-        if invalidations.isInvalid(key, since: mark) {
-            removeEntries(for: key)
-            return false
-        }
-        return true
+        let result = change()
+        guard invalidations.isInvalid(key, since: mark) else { return result }
+        removeEntries(for: key)
+        return nil
     }
 
     /// Why a body of this size would not be kept; nil if it would be.
@@ -132,16 +133,19 @@ final class ManagedCache: Sendable {
         }
     }
 
-    /// Returns the identifier of the new entry; nil if the store has no identifiers, or keeps no entry.
+    /// Returns nil if the store refuses the response, because another process asked the server later.
     ///
     /// - Parameter content: not evaluated without a store.
-    func store(_ response: StoredResponse, content: @autoclosure () -> CachedURLResponse) -> Int64? {
+    func store(_ response: StoredResponse, content: @autoclosure () -> CachedURLResponse) -> KeptResponse? {
         interrupted.remove(response.url)
-        return store?.store(response, content())
+        guard let store else { return KeptResponse(response: response, entry: nil) }
+        return store.store(response, content()).map { KeptResponse(response: response, entry: $0) }
     }
 
-    func update(_ entry: CacheEntry, to response: StoredResponse) {
-        if case .stored(let entry) = entry { store?.update(entry, to: response) }
+    /// As ``store(_:content:)``.
+    func update(_ entry: CacheEntry, to response: StoredResponse) -> KeptResponse? {
+        if case .stored(let entry) = entry, store?.update(entry, to: response) == false { return nil }
+        return KeptResponse(response: response, entry: entry.storedID)
     }
 
     func keepInterrupted(_ response: StoredResponse, body: Data) { interrupted.keep(response, body: body) }
@@ -163,7 +167,7 @@ final class ManagedCache: Sendable {
     }
 
     func removeAll() {
-        invalidations.noteEverything()
+        invalidations.noteEverything(at: time.now)
         interrupted.removeAll()
         reasons.removeAll()
         store?.removeAll()
@@ -171,7 +175,7 @@ final class ManagedCache: Sendable {
 
     /// Removes entries from the disk soon; lookups miss them at once.
     func removeSoon(_ keys: [String]) {
-        invalidations.note(keys)
+        invalidations.note(keys, at: time.now)
         removals.add(keys)
         removing.async { [self] in keys.forEach(removePending) }
     }

@@ -69,6 +69,7 @@ extension ManagedFetch {
         guard let body = unread == nil ? bytes(for: selection, of: step) : .data(Data()) else { return nil }
         var step = step
         step.trace.describe(selection, source: selection.isStaleAllowed ? .stale : .cache)
+        step.trace.isFromSharedCache = entry.isShared
         var answer = answer(
             step, with: selection, of: entry.response, body: body, freshUntil: freshUntil(selection, of: step))
         answer.entry = entry.storedID
@@ -125,6 +126,7 @@ extension ManagedFetch {
 
     /// Gives the caller the answer, or follows its redirect.
     func deliver(_ answer: Answer) {
+        release(after: answer)
         let step = answer.step
         switch step.request.redirect(
             status: answer.head.status, location: answer.head.fields.reference(FieldName.location))

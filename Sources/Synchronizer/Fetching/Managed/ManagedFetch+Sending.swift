@@ -1,7 +1,7 @@
 import Foundation
 import HTTPCaching
 
-// The third stage: the network.
+// The fourth stage: the network.
 extension ManagedFetch {
     /// Whether the fetch has a network slot. If not, it keeps the step until it gets one, and reports that it needs one.
     func hasSlot(for step: FetchStep) -> Bool {
@@ -9,7 +9,7 @@ extension ManagedFetch {
         let hasSlot = state.withLock { state in
             switch state.phase {
             case .hasSlot, .sending: return true
-            case .lookingUp, .waitingForSlot:
+            case .lookingUp, .waitingForSlot, .waitingForLease:
                 state.phase = .waitingForSlot(Boxed(step.withoutBodies))
                 return false
             }
@@ -63,6 +63,7 @@ extension ManagedFetch {
             }
             if options.file != nil { openSink(in: number) }
             if let event { report(event) }
+            releaseIfUseless(number)
             endIfTooLarge(number)
         case .data(let data):
             let (isReported, sink) = state.withLock { state in
@@ -119,10 +120,12 @@ extension ManagedFetch {
     /// fetch waited for its slot, the answer is in the cache.
     private func refreshNow(_ selection: Selection, of step: FetchStep, fields: HTTPFields) {
         let key = refreshKey(selection, of: step)
-        let begin = refresh(selection, of: step, fields: fields, key: key)
+        // Without a lease: this fetch has one, or none is taken for its request.
+        let begin = refresh(selection, of: step, fields: fields, key: key, sharing: Sharing())
+        let lookUpAgain: @Sendable () -> Void = { [self] in run(.request(step.request, step.trace)) }
         let isCurrent = context.refreshes.start(
-            key, since: step.lookupMoment, listener: { [self] in finish($0) }, begin: begin)
-        if !isCurrent { run(.request(step.request, step.trace)) }
+            key, since: step.lookupMoment, listener: { [self] in $0.map(finish) ?? lookUpAgain() }, begin: begin)
+        if !isCurrent { lookUpAgain() }
     }
 
     private func refreshKey(_ selection: Selection, of step: FetchStep) -> BackgroundRefreshes.Key {
@@ -132,13 +135,19 @@ extension ManagedFetch {
     }
 
     private func refresh(
-        _ selection: Selection, of step: FetchStep, fields: HTTPFields, key: BackgroundRefreshes.Key
+        _ selection: Selection, of step: FetchStep, fields: HTTPFields, key: BackgroundRefreshes.Key,
+        sharing: Sharing? = nil
     ) -> @Sendable () -> Void {
         { [context, step = step.withoutBodies] in
-            let options = FetchOptions(
+            var options = FetchOptions(
                 maximumBodySize: key.maximumBodySize, file: key.file, cacheTime: key.cacheTime)
-            let fetch = ManagedFetch(context, options: options, hasSlot: true) { event in
-                if case .finished(let result) = event { context.refreshes.end(key, with: result) }
+            options.isRefresh = true
+            let fetch = ManagedFetch(context, options: options, hasSlot: true, sharing: sharing) { event in
+                switch event {
+                case .finished(let result): context.refreshes.end(key, with: result)
+                case .waitsForLease: context.refreshes.end(key, with: nil)
+                default: break
+                }
             }
             fetch.resume(step.refreshing(selection, fields: fields))
         }

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPCaching
 
-// The fourth stage: what is stored of a response. The session's delegate decides first; then the rules check its decision.
+// The fifth stage: what is stored of a response. The session's delegate decides first; then the rules check its decision.
 extension ManagedFetch {
     /// The response as it is stored, if it is; and whether it is, if a server has answered.
     typealias Kept = @Sendable (KeptResponse?, ResponseStoring?) -> Void
@@ -60,19 +60,14 @@ extension ManagedFetch {
             }
             let superseded = superseded(by: stored, of: exchange)
             let size = max(decision.size(of: body), file?.count ?? 0)
-            var id: Int64?
-            let isKept = change(after: exchange, bytes: size) {
+            let kept = change(after: exchange, bytes: size) {
                 superseded.forEach(cache.remove)
                 let content = decision.content(of: exchange.step.url, body: body)
-                if let file, content.data.isEmpty {
-                    cache.store(stored, content: content, file: file)
-                } else {
-                    id = cache.store(stored, content: content)
-                }
+                guard let file, content.data.isEmpty else { return cache.store(stored, content: content) }
+                cache.store(stored, content: content, file: file)
+                return KeptResponse(response: stored, entry: nil)
             }
-            done(
-                isKept ? KeptResponse(response: stored, entry: id) : nil,
-                isKept ? storing(size) : .notStored(.invalidated))
+            done(kept, kept == nil ? .notStored(.invalidated) : storing(size))
         }
     }
 
@@ -100,23 +95,22 @@ extension ManagedFetch {
                 stored.selectingFields = CacheRules.selectingFields(of: request, for: stored.fields)
             }
             let content = decision.content(of: exchange.step.url, body: body)
-            var id = entry.storedID
-            let isKept = change(after: exchange, bytes: content.data.count) { [stored] in
+            let kept = change(after: exchange, bytes: content.data.count) { [stored] in
                 if content.data == body { return cache.update(entry, to: stored) }
                 if stored.selectingFields != entry.response.selectingFields { cache.remove(entry) }
-                id = cache.store(stored, content: content)
+                return cache.store(stored, content: content)
             }
-            done(
-                isKept ? KeptResponse(response: stored, entry: id) : nil,
-                isKept ? storing(content.data.count) : .notStored(.invalidated))
+            done(kept, kept == nil ? .notStored(.invalidated) : storing(content.data.count))
         }
     }
 
-    /// Changes the cache and reports it; returns false if the response was invalidated since the request was sent.
-    private func change(after exchange: Exchange, bytes: Int, _ change: () -> Void) -> Bool {
-        guard cache.change(exchange.step.cacheRequest.url, since: exchange.mark, change) else { return false }
-        report(.stored(bytes))
-        return true
+    /// Changes the cache and reports it; nil if the response was invalidated since the request was sent, or comes too late.
+    private func change(
+        after exchange: Exchange, bytes: Int, _ change: () -> KeptResponse?
+    ) -> KeptResponse? {
+        let kept = cache.change(exchange.step.cacheRequest.url, since: exchange.mark, change)
+        if kept != nil { report(.stored(bytes)) }
+        return kept
     }
 
     /// Keeps the beginning of a body that was cut short, for the next attempt.
@@ -127,7 +121,9 @@ extension ManagedFetch {
             old = cache.body(of: exchange.step.entries[selection.index])
         }
         guard let (response, body) = exchange.interrupted(after: old) else { return }
-        _ = cache.change(response.url, since: exchange.mark) { cache.keepInterrupted(response, body: body) }
+        _ = cache.change(response.url, since: exchange.mark) { () -> Void? in
+            cache.keepInterrupted(response, body: body)
+        }
     }
 
     /// The response with the delegate's changes, unless the delegate or the rules refuse it.
@@ -212,7 +208,7 @@ extension ManagedFetch {
         let keys = CacheRules.invalidatedKeys(
             after: exchange.step.cacheRequest, status: exchange.received.status, fields: exchange.received.fields)
         if !keys.isEmpty {
-            cache.invalidations.note(keys)
+            cache.invalidations.note(keys, at: cache.time.now)
             exchange.mark = cache.invalidations.now  // the response itself may be stored
             for key in keys { cache.removeEntries(for: key) }
             report(.invalidated(keys))

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPCaching
 
-/// A fetch that follows RFC 9111. ``run(_:)`` is all of it on one page: look up → decide → send → freshen or store →
+/// A fetch that follows RFC 9111. ``run(_:)`` is all of it on one page: look up → decide → lease → send → freshen or store →
 /// answer. Each stage is a method in a file of its own; the rules are those of HTTPCaching.
 final class ManagedFetch: Fetch {
     /// What all fetches of a fetcher share.
@@ -10,6 +10,7 @@ final class ManagedFetch: Fetch {
         let cache: ManagedCache
         let network: NetworkSwitch
         let refreshes = BackgroundRefreshes()
+        var leasing: Leasing? { cache.leasing }
     }
 
     /// Where a run begins.
@@ -30,13 +31,16 @@ final class ManagedFetch: Fetch {
 
     var cache: ManagedCache { context.cache }
 
-    /// - Parameter hasSlot: whether the fetch may use the network at once.
+    /// - Parameters:
+    ///   - hasSlot: whether the fetch may use the network at once.
+    ///   - sharing: what the fetch does for others, if that is known: then it takes no lease.
     init(
-        _ context: Context, options: FetchOptions, hasSlot: Bool, receive: @escaping @Sendable (FetchEvent) -> Void
+        _ context: Context, options: FetchOptions, hasSlot: Bool, sharing: Sharing? = nil,
+        receive: @escaping @Sendable (FetchEvent) -> Void
     ) {
         self.context = context
         self.options = options
-        state = Locked(State(receive: receive, phase: hasSlot ? .hasSlot : .lookingUp))
+        state = Locked(State(receive: receive, phase: hasSlot ? .hasSlot : .lookingUp, sharing: sharing))
     }
 
     /// Runs the fetch from its start, after a redirect, when it gets its network slot, and when it must send again.
@@ -62,9 +66,14 @@ final class ManagedFetch: Fetch {
         case .validate, .complete, .forward, .reuseWhileRevalidating: break
         }
 
-        // Send the request; if the load has no network slot yet, `proceed` runs the step again when it has one.
+        // Get a network slot; if the load has none yet, `proceed` runs the step again when it has one.
         guard hasSlot(for: step) else { return }
         if isOnlineNoMore(step) { return run(.request(step.request, step.trace)) }
+
+        // Take a lease, so that other processes wait for the response; or give the slot up and wait for theirs.
+        guard mayAsk(step) else { return }
+
+        // Send the request.
         send(step) { [self] finished in
             var exchange = finished
             if finished.hasFailed, isOnlineNoMore(finished.step) {
@@ -106,19 +115,20 @@ final class ManagedFetch: Fetch {
     }
 
     func cancel() {
-        let running = state.withLock { state in
+        let ended = state.withLock { state in
             defer { state = State(receive: nil, phase: .lookingUp) }
-            return state.running.map { ($0.exchange.transfer, $0.sink) }
+            return (state, running: state.running.map { ($0.exchange.transfer, $0.sink) })
         }
-        running?.0?.cancel()
-        if let sink = running?.1 { cache.abandon(sink) }
+        ended.running?.0?.cancel()
+        if let sink = ended.running?.1 { cache.abandon(sink) }
+        ended.0.end(context.leasing, isCancelled: true)
     }
 
     func storedMeanwhile() -> Fetched? {
         let step = state.withLock { state -> FetchStep? in
             switch state.phase {
             case .sending(let running): return running.exchange.step
-            case .waitingForSlot(let step): return step.value
+            case .waitingForSlot(let step), .waitingForLease(let step, _): return step.value
             case .lookingUp, .hasSlot: return nil
             }
         }
@@ -152,6 +162,7 @@ extension ManagedFetch {
     enum Phase {
         case lookingUp
         case waitingForSlot(Boxed<FetchStep>)
+        case waitingForLease(Boxed<FetchStep>, cancel: @Sendable () -> Void)
         case hasSlot
         case sending(Running)
     }
@@ -160,6 +171,8 @@ extension ManagedFetch {
         /// Nil once the fetch is over.
         var receive: (@Sendable (FetchEvent) -> Void)?
         var phase: Phase
+        /// What the request in flight does for other processes.
+        var sharing: Sharing?
         /// The exchanges that have begun.
         var exchanges = 0
 
@@ -194,6 +207,7 @@ extension ManagedFetch {
             defer { state = State(receive: nil, phase: .lookingUp) }
             return state
         }
+        last.end(context.leasing)
         last.receive?(.finished(result))
     }
 

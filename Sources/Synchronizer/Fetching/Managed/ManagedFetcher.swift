@@ -7,10 +7,11 @@ package final class ManagedFetcher: Fetching {
 
     package init(
         transport: any Transport, store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules = CacheRules(),
-        network: NetworkSwitch = NetworkSwitch()
+        network: NetworkSwitch = NetworkSwitch(), leases: RequestLeases? = nil
     ) {
         context = .init(
-            transport: transport, cache: ManagedCache(store: store, time: time, rules: rules), network: network)
+            transport: transport, cache: ManagedCache(store: store, time: time, rules: rules, leases: leases),
+            network: network)
         network.whenOffline { transport.interrupt() }
     }
 

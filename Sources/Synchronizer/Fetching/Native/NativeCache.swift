@@ -32,19 +32,19 @@ final class NativeCache: Sendable {
 
     func remove(for request: URLRequest) {
         guard let key = request.cacheKey else { return }
-        invalidations.note([key])
+        invalidations.note([key], at: time.now)
         remove(request, key: key)
     }
 
     func removeSoon(for requests: [URLRequest]) {
         guard cache != nil else { return }
         let keyed = requests.compactMap { request in request.cacheKey.map { (key: $0, request: request) } }
-        invalidations.note(keyed.map(\.key))
+        invalidations.note(keyed.map(\.key), at: time.now)
         for (key, request) in keyed { removeSoon(request, key: key) }
     }
 
     func removeAll() {
-        invalidations.noteEverything()
+        invalidations.noteEverything(at: time.now)
         cache?.removeAllCachedResponses()
     }
 

@@ -4,7 +4,7 @@ import Foundation
 package protocol Fetching: Sendable {
     /// Looks up, and reports either the end or that the fetch needs the network. It may block on the disk, so do not call it
     /// on a caller's thread without ``FetchOptions/skipsLookup``. It may call `receive` before it returns. `receive` is
-    /// called serially, with one `.finished` as the last event, unless the fetch is cancelled before.
+    /// called serially, with one `.finished` or `.waited` as the last event, unless the fetch is cancelled before.
     func fetch(
         _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
     ) -> any Fetch
@@ -67,6 +67,11 @@ package struct FetchOptions: Hashable, Sendable {
     package var skipsLookup = false
     /// Whether the load fetches again, so that the session may have other cookies than ``sessionCookies``.
     package var isRepeated = false
+    /// What the earlier fetches of the load waited for other processes. Its place is where the layout has room.
+    package var waited = LeaseWait()
+    /// Whether the fetch validates a response that has been used. Then it does not wait for another process that does the same:
+    /// ``FetchEvent/waitsForLease`` is its last event.
+    package var isRefresh = false
     /// Whether objects that are stored next to a response may replace its body: see ``FetchEvent/offered(_:)``.
     package var takesObjects = false
 
@@ -87,6 +92,10 @@ package enum FetchEvent: Sendable {
     /// drop the fetch, and start another one later with ``FetchOptions/skipsLookup``.
     case needsNetwork(nothingStored: Bool)
     case redirected(to: URL)
+    /// Another process requests the response: the fetch waits for it, and needs no network slot.
+    case waitsForLease
+    /// The wait is over, and so is this fetch: start another one, with ``FetchOptions/waited``.
+    case waited(LeaseEnd)
     /// The head of the response whose body arrives from the network now, and the length of that body if known.
     case response(ResponseHead, expectedBytes: Int?)
     /// A stored response answers, and its body has not been read. Reported if ``FetchOptions/takesObjects``.

@@ -1,13 +1,20 @@
+import Foundation
+
 /// The recent invalidations (RFC 9111 §4.4). Responses to requests sent before an invalidation must not be stored.
 final class InvalidationLog: Sendable {
     /// A position in the order of invalidations.
     typealias Mark = Int
 
+    private struct Note {
+        var position = 0
+        var time = Date.distantPast
+    }
+
     private struct State {
         var last = 0
-        var keys = LRUList<String, Int>()
-        /// Invalidations up to this position have been evicted.
-        var evicted = 0
+        var keys = LRUList<String, Note>()
+        /// Invalidations up to this one have been evicted.
+        var evicted = Note()
     }
 
     private static let limit = 1_000
@@ -15,29 +22,36 @@ final class InvalidationLog: Sendable {
 
     var now: Mark { state.withLock { $0.last } }
 
-    func note(_ keys: [String]) {
+    func note(_ keys: [String], at now: Date) {
         state.withLock { state in
             for key in keys {
                 state.last += 1
-                state.keys.insert(state.last, for: key)
-                guard state.keys.count > Self.limit, let oldest = state.keys.leastRecentlyUsed else { continue }
-                state.evicted = max(state.evicted, state.keys.remove(oldest) ?? 0)
+                state.keys.insert(Note(position: state.last, time: now), for: key)
+                guard state.keys.count > Self.limit, let oldest = state.keys.leastRecentlyUsed,
+                    let evicted = state.keys.remove(oldest)
+                else { continue }
+                if evicted.position > state.evicted.position { state.evicted = evicted }
             }
         }
     }
 
     /// Notes that all entries were invalidated.
-    func noteEverything() {
+    func noteEverything(at now: Date) {
         state.withLock { state in
             state.last += 1
-            state.evicted = state.last
+            state.evicted = Note(position: state.last, time: now)
             state.keys = LRUList()
         }
     }
 
     /// Whether the key was invalidated after the mark; true if that is not known any more.
     func isInvalid(_ key: String, since mark: Mark) -> Bool {
-        state.withLock { $0.keys[key].map { $0 > mark } ?? (mark < $0.evicted) }
+        state.withLock { ($0.keys[key] ?? $0.evicted).position > mark }
+    }
+
+    /// Whether the key was invalidated at that time or later; true if that is not known any more.
+    func hasNoted(_ key: String, since time: Date) -> Bool {
+        state.withLock { ($0.keys[key] ?? $0.evicted).time >= time }
     }
 }
 

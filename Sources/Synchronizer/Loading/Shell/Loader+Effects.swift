@@ -94,6 +94,8 @@ extension Loader.State {
         guard let download = downloads[id] else { return nil }
         noteWait(of: id, until: now)
         note(id, kind)
+        // A fetch that waits for another process, when the network was switched off.
+        if let waiting = takeHandle(of: id) { extraEffects.append(.cancel(waiting)) }
         let handle = FetchHandle(isRepeated: download.hasLookedUp)
         downloads.update(id) {
             $0.handle = handle
@@ -153,6 +155,25 @@ extension Loader.State {
         note(id, .needsNetwork)
     }
 
+    /// The fetch waits for another process, and gives its slot back.
+    mutating func waitsForLease(_ id: DownloadID, at now: Date) {
+        downloads.update(id) { $0.waitingSince = now }
+        machine.backOff(id)
+        note(id, .waitingForAnotherProcess)
+    }
+
+    /// The wait is over: the load starts again with a lookup.
+    mutating func waited(_ id: DownloadID, _ end: LeaseEnd, at now: Date) {
+        guard let since = downloads[id]?.waitingSince else { return }
+        downloads.update(id) {
+            $0.waited.total += max(0, now.timeIntervalSince(since))
+            $0.waited.end = end
+            $0.waitingSince = now
+            $0.handle = nil
+        }
+        machine.backOffEnded(id)
+    }
+
     /// The fetch ended: with a result for the subscribers, or with a failure to retry.
     mutating func fetchEnded(
         _ id: DownloadID, with result: Result<Fetched, SynchronizerError>, at now: Date,
@@ -163,6 +184,7 @@ extension Loader.State {
         switch result {
         case .success(var fetched):
             fetched.trace.queueWait = download.queueWait
+            fetched.trace.leaseWait = download.waited.total
             downloads.update(id) { $0.result = .success(Boxed(fetched)) }
             if let source = fetched.trace.source {
                 if source != .network { note(id, .cached(source)) }

@@ -21,6 +21,7 @@ extension Loader {
         _ id: Machine.DownloadID, job: LoadJob, options: FetchOptions, handle: FetchHandle
     ) {
         var options = options
+        options.waited = state.withLock { $0.downloads[id]?.waited } ?? LeaseWait()
         options.takesObjects = derivedObjects != nil && job.isDerived
         handle.started(
             fetcher.fetch(job.request, options: options) { event in
@@ -32,6 +33,8 @@ extension Loader {
         switch event {
         case .needsNetwork(let nothingStored):
             updateDownload(id, of: handle) { $0.needsNetwork(id, nothingStored: nothingStored, at: time.now) }
+        case .waitsForLease: updateDownload(id, of: handle) { $0.waitsForLease(id, at: time.now) }
+        case .waited(let end): updateDownload(id, of: handle) { $0.waited(id, end, at: time.now) }
         case .redirected(let url):
             if isObserved { updateDownload(id, of: handle) { $0.note(id, .redirected(to: url)) } }
         case .response(let head, let expected):

@@ -15,6 +15,8 @@ extension Loader {
         /// The fetch once its lookup has begun. Nil while the load waits for the network after a miss: such a fetch is dropped,
         /// and another one sends the request when the load gets its slot.
         var handle: FetchHandle?
+        /// The waits for another process that requested the same response.
+        var waited = LeaseWait()
         /// Whether it has begun a lookup.
         var hasLookedUp = false
         /// Whether a subscriber wants the stored response while the server is asked.

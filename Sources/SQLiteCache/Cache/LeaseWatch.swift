@@ -1,0 +1,83 @@
+import Foundation
+import SynchronizerSupport
+
+/// Watches the lease of another fetch, without a thread: it looks at the slot at intervals that grow with the time that has
+/// passed. A look takes about a microsecond.
+final class LeaseWatch: Sendable {
+    private struct State {
+        var handler: (@Sendable (Bool) -> Void)?
+        /// The timer that runs, and its number. A timer keeps its action, and so the watch: the watch must not keep one that is
+        /// over.
+        var timer = 0
+        var stopTimer: (@Sendable () -> Void)?
+    }
+
+    /// Seconds between two looks.
+    private static let intervals: ClosedRange<TimeInterval> = 0.001...0.025
+    private let key: UInt64
+    private let leases: LeaseFile
+    private let time: any TimeSource
+    private let start: Date
+    private let limit: TimeInterval
+    /// The token of the holder that the watch is about.
+    private let token: UInt64?
+    private let state: Locked<State>
+
+    init(
+        _ key: UInt64, in leases: LeaseFile, time: any TimeSource, limit: TimeInterval,
+        handler: @escaping @Sendable (Bool) -> Void
+    ) {
+        (self.key, self.leases, self.time, self.limit) = (key, leases, time, limit)
+        start = time.now
+        let (record, isHeld) = leases.look(at: key, now: start.milliseconds)
+        token = isHeld ? record.token : nil
+        state = Locked(State(handler: handler))
+    }
+
+    func begin() { schedule(after: Self.intervals.lowerBound) }
+
+    func cancel() { _ = finish() }
+
+    /// Ends the watch; returns the handler, unless it was over.
+    private func finish() -> (@Sendable (Bool) -> Void)? {
+        let last = state.withLock { state in
+            defer { state = State(timer: state.timer + 1) }
+            return state
+        }
+        last.stopTimer?()
+        return last.handler
+    }
+
+    private func schedule(after delay: TimeInterval) {
+        let number = state.withLock { state in
+            state.timer += 1
+            return state.timer
+        }
+        let stop = time.schedule(after: delay) { [self] in look(number) }
+        let isRunning = state.withLock { state in
+            guard state.timer == number, state.handler != nil else { return false }
+            state.stopTimer = stop
+            return true
+        }
+        if !isRunning { stop() }
+    }
+
+    /// - Parameter number: that of the timer that has fired.
+    private func look(_ number: Int) {
+        let isOver = state.withLock { state in
+            guard state.timer == number else { return true }
+            (state.timer, state.stopTimer) = (number + 1, nil)
+            return state.handler == nil
+        }
+        if isOver { return }
+        let now = time.now
+        let elapsed = abs(now.timeIntervalSince(start))
+        let (record, isHeld) = leases.look(at: key, now: now.milliseconds)
+        guard isHeld, record.token == token, elapsed < limit else {
+            finish()?(record.key == key && record.token == token && record.expires <= 0)
+            return
+        }
+        let interval = min(max(elapsed / 4, Self.intervals.lowerBound), Self.intervals.upperBound)
+        schedule(after: min(interval, max(0.001, limit - elapsed)))
+    }
+}

@@ -1,0 +1,272 @@
+import Foundation
+import SynchronizerSupport
+
+/// The leases of a cache directory, in a file that its processes share: a slot for each key, found by the key's hash.
+///
+/// A slot has a record, and a lock for each of the next tokens (`fcntl`). The holder of a lease holds the lock of its token; the
+/// system frees it when the process ends, however it ends, so the others see that the holder has died. The same lock decides
+/// which of several processes gets a token. A holder that does not release keeps its lock, and not the slot. A key whose
+/// slot is taken by another key gets no lease.
+///
+/// Behind the slots is a mark for each URL, found by its hash: when a process removed the entries of such a URL. A response that
+/// another process requested before is not stored. The file has a fixed size, so there is nothing to clean up, and any content is
+/// a valid one: what makes no sense has expired.
+final class LeaseFile: Sendable {
+    struct Grant: Hashable, Sendable {
+        let key: UInt64
+        let token: UInt64
+        /// Whether a response may have been stored since the caller looked: another process had the previous lease of the
+        /// key, or it was released a moment ago.
+        let followsAnother: Bool
+    }
+
+    enum Answer: Hashable, Sendable {
+        case granted(Grant)
+        case held
+        case unavailable
+    }
+
+    /// A slot as it is in the file.
+    struct Record: Hashable, Sendable {
+        var key: UInt64 = 0
+        var token: UInt64 = 0
+        /// In milliseconds since 1970. Once the lease was released, that moment instead, and negative.
+        var expires: Int64 = 0
+        /// The instance that got the lease.
+        var owner: UInt64 = 0
+    }
+
+    private struct State {
+        var file: Int32 = -1
+        /// When it was last seen in its directory, in milliseconds.
+        var checkedAt: Int64 = 0
+        /// The tokens of the leases that this instance holds, by slot: it does not see its own locks.
+        var held: [Int: UInt64] = [:]
+        /// The records whose successors are being written, by slot, and since when.
+        var taken: [Int: (old: Record, since: Int64)] = [:]
+    }
+
+    /// Milliseconds; a lease for longer is not believed. None lasts longer than half of it, because those that look at it may
+    /// have read the clock before the holder.
+    static let longest: Int64 = 3_600_000
+    /// Milliseconds between the lock and the record of a lease; a process that takes longer hangs.
+    private static let writing: Int64 = 100
+    static let slots = 8192
+    /// For how many milliseconds before a grant a lookup may have been made.
+    private static let recently: Int64 = 10_000
+    private let directory: CacheDirectory
+    private let commands: FileSystem.LockCommands
+    private let owner = UInt64.random(in: 1 ... .max)
+    private let state = Locked(State())
+
+    init(directory: CacheDirectory, commands: FileSystem.LockCommands = FileSystem.lockCommands) {
+        self.directory = directory
+        self.commands = commands
+    }
+
+    deinit {
+        ForkedProcess.close(state.withLock { $0.file })
+    }
+
+    /// Grants a lease unless there is one; `now` and `duration` are milliseconds. A process never waits for itself: its own lease
+    /// is unavailable to it.
+    func grant(_ key: UInt64, at now: Int64, for duration: Int64) -> Answer {
+        state.withLock { state in
+            let slot = Self.slot(of: key)
+            guard let file = open(&state, at: now) else { return .unavailable }
+            let old = Self.read(slot, of: file)
+            if isHeld(old, slot, at: now, state) {
+                return old.key == key && state.held[slot] != old.token ? .held : .unavailable
+            }
+            // The first token of a slot is a time: no process may hold it from a file that was removed.
+            let token = old.token == 0 ? UInt64(max(1, now)) &* 1000 : old.token &+ 1
+            guard set(F_WRLCK, at: Self.lock(slot, token), of: file) else {
+                // Any other error means that there are no such locks here.
+                guard [EAGAIN, EACCES].contains(errno) else { return .unavailable }
+                return isTaken(slot, after: old, at: now, file, &state) ? .held : .unavailable
+            }
+            state.taken[slot] = nil
+            // Another process may have had this token in the meantime.
+            let isNext = Self.read(slot, of: file) == old
+            let record = Record(
+                key: key, token: token, expires: now + min(max(1, duration), Self.longest / 2), owner: owner)
+            guard isNext, Self.write(record, slot, to: file) else {
+                set(F_UNLCK, at: Self.lock(slot, token), of: file)
+                return isNext ? .unavailable : .held
+            }
+            state.held[slot] = token
+            let isNews = old.owner != owner || old.expires > 0 || now &+ old.expires < Self.recently
+            return .granted(Grant(key: key, token: token, followsAnother: old.key == key && isNews))
+        }
+    }
+
+    /// Whether another process, which has the lock of the next token, has taken the lease or is about to write its record. If
+    /// not, its own lease is long over, and it hangs with the same lock.
+    private func isTaken(_ slot: Int, after old: Record, at now: Int64, _ file: Int32, _ state: inout State) -> Bool {
+        guard Self.read(slot, of: file) == old else { return true }
+        if let taken = state.taken[slot], taken.old == old { return abs(now - taken.since) < Self.writing }
+        state.taken[slot] = (old, now)
+        return true
+    }
+
+    /// Writes the moment of the release, unless the slot has passed on.
+    func release(_ grant: Grant, at now: Int64) {
+        state.withLock { state in
+            let (slot, file) = (Self.slot(of: grant.key), state.file)
+            guard file >= 0 else { return }
+            defer { unlock(grant, &state) }
+            // While this process has the lock of the next token, no other gets the slot.
+            let next = Self.lock(slot, grant.token &+ 1)
+            guard state.held[slot] == grant.token, set(F_WRLCK, at: next, of: file) else { return }
+            defer { set(F_UNLCK, at: next, of: file) }
+            guard Self.read(slot, of: file).token == grant.token else { return }
+            let released = (-now).littleEndian
+            _ = withUnsafeBytes(of: released) {
+                Descriptor.write($0, to: file, at: slot * Self.size + Self.expiryOffset)
+            }
+        }
+    }
+
+    /// Frees the lock alone, as the death of the holder does.
+    func abandon(_ grant: Grant) {
+        state.withLock { if $0.file >= 0 { unlock(grant, &$0) } }
+    }
+
+    private func unlock(_ grant: Grant, _ state: inout State) {
+        let slot = Self.slot(of: grant.key)
+        if state.held[slot] == grant.token { state.held[slot] = nil }
+        set(F_UNLCK, at: Self.lock(slot, grant.token), of: state.file)
+    }
+
+    /// The record of the key's slot, and whether the lease of that key is held.
+    func look(at key: UInt64, now: Int64) -> (record: Record, isHeld: Bool) {
+        state.withLock { state in
+            guard state.file >= 0 else { return (Record(), false) }
+            let slot = Self.slot(of: key)
+            let record = Self.read(slot, of: state.file)
+            return (record, record.key == key && isHeld(record, slot, at: now, state))
+        }
+    }
+
+    /// Whether the lease has neither been released nor expired, and its holder lives.
+    private func isHeld(_ record: Record, _ slot: Int, at now: Int64, _ state: State) -> Bool {
+        guard record.expires > now, record.expires &- now <= Self.longest else { return false }
+        return state.held[slot] == record.token
+            || isLocked(Self.lock(slot, record.token), of: state.file)
+    }
+
+    /// The open file; another one if the file was removed, which is noticed within a second.
+    ///
+    /// - Parameter creates: whether to create it. Without it there are no leases, and so no marks.
+    private func open(_ state: inout State, at now: Int64, creates: Bool = true) -> Int32? {
+        if state.file >= 0, abs(now - state.checkedAt) < 1000 { return state.file }
+        var status = stat()
+        state.checkedAt = now
+        if state.file >= 0, fstat(state.file, &status) == 0, status.st_nlink > 0 { return state.file }
+        if creates, (try? directory.prepare()) == nil { return nil }
+        let path = directory.path + "/Leases"
+        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (creates ? O_CREAT : 0)
+        let file = Foundation.open(path, flags, 0o600)
+        guard file >= 0 else { return nil }
+        guard fstat(file, &status) == 0, status.isRegularFile, status.st_uid == geteuid(), status.st_nlink == 1 else {
+            close(file)
+            return nil
+        }
+        ForkedProcess.close(state.file)
+        ForkedProcess.willClose(file)
+        (state.file, state.held, state.taken) = (file, [:], [:])
+        return file
+    }
+}
+
+// MARK: - Removals
+
+extension LeaseFile {
+    /// Notes that this process has removed the entries of a URL, or all entries (nil). A mark of another process becomes one of
+    /// all processes (owner 0).
+    func noteRemoval(of url: UInt64?, at now: Date) {
+        state.withLock { state in
+            guard let file = open(&state, at: now.milliseconds, creates: false) else { return }
+            let (old, time) = (Self.readMark(of: url, in: file), Self.microseconds(now))
+            let isShared = old.map { $0.time > 0 && $0.owner != owner } ?? false
+            let words = (time.littleEndian, isShared ? 0 : owner.littleEndian)
+            _ = withUnsafeBytes(of: words) { Descriptor.write($0, to: file, at: Self.mark(of: url)) }
+        }
+    }
+
+    /// Whether another process has removed the entries of the URL since a response was requested. The process itself knows
+    /// better which responses its removals concern.
+    func isRemoved(_ url: UInt64, since requested: Date, now: Date) -> Bool {
+        let times = Self.microseconds(requested)...max(Self.microseconds(requested), Self.microseconds(now))
+        return state.withLock { state in
+            guard let file = open(&state, at: now.milliseconds, creates: false) else { return false }
+            return [nil, url].contains { url in
+                Self.readMark(of: url, in: file).map { $0.owner != owner && times.contains($0.time) } ?? false
+            }
+        }
+    }
+
+    /// When the entries of a URL were removed, in microseconds since 1970, and by which instance. Nil if the file ends before.
+    private static func readMark(of url: UInt64?, in file: Int32) -> (time: UInt64, owner: UInt64)? {
+        var words = (UInt64(0), UInt64(0))
+        let count = withUnsafeMutableBytes(of: &words) { pread(file, $0.baseAddress, $0.count, off_t(mark(of: url))) }
+        return count == markSize ? (UInt64(littleEndian: words.0), UInt64(littleEndian: words.1)) : nil
+    }
+
+    /// The position of the mark of a URL; nil stands for all.
+    private static func mark(of url: UInt64?) -> Int {
+        slots * size + (url.map { 1 + Int($0 % UInt64(slots)) } ?? 0) * markSize
+    }
+
+    private static let markSize = 16
+
+    private static func microseconds(_ time: Date) -> UInt64 {
+        let microseconds = (time.timeIntervalSince1970 * 1e6).rounded(.down)
+        return UInt64(max(0, min(microseconds.isNaN ? 0 : microseconds, 1e18)))
+    }
+}
+
+// MARK: - The file
+
+extension LeaseFile {
+    private static let (size, expiryOffset) = (32, 16)
+
+    private static func slot(of key: UInt64) -> Int { Int(key % UInt64(slots)) }
+
+    private static func read(_ slot: Int, of file: Int32) -> Record {
+        var words = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+        let count = withUnsafeMutableBytes(of: &words) { pread(file, $0.baseAddress, size, off_t(slot * size)) }
+        guard count == size else { return Record() }
+        return Record(
+            key: UInt64(littleEndian: words.0), token: UInt64(littleEndian: words.1),
+            expires: Int64(bitPattern: UInt64(littleEndian: words.2)), owner: UInt64(littleEndian: words.3))
+    }
+
+    private static func write(_ record: Record, _ slot: Int, to file: Int32) -> Bool {
+        let words = (
+            record.key.littleEndian, record.token.littleEndian, UInt64(bitPattern: record.expires).littleEndian,
+            record.owner.littleEndian
+        )
+        return withUnsafeBytes(of: words) { Descriptor.write($0, to: file, at: slot * size) }
+    }
+
+    /// The position of a lock, which need not exist in the file.
+    private static func lock(_ slot: Int, _ token: UInt64) -> Int { 1 << 40 + slot * 8 + Int(token % 8) }
+
+    /// Sets or frees a lock of one byte; returns false, with `errno`, if that did not work.
+    @discardableResult
+    private func set(_ type: Int32, at position: Int, of file: Int32) -> Bool {
+        var lock = flock()
+        (lock.l_type, lock.l_whence) = (Int16(type), Int16(SEEK_SET))
+        (lock.l_start, lock.l_len) = (off_t(position), 1)
+        return fcntl(file, commands.set, &lock) == 0
+    }
+
+    /// Whether another process, or another instance, has the lock.
+    private func isLocked(_ position: Int, of file: Int32) -> Bool {
+        var lock = flock()
+        (lock.l_type, lock.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
+        (lock.l_start, lock.l_len) = (off_t(position), 1)
+        return fcntl(file, commands.get, &lock) == 0 && Int32(lock.l_type) != F_UNLCK
+    }
+}

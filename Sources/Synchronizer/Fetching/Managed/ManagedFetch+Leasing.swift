@@ -1,0 +1,133 @@
+import Foundation
+import HTTPCaching
+
+// The third stage, if the store grants leases: of all processes that need the response, one asks the server.
+extension ManagedFetch {
+    /// What a fetch does for the other requests that its response may answer.
+    struct Sharing: Sendable {
+        /// Nil if it neither asks for a lease nor notes what its response is good for.
+        var key: String?
+        /// Nil if the fetch asks without a lease, or has released it.
+        var lease: Lease?
+    }
+
+    /// Whether to send the step's request now. If not, another process does so and this fetch waits; or the step is run again,
+    /// with a lease, because another process may have stored the response in the meantime.
+    func mayAsk(_ step: FetchStep) -> Bool {
+        guard let leasing = context.leasing, options.file == nil, step.trace.redirects.isEmpty,
+            state.withLock({ $0.sharing == nil }),
+            let key = CacheRules.sharingKey(of: step.cacheRequest, decision: step.decision, among: step.candidates)
+        else { return true }
+        guard options.waited.asks(limits: leasing.limits), !leasing.isUnshared(key) else {
+            return share(key, under: nil)
+        }
+        let answer = leasing.store.lease(key, for: leasing.limits.duration)
+        switch LeaseDecision(answer, after: options.waited, limits: leasing.limits) {
+        case .send(let lease): return share(key, under: lease)
+        case .lookUp(let lease):
+            if share(key, under: lease) { lookUpAgain(step) }
+        case .wait where hasJustRemoved(step.cacheRequest.url, limits: leasing.limits): return share(key, under: nil)
+        case .wait(let limit): wait(for: key, of: step, atMost: limit)
+        }
+        return false
+    }
+
+    /// Whether this process removed the response while a lease may have been taken that still lasts. Its holder may have asked
+    /// before the removal, and then its response does not answer.
+    private func hasJustRemoved(_ url: String, limits: RequestLeases) -> Bool {
+        let since = cache.time.now.addingTimeInterval(-limits.duration - limits.maximumWait)
+        return cache.invalidations.hasNoted(url, since: since)
+    }
+
+    /// Notes what the request is for; returns false, and gives the lease back, if the fetch is over.
+    private func share(_ key: String, under lease: Lease?) -> Bool {
+        let isOpen = state.withLock { state in
+            if state.receive != nil { state.sharing = Sharing(key: key, lease: lease) }
+            return state.receive != nil
+        }
+        if !isOpen, let lease { context.leasing?.store.abandon(lease) }
+        return isOpen
+    }
+
+    /// Runs the step with what is stored now. A background validation goes on with it, unless it is fresh.
+    private func lookUpAgain(_ old: FetchStep) {
+        guard options.isRefresh, let step = step(from: .request(old.request, old.trace)),
+            case .reuseWhileRevalidating(let selection, let fields) = step.decision
+        else { return run(.request(old.request, old.trace)) }
+        run(.step(step.refreshing(selection, fields: fields)))
+    }
+
+    /// Gives the network slot up until the holder of the lease is done. Then the load starts again with a lookup.
+    private func wait(for key: String, of step: FetchStep, atMost limit: TimeInterval) {
+        let isOpen = state.withLock { state in
+            state.phase = .waitingForLease(Boxed(step.withoutBodies), cancel: {})
+            return state.receive != nil
+        }
+        report(.waitsForLease)
+        guard isOpen, !options.isRefresh, let store = context.leasing?.store else { return }
+        let cancel = store.waitForRelease(of: key, atMost: limit) { [self] end in
+            let receive = state.withLock { state in
+                defer { state = State(receive: nil, phase: .lookingUp) }
+                return state.receive
+            }
+            receive?(.waited(end))
+        }
+        let isWaiting = state.withLock { state in
+            guard case .waitingForLease(let step, _) = state.phase else { return false }
+            state.phase = .waitingForLease(step, cancel: cancel)
+            return true
+        }
+        if !isWaiting { cancel() }
+    }
+
+    /// Releases the lease when the response has been stored, or will not be. Other requests of the key take no leases for a
+    /// while if this response answered only one.
+    func release(after answer: Answer) {
+        let sharing = state.withLock { $0.sharing.take() }
+        guard let sharing, let leasing = context.leasing else { return }
+        if let lease = sharing.lease { leasing.store.release(lease) }
+        let storing = answer.step.trace.storing
+        if let key = sharing.key, let storing, storing != .notStored(.invalidated), answer.head.status < 500 {
+            leasing.note(key, isShared: answer.freshUntil > cache.time.now)
+        }
+    }
+
+    /// Releases the lease as soon as the head shows that the response answers no other request: the others need not wait for
+    /// its body.
+    func releaseIfUseless(_ number: Int) {
+        guard let leasing = context.leasing else { return }
+        let exchange = state.withLock { $0.sharing?.lease == nil ? nil : $0.running(number)?.exchange }
+        guard let exchange, isUseless(exchange) else { return }
+        if let lease = state.withLock({ $0.sharing?.lease.take() }) { leasing.store.release(lease) }
+    }
+
+    /// Whether the response will not be stored, or will have no lifetime.
+    private func isUseless(_ exchange: Exchange) -> Bool {
+        let received = exchange.received
+        switch exchange.step.decision {
+        case .complete: return false  // if it does not help, the request is sent again
+        case .validate where received.status == 304: return false
+        case _ where [401, 407].contains(received.status): return false  // the session may have a credential
+        default: break
+        }
+        let objection = CacheRules.objection(
+            toStoring: received.status, fields: received.fields, answering: exchange.step.cacheRequest)
+        if let objection, objection != .notCacheable { return true }
+        guard let head = received.head, !context.transport.mayProlong(head, cacheTime: options.cacheTime) else {
+            return false
+        }
+        let response = StoredResponse(
+            url: exchange.step.cacheRequest.url, method: "GET", selectingFields: HTTPFields(), status: received.status,
+            fields: received.fields, requestTime: exchange.requestTime, responseTime: received.time)
+        return objection != nil || !cache.rules.freshness(of: response, at: cache.time.now).isFresh
+    }
+}
+
+extension ManagedFetch.State {
+    /// Ends what ends with the fetch.
+    func end(_ leasing: Leasing?, isCancelled: Bool = false) {
+        if case .waitingForLease(_, let cancel) = phase { cancel() }
+        guard let lease = sharing?.lease else { return }
+        if isCancelled { leasing?.store.abandon(lease) } else { leasing?.store.release(lease) }
+    }
+}

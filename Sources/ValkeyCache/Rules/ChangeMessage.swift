@@ -1,0 +1,40 @@
+import Foundation
+
+/// What a process tells the others about a change.
+package struct ChangeMessage: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// Entries of the URL were stored, updated or removed one by one.
+        case changed(url: String)
+        /// All entries of the URL were invalidated. The token is that of the removal.
+        case removed(url: String, token: String)
+        /// Everything was removed: the generation is a new one.
+        case generation(String)
+    }
+
+    /// Who made the change.
+    package let sender: String
+    package let kind: Kind
+
+    package init(from sender: String, _ kind: Kind) { (self.sender, self.kind) = (sender, kind) }
+
+    package var text: String {
+        switch kind {
+        case .changed(let url): "\(sender) changed - \(url)"
+        case .removed(let url, let token): "\(sender) removed \(token) \(url)"
+        case .generation(let generation): "\(sender) generation \(generation) "
+        }
+    }
+
+    /// nil for any other text.
+    package init?(_ text: String) {
+        let parts = text.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 4, !parts[0].isEmpty, !parts[2].isEmpty else { return nil }
+        sender = parts[0]
+        switch parts[1] {
+        case "changed": kind = .changed(url: parts[3])
+        case "removed": kind = .removed(url: parts[3], token: parts[2])
+        case "generation": kind = .generation(parts[2])
+        default: return nil
+        }
+    }
+}

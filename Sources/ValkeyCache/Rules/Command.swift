@@ -1,0 +1,51 @@
+import Foundation
+
+/// A command to the server.
+package struct Command: Sendable {
+    package enum Argument: Sendable {
+        case text(String)
+        case data(Data)
+        case script(Script)
+    }
+
+    package let arguments: [Argument]
+    /// The key that decides which node of a cluster runs it; nil for any.
+    package let key: String?
+
+    package init(_ words: [String], key: String? = nil) {
+        arguments = words.map(Argument.text)
+        self.key = key
+    }
+
+    /// Runs a script. All keys must have the same hash tag.
+    package init(_ script: Script, keys: [String], _ arguments: [Argument]) {
+        self.arguments =
+            [.text("EVALSHA"), .script(script), .text("\(keys.count)")] + keys.map(Argument.text) + arguments
+        key = keys.first
+    }
+
+    /// The bytes to send: an array of strings (RESP 2).
+    ///
+    /// - Parameter digest: what the server calls a script.
+    package func encode(into bytes: inout [UInt8], digest: (Script) -> String) {
+        bytes += "*\(arguments.count)\r\n".utf8
+        for argument in arguments {
+            switch argument {
+            case .text(let text): Self.put(text.utf8, into: &bytes)
+            case .data(let data): Self.put(data, into: &bytes)
+            case .script(let script): Self.put(digest(script).utf8, into: &bytes)
+            }
+        }
+    }
+
+    private static func put(_ value: some Collection<UInt8>, into bytes: inout [UInt8]) {
+        bytes += "$\(value.count)\r\n".utf8
+        bytes += value
+        bytes += "\r\n".utf8
+    }
+}
+
+extension Keyspace {
+    /// Asks for the generation: together with each command, so that no answer is of an old one.
+    package var currentGeneration: Command { Command(["GET", generation], key: generation) }
+}

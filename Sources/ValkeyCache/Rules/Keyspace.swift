@@ -1,0 +1,86 @@
+import Foundation
+import SQLiteCache
+import SynchronizerSupport
+
+/// The names of the keys and channels of one application.
+///
+/// All keys of a URL have the same hash tag, so a cluster keeps them on one node.
+package struct Keyspace: Sendable {
+    private let prefix: String
+
+    /// Increases with each change of the scripts, or of ``SharedEntry``. Versions do not see each other's values.
+    private static let version = 2
+
+    package init(namespace: String) {
+        prefix = "\(namespace):\(Self.version).\(EncodedRecord.format)"
+    }
+
+    /// The number of the generation in use. A removal of everything changes it.
+    package var generation: String { "\(prefix):generation" }
+    /// Where changes are announced.
+    package var changes: String { "\(prefix):changes" }
+
+    /// The hash with all entries of a URL: a field for each variant. The body of a variant is in a key of its own.
+    package func entries(of url: URLDigest, in generation: String) -> String {
+        "\(prefix):\(generation):{\(url.text)}"
+    }
+
+    /// All keys of a generation, as `SCAN` matches them.
+    package func pattern(of generation: String) -> String {
+        let special: Set<Character> = ["*", "?", "[", "]", "\\"]
+        return prefix.map { special.contains($0) ? "\\\($0)" : "\($0)" }.joined() + ":\(generation):{*}"
+    }
+
+    package func lease(_ key: String) -> String { "\(prefix):lease:{\(URLDigest(key).text)}" }
+    /// Exists for a while after a lease was granted.
+    package func recent(_ key: String) -> String { lease(key) + ":recent" }
+    /// Where the release of a lease is announced.
+    package func releases(_ key: String) -> String { lease(key) + ":released" }
+}
+
+/// 128 bits that stand for a URL or another text. A value still names the URL itself, and is verified.
+package struct URLDigest: Hashable, Sendable {
+    package let first: UInt64
+    package let second: UInt64
+
+    package init(_ url: String) {
+        var url = url
+        (first, second) = url.withUTF8 { bytes in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            return (Checksum64.of(bytes), Checksum64.of(bytes, seed: 0x5851_F42D_4C95_7F2D))
+        }
+    }
+
+    /// The first half of the digest of a URL, which stands for it within a process.
+    package static func key(_ url: String) -> UInt64 { Checksum64.of(url) }
+
+    package var text: String { first.hexadecimal + second.hexadecimal }
+}
+
+extension UInt64 {
+    /// 16 digits, so that the order of texts is that of numbers.
+    package var hexadecimal: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+}
+
+/// The slots of a cluster.
+package enum ClusterSlot {
+    /// The slot of a key: CRC-16 (XMODEM) of its hash tag, if it has one.
+    package static func of(_ key: String) -> Int {
+        let bytes = Array(key.utf8)
+        guard let open = bytes.firstIndex(of: UInt8(ascii: "{")),
+            let close = bytes[(open + 1)...].firstIndex(of: UInt8(ascii: "}")), close > open + 1
+        else { return Int(crc(bytes[...])) % 16_384 }
+        return Int(crc(bytes[(open + 1)..<close])) % 16_384
+    }
+
+    private static func crc(_ bytes: ArraySlice<UInt8>) -> UInt16 {
+        bytes.reduce(UInt16(0)) { crc, byte in
+            (0..<8).reduce(crc ^ UInt16(byte) << 8) { value, _ in
+                value & 0x8000 == 0 ? value << 1 : value << 1 ^ 0x1021
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+/// What the server answers.
+package enum Reply: Hashable, Sendable {
+    case data(Data)
+    case status(String)
+    case number(Int)
+    case null
+    case array([Reply])
+    case error(ServerError)
+
+    package var data: Data? { if case .data(let data) = self { data } else { nil } }
+    package var text: String? { data.map { String(decoding: $0, as: UTF8.self) } }
+    package var number: Int? { if case .number(let number) = self { number } else { nil } }
+    package var array: [Reply]? { if case .array(let array) = self { array } else { nil } }
+}
+
+/// An error that the server answers with, by what to do about it.
+package enum ServerError: Hashable, Sendable {
+    /// Another node has the slot from now on.
+    case moved(slot: Int, to: ClusterNode)
+    /// Another node may have the slot, for this command.
+    case ask(ClusterNode)
+    /// The server has forgotten the scripts.
+    case noScript
+    /// The server answers, but takes no writes: it is full, or a replica.
+    case refusesWrites(String)
+    /// Anything else: the server cannot be used now.
+    case other(String)
+
+    package init(_ text: String) {
+        let words = text.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: true).map(String.init)
+        switch words.first {
+        case "MOVED":
+            guard words.count >= 3, let slot = Int(words[1]), (0..<16_384).contains(slot),
+                let node = ClusterNode(words[2])
+            else { self = .other(text); return }
+            self = .moved(slot: slot, to: node)
+        case "ASK":
+            guard words.count >= 3, let node = ClusterNode(words[2]) else { self = .other(text); return }
+            self = .ask(node)
+        case "NOSCRIPT": self = .noScript
+        case "OOM", "READONLY", "MISCONF", "NOREPLICAS": self = .refusesWrites(text)
+        // An error inside a script: Redis 7 begins with the code, older servers end with it.
+        default:
+            let isWrite = ["-OOM ", "-READONLY ", "-MISCONF ", "-NOREPLICAS "].contains { text.contains($0) }
+            self = isWrite ? .refusesWrites(text) : .other(text)
+        }
+    }
+}
+
+/// A node of a cluster; an empty host is the one that answered.
+package struct ClusterNode: Hashable, Sendable {
+    package let host: String
+    package let port: Int
+
+    package init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+            (1...65_535).contains(port)
+        else { return nil }
+        host = String(text[..<colon])
+        self.port = port
+    }
+}
+
+/// Why the server did not answer.
+package enum LinkFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Calls are refused for a while, because earlier ones failed.
+    case pausing
+    case timedOut
+    case closed
+    case refused(String)
+    case malformed(String)
+    case server(String)
+
+    package var description: String {
+        switch self {
+        case .pausing: "it has failed before"
+        case .timedOut: "it does not answer in time"
+        case .closed: "it closed the connection"
+        case .refused(let why): "no connection: \(why)"
+        case .malformed(let why): "its answer is malformed: \(why)"
+        case .server(let why): "it answers \(why)"
+        }
+    }
+}

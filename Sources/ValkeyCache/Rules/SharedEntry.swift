@@ -1,0 +1,133 @@
+import Foundation
+import HTTPCaching
+import SQLiteCache
+import SynchronizerSupport
+
+/// An entry as the server keeps it, without its body.
+///
+/// The encoding begins with texts that the server's scripts compare: 16 digits each of the revision, the identifier, and the time
+/// of the request. Then come the flags, the times and lengths as 64-bit numbers (little-endian), the record, and a checksum of all that.
+package struct SharedEntry: Sendable {
+    package let id: Int64
+    /// Grows with each change of the entry, so the newest entry of a URL has the largest.
+    package let revision: Int64
+    package let record: EncodedRecord
+    package let response: StoredResponse
+    package let bodySize: Int
+    package let bodyChecksum: UInt64
+    package let place: Place
+
+    /// Where the body is.
+    package enum Place: UInt8, Sendable {
+        case server = 0
+        /// Only the machine that stored the response has it.
+        case local = 1
+        /// Only the memory of the process that stored the response has it.
+        case memory = 2
+    }
+
+    package var isLocal: Bool { place != .server }
+
+    /// The name of the field, and of the key with the body.
+    package var variant: String { Self.variant(response.variantKey) }
+
+    package static func variant(_ key: UInt64) -> String { key.hexadecimal }
+
+    private static let headLength = 48 + 1 + 16
+    private static let checksumLength = 8
+    /// The largest encoding, in bytes. A response with more fields stays local.
+    package static let largest = 64 << 10
+
+    package init(_ record: StoredRecord, id: Int64, revision: Int64, body: StoredBodyFacts, place: Place) {
+        (self.id, self.revision, self.place) = (id, revision, place)
+        self.record = EncodedRecord(record)
+        response = record.response
+        (bodySize, bodyChecksum) = (body.size, body.checksum)
+    }
+
+    /// The same entry with another response.
+    package func updated(to response: StoredResponse, revision: Int64) -> SharedEntry? {
+        guard var record = record.decoded else { return nil }
+        record.response = response
+        return SharedEntry(
+            record, id: id, revision: revision, body: StoredBodyFacts(size: bodySize, checksum: bodyChecksum),
+            place: place)
+    }
+
+    package var encoded: Data {
+        var data = Data(capacity: Self.headLength + record.bytes.count + Self.checksumLength)
+        data.append(contentsOf: UInt64(bitPattern: revision).hexadecimal.utf8)
+        data.append(contentsOf: UInt64(bitPattern: id).hexadecimal.utf8)
+        data.append(contentsOf: Self.time(response.requestTime).utf8)
+        data.append(place.rawValue)
+        data.append(UInt64(bodySize))
+        data.append(bodyChecksum)
+        data.append(contentsOf: record.bytes)
+        data.append(data.withUnsafeBytes { Checksum64.of($0) })
+        return data
+    }
+
+    /// Microseconds since 1970, so that the order of texts is that of times.
+    package static func time(_ time: Date) -> String {
+        let microseconds = (time.timeIntervalSince1970 * 1e6).rounded(.down)
+        return UInt64(max(0, min(microseconds.isNaN ? 0 : microseconds, 1e18))).hexadecimal
+    }
+
+    /// Decodes what the server returned for a URL; nil if it is not what was stored for this URL and variant.
+    package init?(_ data: Data, url: String, variant: String) {
+        self.init(data, variant: variant)
+        if response.url != url { return nil }
+    }
+
+    /// Decodes what the server returned for any URL; nil if it is not what was stored for this variant.
+    package init?(_ data: Data, variant: String) {
+        let end = data.count - Self.checksumLength
+        guard end > Self.headLength, data.count <= Self.largest else { return nil }
+        let parts = data.withUnsafeBytes { bytes -> (Int64, Int64, UInt8, UInt64, UInt64, EncodedRecord)? in
+            let content = UnsafeRawBufferPointer(rebasing: bytes[..<end])
+            guard Checksum64.of(content) == bytes.number(at: end),
+                let revision = content.hexadecimal(at: 0), let id = content.hexadecimal(at: 16),
+                let record = EncodedRecord(UnsafeRawBufferPointer(rebasing: content[Self.headLength...]))
+            else { return nil }
+            return (revision, id, content[48], content.number(at: 49), content.number(at: 57), record)
+        }
+        guard let (revision, id, flags, size, checksum, record) = parts, id >= 0, let place = Place(rawValue: flags),
+            let size = Int(exactly: size), let response = record.decoded?.response,
+            Self.variant(response.variantKey) == variant
+        else { return nil }
+        (self.revision, self.id, self.place, bodySize, bodyChecksum) = (revision, id, place, size, checksum)
+        (self.record, self.response) = (record, response)
+    }
+
+    /// Whether these bytes are the body that was stored.
+    package func isBody(_ data: Data) -> Bool {
+        data.count == bodySize && data.withUnsafeBytes { Checksum64.of($0) } == bodyChecksum
+    }
+}
+
+/// Length and checksum of a body.
+package struct StoredBodyFacts: Hashable, Sendable {
+    package let size: Int
+    package let checksum: UInt64
+
+    package init(size: Int, checksum: UInt64) { (self.size, self.checksum) = (size, checksum) }
+    package init(_ body: Data) {
+        self.init(size: body.count, checksum: body.withUnsafeBytes { Checksum64.of($0) })
+    }
+}
+
+extension Data {
+    fileprivate mutating func append(_ number: UInt64) {
+        Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func number(at offset: Int) -> UInt64 {
+        UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    fileprivate func hexadecimal(at offset: Int) -> Int64? {
+        UInt64(String(decoding: self[offset..<offset + 16], as: UTF8.self), radix: 16).map { Int64(bitPattern: $0) }
+    }
+}

@@ -1,0 +1,209 @@
+#if Valkey && canImport(CHiredis)
+    internal import CHiredis
+    import Foundation
+    import SynchronizerSupport
+
+    /// A connection to a server: hiredis connects and parses, and no call waits longer than it may.
+    ///
+    /// It sends by itself, because hiredis 0.14 lets the system end the program if the server has closed (SIGPIPE).
+    final class Connection: @unchecked Sendable {  // the pool gives it to one thread at a time
+        /// Where to connect: hiredis would wait for the name service.
+        enum Endpoint: Hashable, Sendable {
+            case address(String, port: Int)
+            case socket(String)
+        }
+
+        let endpoint: Endpoint
+        private let context: UnsafeMutablePointer<redisContext>
+        private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+        /// What this server calls the scripts.
+        private var digests: [String] = []
+
+        /// The most bytes of the replies to one call.
+        private static let mostBytes = 32 << 20
+
+        init(to endpoint: Endpoint, until deadline: Deadline) throws(LinkFailure) {
+            self.endpoint = endpoint
+            let context =
+                switch endpoint {
+                case .address(let address, let port): redisConnectNonBlock(address, Int32(port))
+                case .socket(let path): redisConnectUnixNonBlock(path)
+                }
+            guard let context else { throw .refused("out of memory") }
+            self.context = context
+            guard context.pointee.err == 0 else { throw .refused(Self.text(of: context.pointee.errstr)) }
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            context.pointee.reader.pointee.fn = ReplyLimits.functions
+            try wait(for: POLLOUT, until: deadline)
+            var (failure, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+            getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failure, &size)
+            guard failure == 0 else { throw .refused(String(cString: strerror(failure))) }
+        }
+
+        deinit {
+            redisFree(context)
+            buffer.deallocate()
+        }
+
+        var descriptor: Int32 { context.pointee.fd }
+
+        /// Identifies the client, selects the database and loads the scripts, in one round trip.
+        func prepare(for address: ServerAddress, until deadline: Deadline) throws(LinkFailure) {
+            var commands: [Command] = []
+            if let password = address.password {
+                commands.append(Command(["AUTH"] + (address.user.map { [$0] } ?? []) + [password]))
+            }
+            if address.database != 0 { commands.append(Command(["SELECT", "\(address.database)"])) }
+            let first = commands.count
+            commands += Script.allCases.map { Command(["SCRIPT", "LOAD", $0.source]) }
+            let replies = try call(commands, until: deadline)
+            for case .error(let error) in replies { throw .server(Self.text(of: error)) }
+            digests = replies[first...].compactMap(\.text)
+            guard digests.count == Script.allCases.count else { throw .malformed("SCRIPT LOAD has no digest") }
+        }
+
+        /// Sends commands at once, and waits for all replies.
+        func call(_ commands: [Command], until deadline: Deadline) throws(LinkFailure) -> [Reply] {
+            try send(commands, until: deadline)
+            var replies: [Reply] = []
+            while replies.count < commands.count { replies.append(try receive(until: deadline)) }
+            return replies
+        }
+
+        func send(_ commands: [Command], until deadline: Deadline) throws(LinkFailure) {
+            var bytes: [UInt8] = []
+            for command in commands {
+                command.encode(into: &bytes) { $0.rawValue < digests.count ? digests[$0.rawValue] : "" }
+            }
+            var sent = 0
+            while sent < bytes.count {
+                let count = bytes.withUnsafeBytes { bytes in
+                    Glibc.send(descriptor, bytes.baseAddress.map { $0 + sent }, bytes.count - sent, Int32(MSG_NOSIGNAL))
+                }
+                if count >= 0 {
+                    sent += count
+                } else if errno == EAGAIN {
+                    try wait(for: POLLOUT, until: deadline)
+                } else if errno != EINTR {
+                    throw .closed
+                }
+            }
+        }
+
+        func receive(until deadline: Deadline) throws(LinkFailure) -> Reply {
+            var received = 0
+            while true {
+                if let reply = try next() { return reply }
+                try wait(for: POLLIN, until: deadline)
+                received += try read()
+                guard received <= Self.mostBytes else { throw .malformed("it is too long") }
+            }
+        }
+
+        /// The next reply that has arrived as a whole; nil if there is none.
+        func next() throws(LinkFailure) -> Reply? {
+            var raw: UnsafeMutableRawPointer?
+            guard redisReaderGetReply(context.pointee.reader, &raw) == REDIS_OK else {
+                throw .malformed(Self.text(of: context.pointee.reader.pointee.errstr))
+            }
+            guard let raw else { return nil }
+            defer { freeReplyObject(raw) }
+            return Self.reply(raw.assumingMemoryBound(to: redisReply.self).pointee)
+        }
+
+        /// Reads what has arrived; returns its length.
+        func read() throws(LinkFailure) -> Int {
+            while true {
+                let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+                if count > 0 {
+                    let bytes = buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+                    guard redisReaderFeed(context.pointee.reader, bytes, count) == REDIS_OK else {
+                        throw .malformed("out of memory")
+                    }
+                    return count
+                }
+                if count < 0, errno == EINTR { continue }
+                if count < 0, errno == EAGAIN { return 0 }
+                throw .closed
+            }
+        }
+
+        private func wait(for events: Int32, until deadline: Deadline) throws(LinkFailure) {
+            while true {
+                var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+                // What has arrived counts, even if the system let this thread run too late.
+                let milliseconds = deadline.millisecondsLeft
+                let count = poll(&entry, 1, milliseconds)
+                if count > 0 { return }
+                if count < 0, errno != EINTR { throw .closed }
+                guard milliseconds > 0 else { throw .timedOut }
+            }
+        }
+
+        private static func reply(_ raw: redisReply) -> Reply {
+            switch raw.type {
+            case REDIS_REPLY_STRING: return .data(Data(bytes: raw.str, count: raw.len))
+            case REDIS_REPLY_STATUS: return .status(text(of: raw))
+            case REDIS_REPLY_ERROR: return .error(ServerError(text(of: raw)))
+            case REDIS_REPLY_INTEGER: return .number(Int(raw.integer))
+            case REDIS_REPLY_ARRAY:
+                return .array((0..<raw.elements).map { raw.element[$0].map { reply($0.pointee) } ?? .null })
+            default: return .null
+            }
+        }
+
+        private static func text(of raw: redisReply) -> String {
+            String(decoding: UnsafeRawBufferPointer(start: raw.str, count: raw.len), as: UTF8.self)
+        }
+
+        /// A C array of characters, up to its zero.
+        private static func text<Characters>(of characters: Characters) -> String {
+            withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        }
+
+        static func text(of error: ServerError) -> String {
+            switch error {
+            case .refusesWrites(let text), .other(let text): text
+            case .noScript: "NOSCRIPT"
+            case .moved, .ask: "a redirection"
+            }
+        }
+    }
+
+    /// hiredis allocates an array as soon as a reply gives its length. Here the length is limited.
+    private enum ReplyLimits {
+        private static let mostElements = 8192
+        private static let original = standard?.pointee.createArray
+        /// Those of hiredis, which are constants.
+        nonisolated(unsafe) private static let standard: UnsafeMutablePointer<redisReplyObjectFunctions>? = {
+            guard let reader = redisReaderCreate() else { return nil }
+            defer { redisReaderFree(reader) }
+            return reader.pointee.fn
+        }()
+        /// Written once, before its first use.
+        nonisolated(unsafe) static let functions: UnsafeMutablePointer<redisReplyObjectFunctions>? = {
+            guard let standard else { return nil }
+            let functions = UnsafeMutablePointer<redisReplyObjectFunctions>.allocate(capacity: 1)
+            functions.initialize(to: standard.pointee)
+            functions.pointee.createArray = { task, count in
+                Int(count) > mostElements ? nil : original?(task, count)
+            }
+            return functions
+        }()
+    }
+
+    /// A moment by a clock that does not go back.
+    struct Deadline: Sendable {
+        private let nanoseconds: UInt64
+
+        init(after seconds: TimeInterval) {
+            nanoseconds = DispatchTime.now().uptimeNanoseconds &+ UInt64(max(0, min(seconds, 3600)) * 1e9)
+        }
+
+        /// Rounded up.
+        var millisecondsLeft: Int32 {
+            let now = DispatchTime.now().uptimeNanoseconds
+            return nanoseconds <= now ? 0 : Int32(clamping: (nanoseconds - now + 999_999) / 1_000_000)
+        }
+    }
+#endif

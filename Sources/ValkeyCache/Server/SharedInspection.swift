@@ -1,0 +1,110 @@
+#if Valkey && canImport(CHiredis)
+    import Foundation
+    import SQLiteCache
+    import SynchronizerSupport
+
+    /// Looks at all entries of a namespace on a server, and changes nothing.
+    package final class SharedInspection {
+        package struct Entry: Sendable {
+            package let entry: SharedEntry
+            fileprivate let key: String
+        }
+
+        /// Why there is nothing to look at; one sentence.
+        package struct Problem: Error, CustomStringConvertible {
+            package let description: String
+        }
+
+        package struct Contents: Sendable {
+            package var entries: [Entry] = []
+            /// Values that are not what was stored.
+            package var corrupt = 0
+        }
+
+        private let server: SharedServer
+        private let keys: Keyspace
+        private let generation: String
+        /// Seconds to wait for each answer.
+        private static let patience: TimeInterval = 5
+
+        /// - Parameter namespace: nil for the only one.
+        package init(_ url: String, namespace: String?) throws {
+            let address = try ServerAddress(url)
+            server = SharedServer(address, limit: Self.patience) { _ in }
+            _ = try server.resolve()
+            let name = try namespace ?? Self.onlyNamespace(on: server)
+            keys = Keyspace(namespace: name)
+            guard let generation = try Self.run(keys.currentGeneration, on: server).text else {
+                throw Problem(description: "There is no cache named \(name) at \(address.name).")
+            }
+            self.generation = generation
+        }
+
+        package func contents() throws -> Contents {
+            var contents = Contents()
+            for key in try Self.scan(keys.pattern(of: generation), on: server) {
+                let parts =
+                    try Self.run(Command(.read, keys: [key], [.text("none"), .text("-1")]), on: server).array ?? []
+                for index in stride(from: 0, to: parts.count - 3, by: 2) {
+                    guard let name = parts[index].text, name != "x", let value = parts[index + 1].data else { continue }
+                    if let entry = SharedEntry(value, variant: name),
+                        keys.entries(of: URLDigest(entry.response.url), in: generation) == key
+                    {
+                        contents.entries.append(Entry(entry: entry, key: key))
+                    } else {
+                        contents.corrupt += 1
+                    }
+                }
+            }
+            contents.entries.sort { $0.entry.revision < $1.entry.revision }
+            return contents
+        }
+
+        /// Whether the body is what was stored; nil if only another machine has it, or the entry is gone by now.
+        package func isIntact(_ entry: Entry) throws -> Bool? {
+            guard !entry.entry.isLocal else { return nil }
+            let most = Command.Argument.text("\(entry.entry.bodySize)")
+            let read = Command(.read, keys: [entry.key], [.text(entry.entry.variant), most])
+            let parts = try Self.run(read, on: server).array ?? []
+            let place = stride(from: 0, to: parts.count - 3, by: 2).first { parts[$0].text == entry.entry.variant }
+            guard let place, parts[place + 1].data == entry.entry.encoded else { return nil }
+            return parts.last?.data.map(entry.entry.isBody) ?? false
+        }
+
+        private static func onlyNamespace(on server: SharedServer) throws -> String {
+            let suffix = Keyspace(namespace: "").generation
+            let found = try scan("*" + suffix, on: server).map { String($0.dropLast(suffix.count)) }.sorted()
+            guard let first = found.first else {
+                throw Problem(description: "There is no cache at \(server.address.name).")
+            }
+            guard found.count == 1 else {
+                throw Problem(
+                    description: "There are several caches; name one of them with --namespace:\n"
+                        + found.map { "  \($0)" }.joined(separator: "\n"))
+            }
+            return first
+        }
+
+        private static func scan(_ pattern: String, on server: SharedServer) throws -> Set<String> {
+            var (found, cursor) = (Set<String>(), "0")
+            repeat {
+                let reply = try run(Command(["SCAN", cursor, "MATCH", pattern, "COUNT", "500"]), on: server)
+                guard let parts = reply.array, parts.count == 2, let next = parts[0].text, let keys = parts[1].array
+                else {
+                    throw Problem(description: "The server does not list its keys.")
+                }
+                cursor = next
+                found.formUnion(keys.compactMap(\.text).filter { $0.hasSuffix("}") || $0.hasSuffix(":generation") })
+            } while cursor != "0"
+            return found
+        }
+
+        private static func run(_ command: Command, on server: SharedServer) throws -> Reply {
+            do {
+                return try server.run([command])[0]
+            } catch let failure {
+                throw Problem(description: "The server at \(server.address.name) cannot be asked: \(failure).")
+            }
+        }
+    }
+#endif

@@ -1,0 +1,223 @@
+#if Valkey && canImport(CHiredis)
+    import Foundation
+    import SQLiteCache
+    import SynchronizerSupport
+
+    extension SharedLevel {
+        /// Seconds before a grant in which its load may have looked up.
+        private static let lookupAge: TimeInterval = 10
+
+        func lease(_ key: String, for duration: TimeInterval) -> LeaseAnswer {
+            guard mayWait else { return .unavailable }
+            let token = UInt64.random(in: 1 ... .max)
+            let milliseconds = Int(1000 * max(0.001, min(duration, 86_400)))
+            let command = Command(
+                .lease, keys: [keys.lease(key), keys.recent(key)],
+                [
+                    .text(owner(token)), .text("\(milliseconds)"),
+                    .text("\(milliseconds + Int(1000 * Self.lookupAge))"),
+                ])
+            do throws(LinkFailure) {
+                switch try server.run([command])[0] {
+                case .number(0): return .held
+                case .number(-1): return .unavailable
+                case .number(let answer) where answer == 1 || answer == 2:
+                    if answer == 2 { forgetCopies(key) }
+                    return .granted(Lease(key: key, token: token, followsAnother: answer == 2))
+                default: return localLease(key, for: duration)
+                }
+            } catch {
+                // The server may have granted it.
+                if error != .pausing { releaseLater(Lease(key: key, token: token), as: .vacant) }
+                return localLease(key, for: duration)
+            }
+        }
+
+        /// What the server knows the holder of a lease by.
+        private func owner(_ token: UInt64) -> String { name + token.hexadecimal }
+
+        /// While the server cannot be asked, one process of each machine requests a response.
+        private func localLease(_ key: String, for duration: TimeInterval) -> LeaseAnswer {
+            let answer = local.lease(key, for: duration)
+            guard case .granted(var lease) = answer else { return answer }
+            lease.isLocal = true
+            return .granted(lease)
+        }
+
+        // MARK: - Releasing
+
+        /// - Parameter end: how waits for the lease end.
+        func release(_ lease: Lease, as end: LeaseEnd) {
+            if lease.isLocal { return end == .released ? local.release(lease) : local.abandon(lease) }
+            if mayWait {
+                if !isReleased(lease, as: end) { releaseLater(lease, as: end) }
+            } else if !ForkedProcess.isCurrent {
+                releaseLater(lease, as: end)
+            }
+        }
+
+        /// Tells the server that a lease has ended; returns whether it answered.
+        private func isReleased(_ lease: Lease, as end: LeaseEnd) -> Bool {
+            let command = Command(
+                .release, keys: [keys.lease(lease.key)],
+                [.text(owner(lease.token)), .text(keys.releases(lease.key)), .text(LeaseWaits.message(end))])
+            return (try? server.run([command])) != nil
+        }
+
+        private func releaseLater(_ lease: Lease, as end: LeaseEnd) {
+            unreleased.withLock { unreleased in
+                unreleased.append((lease, end))
+                // The oldest have expired, or will soon.
+                if unreleased.count > Self.mostUnreleased { unreleased.removeFirst() }
+            }
+            subscription.wake()
+        }
+
+        /// Releases that the server may not know are kept up to this number.
+        private static let mostUnreleased = 1000
+
+        /// Releases one lease that the server may not know of.
+        func releaseNext() -> Subscription.Work {
+            guard let (lease, end) = unreleased.withLock({ $0.first }) else { return .done }
+            guard isReleased(lease, as: end) else { return .failed }
+            return unreleased.withLock { unreleased in
+                unreleased.removeAll { $0.lease == lease }
+                return unreleased.isEmpty ? .done : .isLeft
+            }
+        }
+
+        /// Lets the next lookup ask the server, although a change may not have been announced yet.
+        private func forgetCopies(_ key: String) {
+            let url = URLDigest.key(String(key.prefix { $0 != "\n" }))
+            coherence.withLock { $0.forget(url) }
+        }
+
+        func waitForRelease(
+            of key: String, atMost limit: TimeInterval, then handler: @escaping @Sendable (LeaseEnd) -> Void
+        ) -> @Sendable () -> Void {
+            if local.isLeaseHeld(key) { return local.waitForRelease(of: key, atMost: limit, then: handler) }
+            let channel = keys.releases(key)
+            let wait = LeaseWait { [weak self] end in
+                self?.forgetCopies(key)
+                handler(end)
+            }
+            // The table of waits holds the closure until the wait is over.
+            let isFirst = waits.add(wait, to: channel) { [weak self] in self?.checkSoon(key, wait, limit) }
+            if isFirst { subscription.listen(to: channel) }
+            wait.limit(by: time.schedule(after: limit) { wait.end(.vacant) })
+            wait.onEnd { [weak self] in
+                guard let self, waits.remove(wait, from: channel) else { return }
+                subscription.stopListening(to: channel)
+            }
+            checkSoon(key, wait, limit)
+            return { wait.cancel() }
+        }
+
+        private func checkSoon(_ key: String, _ wait: LeaseWait, _ limit: TimeInterval) {
+            queue.async { [self] in check(key, wait, limit) }
+        }
+
+        /// Ends a wait whose lease is free, or is not known any more, and comes back when it will have expired.
+        private func check(_ key: String, _ wait: LeaseWait, _ limit: TimeInterval) {
+            guard !wait.isOver else { return }
+            let lease = keys.lease(key)
+            guard case .number(let left)? = try? server.run([Command(["PTTL", lease], key: lease)])[0], left > 0 else {
+                return wait.end(.vacant)
+            }
+            let delay = Double(left) / 1000 + 0.001
+            guard delay < limit else { return }  // the limit ends it
+            wait.limit(
+                by: time.schedule(after: delay) { [weak self] in self?.checkSoon(key, wait, limit) })
+        }
+    }
+
+    /// A load that waits until another one releases its lease. It ends once.
+    final class LeaseWait: Sendable {
+        private struct State {
+            var handler: (@Sendable (LeaseEnd) -> Void)?
+            var cancels: [@Sendable () -> Void] = []
+            var isOver = false
+        }
+
+        private let state: Locked<State>
+
+        init(_ handler: @escaping @Sendable (LeaseEnd) -> Void) { state = Locked(State(handler: handler)) }
+
+        var isOver: Bool { state.withLock { $0.isOver } }
+
+        /// Adds what is to be called when the wait is over.
+        func onEnd(_ cancel: @escaping @Sendable () -> Void) { limit(by: cancel) }
+
+        func limit(by cancel: @escaping @Sendable () -> Void) {
+            let isOver = state.withLock { state in
+                if !state.isOver { state.cancels.append(cancel) }
+                return state.isOver
+            }
+            if isOver { cancel() }
+        }
+
+        func end(_ end: LeaseEnd) { finish().handler?(end) }
+
+        func cancel() { _ = finish() }
+
+        private func finish() -> State {
+            let old = state.withLock { state in
+                defer { state = State(handler: nil, isOver: true) }
+                return state
+            }
+            for cancel in old.cancels { cancel() }
+            return old
+        }
+    }
+
+    /// The waits of a process, by the channel on which the release is announced.
+    final class LeaseWaits: Sendable {
+        private struct Entry {
+            let wait: LeaseWait
+            let check: @Sendable () -> Void
+        }
+
+        private let entries = Locked<[String: [Entry]]>([:])
+
+        /// Returns whether it is the first one of the channel.
+        ///
+        /// - Parameter check: looks whether the lease is free.
+        func add(_ wait: LeaseWait, to channel: String, check: @escaping @Sendable () -> Void) -> Bool {
+            entries.withLock { entries in
+                entries[channel, default: []].append(Entry(wait: wait, check: check))
+                return entries[channel]?.count == 1
+            }
+        }
+
+        /// Returns whether it was the last one of the channel.
+        func remove(_ wait: LeaseWait, from channel: String) -> Bool {
+            entries.withLock { entries in
+                guard var waits = entries[channel] else { return false }
+                waits.removeAll { $0.wait === wait }
+                entries[channel] = waits.isEmpty ? nil : waits
+                return waits.isEmpty
+            }
+        }
+
+        /// What is said on the channel when a lease has ended.
+        static func message(_ end: LeaseEnd) -> String { end == .released ? "released" : "vacant" }
+
+        /// The lease of a channel has ended; or the server announces that from now on, and may not have before (an empty text).
+        func announce(_ channel: String, _ text: String) {
+            let found = entries.withLock { $0[channel] ?? [] }
+            for entry in found {
+                if text.isEmpty {
+                    entry.check()
+                } else {
+                    entry.wait.end(text == Self.message(.released) ? .released : .vacant)
+                }
+            }
+        }
+
+        /// Announcements may have been missed.
+        func checkAll() {
+            let all = entries.withLock { $0.values.flatMap { $0 } }
+            for entry in all { entry.check() }
+        }
+    }
+#endif

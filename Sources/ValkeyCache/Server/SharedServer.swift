@@ -1,0 +1,238 @@
+#if Valkey && canImport(CHiredis)
+    import Foundation
+    import SQLiteCache
+    import SynchronizerSupport
+
+    /// Runs commands on a server, or on the nodes of its cluster, within a bounded time.
+    ///
+    /// A thread borrows an idle connection for a call. Its commands are sent at once. After failures in a row, calls fail
+    /// without a try for a while, and one line is logged.
+    final class SharedServer: Sendable {
+        private struct State {
+            var idle: [Connection.Endpoint: [Connection]] = [:]
+            /// The address that the name service gave.
+            var endpoint: Connection.Endpoint?
+            /// The nodes that redirections have named, by slot.
+            var nodes: [Int: Connection.Endpoint] = [:]
+            var breaker = CircuitBreaker()
+            var failures = 0
+        }
+
+        let address: ServerAddress
+        /// Seconds that a call may take.
+        let limit: TimeInterval
+        private let report: @Sendable (String) -> Void
+        private let state = Locked(State())
+        private let resolution = DispatchGroup()
+        private let mostIdle = 32
+
+        init(_ address: ServerAddress, limit: TimeInterval, report: @escaping @Sendable (String) -> Void) {
+            (self.address, self.limit, self.report) = (address, limit, report)
+            resolution.enter()
+            if case .socket(let path) = address.place { didResolve(.socket(path)) }
+        }
+
+        /// Calls that failed.
+        var failures: Int { state.withLock { $0.failures } }
+        var isPausing: Bool { state.withLock { !$0.breaker.isClosed } }
+        /// Whether keys belong to different nodes.
+        var isCluster: Bool { state.withLock { !$0.nodes.isEmpty } }
+
+        /// The replies to commands, none of which is a redirection. It throws if the server cannot be used now.
+        func run(_ commands: [Command], within seconds: TimeInterval? = nil) throws(LinkFailure) -> [Reply] {
+            guard !ForkedProcess.isCurrent, state.withLock({ $0.breaker.allows(at: Self.now) }) else { throw .pausing }
+            let deadline = Deadline(after: seconds ?? limit)
+            do throws(LinkFailure) {
+                let replies = try attempt(commands, until: deadline)
+                for case .error(.other(let text)) in replies { throw .server(text) }
+                state.withLock { $0.breaker.succeed() }
+                return replies
+            } catch {
+                didFail(error)
+                throw error
+            }
+        }
+
+        /// The server has answered on a connection that is not for calls.
+        func didAnswer() {
+            state.withLock { $0.breaker.noteAnswer(at: Self.now) }
+        }
+
+        func didFail(_ failure: LinkFailure) {
+            let logs = state.withLock { state in
+                state.failures += 1
+                return state.breaker.fail(at: Self.now)
+            }
+            if logs { report("the shared cache at \(address.name) is not used: \(failure)") }
+        }
+
+        private static var now: Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
+
+        // MARK: - Nodes
+
+        private func attempt(_ commands: [Command], until deadline: Deadline) throws(LinkFailure) -> [Reply] {
+            guard isCluster else {
+                let replies = try run(commands, at: try endpoint(until: deadline), until: deadline)
+                return try follow(replies, of: commands, until: deadline)
+            }
+            var replies: [Reply] = []
+            for command in commands {
+                let known = node(for: command.key)
+                let node = if let known { known } else { try endpoint(until: deadline) }
+                replies += try follow(run([command], at: node, until: deadline), of: [command], until: deadline)
+            }
+            return replies
+        }
+
+        private func node(for key: String?) -> Connection.Endpoint? {
+            key.flatMap { key in state.withLock { $0.nodes[ClusterSlot.of(key)] } }
+        }
+
+        /// Repeats the commands whose replies are redirections.
+        private func follow(
+            _ replies: [Reply], of commands: [Command], until deadline: Deadline
+        ) throws(LinkFailure) -> [Reply] {
+            var replies = replies
+            for index in replies.indices {
+                for _ in 0..<4 {
+                    guard case .error(let error) = replies[index] else { break }
+                    switch error {
+                    case .moved(let slot, let node):
+                        let endpoint = try endpoint(of: node)
+                        state.withLock { $0.nodes[slot] = endpoint }
+                        replies[index] = try run([commands[index]], at: endpoint, until: deadline)[0]
+                    case .ask(let node):
+                        replies[index] = try run(
+                            [Command(["ASKING"]), commands[index]], at: try endpoint(of: node), until: deadline)[1]
+                    case .noScript: throw .server("NOSCRIPT")
+                    case .refusesWrites, .other: break
+                    }
+                }
+                if case .error(.moved) = replies[index] { throw .malformed("the cluster redirects in a circle") }
+                if case .error(.ask) = replies[index] { throw .malformed("the cluster redirects in a circle") }
+            }
+            return replies
+        }
+
+        private func endpoint(of node: ClusterNode) throws(LinkFailure) -> Connection.Endpoint {
+            if node.host.isEmpty, case .address(let host, _)? = state.withLock({ $0.endpoint }) {
+                return .address(host, port: node.port)
+            }
+            guard let address = NameService.numeric(node.host) else {
+                throw .refused("the cluster calls a node \(node.host), which is not an address")
+            }
+            return .address(address, port: node.port)
+        }
+
+        // MARK: - Addresses
+
+        /// Asks the name service. It may take seconds.
+        func resolve() throws(LinkFailure) -> Connection.Endpoint {
+            if case .host(let host, let port) = address.place {
+                didResolve(.address(try NameService.address(of: host), port: port))
+            }
+            guard let endpoint = state.withLock({ $0.endpoint }) else { throw .refused("no address") }
+            return endpoint
+        }
+
+        private func didResolve(_ endpoint: Connection.Endpoint) {
+            let isFirst = state.withLock { state in
+                defer { state.endpoint = endpoint }
+                return state.endpoint == nil
+            }
+            if isFirst { resolution.leave() }
+        }
+
+        private func endpoint(until deadline: Deadline) throws(LinkFailure) -> Connection.Endpoint {
+            if let endpoint = state.withLock({ $0.endpoint }) { return endpoint }
+            _ = resolution.wait(timeout: .now() + .milliseconds(Int(deadline.millisecondsLeft)))
+            guard let endpoint = state.withLock({ $0.endpoint }) else { throw .refused("no address") }
+            return endpoint
+        }
+
+        // MARK: - Connections
+
+        private func run(
+            _ commands: [Command], at endpoint: Connection.Endpoint, until deadline: Deadline
+        ) throws(LinkFailure) -> [Reply] {
+            do throws(LinkFailure) {
+                return try call(commands, at: endpoint, until: deadline)
+            } catch {
+                // A node that does not answer may have been replaced: the others say where its slots are.
+                state.withLock { state in state.nodes = state.nodes.filter { $0.value != endpoint } }
+                throw error
+            }
+        }
+
+        private func call(
+            _ commands: [Command], at endpoint: Connection.Endpoint, until deadline: Deadline
+        ) throws(LinkFailure) -> [Reply] {
+            while true {
+                let idle = idle(endpoint)
+                let connection = if let idle { idle } else { try connect(to: endpoint, until: deadline) }
+                do throws(LinkFailure) {
+                    let replies = try connection.call(commands, until: deadline)
+                    guard replies.contains(.error(.noScript)) else {
+                        giveBack(connection)
+                        return replies
+                    }
+                    // The server has forgotten the scripts. Each new connection loads them.
+                    if idle == nil { return replies }
+                } catch {
+                    // The server may have closed it while it was idle.
+                    if error != .closed || idle == nil { throw error }
+                }
+            }
+        }
+
+        /// A connection for a thread of its own.
+        func connect(to endpoint: Connection.Endpoint, until deadline: Deadline) throws(LinkFailure) -> Connection {
+            let connection = try Connection(to: endpoint, until: deadline)
+            try connection.prepare(for: address, until: deadline)
+            return connection
+        }
+
+        private func idle(_ endpoint: Connection.Endpoint) -> Connection? {
+            state.withLock { $0.idle[endpoint]?.popLast() }
+        }
+
+        private func giveBack(_ connection: Connection) {
+            state.withLock { state in
+                guard state.idle[connection.endpoint, default: []].count < mostIdle else { return }
+                state.idle[connection.endpoint, default: []].append(connection)
+            }
+        }
+
+        /// Closes the idle connections.
+        func close() {
+            _ = state.withLock { state in
+                defer { state.idle = [:] }
+                return state.idle
+            }
+        }
+    }
+
+    /// The addresses of hosts.
+    enum NameService {
+        /// The text of an address; nil if it is a name.
+        static func numeric(_ host: String) -> String? { try? look(up: host, flags: AI_NUMERICHOST) }
+
+        static func address(of host: String) throws(LinkFailure) -> String { try look(up: host, flags: 0) }
+
+        private static func look(up host: String, flags: Int32) throws(LinkFailure) -> String {
+            var hints = addrinfo()
+            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+            hints.ai_flags = flags
+            var found: UnsafeMutablePointer<addrinfo>?
+            let status = getaddrinfo(host, nil, &hints, &found)
+            guard status == 0, let first = found?.pointee else { throw .refused(String(cString: gai_strerror(status))) }
+            defer { freeaddrinfo(found) }
+            var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            guard
+                getnameinfo(
+                    first.ai_addr, first.ai_addrlen, &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0
+            else { throw .refused("no address") }
+            return name.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        }
+    }
+#endif

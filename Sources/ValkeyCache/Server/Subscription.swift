@@ -1,0 +1,189 @@
+#if Valkey && canImport(CHiredis)
+    import Foundation
+    import SynchronizerSupport
+
+    /// A connection on which the server announces changes, with a thread of its own. It connects again when it is lost.
+    final class Subscription: Sendable {
+        /// What the thread calls.
+        struct Events: Sendable {
+            /// The server announces changes from now on.
+            let connected: @Sendable () -> Void
+            let disconnected: @Sendable () -> Void
+            let message: @Sendable (_ channel: String, _ text: String) -> Void
+            /// Does some work that waits for the server.
+            let work: @Sendable () -> Work
+        }
+
+        /// How work went.
+        enum Work: Int, Comparable {
+            case done
+            case isLeft
+            /// The server did not answer.
+            case failed
+
+            static func < (one: Work, other: Work) -> Bool { one.rawValue < other.rawValue }
+        }
+
+        private struct State {
+            /// Channels that are needed for a while.
+            var wanted: Set<String> = []
+            var isStopped = false
+        }
+
+        private let server: SharedServer
+        private let channel: String
+        private let state = Locked(State())
+        /// Writing to the second wakes the thread.
+        private let pipe: (read: Int32, write: Int32)
+
+        /// Seconds in which the server must answer here; as long a silence makes the thread ask whether it is there.
+        private static let patience: TimeInterval = 1
+        private static let firstPause = 0.02
+        private static let longestPause = 0.5
+        /// Milliseconds before work that has failed is tried again.
+        private static let workInterval: Int32 = 50
+        /// An announcement is not longer, in bytes.
+        private static let longestMessage = 1 << 20
+
+        init(to channel: String, of server: SharedServer) {
+            (self.server, self.channel) = (server, channel)
+            var ends: [Int32] = [-1, -1]
+            _ = Glibc.pipe(&ends)
+            for end in ends {
+                _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+                _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            }
+            pipe = (ends[0], ends[1])
+        }
+
+        deinit {
+            close(pipe.read)
+            close(pipe.write)
+        }
+
+        func start(_ events: Events) {
+            Thread.detachNewThread { [self] in run(events) }
+        }
+
+        func stop() {
+            state.withLock { $0.isStopped = true }
+            wake()
+        }
+
+        /// Begins to listen, soon.
+        func listen(to channel: String) {
+            state.withLock { _ = $0.wanted.insert(channel) }
+            wake()
+        }
+
+        func stopListening(to channel: String) {
+            state.withLock { _ = $0.wanted.remove(channel) }
+            wake()
+        }
+
+        /// Lets the thread look at its work.
+        func wake() {
+            var byte: UInt8 = 0
+            _ = write(pipe.write, &byte, 1)
+        }
+
+        private var isStopped: Bool { state.withLock { $0.isStopped } }
+
+        private func run(_ events: Events) {
+            var pause = Self.firstPause
+            while !isStopped {
+                do throws(LinkFailure) {
+                    try follow(events) { pause = Self.firstPause }
+                } catch {
+                    events.disconnected()
+                    if !isStopped { server.didFail(error) }
+                }
+                let end = Deadline(after: pause)
+                while !isStopped, end.millisecondsLeft > 0 { _ = waits(for: [], atMost: end.millisecondsLeft) }
+                if !isStopped { _ = events.work() }
+                pause = min(2 * pause, Self.longestPause)
+            }
+            events.disconnected()
+        }
+
+        /// Returns when the thread is to stop.
+        private func follow(_ events: Events, didConnect: () -> Void) throws(LinkFailure) {
+            let deadline = Deadline(after: Self.patience)
+            let connection = try server.connect(to: try server.resolve(), until: deadline)
+            _ = try connection.call([Command(["SUBSCRIBE", channel])], until: deadline)
+            server.didAnswer()
+            events.connected()
+            didConnect()
+            var listening: Set<String> = []
+            var isAsked = false
+            var unread = 0
+            while !isStopped {
+                try update(&listening, on: connection)
+                while let reply = try connection.next() {
+                    handle(reply, events)
+                    unread = 0
+                }
+                let work = events.work()
+                switch waits(for: [connection.descriptor], atMost: Self.patience(after: work)) {
+                case .readable:
+                    unread += try connection.read()
+                    guard unread <= Self.longestMessage else { throw .malformed("it is too long") }
+                    if isAsked { server.didAnswer() }
+                    isAsked = false
+                case .woken: break
+                case .silent where work != .done: break
+                case .silent:
+                    if isAsked { throw .timedOut }
+                    try connection.send([Command(["PING"])], until: Deadline(after: Self.patience))
+                    isAsked = true
+                }
+            }
+        }
+
+        /// How long to wait for an announcement, in milliseconds.
+        private static func patience(after work: Work) -> Int32 {
+            switch work {
+            case .done: Int32(patience * 1000)
+            case .isLeft: 0
+            case .failed: workInterval
+            }
+        }
+
+        private func update(_ listening: inout Set<String>, on connection: Connection) throws(LinkFailure) {
+            let wanted = state.withLock { $0.wanted }
+            guard wanted != listening else { return }
+            let (new, old) = (wanted.subtracting(listening), listening.subtracting(wanted))
+            var commands: [Command] = []
+            if !new.isEmpty { commands.append(Command(["SUBSCRIBE"] + new)) }
+            if !old.isEmpty { commands.append(Command(["UNSUBSCRIBE"] + old)) }
+            try connection.send(commands, until: Deadline(after: Self.patience))
+            listening = wanted
+        }
+
+        private func handle(_ reply: Reply, _ events: Events) {
+            guard let parts = reply.array, parts.count == 3, let channel = parts[1].text else { return }
+            switch parts[0].text {
+            case "message": events.message(channel, parts[2].text ?? "")
+            // From now on a release is announced; one that came before may have been missed.
+            case "subscribe" where channel != self.channel: events.message(channel, "")
+            default: break
+            }
+        }
+
+        private enum Wait {
+            case readable
+            case woken
+            case silent
+        }
+
+        private func waits(for descriptors: [Int32], atMost milliseconds: Int32) -> Wait {
+            var entries = ([pipe.read] + descriptors).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return .silent }
+            if entries[0].revents != 0 {
+                var bytes = [UInt8](repeating: 0, count: 256)
+                _ = Glibc.read(pipe.read, &bytes, bytes.count)
+            }
+            return entries.dropFirst().contains { $0.revents != 0 } ? .readable : .woken
+        }
+    }
+#endif

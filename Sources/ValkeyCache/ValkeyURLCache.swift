@@ -1,0 +1,165 @@
+#if Valkey && canImport(CHiredis)
+    import Foundation
+    import HTTPCaching
+    import SQLiteCache
+    import SynchronizerSupport
+
+    /// A `URLCache` that several machines share through a Valkey or Redis server (version 6 or later).
+    ///
+    /// ```swift
+    /// let cache = try ValkeyURLCache(server: "redis://cache.internal:6379", namespace: "shop")
+    /// let synchronizer = Synchronizer(cacheTime: 60 * 60, urlCache: cache)
+    /// ```
+    ///
+    /// It has two levels: a local `SQLiteURLCache` in front, and the server. A response that one machine stores answers the
+    /// requests of all. The server announces changes, so that the local level answers without asking until the response is
+    /// changed or removed anywhere. The rules are those of `SQLiteURLCache`: the same keys, variants and checksums, and
+    /// credentials as digests.
+    ///
+    /// The server may fail at any time. A call waits for it up to ``Options-swift.struct/longestWait``; after three failures in
+    /// a row, calls do not ask it for a while, and standard error gets one line. Meanwhile the local level answers with what no
+    /// other machine can have removed, and removals are kept for the server until it answers. A response that was stored while
+    /// the server failed is forgotten when the server is back.
+    ///
+    /// You can call every method on any thread. On the main thread none waits for the server: lookups are answered by the
+    /// local level or miss, changes take effect locally at once, and reach the server soon. In a process that was forked
+    /// without `exec` lookups miss, and stores are ignored.
+    public final class ValkeyURLCache: URLCache, @unchecked Sendable {  // `level` is a constant and itself Sendable
+        /// How a shared cache behaves.
+        public struct Options: Hashable, Sendable {
+            /// Seconds that a call waits for the server at most.
+            public var longestWait: TimeInterval = 0.02
+            /// Larger bodies, in bytes, stay on the machine that stored them.
+            public var largestSharedBody = 1 << 20
+            /// Seconds for which the server keeps a response after its lifetime, to be validated, or to be used when its origin
+            /// cannot be reached. Longer periods of the response itself (`stale-while-revalidate`, `stale-if-error`) count.
+            /// Nothing is kept for more than 30 days.
+            public var staleRetention: TimeInterval = 7 * 86_400
+
+            /// Creates the default options.
+            public init() {}
+        }
+
+        let level: SharedLevel
+
+        var local: SQLiteURLCache { level.local }
+
+        /// Creates a cache. It connects in the background.
+        ///
+        /// - Parameters:
+        ///   - server: the URL of the server: `redis://[user[:password]@]host[:port][/database]` or `unix:///path[?db=1]`. A
+        ///     cluster is found by one of its nodes. Sentinel is not supported: give the address of a proxy, or of the primary.
+        ///   - namespace: the name of your application on the server. Programs with other names do not see its responses.
+        ///   - local: the level in front, in a directory that no other server or namespace uses; nil for 64 MB of memory.
+        ///   - options: limits.
+        ///   - time: the clock that dates stores and uses.
+        /// - Throws: ``ValkeyURLError`` if the URL is wrong.
+        public convenience init(
+            server: String, namespace: String, local: SQLiteURLCache? = nil, options: Options = Options(),
+            time: any TimeSource = SystemTime()
+        ) throws {
+            try self.init(
+                server: server, namespace: namespace, local: local, options: options, time: time, report: Log.line)
+        }
+
+        package init(
+            server: String, namespace: String, local: SQLiteURLCache?, options: Options, time: any TimeSource,
+            report: @escaping @Sendable (String) -> Void
+        ) throws {
+            let nowhere = URL(fileURLWithPath: "/dev/null", isDirectory: true)
+            level = SharedLevel(
+                try ServerAddress(server), keys: Keyspace(namespace: namespace),
+                local: local
+                    ?? SQLiteURLCache(memoryCapacity: 64 << 20, diskCapacity: 0, directory: nowhere, time: time),
+                options: options, time: time, report: report)
+            super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: "/dev/null")
+        }
+
+        deinit {
+            level.close()
+        }
+
+        /// The bytes of the local level's memory.
+        public override var memoryCapacity: Int {
+            get { local.memoryCapacity }
+            set { local.memoryCapacity = newValue }
+        }
+
+        /// The bytes of the local level's files.
+        public override var diskCapacity: Int {
+            get { local.diskCapacity }
+            set { local.diskCapacity = newValue }
+        }
+
+        /// The bytes in the local level's memory.
+        public override var currentMemoryUsage: Int { local.currentMemoryUsage }
+
+        /// The bytes that the local level's files take.
+        public override var currentDiskUsage: Int { local.currentDiskUsage }
+
+        /// The newest response that answers the request, whether it is fresh or not.
+        public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
+            guard !ForkedProcess.isCurrent, let lookup = LookupKey(request) else { return nil }
+            return level.cachedResponse(lookup)
+        }
+
+        /// Stores a response according to its storage policy. It replaces the response to the same kind of request.
+        ///
+        /// Of its `userInfo`, property lists whose keys are strings are kept. A response that only memory may keep is not shared.
+        public override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
+            guard !ForkedProcess.isCurrent, cachedResponse.storagePolicy != .notAllowed,
+                let record = StoredRecord(cachedResponse, for: request, now: level.time.now)
+            else { return }
+            _ = level.store(record, body: cachedResponse.mirroredBody)
+        }
+
+        /// Removes the responses of the request's URL, with all methods and variants, on all machines.
+        public override func removeCachedResponse(for request: URLRequest) {
+            guard !ForkedProcess.isCurrent, let url = request.storedURL else { return }
+            level.removeEntries(for: url)
+        }
+
+        /// Removes all responses of the namespace, on all machines.
+        public override func removeAllCachedResponses() {
+            guard !ForkedProcess.isCurrent else { return }
+            level.removeAll()
+        }
+
+        /// Removes all responses, on all machines, because the server can't find those that were stored since a date.
+        public override func removeCachedResponses(since date: Date) {
+            removeAllCachedResponses()
+        }
+
+        /// Stores a response to the task's current request.
+        public override func storeCachedResponse(
+            _ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask
+        ) {
+            guard let request = dataTask.currentRequest else { return }
+            storeCachedResponse(cachedResponse, for: request)
+        }
+
+        /// Looks up the task's current request, and calls the handler on a background thread.
+        public override func getCachedResponse(
+            for dataTask: URLSessionDataTask, completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+        ) {
+            guard let request = dataTask.currentRequest else { return completionHandler(nil) }
+            DispatchQueue.global(qos: .userInitiated).async { [self] in
+                completionHandler(cachedResponse(for: request))
+            }
+        }
+
+        /// Removes the responses of the URL of the task's current request.
+        public override func removeCachedResponse(for dataTask: URLSessionDataTask) {
+            guard let request = dataTask.currentRequest else { return }
+            removeCachedResponse(for: request)
+        }
+
+        /// Waits until the local level's disk has all changes and, if the server answers, the server has those of the main
+        /// thread.
+        public func flush() {
+            guard !ForkedProcess.isCurrent else { return }
+            level.queue.sync {}
+            local.flush()
+        }
+    }
+#endif

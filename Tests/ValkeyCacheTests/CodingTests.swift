@@ -1,0 +1,146 @@
+import Foundation
+import HTTPCaching
+import SQLiteCache
+import TestSupport
+import TestTraits
+import Testing
+
+@testable import ValkeyCache
+
+@Suite("Values on the server", .bounded)
+struct CodingTests {
+    static let url = "https://example.com/feed?x=1"
+
+    static func entry(
+        _ fields: [(String, String)] = [("Cache-Control", "max-age=60"), ("Vary", "Accept")],
+        place: SharedEntry.Place = .server
+    ) -> SharedEntry {
+        var response = StoredResponse(
+            url: url, method: "GET", selectingFields: HTTPFields([("Accept", "a")]), status: 200,
+            fields: HTTPFields(fields), requestTime: Date(timeIntervalSince1970: 1_800_000_000),
+            responseTime: Date(timeIntervalSince1970: 1_800_000_001))
+        response.injectedCacheControl = "max-age=3"
+        return SharedEntry(
+            StoredRecord(response), id: 77, revision: 1 << 62, body: StoredBodyFacts(Data("body".utf8)), place: place)
+    }
+
+    @Test("decode to what was encoded", arguments: [SharedEntry.Place.server, .local, .memory])
+    func roundTrip(_ place: SharedEntry.Place) throws {
+        let entry = Self.entry(place: place)
+        let decoded = try #require(SharedEntry(entry.encoded, url: Self.url, variant: entry.variant))
+        #expect(decoded.id == 77 && decoded.revision == 1 << 62 && decoded.place == place)
+        #expect(decoded.response == entry.response)
+        #expect(decoded.isBody(Data("body".utf8)))
+        #expect(!decoded.isBody(Data("bodY".utf8)) && !decoded.isBody(Data("bod".utf8)) && !decoded.isBody(Data()))
+        #expect(decoded.encoded == entry.encoded)
+    }
+
+    @Test("of another URL or variant are refused")
+    func misplaced() {
+        let entry = Self.entry()
+        #expect(SharedEntry(entry.encoded, url: Self.url + "2", variant: entry.variant) == nil)
+        #expect(SharedEntry(entry.encoded, url: Self.url, variant: SharedEntry.variant(1)) == nil)
+    }
+
+    @Test("50,000 mutated values are refused, or decode to the same response")
+    func mutations() {
+        let entry = Self.entry()
+        let original = [UInt8](entry.encoded)
+        var random = SeededGenerator(seed: 19)
+        for _ in 0..<50_000 {
+            var bytes = original
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0:
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            case 1: bytes.removeLast(Int.random(in: 1...bytes.count, using: &random))
+            case 2:
+                bytes.insert(
+                    UInt8.random(in: 0...255, using: &random), at: Int.random(in: 0...bytes.count, using: &random))
+            default:
+                for _ in 0..<8 {
+                    bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
+                }
+            }
+            guard let decoded = SharedEntry(Data(bytes), url: Self.url, variant: entry.variant) else { continue }
+            #expect(bytes == original && decoded.response == entry.response)
+        }
+    }
+
+    @Test("with a correct checksum and any record are refused, or are of this URL")
+    func forged() {
+        let entry = Self.entry()
+        var random = SeededGenerator(seed: 20)
+        for _ in 0..<20_000 {
+            var bytes = [UInt8](entry.encoded.dropLast(8))
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
+            }
+            let sum = bytes.withUnsafeBytes { Checksum64.of($0) }
+            withUnsafeBytes(of: sum.littleEndian) { bytes += $0 }
+            guard let decoded = SharedEntry(Data(bytes), url: Self.url, variant: entry.variant) else { continue }
+            #expect(decoded.response.url == Self.url && decoded.bodySize >= 0 && decoded.id >= 0)
+        }
+    }
+
+    private static let lifetimeTable: [(fields: [(String, String)], retention: Double, milliseconds: Int)] = [
+        ([("Cache-Control", "max-age=60")], 100, 160_000),
+        ([("Cache-Control", "max-age=60, stale-while-revalidate=500")], 100, 560_000),
+        ([("Cache-Control", "max-age=60, stale-if-error=300")], 100, 360_000),
+        ([("Cache-Control", "max-age=60, stale-if-error=3")], 100, 160_000),
+        ([("Cache-Control", "max-age=60, must-revalidate")], 100, 60_000),
+        ([("Cache-Control", "max-age=60, must-revalidate"), ("ETag", "\"1\"")], 100, 160_000),
+        ([("Cache-Control", "no-cache")], 100, 1000),
+        ([("Cache-Control", "no-cache"), ("ETag", "\"1\"")], 100, 100_000),
+        ([("Cache-Control", "max-age=99999999")], 100, 30 * 86_400_000),
+        ([], 0, 1000), ([], Double.infinity, 30 * 86_400_000),
+    ]
+
+    @Test("live as long as the response is of use", arguments: lifetimeTable.indices)
+    func lifetimes(_ index: Int) {
+        let (fields, retention, milliseconds) = Self.lifetimeTable[index]
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        let response = StoredResponse(
+            url: Self.url, method: "GET", selectingFields: HTTPFields(), status: 200, fields: HTTPFields(fields),
+            requestTime: now, responseTime: now)
+        #expect(SharedLifetime.milliseconds(of: response, at: now, staleRetention: retention) == milliseconds)
+    }
+
+    @Test(
+        "that are errors say what to do",
+        arguments: [
+            ("MOVED 3999 127.0.0.1:6381", ServerError.moved(slot: 3999, to: ClusterNode("127.0.0.1:6381")!)),
+            ("MOVED 3999 :6381", .moved(slot: 3999, to: ClusterNode(":6381")!)),
+            ("ASK 3999 ::1:6381", .ask(ClusterNode("::1:6381")!)),
+            ("MOVED", .other("MOVED")), ("MOVED 99999 h:1", .other("MOVED 99999 h:1")),
+            ("MOVED 1 h:x", .other("MOVED 1 h:x")),
+            ("NOSCRIPT No matching script.", .noScript),
+            ("OOM command not allowed", .refusesWrites("OOM command not allowed")),
+            ("READONLY You can't write", .refusesWrites("READONLY You can't write")),
+            ("ERR Error running script: -OOM command", .refusesWrites("ERR Error running script: -OOM command")),
+            ("LOADING Redis is loading", .other("LOADING Redis is loading")), ("", .other("")),
+        ])
+    func errors(_ text: String, _ error: ServerError) {
+        #expect(ServerError(text) == error)
+    }
+
+    @Test("that are announcements are read as they were written, and others are ignored")
+    func messages() {
+        for kind in [ChangeMessage.Kind.changed(url: "https://a/ b"), .removed(url: "", token: "t"), .generation("g")] {
+            let message = ChangeMessage(from: "me", kind)
+            #expect(ChangeMessage(message.text) == message)
+        }
+        for text in ["", "me", "me changed", "me changed -", "me other - u", " changed - u", "me removed  u"] {
+            #expect(ChangeMessage(text) == nil, "\(text)")
+        }
+    }
+
+    @Test("that are commands are arrays of strings")
+    func commands() {
+        var bytes: [UInt8] = []
+        Command(["GET", "é"]).encode(into: &bytes) { _ in "" }
+        Command(.read, keys: ["k"], [.data(Data([0, 13, 10]))]).encode(into: &bytes) { "digest\($0.rawValue)" }
+        let text =
+            "*2\r\n$3\r\nGET\r\n$2\r\né\r\n*5\r\n$7\r\nEVALSHA\r\n$7\r\ndigest0\r\n$1\r\n1\r\n$1\r\nk\r\n$3\r\n\0\r\n\r\n"
+        #expect(String(decoding: bytes, as: UTF8.self) == text)
+    }
+}

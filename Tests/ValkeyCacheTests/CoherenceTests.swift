@@ -1,0 +1,130 @@
+import Foundation
+import TestTraits
+import Testing
+
+@testable import ValkeyCache
+
+@Suite("What a process knows of its copies", .bounded)
+struct CoherenceTests {
+    private let start = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private func told() -> Coherence {
+        var coherence = Coherence()
+        coherence.connected(at: start)
+        return coherence
+    }
+
+    @Test("copies answer without the server only while it announces changes")
+    func copies() {
+        var coherence = Coherence()
+        #expect(coherence.answersAlone(1))  // a server that never answered has announced nothing
+        coherence.connected(at: start)
+        #expect(coherence.known(1) == nil && !coherence.answersAlone(1))
+        coherence.didCopy(1, count: 2)
+        #expect(coherence.known(1) == 2)
+        coherence.disconnected()
+        #expect(coherence.known(1) == nil && coherence.answersAlone(1))
+        coherence.connected(at: start)
+        #expect(coherence.known(1) == nil && !coherence.answersAlone(1))
+    }
+
+    @Test("a change, a removal and a sweep end a copy, and a lookup in flight")
+    func changes() {
+        let steps: [(inout Coherence) -> Void] = [
+            { $0.noteChange(1) }, { $0.noteRemoval(1, token: "t", at: .distantPast) },
+            { $0.noteOwnRemoval(1, token: "t") },
+            { $0.noteSweep(generation: nil, at: nil) }, { $0.connected(at: .distantPast) },
+        ]
+        for step in steps {
+            var coherence = told()
+            coherence.didCopy(1, count: 1)
+            let lookup = coherence.begin(1)
+            #expect(coherence.isCurrent(lookup))
+            step(&coherence)
+            #expect(!coherence.isCurrent(lookup) && coherence.known(1) == nil)
+            coherence.end(lookup)
+            let next = coherence.begin(1)
+            #expect(coherence.isCurrent(next))
+        }
+    }
+
+    @Test("a change of another URL does not")
+    func others() {
+        var coherence = told()
+        coherence.didCopy(1, count: 1)
+        let lookup = coherence.begin(1)
+        coherence.noteRemoval(2, token: "t", at: start)
+        #expect(coherence.isCurrent(lookup) && coherence.known(1) == 1)
+    }
+
+    @Test("a lookup that overlaps with another one notices the changes since it began itself")
+    func overlapping() {
+        var coherence = told()
+        let first = coherence.begin(1)
+        coherence.noteChange(1)
+        let second = coherence.begin(1)
+        #expect(!coherence.isCurrent(first) && coherence.isCurrent(second))
+        coherence.end(first)
+        #expect(coherence.isCurrent(second))
+    }
+
+    @Test("a response that was requested before a removal elsewhere is not stored")
+    func fences() {
+        var coherence = told()
+        let (before, after) = (start.addingTimeInterval(1), start.addingTimeInterval(3))
+        #expect(coherence.fence(1, requested: before) == .expecting(nil))
+        coherence.noteRemoval(1, token: "t", at: start.addingTimeInterval(2))
+        #expect(coherence.fence(1, requested: before) == .refused)
+        #expect(coherence.fence(1, requested: after) == .expecting("t"))
+        #expect(coherence.fence(2, requested: before) == .expecting(nil))
+        coherence.noteSweep(generation: "g", at: start.addingTimeInterval(4))
+        #expect(coherence.fence(2, requested: after) == .refused)
+    }
+
+    @Test(
+        "a response that was requested while no removal was announced is stored only if a lookup knows of the last one")
+    func missedRemovals() {
+        var coherence = Coherence()
+        #expect(coherence.fence(1, requested: start) == .expecting(nil))
+        coherence.noteToken("", of: 2, at: start)
+        coherence.connected(at: start.addingTimeInterval(2))
+        #expect(coherence.fence(1, requested: start.addingTimeInterval(1)) == .refused)
+        #expect(coherence.fence(2, requested: start.addingTimeInterval(1)) == .expecting(""))
+        coherence.noteToken("t", of: 2, at: start.addingTimeInterval(3))
+        #expect(coherence.fence(2, requested: start.addingTimeInterval(1)) == .refused)
+    }
+
+    @Test("an own removal lets this process store, and names its token")
+    func ownRemovals() {
+        var coherence = told()
+        coherence.noteOwnRemoval(1, token: "t")
+        #expect(coherence.fence(1, requested: start) == .expecting("t"))
+        coherence.noteRemoval(1, token: "u", at: start.addingTimeInterval(1))
+        coherence.noteOwnRemoval(1, token: "v")
+        #expect(coherence.fence(1, requested: start) == .refused)
+        #expect(coherence.fence(1, requested: start.addingTimeInterval(1)) == .expecting("v"))
+    }
+
+    @Test("removals stay pending until the server has them, and become a sweep if they are too many")
+    func pending() {
+        var coherence = told()
+        coherence.addPending("a", token: "1")
+        coherence.addPending("a", token: "2")
+        coherence.didDeliver("a", token: "1")
+        #expect(coherence.pending.contains("a") && !coherence.pending.contains("b"))
+        coherence.didDeliver("a", token: "2")
+        #expect(coherence.pending.isEmpty)
+        for number in 0...Coherence.mostPending { coherence.addPending("\(number)", token: "t") }
+        #expect(coherence.pending.tokens.isEmpty && coherence.pending.contains("b"))
+        coherence.didDeliverSweep("t")
+        #expect(coherence.pending.isEmpty && coherence.generation == "t")
+    }
+}
+
+extension Coherence {
+    /// Without counting as a use.
+    fileprivate func known(_ url: UInt64) -> Int? {
+        var copy = self
+        return copy.localCount(url)
+    }
+}

@@ -1,0 +1,163 @@
+#if Valkey
+    import Foundation
+    import HTTPCaching
+    import SQLiteCache
+    import TestSupport
+    import TestTraits
+    import Testing
+
+    @testable import ValkeyCache
+
+    @Suite("A shared cache whose server fails", .bounded, .enabled(if: RedisServer.isInstalled))
+    struct FailureTests {
+        @Test("without a server the local level answers, and one line says so")
+        func noServer() async throws {
+            let lines = Lines()
+            let cache = try ValkeyURLCache.test("unix:///nonexistent/socket", reports: lines)
+            for number in 0..<20 {
+                try cache.put(Sample.body(number))
+                #expect(cache.bodies() == [Sample.body(number)])
+            }
+            cache.removeEntries(for: Sample.url)
+            #expect(cache.bodies().isEmpty && cache.statistics.pendingRemovals == 1)
+            try await waitUntil("logged") { !lines.all.isEmpty }
+            #expect(lines.all.count == 1 && lines.all[0].contains("/nonexistent/socket"))
+        }
+
+        @Test("a wrong password is one line, without the password; the right one works, with and without a user")
+        func passwords() async throws {
+            let server = try RedisServer("--requirepass", "se:cret")
+            try server.run("ACL", "SETUSER", "app", "on", ">p@ss", "~*", "&*", "+@all", password: "se:cret")
+            let lines = Lines()
+            let wrong = try ValkeyURLCache.test("unix://:wr0ng@\(server.socket)", reports: lines)
+            try await waitUntil("logged") { !lines.all.isEmpty }
+            try wrong.put(Sample.body(5))
+            #expect(wrong.bodies() == [Sample.body(5)])
+            #expect(lines.all.count == 1 && !lines.all[0].contains("wr0ng"), "\(lines.all)")
+            let one = try await ValkeyURLCache.test("unix://:se%3Acret@\(server.socket)").connected()
+            let other = try await ValkeyURLCache.test("unix://app:p%40ss@\(server.socket)?db=0").connected()
+            try one.put(Sample.body(6))
+            #expect(other.bodies() == [Sample.body(6)])
+        }
+
+        @Test("a full server: responses stay local, removals take effect")
+        func full() async throws {
+            let server = try RedisServer()
+            let lines = Lines()
+            let one = try await ValkeyURLCache.test(server.url, reports: lines).connected()
+            let other = try await ValkeyURLCache.test(server.url).connected()
+            try one.put(Sample.body(5))
+            #expect(other.bodies() == [Sample.body(5)])
+            try server.run("CONFIG", "SET", "maxmemory", "1")
+            try one.put(Sample.body(6), url: "https://example.com/2")
+            try one.put(Sample.body(7), url: "https://example.com/3")
+            #expect(one.bodies("https://example.com/2") == [Sample.body(6)])
+            #expect(other.bodies("https://example.com/2").isEmpty)
+            #expect(lines.all.count == 1 && lines.all[0].contains("OOM"), "\(lines.all)")
+            one.removeEntries(for: Sample.url)
+            #expect(one.statistics.pendingRemovals == 0)
+            try await waitUntil("removed") { other.bodies().isEmpty }
+            try server.run("CONFIG", "SET", "maxmemory", "0")
+            try one.put(Sample.body(8))
+            #expect(other.bodies() == [Sample.body(8)])
+        }
+
+        @Test("a replica: responses stay local, removals wait for a server that takes them")
+        func replica() async throws {
+            let server = try RedisServer()
+            let lines = Lines()
+            let one = try await ValkeyURLCache.test(server.url, reports: lines).connected()
+            try one.put(Sample.body(5))
+            try server.run("REPLICAOF", "127.0.0.1", "1")
+            let other = try await ValkeyURLCache.test(server.url).connected()
+            #expect(other.bodies() == [Sample.body(5)])
+            try other.put(Sample.body(6), url: "https://example.com/2")
+            #expect(other.bodies("https://example.com/2") == [Sample.body(6)])
+            one.removeEntries(for: Sample.url)
+            #expect(one.bodies().isEmpty && one.statistics.pendingRemovals == 1)
+            try server.run("REPLICAOF", "NO", "ONE")
+            try await waitUntil("delivered") { one.statistics.pendingRemovals == 0 }
+            try await waitUntil("removed") { other.bodies().isEmpty }
+            #expect(lines.all.count == 1 && lines.all[0].contains("READONLY"), "\(lines.all)")
+        }
+
+        @Test("a server that stands still: calls return, removals reach it later")
+        func paused() async throws {
+            let server = try RedisServer()
+            let one = try await ValkeyURLCache.test(server.url, wait: 0.02).connected()
+            let other = try await ValkeyURLCache.test(server.url).connected()
+            try await waitUntil("stored") {
+                _ = try? one.put(Sample.body(5))
+                return other.bodies() == [Sample.body(5)]
+            }
+            server.pause()
+            one.removeEntries(for: Sample.url)
+            #expect(one.bodies().isEmpty)
+            for number in 0..<10 {
+                try one.put(Sample.body(number), url: "https://example.com/\(number)")
+                #expect(one.bodies("https://example.com/\(number)") == [Sample.body(number)])
+            }
+            #expect(one.statistics.pendingRemovals == 1)
+            server.resume()
+            try await waitUntil("delivered") { one.statistics.pendingRemovals == 0 }
+            try await waitUntil("removed") { other.bodies().isEmpty }
+        }
+
+        @Test("a server that starts again without its data: nothing from before is used, and it fills again")
+        func restarted() async throws {
+            let server = try RedisServer()
+            let one = try await ValkeyURLCache.test(server.url).connected()
+            let other = try await ValkeyURLCache.test(server.url).connected()
+            try one.put(Sample.body(5))
+            #expect(other.bodies() == [Sample.body(5)])
+            server.stop()
+            try await waitUntil("lost") { !other.statistics.isConnected }
+            #expect(other.bodies() == [Sample.body(5)])  // alone, with what nobody can have removed meanwhile
+            try server.start()
+            try await waitUntil("back") { one.statistics.isConnected && other.statistics.isConnected }
+            #expect(other.bodies().isEmpty)
+            try one.put(Sample.body(6))
+            #expect(other.bodies() == [Sample.body(6)])
+        }
+
+        @Test("a response that was stored while the server was away is forgotten when it is back")
+        func storedAlone() async throws {
+            let server = try RedisServer()
+            let one = try await ValkeyURLCache.test(server.url).connected()
+            server.stop()
+            try await waitUntil("lost") { !one.statistics.isConnected }
+            try one.put(Sample.body(5))
+            #expect(one.bodies() == [Sample.body(5)])
+            try server.start()
+            try await waitUntil("back") { one.statistics.isConnected }
+            #expect(one.bodies().isEmpty)
+        }
+
+        @Test("on the main thread no call waits for the server, and changes reach it soon")
+        @MainActor func mainThread() async throws {
+            let server = try RedisServer()
+            let one = try await ValkeyURLCache.test(server.url).connected()
+            let other = try await ValkeyURLCache.test(server.url).connected()
+            let request = URLRequest(url: try #require(URL(string: Sample.url)))
+            server.pause()
+            try #require(MainThread.isCurrent)
+            #expect(one.cachedResponse(for: request) == nil)
+            one.storeCachedResponse(try Sample.cached(Sample.body(5)), for: request)
+            #expect(one.cachedResponse(for: request)?.data == Sample.body(5))
+            server.resume()
+            one.flush()
+            #expect(await background { other.bodies() } == [Sample.body(5)])
+            server.pause()
+            one.removeCachedResponse(for: request)
+            #expect(one.cachedResponse(for: request) == nil)
+            server.resume()
+            while await background({ !other.bodies().isEmpty }) { await Task.yield() }
+        }
+
+        private func background<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread { continuation.resume(returning: body()) }
+            }
+        }
+    }
+#endif

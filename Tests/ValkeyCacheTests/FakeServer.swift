@@ -1,0 +1,123 @@
+#if Valkey
+    import Foundation
+    import TestSupport
+    import Testing
+
+    @testable import ValkeyCache
+
+    /// A server that answers each command with bytes of the test's choice. It listens on a socket in a directory of its own.
+    final class FakeServer: Sendable {
+        enum Answer {
+            case bytes(String)
+            /// Bytes, and then the end of the connection.
+            case cut(String)
+            case silence
+        }
+
+        private let directory = DisposableDirectory("fake")
+        private let listener: Int32
+        private let networkListener: Int32
+        private let answer: @Sendable ([String]) -> Answer?
+
+        var url: String { "unix://\(directory.url.path)/socket" }
+        /// The same server on 127.0.0.1.
+        let port: Int
+
+        /// - Parameter answer: nil for what a server without data answers.
+        init(_ answer: @escaping @Sendable ([String]) -> Answer?) throws {
+            self.answer = answer
+            try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
+            let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            self.listener = listener
+            (networkListener, port) = try Self.listenOnNetwork()
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: "\(directory.url.path)/socket".utf8) }
+            let bound = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            try #require(bound == 0 && listen(listener, 64) == 0)
+            for listener in [listener, networkListener] {
+                Thread.detachNewThread {
+                    while true {
+                        let connection = accept(listener, nil, nil)
+                        guard connection >= 0 else { return }
+                        Thread.detachNewThread { Self.serve(connection, answer) }
+                    }
+                }
+            }
+        }
+
+        deinit {
+            for listener in [listener, networkListener] {
+                shutdown(listener, Int32(SHUT_RDWR))
+                close(listener)
+            }
+        }
+
+        private static func listenOnNetwork() throws -> (Int32, port: Int) {
+            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            try withUnsafeMutablePointer(to: &address) { pointer in
+                try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                    try #require(bind(listener, address, size) == 0 && listen(listener, 64) == 0)
+                    try #require(getsockname(listener, address, &size) == 0)
+                }
+            }
+            return (listener, Int(UInt16(bigEndian: address.sin_port)))
+        }
+
+        private static func serve(_ connection: Int32, _ answer: ([String]) -> Answer?) {
+            defer { close(connection) }
+            guard let input = fdopen(dup(connection), "r") else { return }
+            defer { fclose(input) }
+            while let command = command(from: input) {
+                let bytes: String
+                switch answer(command) ?? .bytes(usual(command)) {
+                case .bytes(let text): bytes = text
+                case .cut(let text):
+                    _ = text.withCString { send(connection, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
+                    return
+                case .silence: continue
+                }
+                guard send(connection, bytes, bytes.utf8.count, Int32(MSG_NOSIGNAL)) > 0 else { return }
+            }
+        }
+
+        private static func command(from input: UnsafeMutablePointer<FILE>) -> [String]? {
+            guard let count = number(from: input) else { return nil }
+            return (0..<count).reduce(into: [String]?([])) { words, _ in
+                guard let length = number(from: input) else { return words = nil }
+                var bytes = [UInt8](repeating: 0, count: length + 2)
+                guard fread(&bytes, 1, bytes.count, input) == bytes.count else { return words = nil }
+                words?.append(String(decoding: bytes.dropLast(2), as: UTF8.self))
+            }
+        }
+
+        private static func number(from input: UnsafeMutablePointer<FILE>) -> Int? {
+            var line = [CChar](repeating: 0, count: 64)
+            guard fgets(&line, 64, input) != nil else { return nil }
+            let text = String(
+                decoding: line.dropFirst().prefix { $0 != 13 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            return Int(text)
+        }
+
+        static let digest = "$40\r\n" + String(repeating: "a", count: 40) + "\r\n"
+
+        private static func usual(_ command: [String]) -> String {
+            switch command.first {
+            case "SCRIPT": digest
+            case "SUBSCRIBE": "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n"
+            case "PING": "*2\r\n$4\r\npong\r\n$0\r\n\r\n"
+            case "GET": "$1\r\ng\r\n"
+            case "EVALSHA": "*0\r\n"
+            default: "+OK\r\n"
+            }
+        }
+    }
+#endif

@@ -1,0 +1,179 @@
+#if Valkey
+    import Foundation
+    import HTTPCaching
+    import SQLiteCache
+    import TestSupport
+    import TestTraits
+    import Testing
+
+    @testable import ValkeyCache
+
+    @Suite("A server that misbehaves", .bounded)
+    struct HostileServerTests {
+        /// What a lookup's script is answered with.
+        static let answers: [FakeServer.Answer] = [
+            .silence, .cut(""), .cut("*"), .cut("*2\r\n$5\r\nab"), .cut("$10\r\n"), .bytes("garbage\r\n"),
+            .bytes("\r\n"),
+            .bytes("*1000000000\r\n"), .bytes("*-5\r\n"), .bytes("$-7\r\n"), .bytes("$99999999999999999999\r\n"),
+            .bytes("*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n"), .bytes(":12\r\n"),
+            .bytes("$-1\r\n"),
+            .bytes("*3\r\n$1\r\na\r\n$1\r\nb\r\n:1\r\n"), .bytes("*4\r\n$1\r\nx\r\n$-1\r\n*0\r\n$3\r\nabc\r\n"),
+            .bytes("-ERR no\r\n"), .bytes("-OOM no\r\n"), .bytes("-LOADING no\r\n"), .bytes("-NOSCRIPT no\r\n"),
+            .bytes("-MOVED 1 nowhere:1\r\n"), .bytes("-MOVED 1 127.0.0.1:1\r\n"), .bytes("-ASK 1 127.0.0.1:1\r\n"),
+            .bytes("-MOVED\r\n"), .bytes("%1\r\n+a\r\n+b\r\n"), .bytes("+" + String(repeating: "x", count: 100_000)),
+        ]
+
+        @Test("is answered locally, without a crash, whatever it answers to a lookup", arguments: answers.indices)
+        func lookups(_ index: Int) async throws {
+            let server = try FakeServer { command in
+                command.first == "EVALSHA" ? Self.answers[index] : nil
+            }
+            let lines = Lines()
+            let cache = try await ValkeyURLCache.test(server.url, wait: 0.02, reports: lines).connected()
+            for number in 0..<8 {
+                let url = "https://example.com/\(number)"
+                _ = cache.entries(for: url)
+                try cache.put(Sample.body(5), url: url)
+                _ = cache.bodies(url)
+                let request = URLRequest(url: try #require(URL(string: url)))
+                _ = cache.cachedResponse(for: request)
+            }
+            cache.removeEntries(for: "https://example.com/1")
+            #expect(cache.bodies("https://example.com/1").isEmpty)
+            if case .granted = cache.lease("key", for: 1) {
+                guard case .bytes(let text) = Self.answers[index], text.hasPrefix("$") else {
+                    Issue.record("a lease is granted")
+                    return
+                }
+            }
+            #expect(lines.all.count <= 2, "\(lines.all)")
+        }
+
+        @Test("is not used if its first answers are wrong", arguments: answers.indices)
+        func greetings(_ index: Int) async throws {
+            let server = try FakeServer { command in
+                ["SCRIPT", "GET", "SUBSCRIBE"].contains(command.first) ? Self.answers[index] : nil
+            }
+            let cache = try ValkeyURLCache.test(server.url, wait: 0.02)
+            for number in 0..<8 {
+                let url = "https://example.com/\(number)"
+                _ = cache.entries(for: url)
+                try cache.put(Sample.body(5), url: url)
+                #expect(cache.bodies(url) == [Sample.body(5)])
+            }
+        }
+
+        @Test("announcements that are garbage are ignored")
+        func announcements() async throws {
+            let noise = [
+                "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$3\r\nabc\r\n", "*3\r\n:1\r\n:2\r\n:3\r\n", "*0\r\n", "+OK\r\n",
+                ":7\r\n",
+                "*3\r\n$7\r\nmessage\r\n$-1\r\n$-1\r\n", "$4\r\nabcd\r\n",
+            ].joined()
+            let server = try FakeServer { command in
+                command.first == "SUBSCRIBE" ? .bytes("*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n" + noise) : nil
+            }
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            #expect(cache.bodies().isEmpty)
+            #expect(cache.statistics.isConnected && cache.statistics.invalidations == 0)
+        }
+
+        @Test("a cluster's redirections are followed, and remembered", arguments: ["MOVED", "ASK"])
+        func redirections(_ word: String) async throws {
+            let asked = Locked(0)
+            let node = try FakeServer { command in
+                if command.first == "ASKING" { asked.withLock { $0 += 1 } }
+                return command.first == "EVALSHA" && command.count == 5 ? .bytes("*0\r\n") : nil
+            }
+            let seen = Locked(0)
+            let entry = try FakeServer { command in
+                guard ["EVALSHA", "GET"].contains(command.first) else { return nil }
+                seen.withLock { $0 += 1 }
+                let key = command[command.first == "GET" ? 1 : 3]
+                return .bytes("-\(word) \(ClusterSlot.of(key)) 127.0.0.1:\(node.port)\r\n")
+            }
+            let cache = try await ValkeyURLCache.test("redis://localhost:\(entry.port)").connected()
+            for _ in 0..<10 { #expect(cache.bodies().isEmpty) }
+            #expect(cache.statistics.failures == 0 && cache.statistics.misses == 10)
+            let redirected = seen.withLock { $0 }
+            #expect(word == "MOVED" ? redirected <= 4 : asked.withLock { $0 } >= 20)
+        }
+
+        @Test("a node that has gone is forgotten, and the cluster says which one has its slots now")
+        func failover() async throws {
+            let answer: @Sendable ([String]) -> FakeServer.Answer? = {
+                $0.first == "EVALSHA" && $0.count == 5 ? .bytes("*0\r\n") : nil
+            }
+            let isGone = Locked(false)
+            let old = try FakeServer { isGone.withLock { $0 } ? .cut("") : answer($0) }
+            let new = try FakeServer(answer)
+            let entry = try FakeServer { command in
+                guard ["EVALSHA", "GET"].contains(command.first) else { return nil }
+                let key = command[command.first == "GET" ? 1 : 3]
+                let port = isGone.withLock { $0 } ? new.port : old.port
+                return .bytes("-MOVED \(ClusterSlot.of(key)) 127.0.0.1:\(port)\r\n")
+            }
+            let cache = try await ValkeyURLCache.test("redis://localhost:\(entry.port)").connected()
+            for number in 0..<4 { #expect(cache.bodies("https://example.com/\(number)").isEmpty) }
+            #expect(cache.statistics.failures == 0)
+            isGone.withLock { $0 = true }
+            #expect(cache.bodies("https://example.com/1").isEmpty && cache.statistics.failures == 1)
+            for number in 0..<4 { #expect(cache.bodies("https://example.com/\(number)").isEmpty) }
+            #expect(cache.statistics.failures == 1)
+        }
+
+        @Test("an announcement without an end is a failure")
+        func endlessAnnouncement() async throws {
+            let endless = "$100000000\r\n" + String(repeating: "x", count: 2 << 20)
+            let server = try FakeServer { command in
+                command.first == "SUBSCRIBE" ? .bytes("*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n" + endless) : nil
+            }
+            let cache = try ValkeyURLCache.test(server.url)
+            try await waitUntil("noticed") { cache.statistics.failures > 0 }
+        }
+
+        @Test("of many removals that the server does not know yet, it is told of a few at a time")
+        func manyRemovals() async throws {
+            let server = try FakeServer { $0.first == "EVALSHA" ? .bytes(":1\r\n") : nil }
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            let level = cache.level
+            level.subscription.stop()
+            try await waitUntil("its thread has ended") { !cache.statistics.isConnected }
+            level.coherence.withLock { coherence in
+                for number in 0..<40 { coherence.addPending("https://example.com/\(number)", token: "token") }
+            }
+            let left = { level.coherence.withLock { $0.pending.tokens.count } }
+            #expect(level.deliverRemovals() == .isLeft && left() == 24)
+            cache.removeEntries(for: "https://example.com/more")  // leaves it to the thread
+            #expect(left() == 25 && level.deliverRemovals() == .isLeft)
+            cache.removeEntries(for: "https://example.com/last")  // delivers its own
+            #expect(left() == 9 && level.deliverRemovals() == .done && left() == 0)
+        }
+
+        @Test("redirections in a circle are a failure")
+        func circle() async throws {
+            let port = Locked(0)
+            let server = try FakeServer { command in
+                guard command.first == "EVALSHA" else { return nil }
+                return .bytes("-MOVED \(ClusterSlot.of(command[3])) 127.0.0.1:\(port.withLock { $0 })\r\n")
+            }
+            port.withLock { $0 = server.port }
+            let cache = try await ValkeyURLCache.test("redis://127.0.0.1:\(server.port)").connected()
+            #expect(cache.bodies().isEmpty && cache.statistics.failures > 0)
+        }
+
+        @Test("closing connections that are idle is no failure")
+        func idleConnections() async throws {
+            let counter = Locked(0)
+            let server = try FakeServer { command in
+                guard command.first == "EVALSHA" else { return nil }
+                return counter.withLock {
+                    $0 += 1; return $0
+                } % 2 == 1 ? .cut("*0\r\n") : nil
+            }
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            for _ in 0..<20 { #expect(cache.bodies().isEmpty) }
+            #expect(cache.statistics.failures == 0)
+        }
+    }
+#endif

@@ -1,0 +1,155 @@
+#if Valkey
+    import Foundation
+    import HTTPCaching
+    import SQLiteCache
+    import TestSupport
+    import Testing
+
+    @testable import ValkeyCache
+
+    /// A `redis-server` of a test, on a socket in a directory of its own. It is killed with this object.
+    final class RedisServer {
+        static let isInstalled = ["/usr/bin/redis-server", "/usr/bin/valkey-server"].contains {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+
+        private let folder = DisposableDirectory("redis")
+        private var process = Process()
+        private let options: [String]
+
+        var directory: URL { folder.url }
+        var socket: String { directory.path + "/socket" }
+        var url: String { "unix://\(socket)" }
+
+        init(_ options: String...) throws {
+            self.options = options
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            try start()
+        }
+
+        deinit {
+            stop()
+        }
+
+        /// Returns when the server accepts connections.
+        func start() throws {
+            process = Process()
+            let program = ["/usr/bin/redis-server", "/usr/bin/valkey-server"].first {
+                FileManager.default.isExecutableFile(atPath: $0)
+            }
+            process.executableURL = URL(fileURLWithPath: try #require(program))
+            process.arguments =
+                [
+                    "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--dir",
+                    directory.path,
+                ]
+                + options
+            let output = Pipe()
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            try output.fileHandleForWriting.close()
+            var text = ""
+            while !text.contains("eady to accept connections") {
+                let data = output.fileHandleForReading.availableData
+                try #require(!data.isEmpty, "redis-server ended: \(text)")
+                text += String(decoding: data, as: UTF8.self)
+            }
+            // What comes later must not fill the pipe.
+            Thread.detachNewThread { while !output.fileHandleForReading.availableData.isEmpty {} }
+        }
+
+        func stop() {
+            guard process.isRunning else { return }
+            kill(process.processIdentifier, SIGCONT)
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+        }
+
+        func pause() { kill(process.processIdentifier, SIGSTOP) }
+        func resume() { kill(process.processIdentifier, SIGCONT) }
+
+        /// Runs a command on a connection of its own.
+        @discardableResult
+        func run(_ words: String..., password: String? = nil) throws -> ValkeyCache.Reply {
+            let connection = try Connection(to: .socket(socket), until: Deadline(after: 60))
+            let commands = (password.map { [Command(["AUTH", $0])] } ?? []) + [Command(words)]
+            return try #require(try connection.call(commands, until: Deadline(after: 60)).last)
+        }
+    }
+
+    extension ValkeyURLCache {
+        /// A cache with a patience that a busy machine does not exceed, unless the test is about that.
+        static func test(
+            _ url: String, namespace: String = "test", local: SQLiteURLCache? = nil, wait: TimeInterval = 60,
+            time: any TimeSource = SystemTime(), reports: Lines = Lines(), change: (inout Options) -> Void = { _ in }
+        ) throws -> ValkeyURLCache {
+            var options = Options()
+            options.longestWait = wait
+            change(&options)
+            return try ValkeyURLCache(
+                server: url, namespace: namespace, local: local, options: options, time: time,
+                report: { reports.add($0) })
+        }
+
+        /// Returns once the server announces changes.
+        func connected() async throws -> ValkeyURLCache {
+            try await waitUntil("connected") { statistics.isConnected }
+            return self
+        }
+    }
+
+    /// The lines that a cache has logged.
+    final class Lines: Sendable {
+        private let kept = Locked<[String]>([])
+
+        func add(_ line: String) { kept.withLock { $0.append(line) } }
+        var all: [String] { kept.withLock { $0 } }
+    }
+
+    enum Sample {
+        static let url = "https://example.com/feed?page=1"
+
+        static func response(
+            _ fields: [(String, String)] = [("Cache-Control", "max-age=600")], url: String = url,
+            selecting: [(String, String)] = [], at time: Date = Date()
+        ) -> StoredResponse {
+            StoredResponse(
+                url: url, method: "GET", selectingFields: HTTPFields(selecting), status: 200,
+                fields: HTTPFields(fields), requestTime: time, responseTime: time)
+        }
+
+        static func cached(
+            _ body: Data, url: String = url, policy: URLCache.StoragePolicy = .allowed
+        ) throws -> CachedURLResponse {
+            let response = HTTPURLResponse(
+                url: try #require(URL(string: url)), statusCode: 200, httpVersion: "HTTP/1.1",
+                headerFields: ["Cache-Control": "max-age=600"])
+            return CachedURLResponse(
+                response: try #require(response), data: body, userInfo: nil, storagePolicy: policy)
+        }
+
+        static func body(_ size: Int, seed: UInt64 = 1) -> Data {
+            var random = SeededGenerator(seed: seed)
+            return Data((0..<size).map { _ in UInt8.random(in: 0...255, using: &random) })
+        }
+    }
+
+    extension ValkeyURLCache {
+        /// Stores a response of which only the body matters.
+        @discardableResult
+        func put(
+            _ body: Data, url: String = Sample.url, selecting: [(String, String)] = [],
+            policy: URLCache.StoragePolicy = .allowed, at time: Date = Date()
+        ) throws -> Int64? {
+            store(
+                Sample.response(url: url, selecting: selecting, at: time),
+                try Sample.cached(body, url: url, policy: policy))
+        }
+
+        /// The bodies of all entries of a URL, newest first.
+        func bodies(_ url: String = Sample.url) -> [Data?] {
+            entries(for: url).map { $0.body ?? body(of: $0) }
+        }
+    }
+#endif
