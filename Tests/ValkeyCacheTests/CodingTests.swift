@@ -86,7 +86,7 @@ struct CodingTests {
         for range in [nil, "bytes=1-2", "bytes=-2", "bytes=1-", "bytes=9223372036854775806-9223372036854775807"] {
             var fields = HTTPFields([("Accept", "a")])
             if let range { fields["Range"] = range }
-            for policy in CachePolicy.allCases {
+            for policy in [CachePolicy.useProtocol, .returnCacheElseLoad] {
                 let request = CacheRequest(url: Self.url, fields: fields, policy: policy)
                 let decision = CacheRules().decision(for: request, among: [candidate], at: now)
                 switch decision {
@@ -111,7 +111,7 @@ struct CodingTests {
         for entry in entries {
             decide(about: entry)
             var random = SeededGenerator(seed: 20)
-            for _ in 0..<7000 {
+            for _ in 0..<2000 {
                 let decoded = forge(entry) { bytes in
                     for _ in 0..<Int.random(in: 1...4, using: &random) {
                         bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
