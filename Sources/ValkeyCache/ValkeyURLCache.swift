@@ -110,7 +110,7 @@
             guard !ForkedProcess.isCurrent, cachedResponse.storagePolicy != .notAllowed,
                 let record = StoredRecord(cachedResponse, for: request, now: level.time.now)
             else { return }
-            _ = level.store(record, body: cachedResponse.mirroredBody)
+            _ = level.store(record, body: cachedResponse.mirroredBody, isRequestedNow: true)
         }
 
         /// Removes the responses of the request's URL, with all methods and variants, on all machines.
@@ -155,10 +155,12 @@
         }
 
         /// Waits until the local level's disk has all changes and, if the server answers, the server has those of the main
-        /// thread.
+        /// thread and knows which leases have ended. Call it before a command-line tool exits: otherwise others may wait until
+        /// its last leases expire.
         public func flush() {
             guard !ForkedProcess.isCurrent else { return }
             level.queue.sync {}
+            while level.releaseSome() == .isLeft {}
             local.flush()
         }
     }

@@ -20,6 +20,7 @@
             while !cache.statistics.isConnected { sched_yield() }
             var run = ModelRun(
                 seed: seed, memory: memory, disk: 256 << 20, in: folder, sharing: cache, clock: clock)
+            try run.checkAll()  // as loads do: after a lookup the cache knows what may be stored
             try run.run(steps: steps)
         }
     }

@@ -13,12 +13,12 @@ struct CodingTests {
 
     static func entry(
         _ fields: [(String, String)] = [("Cache-Control", "max-age=60"), ("Vary", "Accept")],
-        place: SharedEntry.Place = .server
+        place: SharedEntry.Place = .server, part: StoredResponse.Part? = nil, seconds: Double = 1_800_000_000
     ) -> SharedEntry {
         var response = StoredResponse(
-            url: url, method: "GET", selectingFields: HTTPFields([("Accept", "a")]), status: 200,
-            fields: HTTPFields(fields), requestTime: Date(timeIntervalSince1970: 1_800_000_000),
-            responseTime: Date(timeIntervalSince1970: 1_800_000_001))
+            url: url, method: "GET", selectingFields: HTTPFields([("Accept", "a")]), status: part == nil ? 200 : 206,
+            fields: HTTPFields(fields), requestTime: Date(timeIntervalSince1970: seconds),
+            responseTime: Date(timeIntervalSince1970: seconds + 1), part: part)
         response.injectedCacheControl = "max-age=3"
         return SharedEntry(
             StoredRecord(response), id: 77, revision: 1 << 62, body: StoredBodyFacts(Data("body".utf8)), place: place)
@@ -66,19 +66,86 @@ struct CodingTests {
         }
     }
 
-    @Test("with a correct checksum and any record are refused, or are of this URL")
-    func forged() {
-        let entry = Self.entry()
-        var random = SeededGenerator(seed: 20)
-        for _ in 0..<20_000 {
-            var bytes = [UInt8](entry.encoded.dropLast(8))
-            for _ in 0..<Int.random(in: 1...4, using: &random) {
-                bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
+    private static let partFields = [
+        ("Cache-Control", "max-age=60"), ("Vary", "Accept"), ("ETag", "\"1\""), ("Content-Range", "bytes 0-3/10"),
+    ]
+
+    /// An entry with other bytes between its first and its checksum, and the checksum that fits; nil if it is refused.
+    private func forge(_ entry: SharedEntry, _ change: (inout [UInt8]) -> Void) -> SharedEntry? {
+        var bytes = [UInt8](entry.encoded.dropLast(8))
+        change(&bytes)
+        let sum = bytes.withUnsafeBytes { Checksum64.of($0) }
+        withUnsafeBytes(of: sum.littleEndian) { bytes += $0 }
+        return SharedEntry(Data(bytes), url: Self.url, variant: entry.variant)
+    }
+
+    /// Does what loads do with an entry that they find.
+    private func decide(about entry: SharedEntry) {
+        let now = Date(timeIntervalSince1970: 1_800_000_100)
+        let candidate = Candidate(entry.response, bodySize: entry.bodySize)
+        for range in [nil, "bytes=1-2", "bytes=-2", "bytes=1-", "bytes=9223372036854775806-9223372036854775807"] {
+            var fields = HTTPFields([("Accept", "a")])
+            if let range { fields["Range"] = range }
+            for policy in [CachePolicy.useProtocol, .returnCacheElseLoad] {
+                let request = CacheRequest(url: Self.url, fields: fields, policy: policy)
+                let decision = CacheRules().decision(for: request, among: [candidate], at: now)
+                switch decision {
+                case .reuse(let selection), .reuseWhileRevalidating(let selection, _):
+                    _ = selection.head(of: entry.response)
+                default: break
+                }
             }
-            let sum = bytes.withUnsafeBytes { Checksum64.of($0) }
-            withUnsafeBytes(of: sum.littleEndian) { bytes += $0 }
-            guard let decoded = SharedEntry(Data(bytes), url: Self.url, variant: entry.variant) else { continue }
-            #expect(decoded.response.url == Self.url && decoded.bodySize >= 0 && decoded.id >= 0)
+        }
+        let rest = HTTPFields([("ETag", "\"1\""), ("Content-Range", "bytes 4-5/10")])
+        _ = Combination(of: candidate, with: 206, fields: rest, bodySize: 2)
+        _ = SharedLifetime.milliseconds(of: entry.response, at: now, staleRetention: 60)
+        _ = entry.updated(to: entry.response, revision: 1)?.encoded
+    }
+
+    @Test("with a correct checksum and any record are refused, or are of this URL, and loads can decide about them")
+    func forged() {
+        let entries = [
+            Self.entry(), Self.entry(Self.partFields, part: .init(range: 0..<4, completeLength: 10)),
+            Self.entry(Self.partFields, part: .init(range: 0..<4, completeLength: nil)),
+        ]
+        for entry in entries {
+            decide(about: entry)
+            var random = SeededGenerator(seed: 20)
+            for _ in 0..<2000 {
+                let decoded = forge(entry) { bytes in
+                    for _ in 0..<Int.random(in: 1...4, using: &random) {
+                        bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(in: 0...255, using: &random)
+                    }
+                }
+                guard let decoded else { continue }
+                #expect(decoded.response.url == Self.url && decoded.bodySize >= 0 && decoded.id >= 0)
+                decide(about: decoded)
+            }
+        }
+    }
+
+    private static let impossibleParts: [StoredResponse.Part] = [
+        .init(range: Int.min..<Int.max, completeLength: nil), .init(range: Int.min..<0, completeLength: nil),
+        .init(range: -1..<4, completeLength: 10), .init(range: 0..<4, completeLength: 3),
+        .init(range: 0..<4, completeLength: -1), .init(range: 0..<Int.max, completeLength: Int.min),
+    ]
+
+    @Test("with a part that no representation has are refused", arguments: impossibleParts.indices)
+    func wrongParts(_ index: Int) {
+        let entry = Self.entry(Self.partFields, part: Self.impossibleParts[index])
+        #expect(SharedEntry(entry.encoded, url: Self.url, variant: entry.variant) == nil)
+    }
+
+    @Test("with the largest part, or any finite time, are decided about; others are refused")
+    func extremes() throws {
+        for (part, seconds) in [(0..<Int.max, 0.0), (Int.max..<Int.max, 0), (0..<4, 1e300), (0..<4, -1e300)] {
+            let entry = Self.entry(
+                Self.partFields, part: .init(range: part, completeLength: part.upperBound), seconds: seconds)
+            decide(about: try #require(SharedEntry(entry.encoded, url: Self.url, variant: entry.variant)))
+        }
+        for seconds in [Double.infinity, -.infinity, .nan] {
+            let entry = Self.entry(seconds: seconds)
+            #expect(SharedEntry(entry.encoded, url: Self.url, variant: entry.variant) == nil)
         }
     }
 
@@ -118,6 +185,10 @@ struct CodingTests {
             ("READONLY You can't write", .refusesWrites("READONLY You can't write")),
             ("ERR Error running script: -OOM command", .refusesWrites("ERR Error running script: -OOM command")),
             ("LOADING Redis is loading", .other("LOADING Redis is loading")), ("", .other("")),
+            ("WRONGTYPE Operation against", .refusesKey("WRONGTYPE Operation against")),
+            ("ERR Error: -WRONGTYPE Operation", .refusesKey("ERR Error: -WRONGTYPE Operation")),
+            ("TRYAGAIN Multiple keys", .refusesKey("TRYAGAIN Multiple keys")),
+            ("CROSSSLOT Keys in", .refusesKey("CROSSSLOT Keys in")), ("NOPERM no", .refusesKey("NOPERM no")),
         ])
     func errors(_ text: String, _ error: ServerError) {
         #expect(ServerError(text) == error)

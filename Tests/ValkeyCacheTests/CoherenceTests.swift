@@ -8,8 +8,10 @@ import Testing
 struct CoherenceTests {
     private let start = Date(timeIntervalSince1970: 1_800_000_000)
 
+    /// One that knows of no removal of URL 1.
     private func told() -> Coherence {
         var coherence = Coherence()
+        coherence.noteToken("", of: 1, at: start)
         coherence.connected(at: start)
         return coherence
     }
@@ -19,6 +21,7 @@ struct CoherenceTests {
         var coherence = Coherence()
         #expect(coherence.answersAlone(1))  // a server that never answered has announced nothing
         coherence.connected(at: start)
+        coherence.noteToken("", of: 1, at: start)
         #expect(coherence.known(1) == nil && !coherence.answersAlone(1))
         coherence.didCopy(1, count: 2)
         #expect(coherence.known(1) == 2)
@@ -48,6 +51,31 @@ struct CoherenceTests {
         }
     }
 
+    @Test("a copy of which no lookup has told the last removal answers only while the server cannot")
+    func unknownRemoval() {
+        var coherence = Coherence()
+        coherence.connected(at: start)
+        coherence.didCopy(1, count: 0)
+        #expect(coherence.known(1) == nil && coherence.answersAlone(1))
+    }
+
+    @Test("a removal is remembered as long as copies are, and a response from before a forgotten one is not stored")
+    func manyRemovals() {
+        var coherence = told()
+        let (early, later) = (start.addingTimeInterval(2), start.addingTimeInterval(4))
+        coherence.noteRemoval(1, token: "t", at: early)
+        for number in 2...UInt64(Coherence.mostURLs) { coherence.noteToken("", of: number, at: early) }
+        #expect(coherence.fence(1, requested: later) == .expecting("t"))
+        coherence.didCopy(1, count: 1)
+        #expect(coherence.localCount(1) == 1)  // a use
+        coherence.noteToken("", of: 0, at: later)
+        #expect(coherence.fence(1, requested: later) == .expecting("t"))
+        #expect(coherence.fence(2, requested: early) == .expecting(nil))
+        for number in 2...UInt64(Coherence.mostURLs + 1) { coherence.noteToken("u", of: number, at: later) }
+        #expect(coherence.known(1) == nil && coherence.fence(1, requested: later) == .expecting(nil))
+        #expect(coherence.fence(1, requested: start.addingTimeInterval(1)) == .refused)
+    }
+
     @Test("a change of another URL does not")
     func others() {
         var coherence = told()
@@ -72,7 +100,7 @@ struct CoherenceTests {
     func fences() {
         var coherence = told()
         let (before, after) = (start.addingTimeInterval(1), start.addingTimeInterval(3))
-        #expect(coherence.fence(1, requested: before) == .expecting(nil))
+        #expect(coherence.fence(1, requested: before) == .expecting(""))
         coherence.noteRemoval(1, token: "t", at: start.addingTimeInterval(2))
         #expect(coherence.fence(1, requested: before) == .refused)
         #expect(coherence.fence(1, requested: after) == .expecting("t"))
@@ -88,6 +116,8 @@ struct CoherenceTests {
         #expect(coherence.fence(1, requested: start) == .expecting(nil))
         coherence.noteToken("", of: 2, at: start)
         coherence.connected(at: start.addingTimeInterval(2))
+        #expect(!coherence.knowsRemovals(since: start.addingTimeInterval(1)))
+        #expect(coherence.knowsRemovals(since: start.addingTimeInterval(2)))
         #expect(coherence.fence(1, requested: start.addingTimeInterval(1)) == .refused)
         #expect(coherence.fence(2, requested: start.addingTimeInterval(1)) == .expecting(""))
         coherence.noteToken("t", of: 2, at: start.addingTimeInterval(3))

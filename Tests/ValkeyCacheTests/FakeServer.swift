@@ -17,15 +17,19 @@
         private let directory = DisposableDirectory("fake")
         private let listener: Int32
         private let networkListener: Int32
-        private let answer: @Sendable ([String]) -> Answer?
 
         var url: String { "unix://\(directory.url.path)/socket" }
         /// The same server on 127.0.0.1.
         let port: Int
 
         /// - Parameter answer: nil for what a server without data answers.
-        init(_ answer: @escaping @Sendable ([String]) -> Answer?) throws {
-            self.answer = answer
+        convenience init(_ answer: @escaping @Sendable ([String]) -> Answer?) throws {
+            try self.init { _, command in answer(command) }
+        }
+
+        /// - Parameter answer: the same, by the number of the connection.
+        init(_ answer: @escaping @Sendable (Int, [String]) -> Answer?) throws {
+            let count = Locked(0)
             try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
             let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
             self.listener = listener
@@ -44,7 +48,11 @@
                     while true {
                         let connection = accept(listener, nil, nil)
                         guard connection >= 0 else { return }
-                        Thread.detachNewThread { Self.serve(connection, answer) }
+                        let number = count.withLock { count in
+                            defer { count += 1 }
+                            return count
+                        }
+                        Thread.detachNewThread { Self.serve(connection) { answer(number, $0) } }
                     }
                 }
             }

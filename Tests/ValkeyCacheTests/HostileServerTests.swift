@@ -122,6 +122,47 @@
             #expect(cache.statistics.failures == 1)
         }
 
+        @Test(
+            "a response from before the connection came back is kept only if the server takes it",
+            arguments: [false, true])
+        func missedRemoval(isMainThread: Bool) async throws {
+            let server = try FakeServer { command in
+                command.first == "EVALSHA" && command.count > 6 ? .bytes("-OOM full\r\n") : nil
+            }
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            #expect(cache.bodies().isEmpty)
+            let requested = Date()
+            cache.level.coherence.withLock { coherence in
+                coherence.disconnected()  // what is removed now is not announced
+                coherence.connected(at: requested.addingTimeInterval(1))
+            }
+            let store = { @Sendable in try cache.put(Sample.body(1), at: requested) }
+            if isMainThread {
+                try await MainActor.run { _ = try store() }
+                cache.flush()
+            } else {
+                #expect(try store() == nil)
+            }
+            #expect(cache.bodies().isEmpty)
+            #expect(try cache.put(Sample.body(2), at: requested.addingTimeInterval(1)) != nil)
+            #expect(cache.bodies() == [Sample.body(2)])
+        }
+
+        @Test("a connection that is silent is noticed while work keeps failing")
+        func silence() async throws {
+            let pings = Locked(0)
+            let server = try FakeServer { command in
+                guard command.first == "PING" else { return nil }
+                pings.withLock { $0 += 1 }
+                return .silence
+            }
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            cache.removeEntries(for: Sample.url)  // what the server answers does not say that it is done
+            #expect(cache.statistics.pendingRemovals == 1)
+            try await waitUntil("given up") { cache.statistics.failures > 0 }
+            #expect(pings.withLock { $0 } > 0)
+        }
+
         @Test("an announcement without an end is a failure")
         func endlessAnnouncement() async throws {
             let endless = "$100000000\r\n" + String(repeating: "x", count: 2 << 20)
@@ -160,6 +201,28 @@
             port.withLock { $0 = server.port }
             let cache = try await ValkeyURLCache.test("redis://127.0.0.1:\(server.port)").connected()
             #expect(cache.bodies().isEmpty && cache.statistics.failures > 0)
+        }
+
+        @Test("idle connections that do not answer cost one call, not one call each")
+        func deadConnections() async throws {
+            let (asked, isDead) = (Locked<Set<Int>>([]), Locked(false))
+            let server = try FakeServer { connection, command in
+                guard command.first == "DBSIZE" else { return nil }
+                let known = asked.withLock { asked in
+                    asked.insert(connection)
+                    return asked
+                }
+                if isDead.withLock({ $0 }) { return known.count > 4 ? .bytes(":2\r\n") : .silence }
+                while asked.withLock({ $0.count < 4 }) { sched_yield() }  // so there are four connections
+                return .bytes(":1\r\n")
+            }
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            let shared = cache.level.server
+            let calls = onThreads(4) { _ in _ = try? shared.run([Command(["DBSIZE"])]) }
+            await withCheckedContinuation { done in calls.notify(queue: .global()) { done.resume() } }
+            isDead.withLock { $0 = true }
+            #expect(throws: LinkFailure.timedOut) { try shared.run([Command(["DBSIZE"])], within: 0.001) }
+            #expect(try shared.run([Command(["DBSIZE"])], within: 60) == [.number(2)])
         }
 
         @Test("closing connections that are idle is no failure")

@@ -35,8 +35,10 @@
             let first = try grant(one)
             #expect(isHeld(other) && one.lease("key", for: 600) == .unavailable)
             one.release(first)
+            one.flush()
             _ = try grant(other)
             one.release(first)  // no longer its own
+            one.flush()
             #expect(isHeld(one))
         }
 
@@ -45,6 +47,7 @@
             let late = try grant(one, 0.001)
             try await waitUntil("expired") { (try? grant(other)) != nil }
             one.release(late)
+            one.flush()
             #expect(isHeld(one))
         }
 
@@ -57,6 +60,7 @@
 
         @Test("a response that was requested before the stored one is neither stored nor updates it")
         func late() throws {
+            #expect(one.bodies().isEmpty && other.bodies().isEmpty)
             let (early, later) = (laterTime(), laterTime())
             #expect(try other.put(Sample.body(1), at: later) != nil)
             #expect(try one.put(Sample.body(2), at: early) == nil)
@@ -139,9 +143,11 @@
             let first = try grant(one)
             #expect(!first.followsAnother)
             one.release(first)
+            one.flush()
             let second = try grant(other)
             #expect(second.followsAnother)
             other.release(second)
+            other.flush()
             // As if the last lease were long over.
             try server.run("DEL", one.level.keys.recent("key"))
             #expect(try !grant(one, 5).followsAnother)
@@ -154,6 +160,7 @@
             try one.put(Sample.body(1), url: url)
             #expect(other.bodies(url) == [Sample.body(1)])
             one.release(first)
+            one.flush()
             // Another process changes it, and its announcement is late: here it never comes.
             try server.run("DEL", one.level.keys.entries(of: URLDigest(url), in: try one.level.generation()))
             #expect(other.bodies(url) == [Sample.body(1)])

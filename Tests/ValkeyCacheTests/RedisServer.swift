@@ -136,14 +136,15 @@
     }
 
     extension ValkeyURLCache {
-        /// Stores a response of which only the body matters.
+        /// Stores a response of which only the body matters: one that is requested now, after a lookup, unless a time is given.
         @discardableResult
         func put(
             _ body: Data, url: String = Sample.url, selecting: [(String, String)] = [],
-            policy: URLCache.StoragePolicy = .allowed, at time: Date = Date()
+            policy: URLCache.StoragePolicy = .allowed, at time: Date? = nil
         ) throws -> Int64? {
-            store(
-                Sample.response(url: url, selecting: selecting, at: time),
+            if time == nil { _ = entries(for: url) }
+            return store(
+                Sample.response(url: url, selecting: selecting, at: time ?? Date()),
                 try Sample.cached(body, url: url, policy: policy))
         }
 

@@ -34,6 +34,8 @@
                         sharing: cache,
                         clock: clock))
             }
+            // As loads do: after a lookup the cache knows what may be stored.
+            for run in runs { try run.withLock { try $0.checkAll() } }
             for _ in 0..<4 * Self.share {
                 let errors = Locked<[String]>([])
                 DispatchQueue.concurrentPerform(iterations: runs.count) { index in

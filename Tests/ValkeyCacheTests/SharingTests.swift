@@ -119,6 +119,17 @@
             #expect(one.bodies().isEmpty && other.bodies().isEmpty)
         }
 
+        @Test("an entry that the server has evicted is still updated locally")
+        func evictedUpdate() throws {
+            try one.put(Sample.body(5))
+            let entry = try #require(one.entries(for: Sample.url).first)
+            try server.run("FLUSHALL")
+            try server.run("SET", one.level.keys.generation, try one.level.generation())
+            #expect(one.update(entry, to: Sample.response([("ETag", "\"2\"")])))
+            #expect(one.entries(for: Sample.url).first?.response.fields["ETag"] == "\"2\"")
+            #expect(one.bodies() == [Sample.body(5)] && other.bodies().isEmpty)
+        }
+
         @Test("a response that was requested before the other removed its URL is not stored")
         func lateStore() throws {
             let requested = Date()
@@ -128,6 +139,20 @@
             #expect(try one.put(Sample.body(1), at: requested.addingTimeInterval(-1)) == nil)
             #expect(one.bodies().isEmpty && other.bodies().isEmpty)
             #expect(try one.put(Sample.body(2), at: Date().addingTimeInterval(1)) != nil)
+            #expect(other.bodies() == [Sample.body(2)])
+        }
+
+        @Test("a process that does not know the last removal of a URL stores locally, and shares after its next lookup")
+        func unknownRemoval() async throws {
+            one.level.subscription.stop()
+            try await waitUntil("its thread has ended") { !one.statistics.isConnected }
+            let requested = Date()
+            one.level.coherence.withLock { $0.connected(at: requested) }  // announcements are late
+            other.removeEntries(for: Sample.url)
+            #expect(try one.put(Sample.body(1), at: requested) != nil)
+            #expect(other.bodies().isEmpty)
+            #expect(one.bodies().isEmpty)
+            #expect(try one.put(Sample.body(2)) != nil)
             #expect(other.bodies() == [Sample.body(2)])
         }
 
@@ -176,17 +201,26 @@
             try await waitUntil("announced") { other.bodies() == [Sample.body(301)] }
         }
 
-        @Test("a value of another type is a failure, not a crash")
-        func otherType() throws {
+        @Test("a value of another type is removed, and does not keep other URLs from the server", arguments: [0, 1, 2])
+        func otherType(_ kind: Int) async throws {
             try one.put(Sample.body(300))
-            let keys = try #require(try server.run("KEYS", "*{*").array?.compactMap(\.text))
-            let hash = try #require(keys.first { $0.hasSuffix("}") })
-            try server.run("DEL", hash)
-            try server.run("SET", hash, "garbage")
-            #expect(other.bodies().isEmpty)
-            other.removeEntries(for: Sample.url)
-            try one.put(Sample.body(301))
-            #expect(one.bodies() == [Sample.body(301)])
+            try one.put(Sample.body(7), url: "https://example.com/good")
+            let entries = one.level.keys.entries(of: URLDigest(Sample.url), in: try one.level.generation())
+            let key = kind == 2 ? one.level.keys.lease("key") : entries
+            try server.run("DEL", key)
+            try server.run("LPUSH", key, "garbage")
+            for _ in 0..<5 {
+                switch kind {
+                case 0: #expect(other.bodies().isEmpty)
+                case 1: other.removeEntries(for: Sample.url)
+                default: _ = other.lease("key", for: 600)
+                }
+            }
+            #expect(!other.level.server.isPausing && other.statistics.failures == 1)
+            #expect(other.bodies("https://example.com/good") == [Sample.body(7)])
+            try await waitUntil("delivered") { other.statistics.pendingRemovals == 0 }
+            try other.put(Sample.body(301))
+            #expect(other.bodies() == [Sample.body(301)])
         }
 
         @Test(

@@ -77,8 +77,9 @@ struct ByteReader {
 
     mutating func time() throws(MalformedBytes) -> Date {
         let raw = try span(MemoryLayout<UInt64>.size)
-        let bits = UInt64(littleEndian: raw.loadUnaligned(as: UInt64.self))
-        return Date(timeIntervalSince1970: Double(bitPattern: bits))
+        let seconds = Double(bitPattern: UInt64(littleEndian: raw.loadUnaligned(as: UInt64.self)))
+        guard seconds.isFinite else { throw MalformedBytes() }
+        return Date(timeIntervalSince1970: seconds)
     }
 
     mutating func text() throws(MalformedBytes) -> String {

@@ -168,8 +168,8 @@ extension StoredRecord {
         if traits.contains(.injected) { response.injectedCacheControl = try reader.text() }
         if traits.contains(.part) {
             let (lower, upper) = (try reader.number(), try reader.number())
-            guard lower <= upper else { throw MalformedBytes() }
             let length = traits.contains(.completeLength) ? try reader.number() : nil
+            guard 0 <= lower, lower <= upper, upper <= length ?? upper else { throw MalformedBytes() }
             response.part = StoredResponse.Part(range: lower..<upper, completeLength: length)
         }
         if traits.contains(.responseURL) { responseURL = try reader.text() }

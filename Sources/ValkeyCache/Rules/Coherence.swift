@@ -31,13 +31,13 @@ package struct Coherence: Sendable {
     package enum Fence: Hashable, Sendable {
         /// The response was requested before a removal that is known now.
         case refused
-        /// The server stores it if the last removal has this token; empty for none, nil for any.
+        /// The server stores it if the last removal has this token; empty for none. nil if this process does not know the last
+        /// removal: only the local level may store it.
         case expecting(String?)
     }
 
-    /// URLs that are known to be copied. Beyond that the server is asked again.
-    private static let mostURLs = 200_000
-    private static let mostRemovals = 20_000
+    /// URLs that are known to be copied, or whose last removal is known. Beyond that the server is asked again.
+    package static let mostURLs = 200_000
     /// Beyond so many removals that the server does not know yet, everything is removed.
     package static let mostPending = 10_000
 
@@ -51,6 +51,8 @@ package struct Coherence: Sendable {
     private var inFlight: [UInt64: InFlight] = [:]
     private var sweeps = 0
     private var removals = LRUList<UInt64, Removal>()
+    /// Since when the latest of the forgotten removals was known.
+    private var forgottenSince = Date.distantPast
     private var sweptAt = Date.distantPast
     package private(set) var generation: String?
     package private(set) var pending = PendingRemovals()
@@ -59,9 +61,11 @@ package struct Coherence: Sendable {
 
     // MARK: - Lookups
 
-    /// The number of entries that the local level has of the URL, if it answers without the server.
+    /// The number of entries that the local level has of the URL, if it answers without the server. It does not if the last
+    /// removal is not known: the next response could not be shared.
     package mutating func localCount(_ url: UInt64) -> Int? {
-        isTold ? copied.use(url) { _ in true } : nil
+        guard isTold, removals.use(url, if: { _ in true }) != nil else { return nil }
+        return copied.use(url) { _ in true }
     }
 
     /// Whether the local level may answer while the server cannot: unless an announced or missed change may concern the URL.
@@ -126,22 +130,31 @@ package struct Coherence: Sendable {
 
     /// A lookup has found what the server knows of the last removal.
     package mutating func noteToken(_ token: String, of url: UInt64, at now: Date) {
-        if removals[url]?.token != token { remember(Removal(token: token, since: now), of: url) }
+        if removals[url]?.token == token {
+            removals.markUsed(url)
+        } else {
+            remember(Removal(token: token, since: now), of: url)
+        }
     }
 
     private mutating func remember(_ removal: Removal, of url: UInt64) {
         removals.insert(removal, for: url)
-        if removals.count > Self.mostRemovals, let oldest = removals.leastRecentlyUsed { removals.remove(oldest) }
+        guard removals.count > Self.mostURLs, let oldest = removals.leastRecentlyUsed else { return }
+        if let removal = removals.remove(oldest), !removal.token.isEmpty {
+            forgottenSince = max(forgottenSince, removal.since)
+        }
     }
 
     /// What the store of a response says to the server, or whether it must not be stored at all.
     package func fence(_ url: UInt64, requested: Date) -> Fence {
-        guard requested >= sweptAt else { return .refused }
+        guard requested >= max(sweptAt, forgottenSince) else { return .refused }
         if let removal = removals[url] { return requested < removal.since ? .refused : .expecting(removal.token) }
-        // No lookup of the URL has reached the server: a removal may have been missed before it was told.
-        guard let toldSince else { return .expecting(nil) }
-        return requested < toldSince ? .refused : .expecting(nil)
+        // No lookup of the URL has reached the server.
+        return knowsRemovals(since: requested) ? .expecting(nil) : .refused
     }
+
+    /// Whether no removal since that time can have been missed before the server announced them.
+    package func knowsRemovals(since time: Date) -> Bool { toldSince.map { time >= $0 } ?? true }
 
     /// The first generation that the server has named.
     package mutating func adopt(_ generation: String) { self.generation = generation }

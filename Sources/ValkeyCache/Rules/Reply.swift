@@ -25,6 +25,8 @@ package enum ServerError: Hashable, Sendable {
     case noScript
     /// The server answers, but takes no writes: it is full, or a replica.
     case refusesWrites(String)
+    /// The server cannot do this with this key: its value has another type, its slot is being moved, or the user may not.
+    case refusesKey(String)
     /// Anything else: the server cannot be used now.
     case other(String)
 
@@ -41,11 +43,17 @@ package enum ServerError: Hashable, Sendable {
             self = .ask(node)
         case "NOSCRIPT": self = .noScript
         case "OOM", "READONLY", "MISCONF", "NOREPLICAS": self = .refusesWrites(text)
+        case "WRONGTYPE", "TRYAGAIN", "CROSSSLOT", "NOPERM": self = .refusesKey(text)
         // An error inside a script: Redis 7 begins with the code, older servers end with it.
         default:
             let isWrite = ["-OOM ", "-READONLY ", "-MISCONF ", "-NOREPLICAS "].contains { text.contains($0) }
-            self = isWrite ? .refusesWrites(text) : .other(text)
+            self = isWrite ? .refusesWrites(text) : text.contains("-WRONGTYPE ") ? .refusesKey(text) : .other(text)
         }
+    }
+
+    /// Whether the value of the key is not of this cache.
+    package var isWrongType: Bool {
+        if case .refusesKey(let text) = self { text.contains("WRONGTYPE ") } else { false }
     }
 }
 

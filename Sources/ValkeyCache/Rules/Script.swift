@@ -4,9 +4,9 @@ package enum Script: Int, CaseIterable, Sendable {
     /// All entries of a URL, and the body of one: of the variant that is named, or else of the newest entry.
     /// KEYS: entries. ARGV: variant, largest body. Returns fields and values, the variant, and the body or null.
     case read
-    /// KEYS: entries, body. ARGV: variant, value, body, whether there is a body, milliseconds, expected token of a removal
-    /// (`?`: any), channel, message, most variants, time. Returns how many variants there are; -1 after a removal, -2 if a
-    /// response is stored that was requested later, and before that time.
+    /// KEYS: entries, body. ARGV: variant, value, body, whether there is a body, milliseconds, expected token of a removal,
+    /// channel, message, most variants, time. Returns how many variants there are; -1 after another removal, -2 if a response
+    /// is stored that was requested later, and before that time.
     case store
     /// KEYS: entries, old body, new body.
     /// ARGV: old variant, identifier, new variant, value, milliseconds, channel, message, time. Returns -2 as `store` does.
@@ -94,7 +94,7 @@ package enum Script: Int, CaseIterable, Sendable {
 
     private static let storeSource = """
         local x = redis.call('HGET', KEYS[1], 'x')
-        if ARGV[6] ~= '?' and (x or '') ~= ARGV[6] then return -1 end
+        if (x or '') ~= ARGV[6] then return -1 end
         local old = redis.call('HGET', KEYS[1], ARGV[1])
         local later = old and string.sub(old, 33, 48) or ''
         if later > string.sub(ARGV[2], 33, 48) and later <= ARGV[10] then return -2 end

@@ -163,7 +163,7 @@
 
         static func text(of error: ServerError) -> String {
             switch error {
-            case .refusesWrites(let text), .other(let text): text
+            case .refusesWrites(let text), .refusesKey(let text), .other(let text): text
             case .noScript: "NOSCRIPT"
             case .moved, .ask: "a redirection"
             }

@@ -46,22 +46,12 @@
 
         // MARK: - Releasing
 
+        /// The server is told soon; the caller does not wait.
+        ///
         /// - Parameter end: how waits for the lease end.
         func release(_ lease: Lease, as end: LeaseEnd) {
             if lease.isLocal { return end == .released ? local.release(lease) : local.abandon(lease) }
-            if mayWait {
-                if !isReleased(lease, as: end) { releaseLater(lease, as: end) }
-            } else if !ForkedProcess.isCurrent {
-                releaseLater(lease, as: end)
-            }
-        }
-
-        /// Tells the server that a lease has ended; returns whether it answered.
-        private func isReleased(_ lease: Lease, as end: LeaseEnd) -> Bool {
-            let command = Command(
-                .release, keys: [keys.lease(lease.key)],
-                [.text(owner(lease.token)), .text(keys.releases(lease.key)), .text(LeaseWaits.message(end))])
-            return (try? server.run([command])) != nil
+            if !ForkedProcess.isCurrent { releaseLater(lease, as: end) }
         }
 
         private func releaseLater(_ lease: Lease, as end: LeaseEnd) {
@@ -76,12 +66,20 @@
         /// Releases that the server may not know are kept up to this number.
         private static let mostUnreleased = 1000
 
-        /// Releases one lease that the server may not know of.
-        func releaseNext() -> Subscription.Work {
-            guard let (lease, end) = unreleased.withLock({ $0.first }) else { return .done }
-            guard isReleased(lease, as: end) else { return .failed }
+        /// Tells the server of some leases that have ended.
+        func releaseSome() -> Subscription.Work {
+            let most = server.mostAtOnce
+            let some = unreleased.withLock { $0.prefix(most) }
+            if some.isEmpty { return .done }
+            let commands = some.map { lease, end in
+                Command(
+                    .release, keys: [keys.lease(lease.key)],
+                    [.text(owner(lease.token)), .text(keys.releases(lease.key)), .text(LeaseWaits.message(end))])
+            }
+            guard (try? server.run(commands)) != nil else { return .failed }
+            let tokens = Set(some.map(\.lease.token))
             return unreleased.withLock { unreleased in
-                unreleased.removeAll { $0.lease == lease }
+                unreleased.removeAll { tokens.contains($0.lease.token) }
                 return unreleased.isEmpty ? .done : .isLeft
             }
         }
@@ -103,32 +101,58 @@
             }
             // The table of waits holds the closure until the wait is over.
             let isFirst = waits.add(wait, to: channel) { [weak self] in self?.checkSoon(key, wait, limit) }
-            if isFirst { subscription.listen(to: channel) }
+            if isFirst { subscription.wake() }
             wait.limit(by: time.schedule(after: limit) { wait.end(.vacant) })
             wait.onEnd { [weak self] in
-                guard let self, waits.remove(wait, from: channel) else { return }
-                subscription.stopListening(to: channel)
+                if let self, waits.remove(wait, from: channel) { subscription.wake() }
             }
             checkSoon(key, wait, limit)
             return { wait.cancel() }
         }
 
         private func checkSoon(_ key: String, _ wait: LeaseWait, _ limit: TimeInterval) {
-            queue.async { [self] in check(key, wait, limit) }
+            let isFirst = unchecked.withLock { unchecked in
+                unchecked.append(LeaseCheck(key: key, wait: wait, limit: limit))
+                return unchecked.count == 1
+            }
+            if isFirst { queue.async { [self] in checkAll() } }
+        }
+
+        private func checkAll() {
+            var checks = unchecked.withLock { unchecked in
+                defer { unchecked = [] }
+                return unchecked.filter { !$0.wait.isOver }
+            }[...]
+            while !checks.isEmpty {
+                let some = checks.prefix(server.mostAtOnce)
+                checks = checks.dropFirst(some.count)
+                let commands = some.map { Command(["PTTL", keys.lease($0.key)], key: keys.lease($0.key)) }
+                let replies = (try? server.run(commands)) ?? []
+                for (index, check) in some.enumerated() {
+                    finish(check, left: index < replies.count ? replies[index].number ?? 0 : 0)
+                }
+            }
         }
 
         /// Ends a wait whose lease is free, or is not known any more, and comes back when it will have expired.
-        private func check(_ key: String, _ wait: LeaseWait, _ limit: TimeInterval) {
-            guard !wait.isOver else { return }
-            let lease = keys.lease(key)
-            guard case .number(let left)? = try? server.run([Command(["PTTL", lease], key: lease)])[0], left > 0 else {
-                return wait.end(.vacant)
-            }
+        ///
+        /// - Parameter left: milliseconds until the lease expires; 0 or less if it is free.
+        private func finish(_ check: LeaseCheck, left: Int) {
+            guard left > 0 else { return check.wait.end(.vacant) }
             let delay = Double(left) / 1000 + 0.001
-            guard delay < limit else { return }  // the limit ends it
-            wait.limit(
-                by: time.schedule(after: delay) { [weak self] in self?.checkSoon(key, wait, limit) })
+            guard delay < check.limit else { return }  // the limit ends it
+            check.wait.limit(
+                by: time.schedule(after: delay) { [weak self] in
+                    self?.checkSoon(check.key, check.wait, check.limit)
+                })
         }
+    }
+
+    /// A wait of which it is to be looked up whether its lease is free.
+    struct LeaseCheck: Sendable {
+        let key: String
+        let wait: LeaseWait
+        let limit: TimeInterval
     }
 
     /// A load that waits until another one releases its lease. It ends once.
@@ -178,6 +202,9 @@
         }
 
         private let entries = Locked<[String: [Entry]]>([:])
+
+        /// Those on which something is announced that a wait needs.
+        var channels: Set<String> { entries.withLock { Set($0.keys) } }
 
         /// Returns whether it is the first one of the channel.
         ///

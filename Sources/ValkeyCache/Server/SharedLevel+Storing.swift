@@ -6,7 +6,7 @@
 
     extension SharedLevel {
         /// How a change went at the server.
-        private enum Outcome {
+        enum Outcome {
             /// So many entries has the URL now.
             case done(Int)
             /// A removal came before, a response that was requested later is stored, or the entry is gone.
@@ -16,43 +16,74 @@
 
         /// The most variants of a URL, as in `SQLiteURLCache`.
         private static let mostVariants = 64
-        /// Milliseconds for which the server remembers a removal: longer than loads take.
-        private static let removalMemory = 600_000
 
         // MARK: - Storing
 
+        /// On which terms a response is stored.
+        private struct Terms {
+            /// That of the last removal; nil if this process does not know it.
+            let token: String?
+            /// Whether all removals since the request were announced.
+            let isTold: Bool
+            /// Whether the server does not know a removal by this process yet.
+            let isPending: Bool
+            let lookup: Coherence.Lookup
+        }
+
         /// Stores a response; returns the identifier of the new entry, nil if it is not stored.
-        func store(_ record: StoredRecord, body: MirroredEntry.Body) -> Int64? {
+        ///
+        /// - Parameter isRequestedNow: whether the caller does not know when it was requested. Then removals before this call
+        ///   do not matter.
+        func store(_ record: StoredRecord, body: MirroredEntry.Body, isRequestedNow: Bool = false) -> Int64? {
             let (url, id) = (record.response.url, MonotonicID.next())
             let (facts, place, shared) = content(body)
             let entry = SharedEntry(record, id: id, revision: id, body: facts, place: place)
-            let key = URLDigest.key(url)
-            let (fence, isPending, lookup) = coherence.withLock { coherence in
-                let fence = coherence.fence(key, requested: record.response.requestTime)
-                coherence.noteChange(key)
-                return (fence, coherence.pending.contains(url), coherence.begin(key))
-            }
-            guard case .expecting(let token) = fence else {
-                coherence.withLock { $0.end(lookup) }
-                return nil
-            }
+            guard let terms = terms(of: url, requested: record.response.requestTime) else { return nil }
             let copy = MirroredEntry(
                 id: id, record: entry.record, variant: record.response.variantKey, body: body)
-            let share = { @Sendable [self] () -> Outcome in
-                isPending ? .unavailable : send(entry, shared, expecting: token)
+            let share = { @Sendable [self] in offer(entry, shared, on: terms, isRequestedNow) }
+            guard !mayWait, !terms.isPending, !ForkedProcess.isCurrent else {
+                return finish(share(), copy, of: url, terms.lookup) ? id : nil
             }
-            guard !mayWait, !isPending, !ForkedProcess.isCurrent else {
-                let outcome = mayWait ? share() : .unavailable
-                return finish(outcome, copy, of: url, lookup) ? id : nil
-            }
-            keep(copy, of: url, lookup, count: 0)
+            if terms.isTold { keep(copy, of: url, terms.lookup, count: 0) }
             queue.async { [self] in
-                let isCurrent = coherence.withLock { $0.isCurrent(lookup) }
+                let isCurrent = coherence.withLock { $0.isCurrent(terms.lookup) }
                 let outcome = isCurrent ? share() : .refused
                 if case .refused = outcome { local.removeCopy(id, of: url) }
-                coherence.withLock { $0.end(lookup) }
+                coherence.withLock { $0.end(terms.lookup) }
             }
             return id
+        }
+
+        /// nil if a removal is known that came after the request.
+        private func terms(of url: String, requested: Date) -> Terms? {
+            let key = URLDigest.key(url)
+            return coherence.withLock { coherence in
+                let fence = coherence.fence(key, requested: requested)
+                coherence.noteChange(key)
+                guard case .expecting(let token) = fence else { return nil }
+                return Terms(
+                    token: token, isTold: coherence.knowsRemovals(since: requested),
+                    isPending: coherence.pending.contains(url), lookup: coherence.begin(key))
+            }
+        }
+
+        /// Offers an entry to the server, unless it may not know which removal came last.
+        private func offer(_ entry: SharedEntry, _ body: Data, on terms: Terms, _ isRequestedNow: Bool) -> Outcome {
+            var outcome = Outcome.unavailable
+            if mayWait, !terms.isPending, let token = terms.token ?? (isRequestedNow ? readToken(of: entry) : nil) {
+                outcome = send(entry, body, expecting: token)
+            }
+            // The server alone knows of removals that were not announced.
+            if case .unavailable = outcome, !terms.isTold { return .refused }
+            return outcome
+        }
+
+        private func readToken(of entry: SharedEntry) -> String? {
+            guard let token = try? read(entry.response.url).token else { return nil }
+            let key = URLDigest.key(entry.response.url)
+            coherence.withLock { $0.noteToken(token, of: key, at: entry.response.requestTime) }
+            return token
         }
 
         /// Length and checksum of a body, where it is kept, and what the server gets of it.
@@ -96,9 +127,7 @@
             return isCurrent
         }
 
-        private func send(
-            _ entry: SharedEntry, _ body: Data, expecting token: String?
-        ) -> Outcome {
+        private func send(_ entry: SharedEntry, _ body: Data, expecting token: String) -> Outcome {
             let (url, value) = (entry.response.url, entry.encoded)
             guard value.count <= SharedEntry.largest else { return .unavailable }
             return change { generation in
@@ -107,7 +136,7 @@
                     .store, keys: [key, key + ":" + entry.variant],
                     [
                         .text(entry.variant), .data(value), .data(body),
-                        .text(entry.isLocal ? "0" : "1"), .text("\(milliseconds(entry.response))"), .text(token ?? "?"),
+                        .text(entry.isLocal ? "0" : "1"), .text("\(milliseconds(entry.response))"), .text(token),
                         .text(keys.changes), message(.changed(url: url)), .text("\(Self.mostVariants)"),
                         .text(SharedEntry.time(time.now)),
                     ])
@@ -119,7 +148,7 @@
         }
 
         /// Runs a script that changes entries, and whose answer is positive if it did.
-        private func change(_ command: (_ generation: String) -> Command) -> Outcome {
+        func change(_ command: (_ generation: String) -> Command) -> Outcome {
             do throws(LinkFailure) {
                 let generation = try generation()
                 let replies = try server.run([keys.currentGeneration, command(generation)])
@@ -167,6 +196,10 @@
 
         private func send(_ entry: StoredEntry, _ response: StoredResponse) -> Outcome {
             guard let found = try? read(entry.response.url) else { return .unavailable }
+            let key = URLDigest.key(entry.response.url)
+            let fence = coherence.withLock { $0.fence(key, requested: response.requestTime) }
+            // The server has evicted the URL. The local level still has it.
+            if found.entries.isEmpty, fence == .expecting(found.token) { return .unavailable }
             guard let old = found.entries.first(where: { $0.id == entry.id }),
                 let new = old.updated(to: response, revision: MonotonicID.next())
             else { return .refused }
@@ -182,111 +215,6 @@
                         .data(value),
                         .text("\(milliseconds(response))"), .text(keys.changes), message(.changed(url: response.url)),
                         .text(SharedEntry.time(time.now)),
-                    ])
-            }
-        }
-
-        // MARK: - Removing
-
-        func remove(_ entry: StoredEntry) {
-            let url = entry.response.url
-            let key = URLDigest.key(url)
-            coherence.withLock { $0.noteChange(key) }
-            local.remove(entry)
-            let outcome =
-                !mayWait
-                ? .unavailable
-                : change { generation in
-                    let key = keys.entries(of: URLDigest(url), in: generation)
-                    let variant = SharedEntry.variant(entry.response.variantKey)
-                    return Command(
-                        .remove, keys: [key, key + ":" + variant],
-                        [
-                            .text(variant), .text(UInt64(bitPattern: entry.id).hexadecimal), .text(keys.changes),
-                            message(.changed(url: url)),
-                        ])
-                }
-            if case .unavailable = outcome { removeEntries(for: url) }
-        }
-
-        /// Takes effect here at once, and on the server as soon as it answers.
-        func removeEntries(for url: String) {
-            let (token, key) = (Self.random(), URLDigest.key(url))
-            let hasMany = coherence.withLock { coherence in
-                defer { coherence.addPending(url, token: token) }
-                coherence.noteOwnRemoval(key, token: token)
-                return coherence.pending.sweep != nil || coherence.pending.tokens.count >= Self.mostAtOnce
-            }
-            local.removeEntries(for: url)
-            // If many are pending, the server is slow or has failed. The caller leaves them to the thread.
-            let isDelivered = !hasMany && mayWait && deliveries.sync { deliver(url, token) }
-            if !isDelivered { subscription.wake() }
-        }
-
-        func removeAll() {
-            let generation = Self.random()
-            coherence.withLock { coherence in
-                coherence.noteSweep(generation: nil, at: nil)
-                coherence.addPendingSweep(generation)
-            }
-            local.removeAllCachedResponses()
-            let isDelivered = mayWait && deliveries.sync { deliverSweep() }
-            if !isDelivered { subscription.wake() }
-        }
-
-        /// How many removals the thread tells the server of before it listens again.
-        private static let mostAtOnce = 16
-
-        /// Tells the server of some removals.
-        func deliverRemovals() -> Subscription.Work {
-            if coherence.withLock({ $0.pending.isEmpty }) { return .done }
-            return deliveries.sync {
-                guard deliverSweep() else { return .failed }
-                for (url, token) in coherence.withLock({ $0.pending.tokens.prefix(Self.mostAtOnce) }) {
-                    guard deliver(url, token) else { return .failed }
-                }
-                return coherence.withLock { $0.pending.isEmpty } ? .done : .isLeft
-            }
-        }
-
-        /// Tells the server of the removal of everything, if that is pending; returns false if it still is.
-        private func deliverSweep() -> Bool {
-            guard let generation = coherence.withLock({ $0.pending.sweep }) else { return true }
-            guard isDone(sweep(to: generation)) else { return false }
-            coherence.withLock { $0.didDeliverSweep(generation) }
-            return true
-        }
-
-        /// The same for a URL.
-        private func deliver(_ url: String, _ token: String) -> Bool {
-            guard coherence.withLock({ $0.pending.tokens[url] }) == token else { return true }
-            guard isDone(invalidate(url, token)) else { return false }
-            coherence.withLock { $0.didDeliver(url, token: token) }
-            return true
-        }
-
-        private func isDone(_ outcome: Outcome) -> Bool { if case .done = outcome { true } else { false } }
-
-        private func sweep(to generation: String) -> Outcome {
-            do throws(LinkFailure) {
-                let reply = try server.run([
-                    Command(
-                        .begin, keys: [keys.generation],
-                        [.text(generation), .text(keys.changes), message(.generation(generation))])
-                ])[0]
-                return reply == .number(1) ? .done(1) : .unavailable
-            } catch {
-                return .unavailable
-            }
-        }
-
-        private func invalidate(_ url: String, _ token: String) -> Outcome {
-            change { generation in
-                Command(
-                    .invalidate, keys: [keys.entries(of: URLDigest(url), in: generation)],
-                    [
-                        .text(token), .text("\(Self.removalMemory)"), .text(keys.changes),
-                        message(.removed(url: url, token: token)),
                     ])
             }
         }

@@ -28,6 +28,8 @@
         let waits = LeaseWaits()
         /// Leases that have ended, and that the server may not know to have ended.
         let unreleased = Locked<[(lease: Lease, end: LeaseEnd)]>([])
+        /// Waits of which it is to be looked up whether their lease is free.
+        let unchecked = Locked<[LeaseCheck]>([])
         let subscription: Subscription
         /// Those who want to know of removals by others.
         let listeners = Locked<[UInt64: @Sendable (String?) -> Void]>([:])
@@ -52,11 +54,12 @@
                     connected: { [weak self] in self?.connected() },
                     disconnected: { [weak self] in self?.disconnected() },
                     message: { [weak self] in self?.receive($0, $1) },
+                    channels: { [weak self] in self?.waits.channels ?? [] },
                     work: { [weak self] in self?.work() ?? .done }))
         }
 
         /// What the thread of the subscription does between announcements.
-        private func work() -> Subscription.Work { max(deliverRemovals(), releaseNext()) }
+        private func work() -> Subscription.Work { max(deliverRemovals(), releaseSome()) }
 
         static func random() -> String { UInt64.random(in: .min ... .max).hexadecimal }
 

@@ -16,6 +16,8 @@
             var nodes: [Int: Connection.Endpoint] = [:]
             var breaker = CircuitBreaker()
             var failures = 0
+            /// Whether the log says that the server refuses a key.
+            var refusesKeys = false
         }
 
         let address: ServerAddress
@@ -37,20 +39,41 @@
         var isPausing: Bool { state.withLock { !$0.breaker.isClosed } }
         /// Whether keys belong to different nodes.
         var isCluster: Bool { state.withLock { !$0.nodes.isEmpty } }
+        /// How many commands about different keys a call may have: those to a cluster are sent one after the other.
+        var mostAtOnce: Int { isCluster ? 1 : 64 }
 
         /// The replies to commands, none of which is a redirection. It throws if the server cannot be used now.
         func run(_ commands: [Command], within seconds: TimeInterval? = nil) throws(LinkFailure) -> [Reply] {
             guard !ForkedProcess.isCurrent, state.withLock({ $0.breaker.allows(at: Self.now) }) else { throw .pausing }
             let deadline = Deadline(after: seconds ?? limit)
+            let replies: [Reply]
             do throws(LinkFailure) {
-                let replies = try attempt(commands, until: deadline)
+                replies = try attempt(commands, until: deadline)
                 for case .error(.other(let text)) in replies { throw .server(text) }
                 state.withLock { $0.breaker.succeed() }
-                return replies
             } catch {
                 didFail(error)
                 throw error
             }
+            for (command, reply) in zip(commands, replies) {
+                guard case .error(let error) = reply, case .refusesKey(let why) = error else { continue }
+                noteRefusal(why)
+                if error.isWrongType, let key = command.key {
+                    _ = try? attempt([Command(["DEL", key], key: key)], until: deadline)
+                }
+                throw .server(why)
+            }
+            return replies
+        }
+
+        /// Other keys can still be used.
+        private func noteRefusal(_ why: String) {
+            let isKnown = state.withLock { state in
+                defer { state.refusesKeys = true }
+                state.failures += 1
+                return state.refusesKeys
+            }
+            if !isKnown { report("the shared cache at \(address.name) refuses a key: \(why)") }
         }
 
         /// The server has answered on a connection that is not for calls.
@@ -66,7 +89,7 @@
             if logs { report("the shared cache at \(address.name) is not used: \(failure)") }
         }
 
-        private static var now: Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
+        static var now: Double { Double(DispatchTime.now().uptimeNanoseconds) / 1e9 }
 
         // MARK: - Nodes
 
@@ -105,7 +128,7 @@
                         replies[index] = try run(
                             [Command(["ASKING"]), commands[index]], at: try endpoint(of: node), until: deadline)[1]
                     case .noScript: throw .server("NOSCRIPT")
-                    case .refusesWrites, .other: break
+                    case .refusesWrites, .refusesKey, .other: break
                     }
                 }
                 if case .error(.moved) = replies[index] { throw .malformed("the cluster redirects in a circle") }
@@ -179,7 +202,8 @@
                     // The server has forgotten the scripts. Each new connection loads them.
                     if idle == nil { return replies }
                 } catch {
-                    // The server may have closed it while it was idle.
+                    // The server, or what is between, may have forgotten it while it was idle, and then the others, too.
+                    if idle != nil { closeIdle(at: endpoint) }
                     if error != .closed || idle == nil { throw error }
                 }
             }
@@ -194,6 +218,10 @@
 
         private func idle(_ endpoint: Connection.Endpoint) -> Connection? {
             state.withLock { $0.idle[endpoint]?.popLast() }
+        }
+
+        private func closeIdle(at endpoint: Connection.Endpoint) {
+            _ = state.withLock { $0.idle.removeValue(forKey: endpoint) }
         }
 
         private func giveBack(_ connection: Connection) {

@@ -10,6 +10,8 @@
             let connected: @Sendable () -> Void
             let disconnected: @Sendable () -> Void
             let message: @Sendable (_ channel: String, _ text: String) -> Void
+            /// The channels that are needed for a while. Wake the thread when they have changed.
+            let channels: @Sendable () -> Set<String>
             /// Does some work that waits for the server.
             let work: @Sendable () -> Work
         }
@@ -24,19 +26,13 @@
             static func < (one: Work, other: Work) -> Bool { one.rawValue < other.rawValue }
         }
 
-        private struct State {
-            /// Channels that are needed for a while.
-            var wanted: Set<String> = []
-            var isStopped = false
-        }
-
         private let server: SharedServer
         private let channel: String
-        private let state = Locked(State())
+        private let stops = Locked(false)
         /// Writing to the second wakes the thread.
         private let pipe: (read: Int32, write: Int32)
 
-        /// Seconds in which the server must answer here; as long a silence makes the thread ask whether it is there.
+        /// Seconds that connecting and sending may take.
         private static let patience: TimeInterval = 1
         private static let firstPause = 0.02
         private static let longestPause = 0.5
@@ -66,28 +62,17 @@
         }
 
         func stop() {
-            state.withLock { $0.isStopped = true }
+            stops.withLock { $0 = true }
             wake()
         }
 
-        /// Begins to listen, soon.
-        func listen(to channel: String) {
-            state.withLock { _ = $0.wanted.insert(channel) }
-            wake()
-        }
-
-        func stopListening(to channel: String) {
-            state.withLock { _ = $0.wanted.remove(channel) }
-            wake()
-        }
-
-        /// Lets the thread look at its work.
+        /// Lets the thread look at its work and its channels.
         func wake() {
             var byte: UInt8 = 0
             _ = write(pipe.write, &byte, 1)
         }
 
-        private var isStopped: Bool { state.withLock { $0.isStopped } }
+        private var isStopped: Bool { stops.withLock { $0 } }
 
         private func run(_ events: Events) {
             var pause = Self.firstPause
@@ -115,42 +100,48 @@
             events.connected()
             didConnect()
             var listening: Set<String> = []
-            var isAsked = false
+            var silence = SilenceWatch(at: SharedServer.now)
             var unread = 0
             while !isStopped {
-                try update(&listening, on: connection)
+                try listen(to: events.channels(), insteadOf: &listening, on: connection)
                 while let reply = try connection.next() {
                     handle(reply, events)
                     unread = 0
                 }
                 let work = events.work()
-                switch waits(for: [connection.descriptor], atMost: Self.patience(after: work)) {
-                case .readable:
+                let pause = min(Self.pause(after: work), Int32(1 + 1000 * silence.left(at: SharedServer.now)))
+                if waits(for: [connection.descriptor], atMost: pause) {
                     unread += try connection.read()
                     guard unread <= Self.longestMessage else { throw .malformed("it is too long") }
-                    if isAsked { server.didAnswer() }
-                    isAsked = false
-                case .woken: break
-                case .silent where work != .done: break
-                case .silent:
-                    if isAsked { throw .timedOut }
-                    try connection.send([Command(["PING"])], until: Deadline(after: Self.patience))
-                    isAsked = true
+                    if silence.isAsked { server.didAnswer() }
+                    silence.noteBytes(at: SharedServer.now)
+                } else {
+                    try noteSilence(&silence, on: connection)
                 }
             }
         }
 
-        /// How long to wait for an announcement, in milliseconds.
-        private static func patience(after work: Work) -> Int32 {
+        /// Work, and calls that wake the thread, must not hide that the server is silent.
+        private func noteSilence(_ silence: inout SilenceWatch, on connection: Connection) throws(LinkFailure) {
+            switch silence.step(at: SharedServer.now) {
+            case .wait: break
+            case .ask: try connection.send([Command(["PING"])], until: Deadline(after: Self.patience))
+            case .giveUp: throw .timedOut
+            }
+        }
+
+        /// How long to wait for an announcement at most, in milliseconds.
+        private static func pause(after work: Work) -> Int32 {
             switch work {
-            case .done: Int32(patience * 1000)
+            case .done: .max
             case .isLeft: 0
             case .failed: workInterval
             }
         }
 
-        private func update(_ listening: inout Set<String>, on connection: Connection) throws(LinkFailure) {
-            let wanted = state.withLock { $0.wanted }
+        private func listen(
+            to wanted: Set<String>, insteadOf listening: inout Set<String>, on connection: Connection
+        ) throws(LinkFailure) {
             guard wanted != listening else { return }
             let (new, old) = (wanted.subtracting(listening), listening.subtracting(wanted))
             var commands: [Command] = []
@@ -170,20 +161,15 @@
             }
         }
 
-        private enum Wait {
-            case readable
-            case woken
-            case silent
-        }
-
-        private func waits(for descriptors: [Int32], atMost milliseconds: Int32) -> Wait {
+        /// Returns whether there is something to read; otherwise the time has passed, or the thread was woken.
+        private func waits(for descriptors: [Int32], atMost milliseconds: Int32) -> Bool {
             var entries = ([pipe.read] + descriptors).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-            guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return .silent }
+            guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return false }
             if entries[0].revents != 0 {
                 var bytes = [UInt8](repeating: 0, count: 256)
                 _ = Glibc.read(pipe.read, &bytes, bytes.count)
             }
-            return entries.dropFirst().contains { $0.revents != 0 } ? .readable : .woken
+            return entries.dropFirst().contains { $0.revents != 0 }
         }
     }
 #endif

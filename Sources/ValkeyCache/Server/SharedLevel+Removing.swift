@@ -1,0 +1,112 @@
+#if Valkey && canImport(CHiredis)
+    import Foundation
+    import SQLiteCache
+
+    extension SharedLevel {
+        /// Milliseconds for which the server remembers a removal: longer than loads take.
+        private static let removalMemory = 600_000
+
+        func remove(_ entry: StoredEntry) {
+            let url = entry.response.url
+            let key = URLDigest.key(url)
+            coherence.withLock { $0.noteChange(key) }
+            local.remove(entry)
+            let outcome =
+                !mayWait
+                ? .unavailable
+                : change { generation in
+                    let key = keys.entries(of: URLDigest(url), in: generation)
+                    let variant = SharedEntry.variant(entry.response.variantKey)
+                    return Command(
+                        .remove, keys: [key, key + ":" + variant],
+                        [
+                            .text(variant), .text(UInt64(bitPattern: entry.id).hexadecimal), .text(keys.changes),
+                            message(.changed(url: url)),
+                        ])
+                }
+            if case .unavailable = outcome { removeEntries(for: url) }
+        }
+
+        /// Takes effect here at once, and on the server as soon as it answers.
+        func removeEntries(for url: String) {
+            let (token, key) = (Self.random(), URLDigest.key(url))
+            let hasMany = coherence.withLock { coherence in
+                defer { coherence.addPending(url, token: token) }
+                coherence.noteOwnRemoval(key, token: token)
+                return coherence.pending.sweep != nil || coherence.pending.tokens.count >= Self.mostAtOnce
+            }
+            local.removeEntries(for: url)
+            // If many are pending, the server is slow or has failed. The caller leaves them to the thread.
+            let isDelivered = !hasMany && mayWait && deliveries.sync { deliver(url, token) }
+            if !isDelivered { subscription.wake() }
+        }
+
+        func removeAll() {
+            let generation = Self.random()
+            coherence.withLock { coherence in
+                coherence.noteSweep(generation: nil, at: nil)
+                coherence.addPendingSweep(generation)
+            }
+            local.removeAllCachedResponses()
+            let isDelivered = mayWait && deliveries.sync { deliverSweep() }
+            if !isDelivered { subscription.wake() }
+        }
+
+        /// How many removals the thread tells the server of before it listens again.
+        private static let mostAtOnce = 16
+
+        /// Tells the server of some removals.
+        func deliverRemovals() -> Subscription.Work {
+            if coherence.withLock({ $0.pending.isEmpty }) { return .done }
+            return deliveries.sync {
+                guard deliverSweep() else { return .failed }
+                for (url, token) in coherence.withLock({ $0.pending.tokens.prefix(Self.mostAtOnce) }) {
+                    guard deliver(url, token) else { return .failed }
+                }
+                return coherence.withLock { $0.pending.isEmpty } ? .done : .isLeft
+            }
+        }
+
+        /// Tells the server of the removal of everything, if that is pending; returns false if it still is.
+        private func deliverSweep() -> Bool {
+            guard let generation = coherence.withLock({ $0.pending.sweep }) else { return true }
+            guard isDone(sweep(to: generation)) else { return false }
+            coherence.withLock { $0.didDeliverSweep(generation) }
+            return true
+        }
+
+        /// The same for a URL.
+        private func deliver(_ url: String, _ token: String) -> Bool {
+            guard coherence.withLock({ $0.pending.tokens[url] }) == token else { return true }
+            guard isDone(invalidate(url, token)) else { return false }
+            coherence.withLock { $0.didDeliver(url, token: token) }
+            return true
+        }
+
+        private func isDone(_ outcome: Outcome) -> Bool { if case .done = outcome { true } else { false } }
+
+        private func sweep(to generation: String) -> Outcome {
+            do throws(LinkFailure) {
+                let reply = try server.run([
+                    Command(
+                        .begin, keys: [keys.generation],
+                        [.text(generation), .text(keys.changes), message(.generation(generation))])
+                ])[0]
+                return reply == .number(1) ? .done(1) : .unavailable
+            } catch {
+                return .unavailable
+            }
+        }
+
+        private func invalidate(_ url: String, _ token: String) -> Outcome {
+            change { generation in
+                Command(
+                    .invalidate, keys: [keys.entries(of: URLDigest(url), in: generation)],
+                    [
+                        .text(token), .text("\(Self.removalMemory)"), .text(keys.changes),
+                        message(.removed(url: url, token: token)),
+                    ])
+            }
+        }
+    }
+#endif

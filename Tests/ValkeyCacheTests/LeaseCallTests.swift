@@ -1,0 +1,89 @@
+#if Valkey
+    import Foundation
+    import SQLiteCache
+    import TestSupport
+    import TestTraits
+    import Testing
+
+    @testable import ValkeyCache
+
+    @Suite("What leases ask of a server", .bounded)
+    struct LeaseCallTests {
+        /// The scripts that grant and release have so many words.
+        private static let (grant, release) = (8, 7)
+
+        @Test("releasing does not wait for the server", arguments: [true, false])
+        func release(isAbandoned: Bool) async throws {
+            let (gate, releases) = (DispatchSemaphore(value: 0), Locked(0))
+            let server = try FakeServer { command in
+                guard command.first == "EVALSHA", command.count >= Self.release else { return nil }
+                if command.count == Self.release {
+                    gate.wait()
+                    releases.withLock { $0 += 1 }
+                }
+                return .bytes(":1\r\n")
+            }
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            guard case .granted(let lease) = cache.lease("key", for: 600) else {
+                throw LinkFailure.malformed("no lease")
+            }
+            if isAbandoned { cache.abandon(lease) } else { cache.release(lease) }
+            gate.signal()
+            try await waitUntil("released") { releases.withLock { $0 } == 1 }
+            #expect(cache.statistics.failures == 0)
+        }
+
+        @Test("several leases that have ended are released in one call")
+        func releases() async throws {
+            let released = Locked(0)
+            let server = try FakeServer { command in
+                guard command.first == "EVALSHA", command.count == Self.release else { return nil }
+                let count = released.withLock { released in
+                    released += 1
+                    return released
+                }
+                return count < 3 ? .silence : .bytes(":1\r\n:1\r\n:1\r\n")
+            }
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            cache.level.subscription.stop()
+            try await waitUntil("its thread has ended") { !cache.statistics.isConnected }
+            for token in UInt64(1)...3 { cache.release(Lease(key: "key \(token)", token: token)) }
+            cache.flush()
+            #expect(released.withLock { $0 } == 3 && cache.statistics.failures == 0)
+        }
+
+        @Test("several waits are looked up in one call")
+        func checks() async throws {
+            let asked = Locked(0)
+            let server = try FakeServer { command in
+                guard command.first == "PTTL" else { return nil }
+                let count = asked.withLock { asked in
+                    asked += 1
+                    return asked
+                }
+                return count < 3 ? .silence : .bytes(":1\r\n:0\r\n:600000\r\n")
+            }
+            let clock = ManualClock()
+            let cache = try await ValkeyURLCache.test(server.url, time: clock).connected()
+            let (gate, ends) = (DispatchSemaphore(value: 0), Collector<LeaseEnd>())
+            cache.level.queue.async { gate.wait() }
+            for number in 0..<3 {
+                _ = cache.waitForRelease(of: "key \(number)", atMost: 60) { ends.append($0) }
+            }
+            gate.signal()
+            cache.flush()
+            #expect(asked.withLock { $0 } == 3 && cache.statistics.failures == 0)
+            #expect(ends.elements == [.vacant])  // the second is free, the first will be soon, the limit ends the third
+        }
+
+        @Test("a channel is needed as long as one of its waits is, in whatever order waits begin and end")
+        func channels() {
+            let (waits, first, second) = (LeaseWaits(), LeaseWait { _ in }, LeaseWait { _ in })
+            #expect(waits.channels.isEmpty && waits.add(first, to: "c") {} && waits.channels == ["c"])
+            #expect(waits.remove(first, from: "c") && waits.add(second, to: "c") {})
+            #expect(waits.channels == ["c"])  // whichever of the two wakes the thread later
+            #expect(!waits.remove(first, from: "c") && waits.channels == ["c"])
+            #expect(waits.remove(second, from: "c") && waits.channels.isEmpty)
+        }
+    }
+#endif
