@@ -79,7 +79,37 @@ struct SendingTests {
         #expect(try await load(plain, inMemory: false) == [3])
         bench.clock.advance(by: 200)
         #expect(try await load(query(1, method: method, cacheKey: key)) == [4])
-        #expect(bench.server.requests.allSatisfy { $0["If-None-Match"] == nil && $0["X-Synchronizer-Body-Key"] == nil })
+        // With a condition, a POST may fail; that of a QUERY is about its result.
+        let conditions = bench.server.requests.compactMap { $0["If-None-Match"] }
+        #expect(conditions == (method == "QUERY" ? ["\"1\""] : []))
+        #expect(bench.server.requests.allSatisfy { $0["X-Synchronizer-Body-Key"] == nil })
+    }
+
+    @Test("a stale QUERY is validated with its body, and sent once more to a server that refuses the condition")
+    func validated() async throws {
+        bench.server["/v"] = Reply("[1]", fields: ["ETag": "\"1\""]).conditional()
+        let query = try JSONResource<[Int]>(url: bench.server.url("/v"), method: "QUERY", body: Query(first: 1))
+        #expect(try await load(query) == [1])
+        #expect(try await synchronizer.loaded(query).source == .revalidated)
+        bench.server.handle("/v") { request in
+            request["If-None-Match"] == nil ? Reply("[2]", fields: ["ETag": "\"2\""]) : Reply(status: 412)
+        }
+        #expect(try await load(query) == [2])
+        #expect(bench.server.requests.map { $0["If-None-Match"] } == [nil, "\"1\"", "\"1\"", nil])
+        let body = Data(#"{"after":"x","first":1}"#.utf8)
+        #expect(bench.server.requests.allSatisfy { $0.method == "QUERY" && $0.body == body })
+    }
+
+    @Test("the headers that describe the body are part of its key", arguments: ["Content-Type", "Content-Language"])
+    func descriptions(name: String) async throws {
+        for (value, expected) in [("x/a", "[1]"), ("x/b", "[2]"), ("x/a", "[1]")] {
+            var request = URLRequest(url: bench.server.url("/q"))
+            request.httpMethod = "QUERY"
+            request.httpBody = Data("cat".utf8)
+            request.setValue(value, forHTTPHeaderField: name)
+            synchronizer.removeAllObjects()
+            #expect(try await synchronizer.load(DataResource(request: request)) == Data(expected.utf8))
+        }
     }
 
     @Test("your own key decides, whatever the body")
