@@ -91,9 +91,7 @@ struct SendingTests {
         let query = try JSONResource<[Int]>(url: bench.server.url("/v"), method: "QUERY", body: Query(first: 1))
         #expect(try await load(query) == [1])
         #expect(try await synchronizer.loaded(query).source == .revalidated)
-        bench.server.handle("/v") { request in
-            request["If-None-Match"] == nil ? Reply("[2]", fields: ["ETag": "\"2\""]) : Reply(status: 412)
-        }
+        bench.server.enqueue(Reply(status: 412), Reply("[2]", fields: ["ETag": "\"2\""]), for: "/v")
         #expect(try await load(query) == [2])
         #expect(bench.server.requests.map { $0["If-None-Match"] } == [nil, "\"1\"", "\"1\"", nil])
         let body = Data(#"{"after":"x","first":1}"#.utf8)
@@ -163,6 +161,18 @@ struct SendingTests {
         #expect(try await lasting.load(query(1)) == [3])
         lasting.removeAllObjects()
         #expect(try await lasting.load(query(1)) == [3])
+    }
+
+    @Test(
+        "in native mode, too, the response to a POST is not reused without a lifetime, and that to a QUERY may be",
+        arguments: ["POST": 2, "QUERY": 1])
+    func native(method: String, requests: Int) async throws {
+        let harness = NativeHarness(FakeReply(200, ["Last-Modified": "Wed, 21 Oct 2015 07:28:00 GMT"], "[1]"))
+        let synchronizer = harness.synchronizer()
+        let url = try #require(harness.request().url)
+        let query = try JSONResource<[Int]>(url: url, method: method, body: Query(first: 1), cacheKey: .body)
+        for _ in 1...2 { #expect(try await synchronizer.load(query) == [1]) }
+        #expect(harness.session.asked.count == requests)
     }
 
     @Test("two users never share a query, and a 303 leads to a GET that is stored as such")
