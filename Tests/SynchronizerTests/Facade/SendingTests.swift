@@ -110,6 +110,23 @@ struct SendingTests {
         }
     }
 
+    @Test("a request that a hook has changed keeps its key", arguments: ["POST", "QUERY"])
+    func prepared(method: String) async throws {
+        let signing = bench.synchronizer {
+            $0.prepare = { request in
+                var request = request
+                request.setValue("Bearer t", forHTTPHeaderField: "Authorization")
+                return request
+            }
+        }
+        let key: CacheKey? = method == "QUERY" ? nil : .body
+        for _ in 1...2 {
+            #expect(try await signing.load(query(1, method: method, cacheKey: key)) == [1])
+            #expect(try await signing.load(query(2, method: method, cacheKey: key)) == [2])
+            signing.removeAllObjects()
+        }
+    }
+
     @Test("your own key decides, whatever the body")
     func ownKey() async throws {
         #expect(try await load(query(1, cacheKey: "feed")) == [1])
