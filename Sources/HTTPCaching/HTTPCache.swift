@@ -9,7 +9,8 @@
 /// 3. After a failure: ``fallback(to:of:for:after:at:)``.
 ///
 /// Responses are kept by ``key(of:)``, with all variants of a URI. Partial responses (206) are not stored, but a stored
-/// response answers requests for its parts.
+/// response answers requests for its parts. Responses to `QUERY` (RFC 10008) are not stored, because ``CacheRequest`` has no body,
+/// which their key would need.
 public struct HTTPCache: Hashable, Sendable {
     /// Seconds after its lifetime for which a response may be used while it is validated in the background, unless the
     /// response gives a number of its own (RFC 5861 §3).

@@ -57,6 +57,17 @@ for launch in ["first", "second", "third"] {
 }
 try FileManager.default.removeItem(at: folder)
 /*:
+ An image can have settings of its own: a lifetime for a response without one, a limit for its file, and a smaller file for
+ networks on which data should be saved. Apple platforms know such networks; elsewhere, the configuration decides.
+ */
+var photo = ImageResource(url: imageURL)
+photo.cacheTime = 60 * 60  // seconds
+photo.maximumSize = 10 << 20  // bytes
+photo.lowDataURL = site.server.url("/photographs/rocket.jpg?item=2")
+var saving = Synchronizer.Configuration(urlCache: nil)
+saving.usesLowDataURLs = true
+print("To save data: \(try await Synchronizer(configuration: saving).load(photo)).")
+/*:
  In a view, load with a closure. It is called on the main actor. If the image is in memory, it is called before
  `loadResource` returns, so a recycled cell does not flicker.
  */

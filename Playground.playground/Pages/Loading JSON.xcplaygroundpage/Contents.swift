@@ -91,9 +91,42 @@ site.server["/drafts"] = Reply(status: 204)
 let head = try await synchronizer.load(EmptyResource(url: draftsURL, method: "DELETE"))
 print("Deleted: \(head.status)")
 /*:
- A query sent by `POST` can be cached, if you say that it changes nothing. The second load sends no request.
+ A query sent by `POST` can be cached, if you say that it changes nothing. The second load sends no request. (The method
+ `QUERY` needs no key, because it never changes anything.)
  */
 site.server["/search"] = Reply(#"{"title": "Found"}"#, fields: ["Cache-Control": "max-age=60"])
 let search = try JSONResource<Heading>(url: site.server.url("/search"), body: ["text": "cat"], cacheKey: .body)
 for _ in 1...2 { print("Search: from \(try await synchronizer.loaded(search).source)") }
+/*:
+ Hooks sign requests. This server refuses the first token. Both loads wait while one call gets another token, and are sent
+ again with it.
+ */
+site.server.handle("/account") { request in
+    request["Authorization"] == "Bearer 2" ? Reply(#"{"title": "Your account"}"#) : Reply(status: 401)
+}
+func signed(_ request: URLRequest, with token: String) -> URLRequest {
+    var request = request
+    request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+    return request
+}
+
+var configuration = Synchronizer.Configuration(urlCache: nil)
+configuration.prepare = { signed($0, with: "1") }
+configuration.authenticate = { request, response in
+    print("The server answered \(response.statusCode): here is another token.")
+    return signed(request, with: "2")
+}
+let signing = Synchronizer(configuration: configuration)
+let account = JSONResource<Heading>(url: site.server.url("/account"))
+let settings = JSONResource<Heading>(url: site.server.url("/account?settings"))
+async let first = signing.load(account)
+async let second = signing.load(settings)
+print("\(try await first.title), and again: \(try await second.title)")
+/*:
+ An object that you have already can be put into memory, for a preview or a test. Loads get it without any request.
+ */
+let mine = JSONResource<Heading>(url: site.server.url("/mine"))
+synchronizer.insert(Heading(title: "Mine"), for: mine)
+let inserted = try await synchronizer.loaded(mine)
+print("\(inserted.object.title), from \(inserted.source)")
 //: [Next: Cancelling Off Screen](@next)

@@ -38,6 +38,10 @@ public struct CacheRequest: Hashable, Sendable {
         self.policy = policy
     }
 
+    /// Whether the request asks for a representation, so that its responses need no explicit lifetime, and validators are about
+    /// them: a `GET`, or a `QUERY` with its key (RFC 10008 §2.6, §2.7). A `POST` with a key does not (RFC 9110 §9.3.3, §13.1.2).
+    package var isRetrieval: Bool { method == "GET" || (method == "QUERY" && isReusable) }
+
     /// The same request, whose responses may be reused for requests with the same key.
     package func reusable(for key: String) -> CacheRequest {
         var request = self

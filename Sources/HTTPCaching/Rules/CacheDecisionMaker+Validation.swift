@@ -20,7 +20,7 @@ extension CacheDecisionMaker {
     func validation(of selection: Selection, facts: ResponseFacts) -> CacheDecision {
         guard !directives.isConditional else { return outbound(.conditional, fallback: nil) }
         let conditions = conditions(facts)
-        guard mayUseNetwork, request.method == "GET", !conditions.isEmpty else {
+        guard mayUseNetwork, request.isRetrieval, !conditions.isEmpty else {
             return outbound(selection.explanation, fallback: selection)
         }
         var fields = directiveFields

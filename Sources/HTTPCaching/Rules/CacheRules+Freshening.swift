@@ -69,7 +69,7 @@ extension CacheRules {
 
     /// Whether a stored response would be selected for a request if it were fresh.
     private static func couldAnswer(_ request: CacheRequest, with response: StoredResponse) -> Bool {
-        response.url == request.url && response.method == "GET"
+        response.url == request.url && response.method == (request.isRetrieval ? request.method : "GET")
             && selects(request, response)
     }
 

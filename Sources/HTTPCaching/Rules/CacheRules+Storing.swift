@@ -22,7 +22,8 @@ extension CacheRules {
         guard !facts.variesOnEverything else { return .variesOnEverything }
         guard status != 206 || (part(of: fields) != nil && !request.isReusable) else { return .status }
         // RFC 9110 §9.3.3: the response to a POST needs an explicit lifetime.
-        guard !request.isReusable || facts.control.maxAge != nil || facts.hasExpires else { return .notCacheable }
+        let needsLifetime = request.isReusable && !request.isRetrieval
+        guard !needsLifetime || facts.control.maxAge != nil || facts.hasExpires else { return .notCacheable }
         return isMarkedCacheable(status: status, facts: facts) ? nil : .notCacheable
     }
 

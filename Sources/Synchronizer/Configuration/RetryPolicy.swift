@@ -51,10 +51,10 @@ extension RetryPolicy {
         return delay <= maximumDelay && failure.elapsed + delay <= totalTime ? delay : nil
     }
 
-    /// RFC 9110 §9.2.2; a body stream cannot be sent twice.
+    /// RFC 9110 §9.2.2, RFC 10008 §2; a body stream cannot be sent twice.
     static func isIdempotent(_ request: URLRequest) -> Bool {
         request.httpBodyStream == nil
-            && ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(request.httpMethod ?? "GET")
+            && ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY"].contains(request.httpMethod ?? "GET")
     }
 
     static func isTransient(_ error: SynchronizerError) -> Bool {

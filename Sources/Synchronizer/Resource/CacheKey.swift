@@ -10,12 +10,13 @@ import HTTPCaching
 ///
 /// Requests with equal method, URL, headers and key are coalesced, and share responses in memory and in the cache. They are
 /// safe in the sense of RFC 9110 §9.2.1: they are retried, and invalidate nothing. Never give a key to a request that changes
-/// something.
+/// something. A `QUERY` (RFC 10008) has the key ``body`` without your saying so.
 public struct CacheKey: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// Nil for the body.
     private let name: String?
 
-    /// The key is the body with its `Content-Type` and `Content-Encoding`. A body stream has no key.
+    /// The key is the body and the headers that describe it, such as `Content-Type` (RFC 10008 §2.7). Bodies are compared byte by
+    /// byte. A body stream has no key.
     public static let body = CacheKey(name: nil)
 
     private init(name: String?) { self.name = name }
@@ -27,13 +28,16 @@ public struct CacheKey: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// Creates a key of your own.
     public init(stringLiteral name: String) { self.init(name: name) }
 
+    /// RFC 9110 §8.
+    private static let aboutTheBody = [
+        FieldName.contentType, FieldName.contentEncoding, FieldName.contentLanguage, FieldName.contentLocation,
+    ]
+
     /// A digest that identifies the body of a request; nil if it is a stream.
     func digest(of request: URLRequest) -> String? {
         if let name { return SHA256.hexadecimal(Array("name \(name)".utf8)) }
         guard request.httpBodyStream == nil else { return nil }
-        let about = [FieldName.contentType, FieldName.contentEncoding].map {
-            request.value(forHTTPHeaderField: $0) ?? ""
-        }
+        let about = Self.aboutTheBody.map { request.value(forHTTPHeaderField: $0) ?? "" }
         return SHA256.hexadecimal(Array("body \(about)".utf8) + (request.httpBody ?? Data()))
     }
 }

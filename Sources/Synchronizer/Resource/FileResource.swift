@@ -27,6 +27,8 @@ public struct FileResource: Resource {
     public let destination: URL
     /// The largest accepted body, in bytes; `Int.max` by default.
     public let maximumSize: Int?
+    /// Seconds for which a response without a lifetime of its own may be used; see ``Resource/cacheTime``.
+    public var cacheTime: TimeInterval?
     private let content: Boxed<ResourceIdentity>
 
     /// Creates a resource for the file at a URL.

@@ -4,9 +4,11 @@ import HTTPCaching
 extension Reply {
     /// The reply as this request gets it, where it asks for a condition or a part and the reply answers such requests.
     func applied(to request: RecordedRequest) -> Reply {
-        guard script == nil, status == 200, request.method == "GET" || request.method == "HEAD" else { return self }
-        if answersConditions, isUnmodified(for: request) { return notModified }
-        if answersRanges { return part(for: request) }
+        guard script == nil, status == 200 else { return self }
+        let isGET = request.method == "GET" || request.method == "HEAD"
+        // RFC 10008 §2.6
+        if answersConditions, isGET || request.method == "QUERY", isUnmodified(for: request) { return notModified }
+        if answersRanges, isGET { return part(for: request) }
         return self
     }
 

@@ -75,6 +75,17 @@ struct CacheTimeTests {
         #expect(await isTooLarge(json))
     }
 
+    @Test("is a property of files, too")
+    func files() async throws {
+        let folder = DisposableDirectory("files")
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        var file = FileResource(url: bench.server.url("/a"), to: folder.url.appendingPathComponent("a"))
+        #expect(try await !lasts(file, for: 90), "without a lifetime, the server is asked")
+        file.cacheTime = 100
+        #expect(try await lasts(file, for: 90))
+        #expect(try await !lasts(file, for: 110))
+    }
+
     /// Whether a second load after so many seconds sends no request.
     private func lasts(_ resource: some Resource, for seconds: TimeInterval) async throws -> Bool {
         let synchronizer = bench.synchronizer(cache: SQLiteURLCache(memoryCapacity: 1 << 20, diskCapacity: 0))

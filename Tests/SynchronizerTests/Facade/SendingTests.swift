@@ -79,7 +79,52 @@ struct SendingTests {
         #expect(try await load(plain, inMemory: false) == [3])
         bench.clock.advance(by: 200)
         #expect(try await load(query(1, method: method, cacheKey: key)) == [4])
-        #expect(bench.server.requests.allSatisfy { $0["If-None-Match"] == nil && $0["X-Synchronizer-Body-Key"] == nil })
+        // With a condition, a POST may fail; that of a QUERY is about its result.
+        let conditions = bench.server.requests.compactMap { $0["If-None-Match"] }
+        #expect(conditions == (method == "QUERY" ? ["\"1\""] : []))
+        #expect(bench.server.requests.allSatisfy { $0["X-Synchronizer-Body-Key"] == nil })
+    }
+
+    @Test("a stale QUERY is validated with its body, and sent once more to a server that refuses the condition")
+    func validated() async throws {
+        bench.server["/v"] = Reply("[1]", fields: ["ETag": "\"1\""]).conditional()
+        let query = try JSONResource<[Int]>(url: bench.server.url("/v"), method: "QUERY", body: Query(first: 1))
+        #expect(try await load(query) == [1])
+        #expect(try await synchronizer.loaded(query).source == .revalidated)
+        bench.server.enqueue(Reply(status: 412), Reply("[2]", fields: ["ETag": "\"2\""]), for: "/v")
+        #expect(try await load(query) == [2])
+        #expect(bench.server.requests.map { $0["If-None-Match"] } == [nil, "\"1\"", "\"1\"", nil])
+        let body = Data(#"{"after":"x","first":1}"#.utf8)
+        #expect(bench.server.requests.allSatisfy { $0.method == "QUERY" && $0.body == body })
+    }
+
+    @Test("the headers that describe the body are part of its key", arguments: ["Content-Type", "Content-Language"])
+    func descriptions(name: String) async throws {
+        for (value, expected) in [("x/a", "[1]"), ("x/b", "[2]"), ("x/a", "[1]")] {
+            var request = URLRequest(url: bench.server.url("/q"))
+            request.httpMethod = "QUERY"
+            request.httpBody = Data("cat".utf8)
+            request.setValue(value, forHTTPHeaderField: name)
+            synchronizer.removeAllObjects()
+            #expect(try await synchronizer.load(DataResource(request: request)) == Data(expected.utf8))
+        }
+    }
+
+    @Test("a request that a hook has changed keeps its key", arguments: ["POST", "QUERY"])
+    func prepared(method: String) async throws {
+        let signing = bench.synchronizer {
+            $0.prepare = { request in
+                var request = request
+                request.setValue("Bearer t", forHTTPHeaderField: "Authorization")
+                return request
+            }
+        }
+        let key: CacheKey? = method == "QUERY" ? nil : .body
+        for _ in 1...2 {
+            #expect(try await signing.load(query(1, method: method, cacheKey: key)) == [1])
+            #expect(try await signing.load(query(2, method: method, cacheKey: key)) == [2])
+            signing.removeAllObjects()
+        }
     }
 
     @Test("your own key decides, whatever the body")
@@ -133,6 +178,18 @@ struct SendingTests {
         #expect(try await lasting.load(query(1)) == [3])
         lasting.removeAllObjects()
         #expect(try await lasting.load(query(1)) == [3])
+    }
+
+    @Test(
+        "in native mode, too, the response to a POST is not reused without a lifetime, and that to a QUERY may be",
+        arguments: ["POST": 2, "QUERY": 1])
+    func native(method: String, requests: Int) async throws {
+        let harness = NativeHarness(FakeReply(200, ["Last-Modified": "Wed, 21 Oct 2015 07:28:00 GMT"], "[1]"))
+        let synchronizer = harness.synchronizer()
+        let url = try #require(harness.request().url)
+        let query = try JSONResource<[Int]>(url: url, method: method, body: Query(first: 1), cacheKey: .body)
+        for _ in 1...2 { #expect(try await synchronizer.load(query) == [1]) }
+        #expect(harness.session.asked.count == requests)
     }
 
     @Test("two users never share a query, and a 303 leads to a GET that is stored as such")

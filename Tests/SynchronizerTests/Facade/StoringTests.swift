@@ -46,6 +46,7 @@ struct StoringTests {
             (Reply("a", fields: ["Cache-Control": "no-store"]), ResponseStoring.Reason.noStore),
             (Reply("a", fields: ["Cache-Control": "max-age=9", "Vary": "*"]), .variesOnEverything),
             (Reply("no", status: 403), .notCacheable),
+            (Reply("a", status: 206, fields: ["Cache-Control": "max-age=9"]), .status),
             (Reply(Data(count: 3_000), fields: ["Cache-Control": "max-age=9"]), .tooLarge),
             (
                 Reply(Data(count: 900), fields: ["Cache-Control": "max-age=9"]).failing(.close(.afterBody(10))),
@@ -143,5 +144,13 @@ struct StoringTests {
         #expect(harness.load().fetched?.trace.storing == .stored)
         let other = NativeHarness(FakeReply(200, ["Cache-Control": "max-age=9"], "a"))
         #expect(other.load { $0.httpMethod = "POST" }.fetched?.trace.storing == .notStored(.method))
+        other.session.bypassesDelegate.withLock { $0 = true }
+        #expect(other.load().fetched?.trace.storing == .notStored(.session))
+        let personal = NativeHarness()
+        personal.session.network.hold()
+        let events = personal.load()
+        personal.session.network.held.first?.report(.authorized("Basic x"))
+        personal.session.network.release(FakeReply(200, ["Cache-Control": "max-age=9"], "a"))
+        #expect(events.fetched?.trace.storing == .notStored(.personal))
     }
 }

@@ -60,6 +60,7 @@ struct RedirectTests {
             (301, "POST", "GET"), (302, "POST", "GET"), (303, "POST", "GET"), (307, "POST", "POST"),
             (308, "POST", "POST"), (301, "PUT", "PUT"), (302, "DELETE", "DELETE"), (303, "PUT", "GET"),
             (303, "HEAD", "HEAD"), (301, "HEAD", "HEAD"), (302, "GET", "GET"),
+            (301, "QUERY", "QUERY"), (302, "QUERY", "QUERY"), (303, "QUERY", "GET"), (307, "QUERY", "QUERY"),
         ])
     func method(status: Int, method: String, expected: String) {
         let next = Self.followed(

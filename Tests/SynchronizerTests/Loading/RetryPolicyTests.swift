@@ -76,9 +76,10 @@ struct RetryPolicyTests {
     }
 
     @Test(
-        "tries idempotent methods again, and no others (RFC 9110 §9.2.2)",
+        "tries idempotent methods again, and no others (RFC 9110 §9.2.2, RFC 10008 §2)",
         arguments: [
             ("GET", true), ("HEAD", true), ("PUT", true), ("DELETE", true), ("OPTIONS", true), ("TRACE", true),
+            ("QUERY", true),
             ("POST", false), ("PATCH", false), ("CONNECT", false), ("PROPFIND", false),
         ])
     func methods(method: String, expected: Bool) {

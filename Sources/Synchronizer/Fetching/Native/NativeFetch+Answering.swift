@@ -70,6 +70,12 @@ extension NativeFetch {
         let injection = context.injection.with(cacheTime: options.cacheTime)
         let injected = task.header?.injected ?? injection.value(forStatus: task.received.status, fields: fields)
         if let injected { fields[FieldName.cacheControl] = injected }
+        // Memory keeps what the session never stores: the response to a POST, if it has an explicit lifetime.
+        if let request = task.cacheRequest, request.isReusable,
+            CacheRules.objection(toStoring: task.received.status, fields: fields, answering: request) != nil
+        {
+            return nil
+        }
         let stored = task.isFromCache ? NativeEntry.date(of: fields, at: cache.time.now) : nil
         guard stored != .distantPast else { return nil }
         return StoredResponse(
