@@ -51,7 +51,7 @@ extension ModelRun {
         let begun = model.beginnings[url]
         let size = [20_000, 70_000, 300_000].randomElement(using: &random) ?? 0
         let whole = begun?.whole ?? Self.body(size, Int.random(in: 0..<50, using: &random))
-        let response = begun?.response ?? response(url)
+        var response = begun?.response ?? response(url)
         let file =
             begun == nil
             ? files.makePartial(for: url, resumable: response, length: whole.count)
@@ -63,6 +63,7 @@ extension ModelRun {
         let end = isWhole ? whole.count : Int.random(in: file.count..<whole.count, using: &random)
         try whole[file.count..<end].withUnsafeBytes { try file.append($0) }
         if isWhole {
+            (response.requestTime, response.responseTime) = (now, now)  // the rest was requested now
             try Self.require(files.store(response, Self.cached(url, Data(), .allowed), file: try file.finish()), url)
             model.store(response, whole, at: now, isMemoryOnly: false)
         } else {
