@@ -7,7 +7,7 @@ enum SharedCacheReport {
         let description = "This program was built without the trait Valkey: use Scripts/cache."
     }
 
-    #if Valkey
+    #if Valkey && canImport(CHiredis)
         /// Lists the entries, or verifies them. Returns the program's exit status.
         static func print(_ url: String, namespace: String?, verifies: Bool) throws -> Int32 {
             let inspection = try SharedInspection(url, namespace: namespace)

@@ -46,7 +46,7 @@ struct Adapter {
 
     /// A namespace of its own, because the suite begins with an empty cache.
     private static func sharedCache(_ server: String, _ directory: URL) -> URLCache? {
-        #if Valkey
+        #if Valkey && canImport(CHiredis)
             let local = SQLiteURLCache(memoryCapacity: 16 << 20, diskCapacity: 64 << 20, directory: directory)
             var options = ValkeyURLCache.Options()
             options.longestWait = 5

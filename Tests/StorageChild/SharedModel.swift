@@ -1,4 +1,4 @@
-#if Valkey
+#if Valkey && canImport(CHiredis)
     import Foundation
     import SQLiteCache
     import TestSupport

@@ -55,7 +55,7 @@ case "share":  // SEED STEPS MEMORY: among others
     guard numbers.count == 3 else { fail("SEED STEPS MEMORY") }
     SharingProcess(seed: numbers[0], cache: cache(memory: numbers[2], disk: 256 << 20)).run(steps: numbers[1])
 
-#if Valkey
+#if Valkey && canImport(CHiredis)
     case "shared-model":  // SEED STEPS MEMORY: among others, with the server on a socket in the directory
         guard numbers.count == 3 else { fail("SEED STEPS MEMORY") }
         // On the main thread no call waits for the server.
