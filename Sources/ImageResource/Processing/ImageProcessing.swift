@@ -35,8 +35,9 @@ public struct ImageProcessing: Sendable {
     /// - Parameters:
     ///   - identifier: Names what the closure does, with all of its parameters. Images with the same identifiers are
     ///     shared, also with the next launch of the program: change it when the closure changes.
-    ///   - process: Makes another image. It runs on a background thread and may block it. The load fails with the error that
-    ///     it throws. A long one calls `ParseCancellation.check()` regularly, so that it ends when the load is cancelled.
+    ///   - process: Makes another image. It runs on a background thread and may block it. If it throws, the load fails with
+    ///     `SynchronizerError.undecodable`, which has the error. A long one calls `ParseCancellation.check()` regularly, so that
+    ///     it ends when the load is cancelled.
     public init(
         identifier: String, _ process: @escaping @Sendable (_ image: PlatformImage) throws -> PlatformImage
     ) {

@@ -11,7 +11,7 @@ import HTTPCaching
 /// complete, and stays as it was if anything fails.
 ///
 /// After a failure, a cancellation or a kill of the process, the next load continues the download, in this process or a
-/// later one. This needs managed mode, and a response with a strong validator (a strong `ETag`, RFC 9110 §8.8.1).
+/// later one. This needs managed mode, and a response with a strong `ETag` (RFC 9110 §8.8.1).
 /// Otherwise the next load starts over.
 ///
 /// The response is cached like every other. If `SQLiteURLCache` takes the body, it arrives in a file of the cache, and the

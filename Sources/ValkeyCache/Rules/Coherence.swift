@@ -4,7 +4,7 @@ import SynchronizerSupport
 /// What a process knows of the copies in its local level: which of them are as the server has them.
 ///
 /// The server announces all changes. While the process is told of them, a URL whose entries were copied is answered locally
-/// until a change of it is announced. After the connection was lost, nothing counts as copied: a change may have been
+/// until a change of it is announced. When a lost connection is back, nothing counts as copied: a change may have been
 /// missed. Pure: the shell holds the lock, and passes the time.
 package struct Coherence: Sendable {
     /// The lookup of a URL at the server, which a change in the meantime makes useless.
