@@ -29,7 +29,8 @@
         func demandedTraits() {
             let names: [ImageFormat: Substring] = [.avif: "AVIF", .heic: "HEIC", .jpegXL: "JXL", .svg: "SVG"]
             for (format, name) in names where Self.demanded.contains(name) { #expect(Self.enabled.contains(format)) }
-            #expect(Self.demanded.allSatisfy { names.values.contains($0) })
+            // Valkey has tests of its own.
+            #expect(Self.demanded.allSatisfy { names.values.contains($0) || $0 == "Valkey" })
         }
 
         @Test("the samples are there")
