@@ -62,6 +62,29 @@ struct PartialTests {
         withExtendedLifetime(other) {}
     }
 
+    @Test("are kept, and go on, while other processes sweep")
+    func sweeps() throws {
+        let (place, ends) = (PartialFiles(generation: directory.url.path), Locked(false))
+        try FileManager.default.createDirectory(atPath: place.folder, withIntermediateDirectories: true)
+        Thread.detachNewThread {
+            while !ends.withLock({ $0 }) { place.sweep() }
+        }
+        defer { ends.withLock { $0 = true } }
+        for number in 1...500 {
+            let url = "https://example.com/\(number)"
+            // Made without a sweep of its own, as by a process that sweeps only when it opens the directory.
+            let key = Checksum64.of(url)
+            var file: PartialFile? = try PartialFile(in: place, urlKey: key, resumable: Sample.stored(url), length: 10)
+            try append(5, to: file)
+            file = nil
+            let kept = try #require(place.kept(for: url).first, "\(number)")
+            #expect(kept.count == 5)
+            file = kept.open()
+            #expect(file != nil, "\(number)")
+            file?.drop()
+        }
+    }
+
     @Test("together take half of the capacity at most, which the journal is not part of")
     func half() throws {
         let cache = directory.cache(disk: capacity)

@@ -33,7 +33,7 @@ package struct KeptPartial: Sendable {
     package var id: String { place.path(name) }
 
     package func remove() {
-        if !place.isArriving(name) { place.remove(name) }
+        place.whileIdle(name) { place.remove(name) }
     }
 }
 

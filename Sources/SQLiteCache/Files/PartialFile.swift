@@ -43,17 +43,12 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         in place: PartialFiles, urlKey: UInt64, resumable response: StoredResponse?, length: Int?
     ) throws(FileError) {
         self.place = place
-        let name = place.newName(for: urlKey)
-        let path = place.path(name)
         let nameless = response == nil && !place.isCounted ? FileSystem.openNameless(in: place.folder) : -1
-        descriptor =
-            nameless >= 0 ? nameless : Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .system(path) }
-        self.name = nameless >= 0 ? nil : name
-        flock(descriptor, LOCK_EX | LOCK_NB)
+        let isNamed = nameless < 0
+        (name, descriptor) = isNamed ? try place.makeLocked(for: urlKey) : (nil, nameless)
         (count, checkpointed, checksum, reserved) = (0, 0, RunningChecksum(), 0)
-        record = response.map { Self.makeRecord($0, at: place.recordPath(name)) } ?? -1
-        state = Locked(State(isKept: record >= 0, names: nameless >= 0 ? 0 : 1))
+        record = name.flatMap { name in response.map { Self.makeRecord($0, at: place.recordPath(name)) } } ?? -1
+        state = Locked(State(isKept: record >= 0, names: isNamed ? 1 : 0))
         if let length { try reserve(length) }
     }
 
@@ -63,7 +58,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         let file = Foundation.open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else { return nil }
         var status = stat()
-        guard flock(file, LOCK_EX | LOCK_NB) == 0, fstat(file, &status) == 0, status.isRegularFile,
+        guard FileLock.takeToWrite(file), fstat(file, &status) == 0, status.isRegularFile,
             status.st_uid == geteuid(), status.st_nlink == 1,
             let checksum = Descriptor.checksum(of: 0..<kept.count, in: file), checksum.value == kept.checksum
         else {
@@ -126,7 +121,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     package func keep() {
         if count > checkpointed, !isComplete { makeCheckpoint() }
         if state.withLock({ $0.isKept }), checkpointed > 0 { ftruncate(descriptor, off_t(count)) } else { drop() }
-        flock(descriptor, LOCK_UN)
+        FileLock.release(descriptor)
     }
 
     /// Adds all bytes of another file.

@@ -56,6 +56,20 @@ package struct PartialFiles: Hashable, Sendable {
         prefix + Self.hex(urlKey) + "-" + Self.hex(UInt64(bitPattern: MonotonicID.next()))
     }
 
+    /// Makes a file, and locks it. If a sweep has removed the file before it was locked, another one is made.
+    func makeLocked(for urlKey: UInt64) throws(FileError) -> (String?, Int32) {
+        for _ in 0..<10 {
+            let name = newName(for: urlKey)
+            let file = open(path(name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            guard file >= 0 else { throw .system(path(name)) }
+            var status = stat()
+            if FileLock.takeToWrite(file), fstat(file, &status) == 0, status.st_nlink == 1 { return (name, file) }
+            unlink(path(name))
+            close(file)
+        }
+        throw FileError(.other, folder, code: EAGAIN)
+    }
+
     /// A name for a whole body, until it gets the one that a caller has chosen. It has no record, so a sweep removes what a killed
     /// process has left.
     func newName() -> String { prefix + Self.hex(UInt64.random(in: 0 ... .max)) }
@@ -67,8 +81,10 @@ package struct PartialFiles: Hashable, Sendable {
         let names = (try? FileSystem.names(in: folder)) ?? []
         let found = names.compactMap { name -> KeptPartial? in
             guard name.hasPrefix(start), name.hasSuffix(Self.recordSuffix) else { return nil }
-            let kept = KeptPartial(in: self, name: String(name.dropLast(Self.recordSuffix.count)))
-            return kept?.response.url == url && !isArriving(kept?.name ?? "") ? kept : nil
+            let body = String(name.dropLast(Self.recordSuffix.count))
+            var kept: KeptPartial?
+            whileIdle(body) { kept = KeptPartial(in: self, name: body) }
+            return kept?.response.url == url ? kept : nil
         }
         return found.sorted { $0.count > $1.count }
     }
@@ -104,22 +120,28 @@ extension PartialFiles {
             + BodyFiles.allocatedBytes(length: Int64(FileSystem.status(recordPath(name))?.st_size ?? 0))
     }
 
-    /// Whether a process has the file locked.
-    func isArriving(_ name: String) -> Bool {
+    /// Whether a process writes the file.
+    func isArriving(_ name: String) -> Bool { !whileIdle(name) {} }
+
+    /// Calls `body` unless a process writes the file. No process begins to write it before `body` returns.
+    @discardableResult
+    func whileIdle(_ name: String, _ body: () -> Void) -> Bool {
         let file = open(path(name), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
-        guard file >= 0 else { return false }
-        defer { close(file) }
-        return flock(file, LOCK_SH | LOCK_NB) != 0
+        defer { if file >= 0 { close(file) } }
+        guard file < 0 || FileLock.takeToLook(file) else { return false }
+        body()
+        return true
     }
 
     /// Removes the oldest that do not arrive until so many bytes are free; returns the bytes that were freed.
     func evict(_ bytes: Int64) -> Int64 {
-        let idle = names.filter { !isArriving($0) }
-        let oldest = idle.map { ($0, FileSystem.status(path($0))?.modified ?? 0) }.sorted { $0.1 < $1.1 }
+        let oldest = names.map { ($0, FileSystem.status(path($0))?.modified ?? 0) }.sorted { $0.1 < $1.1 }
         var freed: Int64 = 0
         for (name, _) in oldest where freed < bytes {
-            freed += self.bytes(of: name)
-            remove(name)
+            whileIdle(name) {
+                freed += self.bytes(of: name)
+                remove(name)
+            }
         }
         return freed
     }
@@ -129,9 +151,14 @@ extension PartialFiles {
         for name in (try? FileSystem.names(in: folder)) ?? [] where name.hasPrefix(prefix) {
             if name.hasSuffix(Self.recordSuffix) {
                 if FileSystem.status(path(String(name.dropLast(Self.recordSuffix.count)))) == nil { unlink(path(name)) }
-            } else if KeptPartial(in: self, name: name) == nil, !isArriving(name) {
-                FileSystem.remove(path(name))
-                unlink(recordPath(name))
+            } else {
+                whileIdle(name) {
+                    // A process that has just stopped writing may have added to the record: read it now, and not before.
+                    if KeptPartial(in: self, name: name) == nil {
+                        FileSystem.remove(path(name))
+                        unlink(recordPath(name))
+                    }
+                }
             }
         }
     }
