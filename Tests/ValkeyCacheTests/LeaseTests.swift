@@ -59,7 +59,7 @@
         }
 
         @Test("a response that was requested before the stored one is neither stored nor updates it")
-        func late() throws {
+        func late() async throws {
             #expect(one.bodies().isEmpty && other.bodies().isEmpty)
             let (early, later) = (laterTime(), laterTime())
             #expect(try other.put(Sample.body(1), at: later) != nil)
@@ -72,6 +72,7 @@
             #expect(other.entries(for: Sample.url).first?.response.fields["ETag"] == "\"new\"")
             // As if another machine's clock were an hour ahead: its time says nothing.
             #expect(try other.put(Sample.body(3), at: laterTime() + 3600) != nil)
+            try await one.hearsAll(of: other)
             #expect(try one.put(Sample.body(4), at: laterTime()) != nil && one.bodies() == [Sample.body(4)])
         }
 
@@ -133,6 +134,14 @@
             try await waitUntil("both listen") {
                 (try? server.run("PUBSUB", "NUMSUB", channel))?.array?.last == .number(2)
             }
+            // Each wait looks once more when it listens. An announcement that is empty comes after that.
+            let heard = Locked(0)
+            for cache in [one, other] {
+                _ = cache.level.waits.add(LeaseWait { _ in }, to: channel) { heard.withLock { $0 += 1 } }
+            }
+            try server.run("PUBLISH", channel, "")
+            try await waitUntil("both have heard") { heard.withLock { $0 } >= 2 }
+            for cache in [one, other] { cache.flush() }
             if isReleased { one.release(first) } else { one.abandon(first) }
             try await waitUntil("woken") { ends.elements.count == 2 }
             #expect(ends.elements == [LeaseEnd](repeating: isReleased ? .released : .vacant, count: 2))

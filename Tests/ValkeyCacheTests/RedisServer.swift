@@ -148,6 +148,15 @@
                 try Sample.cached(body, url: url, policy: policy))
         }
 
+        /// Returns when this cache has heard of all changes that another one has made.
+        func hearsAll(of other: ValkeyURLCache) async throws {
+            let marker = "https://example.com/marker"
+            let lookup = level.coherence.withLock { $0.begin(URLDigest.key(marker)) }
+            other.removeEntries(for: marker)  // announced after the others
+            try await waitUntil("heard") { level.coherence.withLock { !$0.isCurrent(lookup) } }
+            level.coherence.withLock { $0.end(lookup) }
+        }
+
         /// The bodies of all entries of a URL, newest first.
         func bodies(_ url: String = Sample.url) -> [Data?] {
             entries(for: url).map { $0.body ?? body(of: $0) }

@@ -131,13 +131,14 @@
         }
 
         @Test("a response that was requested before the other removed its URL is not stored")
-        func lateStore() throws {
+        func lateStore() async throws {
             let requested = Date()
             #expect(one.bodies().isEmpty)
             other.removeEntries(for: Sample.url)
             // Whether the announcement has come or not: the server knows the removal.
             #expect(try one.put(Sample.body(1), at: requested.addingTimeInterval(-1)) == nil)
             #expect(one.bodies().isEmpty && other.bodies().isEmpty)
+            try await one.hearsAll(of: other)
             #expect(try one.put(Sample.body(2), at: Date().addingTimeInterval(1)) != nil)
             #expect(other.bodies() == [Sample.body(2)])
         }
