@@ -206,7 +206,7 @@ struct AuthenticateTests {
         account.admit()
         #expect(try await next.value == Data("/x?1".utf8))
         #expect(account.calls.count == 1)
-        #expect(synchronizer.loader.state.withLock { $0.machine.isIdle && $0.receivers.isEmpty })
+        try await waitUntil("idle") { synchronizer.loader.state.withLock { $0.machine.isIdle && $0.receivers.isEmpty } }
     }
 
     @Test("may load the new token with the same synchronizer, whose refusal it gets")

@@ -91,17 +91,16 @@ struct StaleWhileRevalidateTests {
 
     @Test("the configuration sets the default for stale responses: while revalidated, on errors, or not at all")
     func configured() async throws {
-        let resource = DataResource(url: bench.server.url("/b"))
         let revalidating = bench.synchronizer { $0.staleWhileRevalidate = 100 }
         let tolerant = bench.synchronizer { $0.staleIfError = 100 }
         let strict = bench.synchronizer { $0.staleIfUnreachable = 0 }
-        for synchronizer in [revalidating, tolerant, strict] {
-            bench.server["/b"] = Reply("old", fields: ["Cache-Control": "max-age=10"])
-            synchronizer.removeAll()
+        for (path, synchronizer) in [("/a", revalidating), ("/b", tolerant), ("/c", strict)] {
+            let resource = DataResource(url: bench.server.url(path))
+            bench.server[path] = Reply("old", fields: ["Cache-Control": "max-age=10"])
             _ = try await synchronizer.load(resource)
             synchronizer.removeAllObjects()
             bench.clock.advance(by: 20)
-            bench.server["/b"] = Reply("down", status: 503)
+            bench.server[path] = Reply("down", status: 503)
             if synchronizer === strict {
                 bench.server.stop()
                 await #expect(throws: SynchronizerError.self) { try await synchronizer.load(resource) }
@@ -109,5 +108,24 @@ struct StaleWhileRevalidateTests {
                 #expect(try await synchronizer.loaded(resource).source == .stale)
             }
         }
+    }
+
+    @Test("if another load has replaced the stale response, the new one is used after an error", arguments: [5, 20])
+    func replaced(age: TimeInterval) async throws {
+        let (resource, gate) = (DataResource(url: bench.server.url("/b")), Gate())
+        let tolerant = bench.synchronizer { $0.staleIfError = 100 }
+        bench.server["/b"] = Reply("old", fields: ["Cache-Control": "max-age=10"])
+        _ = try await tolerant.load(resource)
+        tolerant.removeAllObjects()
+        bench.clock.advance(by: 20)
+        bench.server["/b"] = Reply("down", status: 503).waiting(for: gate, .beforeHead)
+        let loaded = Task { try await tolerant.loaded(resource) }
+        try await gate.waitForArrivals()
+        bench.server["/b"] = Reply("new", fields: ["Cache-Control": "max-age=10"])
+        _ = try await synchronizer.load(resource)
+        bench.clock.advance(by: age)
+        gate.open()
+        let answer = try await loaded.value
+        #expect(answer.object == Data("new".utf8) && answer.source == (age < 10 ? .cache : .stale))
     }
 }

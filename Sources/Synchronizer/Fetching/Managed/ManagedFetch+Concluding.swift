@@ -47,9 +47,13 @@ extension ManagedFetch {
         return .sendAgain(step)
     }
 
-    private func useStale(_ selection: Selection, after exchange: inout Exchange) -> Conclusion {
+    /// Answers with a stored response instead of the failure. If its body is gone, another load may have replaced it.
+    private func useStale(_ selection: Selection, after exchange: inout Exchange, isReplaced: Bool = false) -> Conclusion {
         var step = exchange.step
         guard let body = bytes(for: selection, of: step) else {
+            if !isReplaced, let newer = replacement(of: &exchange) {
+                return useStale(newer, after: &exchange, isReplaced: true)
+            }
             guard case .failure(let error) = exchange.end else { return accept(&exchange) }
             return .failure(.init(error, context: step.context))
         }
@@ -58,6 +62,20 @@ extension ManagedFetch {
         return .answer(
             answer(step, with: selection, of: step.entries[selection.index].response, body: body, offer: offer),
             .none(nil))
+    }
+
+    /// What may be used instead of the failure now that the entries are looked up again.
+    private func replacement(of exchange: inout Exchange) -> Selection? {
+        let old = exchange.step
+        guard let step = step(from: .request(old.request, old.trace)) else { return nil }
+        exchange.step = step
+        switch step.decision {
+        case .reuse(let selection), .reuseWhileRevalidating(let selection, _): return selection
+        default:
+            if case .stale(let selection) = exchange.result(cache.rules, at: cache.time.now) { return selection }
+        }
+        exchange.step = old
+        return nil
     }
 
     /// The server confirmed the selected response with a 304: it is the answer, with the fields of the 304.
