@@ -48,7 +48,9 @@ extension ManagedFetch {
     }
 
     /// Answers with a stored response instead of the failure. If its body is gone, another load may have replaced it.
-    private func useStale(_ selection: Selection, after exchange: inout Exchange, isReplaced: Bool = false) -> Conclusion {
+    private func useStale(_ selection: Selection, after exchange: inout Exchange, isReplaced: Bool = false)
+        -> Conclusion
+    {
         var step = exchange.step
         guard let body = bytes(for: selection, of: step) else {
             if !isReplaced, let newer = replacement(of: &exchange) {
