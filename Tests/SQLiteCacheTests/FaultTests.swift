@@ -122,7 +122,7 @@ struct DamageTests {
         let open = source.cache()
         try Victim.fill(open, closing: false)
         // A writer whose changes are partly in the file: what a process leaves that is killed then.
-        let writer = try Database(path: source.generation.database, busyTimeout: .none)
+        let writer = try Database(path: source.generation.database, busyTimeout: BusyTimeout(seconds: 60))
         try writer.execute("PRAGMA cache_size = 4; PRAGMA synchronous = OFF; BEGIN IMMEDIATE")
         try writer.execute("UPDATE bodies SET data = zeroblob(length(data)); DELETE FROM entries WHERE id % 3 = 0")
         let copy = TemporaryDirectory()
@@ -231,9 +231,9 @@ struct DamageTests {
         let path = try victim.directory.generation.database
         switch kind {
         case 0: try Data("no database at all, but long enough to look at".utf8).write(to: URL(fileURLWithPath: path))
-        case 1: try Database(path: path, busyTimeout: .none).execute("PRAGMA user_version = 99")
-        case 2: try Database(path: path, busyTimeout: .none).execute("PRAGMA user_version = 0")
-        default: try Database(path: path, busyTimeout: .none).execute("PRAGMA application_id = 7")
+        case 1: try Database(path: path, busyTimeout: BusyTimeout(seconds: 60)).execute("PRAGMA user_version = 99")
+        case 2: try Database(path: path, busyTimeout: BusyTimeout(seconds: 60)).execute("PRAGMA user_version = 0")
+        default: try Database(path: path, busyTimeout: BusyTimeout(seconds: 60)).execute("PRAGMA application_id = 7")
         }
         let reports = Reports()
         let cache = victim.directory.cache(report: reports)
@@ -265,7 +265,7 @@ struct DamageTests {
         ])
     func changedRows(_ sql: String) throws {
         let victim = try Victim()
-        try Database(path: victim.directory.generation.database, busyTimeout: .none).execute(sql)
+        try Database(path: victim.directory.generation.database, busyTimeout: BusyTimeout(seconds: 60)).execute(sql)
         let cache = victim.directory.cache(disk: 1 << 20)
         Victim.check(cache)
         try Victim.checkUse(cache)

@@ -62,6 +62,22 @@ struct PartialTests {
         withExtendedLifetime(other) {}
     }
 
+    @Test("belong to the load that goes on with them, though the one before is still there", arguments: [true, false])
+    func goesOn(isDropped: Bool) throws {
+        let (cache, whole) = (directory.cache(), Sample.body(3_000_000, seed: 2))
+        var first = make(cache, length: whole.count, isResumable: true)
+        try whole[..<1_000_000].withUnsafeBytes { try first?.append($0) }
+        first?.keep()
+        let second = try #require(cache.kept(for: url).first?.open())
+        try whole[1_000_000..<2_000_000].withUnsafeBytes { try second.append($0) }
+        if isDropped { first?.drop() }
+        first = nil
+        #expect(cache.kept(for: url).isEmpty)  // the second is writing it
+        try whole[2_000_000...].withUnsafeBytes { try second.append($0) }
+        #expect(try second.finish().data == whole)
+        #expect(FileManager.default.fileExists(atPath: second.path))
+    }
+
     @Test("are kept, and go on, while other processes sweep")
     func sweeps() throws {
         let (place, ends) = (PartialFiles(generation: directory.url.path), Locked(false))

@@ -13,12 +13,12 @@ enum FileLock {
             if flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return true }
             guard takeToLook(file) else { return false }
             release(file)
-            sched_yield()
+            usleep(1000)
         }
         return false
     }
 
     static func release(_ file: Int32) { _ = flock(file, LOCK_UN) }
 
-    private static let mostTries = 1000
+    private static let mostTries = 50
 }

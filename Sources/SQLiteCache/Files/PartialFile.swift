@@ -27,6 +27,8 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         var isKept: Bool
         /// The names of the file that are not those of callers: 1 or 0.
         var names: Int
+        /// Whether another load may have the file by now.
+        var isReleased = false
     }
 
     /// The bytes that may arrive between two checkpoints: the most that a killed process loses.
@@ -117,10 +119,16 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         if Foundation.write(record, Array(bytes), bytes.count) == bytes.count { checkpointed = count }
     }
 
-    /// Keeps the bytes for a later load. Of a whole body the last checkpoint stays, so that there is a rest to request.
+    /// Keeps the bytes for a later load, which may go on with the file at once: from then on this object changes nothing.
+    /// Of a whole body the last checkpoint stays, so that there is a rest to request.
     package func keep() {
+        let (isReleased, isKept) = state.withLock { state in
+            defer { state.isReleased = true }
+            return (state.isReleased, state.isKept)
+        }
+        if isReleased { return }
         if count > checkpointed, !isComplete { makeCheckpoint() }
-        if state.withLock({ $0.isKept }), checkpointed > 0 { ftruncate(descriptor, off_t(count)) } else { drop() }
+        if isKept, checkpointed > 0 { ftruncate(descriptor, off_t(count)) } else { removeName() }
         FileLock.release(descriptor)
     }
 
@@ -146,8 +154,16 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
 
     /// The body was delivered, or must not be kept: its name is removed. It stays readable.
     package func drop() {
+        let isReleased = state.withLock { state in
+            state.isKept = false
+            return state.isReleased
+        }
+        if !isReleased { removeName() }
+    }
+
+    private func removeName() {
         let hadName = state.withLock { state in
-            defer { state = State(isKept: false, names: 0) }
+            defer { state.names = 0 }
             return state.names == 1
         }
         if hadName, let name { place.remove(name) }

@@ -151,9 +151,9 @@ extension PartialFiles {
         for name in (try? FileSystem.names(in: folder)) ?? [] where name.hasPrefix(prefix) {
             if name.hasSuffix(Self.recordSuffix) {
                 if FileSystem.status(path(String(name.dropLast(Self.recordSuffix.count)))) == nil { unlink(path(name)) }
-            } else {
+            } else if KeptPartial(in: self, name: name) == nil {
                 whileIdle(name) {
-                    // A process that has just stopped writing may have added to the record: read it now, and not before.
+                    // A process that has just stopped writing may have added to the record.
                     if KeptPartial(in: self, name: name) == nil {
                         FileSystem.remove(path(name))
                         unlink(recordPath(name))
