@@ -8,7 +8,7 @@ extension Synchronizer {
     /// - Parameters:
     ///   - resource: the resource to load.
     ///   - priority: the urgency of the load; by default it follows the priority of the task.
-    /// - Throws: a ``SynchronizerError``, or `CancellationError` if the task is cancelled.
+    /// - Throws: a ``SynchronizerError``, the error of a hook, or `CancellationError` if the task is cancelled.
     nonisolated(nonsending)
         public func load<R: Resource>(_ resource: R, priority: LoadPriority? = nil) async throws -> R.ParsedObject
     {

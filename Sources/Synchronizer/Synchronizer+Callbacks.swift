@@ -9,7 +9,8 @@ extension Synchronizer {
     /// - Parameters:
     ///   - resource: what to load.
     ///   - priority: how urgent the load is. Coalesced loads have the highest of their priorities.
-    ///   - completion: gets the object, or ``SynchronizerResult/error(_:)`` with a ``SynchronizerError``.
+    ///   - completion: gets the object, ``SynchronizerResult/noData``, or ``SynchronizerResult/error(_:)`` with a
+    ///     ``SynchronizerError`` or the error of a hook.
     /// - Returns: a closure that cancels the load, from any thread.
     @discardableResult
     public func loadResource<R: Resource>(

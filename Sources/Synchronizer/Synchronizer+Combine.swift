@@ -3,7 +3,7 @@
     import Foundation
 
     extension Synchronizer {
-        /// A publisher of one load: of the object, or of the ``SynchronizerError``.
+        /// A publisher of one load: of the object, or of the error that ``load(_:priority:)`` throws.
         ///
         /// ```swift
         /// synchronizer.publisher(for: photo)
@@ -53,9 +53,10 @@
         }
     }
 
-    /// A publisher of a load: see ``Synchronizer/publisher(for:priority:)``. Its error is a ``SynchronizerError``.
+    /// A publisher of a load: see ``Synchronizer/publisher(for:priority:)``. Its error is the one that the load
+    /// throws.
     public struct LoadPublisher<Output: Sendable>: Publisher, Sendable {
-        /// The error: a ``SynchronizerError``.
+        /// The error: a ``SynchronizerError``, or the error of a hook.
         public typealias Failure = any Error
 
         enum Event {

@@ -19,9 +19,9 @@ extension Synchronizer {
 
     /// Puts an object into memory, as if a load had parsed it: for previews, for tests, and for an object that you have already.
     ///
-    /// Loads get it until its lifetime has passed, or it is evicted or invalidated; nothing is stored on the disk. It has no
-    /// effect if memory never answers such a request: a `POST`, or one whose cache policy asks the server. With
-    /// ``Configuration/prepare``, it is inserted when the hook has returned.
+    /// Loads get it until its lifetime has passed, or it is evicted or invalidated; nothing is stored on the disk. It
+    /// has no effect if memory never answers such a request: a `POST` without a ``CacheKey``, or a request whose cache
+    /// policy asks the server. With ``Configuration/prepare``, it is inserted when the hook has returned.
     ///
     /// - Parameters:
     ///   - object: the object.

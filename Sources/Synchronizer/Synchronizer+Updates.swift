@@ -7,7 +7,8 @@ extension Synchronizer {
     /// sends the same bytes, the last update has the very same object, with phase ``ResourceUpdate/Phase/unchanged``.
     /// Ending the iteration cancels.
     ///
-    /// - Throws: a ``SynchronizerError`` if the server's response could not be loaded, possibly after the stored object.
+    /// - Throws: a ``SynchronizerError``, or the error of a hook, if the server's response could not be loaded,
+    ///   possibly after the stored object.
     public func updates<R: Resource>(
         of resource: R, priority: LoadPriority = .normal
     ) -> AsyncThrowingStream<ResourceUpdate<R.ParsedObject>, any Error> {

@@ -16,10 +16,11 @@
     /// changed or removed anywhere. The rules are those of `SQLiteURLCache`: the same keys, variants and checksums, and
     /// credentials as digests.
     ///
-    /// The server may fail at any time. A call waits for it up to ``Options-swift.struct/longestWait``; after three failures in
-    /// a row, calls do not ask it for a while, and standard error gets one line. Meanwhile the local level answers with what no
-    /// other machine can have removed, and removals are kept for the server until it answers. A response that was stored while
-    /// the server failed is forgotten when the server is back.
+    /// The server may fail at any time. A call waits for it up to ``Options-swift.struct/longestWait``; after three
+    /// failures in a row, calls do not ask it for a while, and standard error gets one line. Meanwhile the local level
+    /// answers with its copies, even if another machine has removed a response since. The cache keeps your removals for
+    /// the server until it answers. A response that was stored while the server failed is forgotten when the server is
+    /// back.
     ///
     /// You can call every method on any thread. On the main thread none waits for the server: lookups are answered by the
     /// local level or miss, changes take effect locally at once, and reach the server soon. In a process that was forked
@@ -154,9 +155,9 @@
             removeCachedResponse(for: request)
         }
 
-        /// Waits until the local level's disk has all changes and, if the server answers, the server has those of the main
-        /// thread and knows which leases have ended. Call it before a command-line tool exits: otherwise others may wait until
-        /// its last leases expire.
+        /// Waits until the local level's disk has all changes. If the server answers, it also waits until the server
+        /// has the changes that you made on the main thread, and knows which leases have ended. Call it before a
+        /// command-line tool exits: otherwise others may wait until its last leases expire.
         public func flush() {
             guard !ForkedProcess.isCurrent else { return }
             level.queue.sync {}

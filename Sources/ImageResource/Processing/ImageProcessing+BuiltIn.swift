@@ -49,7 +49,8 @@ extension ImageProcessing {
         }
     }
 
-    /// Cuts the largest circle out of the middle of the image. The rest becomes transparent.
+    /// Crops the image to the square in its middle, and makes everything outside the circle in that square
+    /// transparent.
     public static let circle = ImageProcessing(builtIn: "circle") { image in
         let side = min(image.canvas.size.width, image.canvas.size.height)
         try crop(&image, to: PixelSize(width: side, height: side), focus: middle)

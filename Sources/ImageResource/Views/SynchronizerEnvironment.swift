@@ -3,7 +3,8 @@
     public import Synchronizer
 
     extension EnvironmentValues {
-        /// The synchronizer of all views in this environment to which you pass none. By default `Synchronizer.shared`.
+        /// The synchronizer that views in this environment use, unless you pass them one. By default
+        /// `Synchronizer.shared`.
         ///
         /// ```swift
         /// PhotoList().environment(\.synchronizer, synchronizer)

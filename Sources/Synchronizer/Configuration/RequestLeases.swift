@@ -7,14 +7,14 @@ import Foundation
 /// stale response may be used while it is revalidated (``Synchronizer/Configuration/staleWhileRevalidate``), it is used, and
 /// nothing waits.
 ///
-/// If the holder's response was not stored, or it failed, the waiting loads send their own requests at once, without leases.
-/// If the holder dies or takes too long, one of them takes its place, and the late response replaces no newer one. A load after a
-/// removal of your own (an unsafe request, ``Synchronizer/invalidate(_:)``, ``Synchronizer/removeAll()``) waits for no request
-/// that may have been sent before it.
+/// If the holder's response was not stored, or it failed, the waiting loads send their own requests at once, without
+/// leases. If the holder dies or takes too long, one of them takes its place, and the late response replaces no newer
+/// one. After a removal of your own (an unsafe request, ``Synchronizer/invalidate(_:)``, ``Synchronizer/removeAll()``),
+/// a load does not wait for a request that may have been sent before the removal.
 ///
-/// Requests with an unsafe method, a `Range`, conditions of their own, or a directive or policy that requires the server, and
-/// bodies that go to files, take no leases. `SQLiteURLCache` grants leases to the processes of one machine; a stock `URLCache`
-/// grants none.
+/// Loads whose body goes to a file take no leases. Neither do requests with an unsafe method, with a `Range`, with
+/// conditions of their own, or with a directive or policy that requires the server. `SQLiteURLCache` grants leases to
+/// the processes of one machine, and `ValkeyURLCache` to those of several. A stock `URLCache` grants none.
 public struct RequestLeases: Sendable, Hashable {
     /// Seconds after which a lease expires, although its holder still waits for the server: then another load asks, too.
     public var duration: TimeInterval = 5

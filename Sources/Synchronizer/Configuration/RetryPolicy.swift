@@ -3,9 +3,10 @@ import HTTPCaching
 
 /// When a failed load is retried: only idempotent requests and those with a ``CacheKey``, after failures that are likely to pass.
 ///
-/// The delay before attempt *n* + 1 is random between zero and `baseDelay` · 2ⁿ⁻¹, at most `maximumDelay` (“full jitter”: clients
-/// that failed together do not return together), or what the server's `Retry-After` says (RFC 9110 §10.2.3). Each origin also
-/// has a budget, so that a failing one is not flooded. A load without subscribers is not retried.
+/// The delay before attempt *n* + 1 is random, from zero to `baseDelay` · 2ⁿ⁻¹, at most `maximumDelay`. So clients that
+/// failed together do not return together (“full jitter”). If the server sends `Retry-After`, that is the delay (RFC
+/// 9110 §10.2.3). Each origin also has a budget, so that a failing one is not flooded. A load without subscribers is
+/// not retried.
 public struct RetryPolicy: Hashable, Sendable {
     /// All attempts, including the first; 1 disables retries.
     public var maximumAttempts = 3

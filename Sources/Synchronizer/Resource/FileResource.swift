@@ -7,8 +7,8 @@ import HTTPCaching
 /// let file = try await synchronizer.load(FileResource(url: url, to: destination))
 /// ```
 ///
-/// A load needs about a megabyte of memory, however large the body. The file at the destination is replaced when the body is
-/// complete, and stays as it was if anything fails.
+/// A load needs a few megabytes of memory, however large the body. The file at the destination is replaced when the
+/// body is complete, and stays as it was if anything fails.
 ///
 /// After a failure, a cancellation or a kill of the process, the next load continues the download, in this process or a
 /// later one. This needs managed mode, and a response with a strong `ETag` (RFC 9110 §8.8.1).

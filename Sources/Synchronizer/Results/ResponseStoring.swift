@@ -27,7 +27,8 @@ public enum ResponseStoring: Hashable, Sendable {
         case tooLarge = "it is too large"
         /// The body was truncated. Its beginning may be kept in memory, for the next attempt.
         case incomplete = "it is incomplete"
-        /// It was invalidated while it arrived, a response that was requested later is stored, or the load was cancelled.
+        /// It was invalidated while it arrived, the cache already had a response that was requested later, or the load
+        /// was cancelled.
         case invalidated = "it was invalidated"
         /// The session obtained it with a credential that the request does not show.
         case personal = "the session answered a challenge"

@@ -6,7 +6,7 @@ public enum SynchronizerResult<Object> {
     case success(Object)
     /// The response is a success with an empty body, which the resource does not accept (``Resource/acceptsEmptyBody``).
     case noData
-    /// The load failed with a ``SynchronizerError``.
+    /// The load failed, with a ``SynchronizerError`` or the error of a hook.
     case error(any Error)
 }
 
