@@ -36,6 +36,25 @@ struct FileDeliveryTests {
         #expect(try names == [])
     }
 
+    @Test("two files of callers never share their bytes, though the cache has evicted the body in between")
+    func evicted() throws {
+        let (cache, url) = (TemporaryDirectory().cache(), "https://example.com/x")
+        let cached = try Sample.cached(url, Sample.body(300_000, seed: 1))
+        cache.store(StoredRecord(Sample.stored(url)), cached: cached, keepsObject: false)
+        cache.flush()
+        let row = try #require(cache.rows(of: url).first)
+        let body = try #require(cache.bodyFile(of: row.id, url: url))
+        try FileDelivery(to: destination).put(body) {}
+        cache.change(.remove(id: row.id, urlKey: row.urlKey))
+        cache.flush()
+        let other = destination.appendingPathExtension("other")
+        try FileDelivery(to: other).put(body) {}
+        let handle = try FileHandle(forWritingTo: destination)
+        try handle.write(contentsOf: Data("changed".utf8))
+        try handle.close()
+        #expect(try Data(contentsOf: other) == cached.data)
+    }
+
     @Test("a load to the same destination that sweeps in the middle of a delivery does not make it fail")
     func sweepMeanwhile() throws {
         var checks = 0

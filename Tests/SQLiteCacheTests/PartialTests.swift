@@ -78,6 +78,58 @@ struct PartialTests {
         #expect(FileManager.default.fileExists(atPath: second.path))
     }
 
+    @Test("are opened as their record has them, and by one load")
+    func outdated() throws {
+        let cache = directory.cache()
+        var file = make(cache, length: 3_000_000, isResumable: true)
+        try append(1_000_000, to: file)
+        file = nil
+        let early = try #require(cache.kept(for: url).first)
+        file = early.open()
+        try append(500_000, to: file)
+        file = nil
+        #expect(early.open() == nil)
+        let kept = try #require(cache.kept(for: url).first)
+        #expect(kept.count == 1_500_000)
+        file = kept.open()
+        #expect(file?.count == 1_500_000)
+        // The load that goes on completes the file, and the cache takes it.
+        let path = try #require(file?.path)
+        #expect(rename(path, path + "-adopted") == 0)
+        file?.keep()
+        #expect(kept.open() == nil)
+    }
+
+    @Test(
+        "of a whole body can be delivered after another load has the file, and are whole or an error",
+        arguments: [0, 3])
+    func deliveredLate(truncated: Int) throws {
+        let (cache, whole) = (directory.cache(), Sample.body(1_500_000, seed: 2))
+        let destination = directory.url.appendingPathComponent("delivered")
+        let file = try #require(make(cache, length: whole.count, isResumable: true))
+        try whole.prefix(1_200_000).withUnsafeBytes { try file.append($0) }
+        try whole.dropFirst(1_200_000).withUnsafeBytes { try file.append($0) }
+        let body = try file.finish()
+        body.keep()
+        let next = try #require(cache.kept(for: url).first?.open())
+        if truncated > 0 { #expect(truncate(next.path, off_t(whole.count - truncated)) == 0) }
+        let delivery = FileDelivery(to: destination)
+        if truncated > 0 {
+            #expect(throws: FileError.self) { try delivery.put(body) {} }
+            #expect(!FileManager.default.fileExists(atPath: destination.path))
+        } else {
+            try delivery.put(body) {}
+            try Data("else".utf8).withUnsafeBytes { try next.append($0) }
+            next.keep()
+            #expect(try Data(contentsOf: destination) == whole)
+        }
+    }
+
+    @Test("without a lock are nobody's")
+    func noLocks() {
+        #expect(FileLock.takeToLook(-1) == .unavailable && FileLock.takeToWrite(-1) == .unavailable)
+    }
+
     @Test("are kept, and go on, while other processes sweep")
     func sweeps() throws {
         let (place, ends) = (PartialFiles(generation: directory.url.path), Locked(false))

@@ -11,6 +11,7 @@ package final class BodyFile: Sendable {
     /// What wrote it; nil for a file of the cache.
     let partial: PartialFile?
     private let whole: BodyFile?
+    private let paths: [String]
 
     package var count: Int { range.count }
 
@@ -20,18 +21,18 @@ package final class BodyFile: Sendable {
         descriptor = partial.descriptor
         range = 0..<partial.count
         self.checksum = checksum
-        whole = nil
+        (whole, paths) = (nil, [])
     }
 
-    /// A body file of the cache. The descriptor is closed with this object.
-    init(descriptor: Int32, count: Int, checksum: UInt64) {
+    /// A body file of the cache, at one of the paths unless the entry is gone. The descriptor is closed with this object.
+    init(descriptor: Int32, at paths: [String], count: Int, checksum: UInt64) {
         (self.descriptor, range, self.checksum) = (descriptor, 0..<count, checksum)
-        (partial, whole) = (nil, nil)
+        (partial, whole, self.paths) = (nil, nil, paths)
     }
 
     private init(_ range: Range<Int>, of whole: BodyFile, checksum: UInt64) {
         (descriptor, self.range, self.checksum) = (whole.descriptor, range, checksum)
-        (partial, self.whole) = (nil, whole)
+        (partial, self.whole, paths) = (nil, whole, [])
     }
 
     deinit {
@@ -62,7 +63,15 @@ package final class BodyFile: Sendable {
     var isWholeFile: Bool { whole == nil }
 
     /// The names of the file that are not those of callers.
-    var nameCount: Int { partial?.nameCount ?? 1 }
+    var nameCount: Int {
+        if let partial { return partial.nameCount }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return 0 }
+        return paths.contains { FileSystem.status($0)?.isSameFile(as: status) == true } ? 1 : 0
+    }
+
+    /// Whether another load may be writing the file.
+    var isReleased: Bool { partial?.isReleased ?? false }
 
     /// The file has a name elsewhere, or is not needed: it is not kept for a later load.
     package func drop() { partial?.drop() }

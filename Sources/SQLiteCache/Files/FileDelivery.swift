@@ -43,20 +43,31 @@ package struct FileDelivery: Sendable {
     /// - Parameter check: called between pieces of a copy; what it throws ends it.
     package func put(_ body: BodyFile, check: () throws -> Void) throws {
         try replace { temporary in
-            if body.isWholeFile, FileSystem.clone(body.descriptor, to: temporary) { return }
-            if body.isWholeFile, FileSystem.link(body.descriptor, to: temporary, besides: body.nameCount) { return }
-            try write(to: temporary, count: body.count) { file in
-                var position = 0
-                try body.forEachPiece { piece in
-                    try check()
-                    guard Descriptor.write(piece, to: file, at: position) else { throw FileError.system(destination) }
-                    position += piece.count
-                }
+            if body.isWholeFile, cloneOrLink(body, to: temporary) {
+                if !body.isReleased { return }
+                unlink(temporary)  // another load may write the file
             }
+            try write(to: temporary, count: body.count) { try copy(body, to: $0, check: check) }
         } check: {
             try check()
         }
         body.drop()
+    }
+
+    private func cloneOrLink(_ body: BodyFile, to path: String) -> Bool {
+        FileSystem.clone(body.descriptor, to: path)
+            || FileSystem.link(body.descriptor, to: path, besides: body.nameCount)
+    }
+
+    private func copy(_ body: BodyFile, to file: Int32, check: () throws -> Void) throws {
+        var (position, checksum) = (0, RunningChecksum())
+        try body.forEachPiece { piece in
+            try check()
+            guard Descriptor.write(piece, to: file, at: position) else { throw FileError.system(destination) }
+            position += piece.count
+            checksum.add(piece)
+        }
+        if checksum.value != body.checksum { throw FileError(.other, destination, code: EIO) }
     }
 
     /// Puts bytes there.
@@ -91,7 +102,7 @@ package struct FileDelivery: Sendable {
 
     private func write(to temporary: String, count: Int, _ fill: (Int32) throws -> Void) throws {
         let isMade = try FileSystem.make(temporary) { file in
-            flock(file, LOCK_EX | LOCK_NB)  // if it has its name already, no load may sweep it
+            _ = FileLock.takeToWrite(file)  // if it has its name already, no load may sweep it
             if let free = Descriptor.freeBytes(file), free < count { throw FileError(.noSpace, destination) }
             try fill(file)
             return true

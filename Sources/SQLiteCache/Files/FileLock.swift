@@ -1,24 +1,36 @@
 import Foundation
 
-/// The lock (`flock`) of a file that a body arrives in. Its writer has it alone. Who looks at the file shares it for a moment.
-///
-/// Where the file system knows no locks, every call gets one.
+/// The lock (`flock`) of a file that a body arrives in. Its writer has it alone. Those that look at the file share it for a
+/// moment.
 enum FileLock {
-    /// Returns false if another one writes the file.
-    static func takeToLook(_ file: Int32) -> Bool { flock(file, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK }
+    enum Answer {
+        case locked
+        /// Another one writes the file.
+        case busy
+        /// The file system has no locks, or the system can't grant one.
+        case unavailable
+    }
 
-    /// Returns false if another one writes the file. Those that look at it at the moment do not count.
-    static func takeToWrite(_ file: Int32) -> Bool {
-        for _ in 0..<mostTries {
-            if flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return true }
-            guard takeToLook(file) else { return false }
+    static func takeToLook(_ file: Int32) -> Answer { take(LOCK_SH, file) }
+
+    /// Waits for those that look at the file, up to 50 ms.
+    static func takeToWrite(_ file: Int32) -> Answer {
+        for _ in 0..<50 {
+            let answer = take(LOCK_EX, file)
+            guard answer == .busy else { return answer }
+            guard takeToLook(file) == .locked else { return .busy }
             release(file)
             usleep(1000)
         }
-        return false
+        return .busy
+    }
+
+    private static func take(_ kind: Int32, _ file: Int32) -> Answer {
+        while true {
+            if flock(file, kind | LOCK_NB) == 0 { return .locked }
+            if errno != EINTR { return errno == EWOULDBLOCK ? .busy : .unavailable }
+        }
     }
 
     static func release(_ file: Int32) { _ = flock(file, LOCK_UN) }
-
-    private static let mostTries = 50
 }

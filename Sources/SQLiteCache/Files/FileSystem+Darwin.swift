@@ -13,7 +13,7 @@
         static func clone(_ file: Int32, to path: String) -> Bool { fclonefileat(file, AT_FDCWD, path, 0) == 0 }
 
         /// An open file can't be linked here. File systems that do not clone are rare.
-        static func link(_ file: Int32, to path: String, besides names: Int) -> Bool { false }
+        static func link(_ file: Int32, to path: String, besides names: @autoclosure () -> Int) -> Bool { false }
     }
 
     extension stat {

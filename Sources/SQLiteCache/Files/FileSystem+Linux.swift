@@ -20,13 +20,13 @@
         }
 
         /// Gives an open file another name if it has this many, so that no caller has it; returns whether it did.
-        static func link(_ file: Int32, to path: String, besides names: Int) -> Bool {
+        static func link(_ file: Int32, to path: String, besides names: @autoclosure () -> Int) -> Bool {
             var status = stat()
-            guard fstat(file, &status) == 0, Int(status.st_nlink) == names, status.st_uid == geteuid(),
+            guard fstat(file, &status) == 0, Int(status.st_nlink) == names(), status.st_uid == geteuid(),
                 linkat(AT_FDCWD, "/proc/self/fd/\(file)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
             else { return false }
-            // Another process may have done the same at this moment.
-            if fstat(file, &status) == 0, Int(status.st_nlink) <= names + 1 { return true }
+            // Another process may have done the same at this moment, or the cache may have removed its name.
+            if fstat(file, &status) == 0, Int(status.st_nlink) <= names() + 1 { return true }
             unlink(path)
             return false
         }

@@ -29,6 +29,12 @@ package struct KeptPartial: Sendable {
     /// Opens it to go on writing; nil if its bytes are not those of the checkpoint, or if another load goes on with it.
     package func open() -> PartialFile? { PartialFile(going: self) }
 
+    /// Whether its record still says the same.
+    var isCurrent: Bool {
+        let now = KeptPartial(in: place, name: name)
+        return now?.count == count && now?.checksum == checksum
+    }
+
     /// Identifies it among all.
     package var id: String { place.path(name) }
 

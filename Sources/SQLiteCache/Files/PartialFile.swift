@@ -47,7 +47,11 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         self.place = place
         let nameless = response == nil && !place.isCounted ? FileSystem.openNameless(in: place.folder) : -1
         let isNamed = nameless < 0
-        (name, descriptor) = isNamed ? try place.makeLocked(for: urlKey) : (nil, nameless)
+        if isNamed {
+            (name, descriptor) = try place.makeLocked(for: urlKey)
+        } else {
+            (name, descriptor) = (nil, nameless)
+        }
         (count, checkpointed, checksum, reserved) = (0, 0, RunningChecksum(), 0)
         record = name.flatMap { name in response.map { Self.makeRecord($0, at: place.recordPath(name)) } } ?? -1
         state = Locked(State(isKept: record >= 0, names: isNamed ? 1 : 0))
@@ -60,8 +64,10 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         let file = Foundation.open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else { return nil }
         var status = stat()
-        guard FileLock.takeToWrite(file), fstat(file, &status) == 0, status.isRegularFile,
+        guard FileLock.takeToWrite(file) == .locked, fstat(file, &status) == 0, status.isRegularFile,
             status.st_uid == geteuid(), status.st_nlink == 1,
+            // Until the lock was taken, another load may have gone on with the file, and even completed it.
+            FileSystem.status(path)?.isSameFile(as: status) == true, kept.isCurrent,
             let checksum = Descriptor.checksum(of: 0..<kept.count, in: file), checksum.value == kept.checksum
         else {
             close(file)
@@ -119,7 +125,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         if Foundation.write(record, Array(bytes), bytes.count) == bytes.count { checkpointed = count }
     }
 
-    /// Keeps the bytes for a later load, which may go on with the file at once: from then on this object changes nothing.
+    /// Keeps the bytes for a later load, which may go on with the file at once. From then on, this object must not write it.
     /// Of a whole body the last checkpoint stays, so that there is a rest to request.
     package func keep() {
         let (isReleased, isKept) = state.withLock { state in
@@ -158,7 +164,8 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
             state.isKept = false
             return state.isReleased
         }
-        if !isReleased { removeName() }
+        if !isReleased { return removeName() }
+        if let name { place.whileIdle(name) { place.remove(name) } }
     }
 
     private func removeName() {
@@ -176,6 +183,9 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     }
 
     var nameCount: Int { state.withLock { $0.names } }
+
+    /// Whether another load may be writing the file.
+    var isReleased: Bool { state.withLock { $0.isReleased } }
 
     /// The path, for errors.
     var path: String { name.map(place.path) ?? place.folder }

@@ -57,13 +57,14 @@ package struct PartialFiles: Hashable, Sendable {
     }
 
     /// Makes a file, and locks it. If a sweep has removed the file before it was locked, another one is made.
-    func makeLocked(for urlKey: UInt64) throws(FileError) -> (String?, Int32) {
+    func makeLocked(for urlKey: UInt64) throws(FileError) -> (String, Int32) {
         for _ in 0..<10 {
             let name = newName(for: urlKey)
             let file = open(path(name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard file >= 0 else { throw .system(path(name)) }
             var status = stat()
-            if FileLock.takeToWrite(file), fstat(file, &status) == 0, status.st_nlink == 1 { return (name, file) }
+            let answer = FileLock.takeToWrite(file)
+            if answer != .busy, fstat(file, &status) == 0, status.st_nlink > 0 { return (name, file) }
             unlink(path(name))
             close(file)
         }
@@ -120,17 +121,34 @@ extension PartialFiles {
             + BodyFiles.allocatedBytes(length: Int64(FileSystem.status(recordPath(name))?.st_size ?? 0))
     }
 
-    /// Whether a process writes the file.
+    /// Whether a process writes the file, as far as the system says.
     func isArriving(_ name: String) -> Bool { !whileIdle(name) {} }
 
-    /// Calls `body` unless a process writes the file. No process begins to write it before `body` returns.
+    /// Calls `body` if no process writes the file, or if there is none. Without a lock it does not: then a process may be
+    /// writing the file. No process begins to write the file before `body` returns.
     @discardableResult
     func whileIdle(_ name: String, _ body: () -> Void) -> Bool {
         let file = open(path(name), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
-        defer { if file >= 0 { close(file) } }
-        guard file < 0 || FileLock.takeToLook(file) else { return false }
+        if file < 0 {
+            guard cannotBeWritten(name, because: errno) else { return false }
+            body()
+            return true
+        }
+        defer { close(file) }
+        guard FileLock.takeToLook(file) == .locked else { return false }
         body()
+        FileLock.release(file)  // a child process that was forked meanwhile has the file open, too
         return true
+    }
+
+    /// Whether no process can be writing a file that could not be opened: there is none, or it is no regular file, or one of this
+    /// user that nobody may read.
+    private func cannotBeWritten(_ name: String, because error: Int32) -> Bool {
+        switch error {
+        case ENOENT, ENOTDIR, ELOOP, ENXIO: true
+        case EACCES: FileSystem.status(path(name))?.st_uid == geteuid()
+        default: false
+        }
     }
 
     /// Removes the oldest that do not arrive until so many bytes are free; returns the bytes that were freed.

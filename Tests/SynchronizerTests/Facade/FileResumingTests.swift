@@ -107,7 +107,12 @@ struct FileResumingTests {
             rest, status: 206, fields: ["ETag": "\"2\"", "Content-Range": "bytes 1000000-2999999/3000000"])
         let shifted = Reply(
             rest.dropFirst(5), status: 206, fields: ["ETag": "\"1\"", "Content-Range": "bytes 1000005-2999999/3000000"])
-        for reply in [wrong, shifted] {
+        let other = FileBench.body(2_000_001, seed: 3)
+        let longer = Reply(
+            other, status: 206, fields: ["ETag": "\"1\"", "Content-Range": "bytes 1000000-3000000/3000001"])
+        let unlike = Reply(
+            other, status: 206, fields: ["ETag": "\"1\"", "Content-Range": "bytes 1000000-2999999/3000000"])
+        for reply in [wrong, shifted, longer, unlike] {
             bench.server.enqueue(
                 self.reply(whole).failing(.close(.afterBody(1_000_000))), reply, self.reply(whole), for: "/a")
             let synchronizer = files.synchronizer()
@@ -117,6 +122,22 @@ struct FileResumingTests {
             #expect(Array(ranges.suffix(3)) == [nil, "bytes=1000000-", nil])
             synchronizer.removeAll()
         }
+    }
+
+    @Test("do not take a rest of another length, also if it is cut short")
+    func wrongRestCutShort() async throws {
+        let longer = Reply(
+            FileBench.body(2_000_001, seed: 3), status: 206,
+            fields: ["ETag": "\"1\"", "Content-Range": "bytes 1000000-3000000/3000001"])
+        bench.server.enqueue(
+            reply(whole).failing(.close(.afterBody(1_000_000))), longer.failing(.close(.afterBody(1_500_000))),
+            reply(whole), for: "/a")
+        let synchronizer = files.synchronizer()
+        for _ in 0..<2 {
+            await #expect(throws: SynchronizerError.self) { _ = try await synchronizer.load(files.resource()) }
+        }
+        _ = try await synchronizer.load(files.resource())
+        #expect(files.content() == whole)
     }
 
     @Test(

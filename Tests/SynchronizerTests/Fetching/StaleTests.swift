@@ -59,6 +59,23 @@ struct StaleTests {
     }
 
     @Test(
+        "that is removed meanwhile makes no answer of a body that is cut short",
+        arguments: [URLError.Code.networkConnectionLost, nil])
+    func cutShortAndRemoved(code: URLError.Code?) {
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        harness.load("https://a.example/x")
+        harness.clock.advance(by: 100)
+        harness.transport.serve { _ in
+            harness.store.removeEntries(for: "https://a.example/x")
+            var reply = FakeReply(200, ["Content-Length": "10", "Cache-Control": "max-age=60"], "part")
+            reply.error = code.map { URLError($0) }
+            return reply
+        }
+        #expect(harness.load("https://a.example/x").transportError == .networkConnectionLost)
+        #expect(harness.store.entries(for: "https://a.example/x").isEmpty)
+    }
+
+    @Test(
         "does not serve where it must not be stale",
         arguments: ["max-age=60, must-revalidate", "max-age=60, no-cache", "max-age=60, stale-if-error=10"])
     func prohibited(control: String) {

@@ -18,12 +18,7 @@ enum ExchangeResult {
 
 extension Exchange {
     func result(_ rules: CacheRules, at now: Date) -> ExchangeResult {
-        switch end {
-        case .failure(let error): return failure(error, rules: rules, at: now)
-        case .success where received.head == nil || received.isCutShort(method: step.cacheRequest.method):
-            return failure(URLError(.networkConnectionLost), rules: rules, at: now)
-        default: break
-        }
+        if let failure { return result(of: failure, rules: rules, at: now) }
         switch step.decision {
         case .validate(let selection, _) where received.status == 304: return confirmation(of: selection)
         // A server that does not know QUERY answers a condition as it does for an unsafe method (RFC 9110 §13.1.2).
@@ -36,7 +31,14 @@ extension Exchange {
         return stale(after: .status(received.status), rules: rules, at: now) ?? .answered
     }
 
-    private func failure(_ error: any Error, rules: CacheRules, at now: Date) -> ExchangeResult {
+    /// Why there is no whole response; nil if there is one.
+    var failure: (any Error)? {
+        if case .failure(let error)? = end { return error }
+        let isWhole = received.head != nil && !received.isCutShort(method: step.cacheRequest.method)
+        return isWhole ? nil : URLError(.networkConnectionLost)
+    }
+
+    private func result(of error: any Error, rules: CacheRules, at now: Date) -> ExchangeResult {
         if error is BodySink.BeginningIsGone { return .mismatch }
         guard let code = (error as? URLError)?.code, disconnections.contains(code) else { return .failed(error) }
         return stale(after: .unreachable, rules: rules, at: now) ?? .failed(error)

@@ -32,52 +32,60 @@ extension ManagedFetch {
         case .mismatch: return sendUnconditionally(exchange)
         case .stale(let selection): return useStale(selection, after: &exchange)
         case .answered: return accept(&exchange)
-        case .failed(let error):
-            keepInterrupted(exchange)
-            if exchange.received.head != nil { note(.notStored(.incomplete), in: &exchange.step) }
-            return .failure(.init(error, context: exchange.step.context))
+        case .failed(let error): return fail(error, after: &exchange)
         }
+    }
+
+    private func fail(_ error: any Error, after exchange: inout Exchange) -> Conclusion {
+        keepInterrupted(exchange)
+        if exchange.received.head != nil { note(.notStored(.incomplete), in: &exchange.step) }
+        return .failure(.init(error, context: exchange.step.context))
     }
 
     private func sendUnconditionally(_ exchange: Exchange) -> Conclusion {
         var step = exchange.step
         // A part that could not be completed is useless: its rest would be requested each time.
         if case .complete(let selection, _, _) = step.decision { cache.remove(step.entries[selection.index]) }
+        exchange.file?.drop()  // it may have that part, and bytes that do not belong to it
         step.decision = .forward(HTTPFields(), fallback: nil, .mismatch)
         return .sendAgain(step)
     }
 
     /// Answers with a stored response instead of the failure. If its body is gone, another load may have replaced it.
-    private func useStale(_ selection: Selection, after exchange: inout Exchange, isReplaced: Bool = false)
-        -> Conclusion
-    {
-        var step = exchange.step
-        guard let body = bytes(for: selection, of: step) else {
-            if !isReplaced, let newer = replacement(of: &exchange) {
-                return useStale(newer, after: &exchange, isReplaced: true)
-            }
-            guard case .failure(let error) = exchange.end else { return accept(&exchange) }
-            return .failure(.init(error, context: step.context))
+    private func useStale(_ selection: Selection, after exchange: inout Exchange) -> Conclusion {
+        if let answer = staleAnswer(selection, of: exchange.step) { return .answer(answer, .none(nil)) }
+        if let (step, newer) = replacement(after: exchange), let answer = staleAnswer(newer, of: step) {
+            return .answer(answer, .none(nil))
         }
-        step.trace.describe(selection, source: selection.freshness.isFresh ? .cache : .stale)
-        let offer = offer(for: selection, of: step)
-        return .answer(
-            answer(step, with: selection, of: step.entries[selection.index].response, body: body, offer: offer),
-            .none(nil))
+        guard let error = exchange.failure else { return accept(&exchange) }
+        return fail(error, after: &exchange)
     }
 
-    /// What may be used instead of the failure now that the entries are looked up again.
-    private func replacement(of exchange: inout Exchange) -> Selection? {
+    /// The stored answer; nil if its body is gone.
+    private func staleAnswer(_ selection: Selection, of step: FetchStep) -> Answer? {
+        guard let body = bytes(for: selection, of: step) else { return nil }
+        var step = step
+        step.trace.describe(selection, source: selection.freshness.isFresh ? .cache : .stale)
+        let offer = offer(for: selection, of: step)
+        return answer(
+            step, with: selection, of: step.entries[selection.index].response, body: body, offer: offer)
+    }
+
+    /// What may be used instead of the failure now that the entries are looked up again; nil if there is nothing, or if the session
+    /// has other cookies by now.
+    private func replacement(after exchange: Exchange) -> (FetchStep, Selection)? {
         let old = exchange.step
-        guard let step = step(from: .request(old.request, old.trace)) else { return nil }
-        exchange.step = step
+        guard let step = step(from: .request(old.request, old.trace)),
+            Set(step.cacheRequest.sessionHeaders.lines) == Set(old.cacheRequest.sessionHeaders.lines)
+        else { return nil }
         switch step.decision {
-        case .reuse(let selection), .reuseWhileRevalidating(let selection, _): return selection
+        case .reuse(let selection), .reuseWhileRevalidating(let selection, _): return (step, selection)
         default:
-            if case .stale(let selection) = exchange.result(cache.rules, at: cache.time.now) { return selection }
+            var again = exchange
+            again.step = step
+            guard case .stale(let selection) = again.result(cache.rules, at: cache.time.now) else { return nil }
+            return (step, selection)
         }
-        exchange.step = old
-        return nil
     }
 
     /// The server confirmed the selected response with a 304: it is the answer, with the fields of the 304.
