@@ -125,6 +125,18 @@ struct PartialTests {
         }
     }
 
+    @Test("that are whole, but not known to be, keep a rest to request")
+    func wholeWithoutEnd() throws {
+        let cache = directory.cache()
+        var response = Sample.stored(url)
+        response.part = StoredResponse.Part(range: 0..<0, completeLength: 1_500_000)
+        var file = cache.makePartial(for: url, resumable: response, length: 1_500_000)
+        for count in [1_200_000, 300_000] { try append(count, to: file) }
+        file?.keep()
+        file = nil
+        #expect(cache.kept(for: url).map(\.count) == [1_200_000])
+    }
+
     @Test("without a lock are nobody's")
     func noLocks() {
         #expect(FileLock.takeToLook(-1) == .unavailable && FileLock.takeToWrite(-1) == .unavailable)

@@ -42,9 +42,11 @@ extension ResponseCache {
             id: id, url: url, urlKey: Checksum64.of(url), revision: MonotonicID.next(), stored: time.now.milliseconds,
             record: EncodedRecord(record), variant: record.response.variantKey, bodySize: file.count,
             fence: fence)
-        let isAdopted = writer.perform(for: self) { connection, _ in try connection.adopt(row, file: file) } ?? false
-        guard isAdopted else { return false }
-        file.partial?.wasAdopted()
+        let paths: [String]?? = writer.perform(for: self) { connection, _ in
+            try connection.adopt(row, file: file) ? connection.files.paths(id) : nil
+        }
+        guard case .some(.some(let paths)) = paths else { return false }
+        file.partial?.wasAdopted(at: paths)
         state.withLock { state in
             state.changes.count(row.urlKey)
             state.memory.apply(.store(row))

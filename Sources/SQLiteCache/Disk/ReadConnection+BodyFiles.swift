@@ -38,7 +38,7 @@ extension BodyFiles {
                 return errno == ELOOP || errno == ENXIO ? .corrupt : .unreadable
             }
             let opened = BodyFile(
-                descriptor: file, at: [settledPath(id), movingPath(id)], count: body.length, checksum: body.checksum)
+                descriptor: file, at: paths(id), count: body.length, checksum: body.checksum)
             var status = stat()
             guard fstat(file, &status) == 0 else { return .unreadable }
             guard status.isRegularFile, Int(status.st_size) == body.length else { return .corrupt }

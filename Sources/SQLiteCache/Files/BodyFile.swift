@@ -65,9 +65,7 @@ package final class BodyFile: Sendable {
     /// The names of the file that are not those of callers.
     var nameCount: Int {
         if let partial { return partial.nameCount }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { return 0 }
-        return paths.contains { FileSystem.status($0)?.isSameFile(as: status) == true } ? 1 : 0
+        return FileSystem.isFile(descriptor, atOneOf: paths) ? 1 : 0
     }
 
     /// Whether another load may be writing the file.

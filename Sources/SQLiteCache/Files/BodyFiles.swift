@@ -15,6 +15,7 @@ struct BodyFiles: Hashable, Sendable {
 
     func settledPath(_ id: Int64) -> String { "\(settled)/\(id)" }
     func movingPath(_ id: Int64) -> String { "\(moving)/\(id)" }
+    func paths(_ id: Int64) -> [String] { [settledPath(id), movingPath(id)] }
 
     /// The bytes that a file of that length takes on most file systems.
     static func allocatedBytes(length: Int64) -> Int64 { max(0, min(length, 1 << 48) + 4095) / 4096 * 4096 }

@@ -67,7 +67,7 @@ package struct FileDelivery: Sendable {
             position += piece.count
             checksum.add(piece)
         }
-        if checksum.value != body.checksum { throw FileError(.other, destination, code: EIO) }
+        if checksum.value != body.checksum { throw FileError(.other, "a body", code: EIO) }
     }
 
     /// Puts bytes there.

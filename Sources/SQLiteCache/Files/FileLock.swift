@@ -5,7 +5,7 @@ import Foundation
 enum FileLock {
     enum Answer {
         case locked
-        /// Another one writes the file.
+        /// Another one has the lock.
         case busy
         /// The file system has no locks, or the system can't grant one.
         case unavailable

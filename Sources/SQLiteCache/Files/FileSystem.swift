@@ -37,6 +37,13 @@ enum FileSystem {
         Int64(status(path)?.st_blocks ?? 0) * 512
     }
 
+    /// Whether one of the paths leads to an open file.
+    static func isFile(_ file: Int32, atOneOf paths: [String]) -> Bool {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { return false }
+        return paths.contains { self.status($0)?.isSameFile(as: status) == true }
+    }
+
     /// Removes a file or directory, if it can be removed.
     static func remove(_ path: String) {
         if unlink(path) != 0, errno != ENOENT { try? FileManager.default.removeItem(atPath: path) }

@@ -16,6 +16,8 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     package private(set) var count: Int
     private var checksum: RunningChecksum
     private var checkpointed: Int
+    /// The length of the body, if the record says so.
+    private let wholeLength: Int?
     /// The length for which there is room in the cache.
     private(set) var reserved: Int
     private var isComplete = false
@@ -27,8 +29,12 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         var isKept: Bool
         /// The names of the file that are not those of callers: 1 or 0.
         var names: Int
-        /// Whether another load may have the file by now.
+        /// Whether ``keep()`` was called.
+        var isOver = false
+        /// Whether the file was left to later loads, one of which may be writing it.
         var isReleased = false
+        /// Where the file is in the cache, if the cache has taken it.
+        var paths: [String]?
     }
 
     /// The bytes that may arrive between two checkpoints: the most that a killed process loses.
@@ -47,13 +53,20 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         self.place = place
         let nameless = response == nil && !place.isCounted ? FileSystem.openNameless(in: place.folder) : -1
         let isNamed = nameless < 0
+        var isLocked = false
         if isNamed {
-            (name, descriptor) = try place.makeLocked(for: urlKey)
+            (name, descriptor, isLocked) = try place.makeLocked(for: urlKey)
         } else {
             (name, descriptor) = (nil, nameless)
         }
+        wholeLength = response?.part?.completeLength
         (count, checkpointed, checksum, reserved) = (0, 0, RunningChecksum(), 0)
-        record = name.flatMap { name in response.map { Self.makeRecord($0, at: place.recordPath(name)) } } ?? -1
+        // Without a lock, no load could go on with the file.
+        if isLocked, let name, let response {
+            record = Self.makeRecord(response, at: place.recordPath(name))
+        } else {
+            record = -1
+        }
         state = Locked(State(isKept: record >= 0, names: isNamed ? 1 : 0))
         if let length { try reserve(length) }
     }
@@ -70,9 +83,11 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
             FileSystem.status(path)?.isSameFile(as: status) == true, kept.isCurrent,
             let checksum = Descriptor.checksum(of: 0..<kept.count, in: file), checksum.value == kept.checksum
         else {
+            FileLock.release(file)  // a child process that was forked meanwhile has the file open, too
             close(file)
             return nil
         }
+        wholeLength = kept.response.part?.completeLength
         (place, name, descriptor) = (kept.place, kept.name, file)
         (count, checkpointed, self.checksum) = (kept.count, kept.count, checksum)
         reserved = Int(status.st_size)
@@ -128,13 +143,14 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     /// Keeps the bytes for a later load, which may go on with the file at once. From then on, this object must not write it.
     /// Of a whole body the last checkpoint stays, so that there is a rest to request.
     package func keep() {
-        let (isReleased, isKept) = state.withLock { state in
-            defer { state.isReleased = true }
-            return (state.isReleased, state.isKept)
+        if state.withLock({ $0.isOver }) { return }
+        if count > checkpointed, !isComplete, count != wholeLength { makeCheckpoint() }
+        let isLeft = state.withLock { state in
+            state.isOver = true
+            state.isReleased = state.isKept && checkpointed > 0
+            return state.isReleased
         }
-        if isReleased { return }
-        if count > checkpointed, !isComplete { makeCheckpoint() }
-        if isKept, checkpointed > 0 { ftruncate(descriptor, off_t(count)) } else { removeName() }
+        if isLeft { ftruncate(descriptor, off_t(count)) } else { removeName() }
         FileLock.release(descriptor)
     }
 
@@ -176,13 +192,21 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         if hadName, let name { place.remove(name) }
     }
 
-    /// The cache has taken the file, and given it another name.
-    func wasAdopted() {
-        state.withLock { $0.isKept = false }
+    /// The cache has taken the file, and given it one of these names.
+    func wasAdopted(at paths: [String]) {
+        state.withLock { state in
+            state.isKept = false
+            state.paths = paths
+        }
         if let name { unlink(place.recordPath(name)) }
     }
 
-    var nameCount: Int { state.withLock { $0.names } }
+    /// How many names the file has that are not those of callers.
+    var nameCount: Int {
+        let (names, paths) = state.withLock { ($0.names, $0.paths) }
+        guard names > 0, let paths else { return names }
+        return FileSystem.isFile(descriptor, atOneOf: paths) ? 1 : 0
+    }
 
     /// Whether another load may be writing the file.
     var isReleased: Bool { state.withLock { $0.isReleased } }

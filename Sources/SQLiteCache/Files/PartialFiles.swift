@@ -56,15 +56,18 @@ package struct PartialFiles: Hashable, Sendable {
         prefix + Self.hex(urlKey) + "-" + Self.hex(UInt64(bitPattern: MonotonicID.next()))
     }
 
-    /// Makes a file, and locks it. If a sweep has removed the file before it was locked, another one is made.
-    func makeLocked(for urlKey: UInt64) throws(FileError) -> (String, Int32) {
+    /// Makes a file, and locks it if the file system can. If a sweep has removed the file before it was locked, another one is
+    /// made.
+    func makeLocked(for urlKey: UInt64) throws(FileError) -> (name: String, file: Int32, isLocked: Bool) {
         for _ in 0..<10 {
             let name = newName(for: urlKey)
             let file = open(path(name), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard file >= 0 else { throw .system(path(name)) }
             var status = stat()
             let answer = FileLock.takeToWrite(file)
-            if answer != .busy, fstat(file, &status) == 0, status.st_nlink > 0 { return (name, file) }
+            if answer != .busy, fstat(file, &status) == 0, status.st_nlink > 0 {
+                return (name, file, answer == .locked)
+            }
             unlink(path(name))
             close(file)
         }
@@ -124,8 +127,8 @@ extension PartialFiles {
     /// Whether a process writes the file, as far as the system says.
     func isArriving(_ name: String) -> Bool { !whileIdle(name) {} }
 
-    /// Calls `body` if no process writes the file, or if there is none. Without a lock it does not: then a process may be
-    /// writing the file. No process begins to write the file before `body` returns.
+    /// Calls `body` if no process writes the file, or if the file does not exist. If the lock can't be had, `body` is not called.
+    /// No process begins to write the file before `body` returns.
     @discardableResult
     func whileIdle(_ name: String, _ body: () -> Void) -> Bool {
         let file = open(path(name), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)

@@ -53,11 +53,12 @@ struct Exchange: Sendable {
     var resumption: (start: Int, length: Int?)? {
         guard case .complete(let selection, _, let start) = step.decision, received.status == 206,
             !step.cacheRequest.fields.contains(FieldName.range), let part = CacheRules.part(of: received.fields),
-            part.range.lowerBound == start
+            part.range.lowerBound == start, (received.bodyLength ?? part.range.count) == part.range.count
         else { return nil }
         let beginning = step.entries[selection.index].response
-        let lengths = Set([beginning.part?.completeLength, part.completeLength].compactMap { $0 })
-        guard beginning.hasSameStrongValidator(as: received.fields), lengths.count <= 1 else { return nil }
-        return (start, part.completeLength)
+        let length = beginning.part?.completeLength ?? part.completeLength
+        guard beginning.hasSameStrongValidator(as: received.fields), (part.completeLength ?? length) == length
+        else { return nil }
+        return (start, length)
     }
 }

@@ -106,12 +106,8 @@ extension Exchange {
         switch received.status {
         case 200: return (received.body, received.bodyLength)
         case 206:
-            guard let old, case .complete(let selection, _, let start) = step.decision, start == old.count,
-                let part = CacheRules.part(of: received.fields), part.range.lowerBound == start,
-                step.entries[selection.index].response.fields[FieldName.entityTag]
-                    == received.fields[FieldName.entityTag]
-            else { return nil }
-            return (old + received.body, part.completeLength)
+            guard let old, let resumption, resumption.start == old.count else { return nil }
+            return (old + received.body, resumption.length)
         default: return nil
         }
     }

@@ -71,8 +71,8 @@ extension ManagedFetch {
             step, with: selection, of: step.entries[selection.index].response, body: body, offer: offer)
     }
 
-    /// What may be used instead of the failure now that the entries are looked up again; nil if there is nothing, or if the session
-    /// has other cookies by now.
+    /// What may be used instead of the failure now that the entries are looked up again. Nil if there is nothing, if the session
+    /// has other cookies by now, or if it has sent a credential that the request does not show.
     private func replacement(after exchange: Exchange) -> (FetchStep, Selection)? {
         let old = exchange.step
         guard let step = step(from: .request(old.request, old.trace)),
