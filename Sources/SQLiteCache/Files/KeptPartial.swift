@@ -12,10 +12,11 @@ package struct KeptPartial: Sendable {
     package let count: Int
     let checksum: UInt64
 
-    /// Reads a record; nil if it is malformed, or if nothing of the body was verified.
+    /// Reads a record; nil if it is malformed, if nothing of the body was verified, or if nothing of it is missing.
     init?(in place: PartialFiles, name: String) {
         guard let bytes = FileSystem.contents(of: place.recordPath(name), limit: PartialRecord.largest),
-            let (stored, checkpoint) = PartialRecord.decode(bytes), checkpoint.count > 0
+            let (stored, checkpoint) = PartialRecord.decode(bytes), checkpoint.count > 0,
+            checkpoint.count < stored.part?.completeLength ?? .max
         else { return nil }
         let part = StoredResponse.Part(range: 0..<checkpoint.count, completeLength: stored.part?.completeLength)
         var response = stored

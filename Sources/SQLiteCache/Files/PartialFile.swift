@@ -134,7 +134,8 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     }
 
     private func makeCheckpoint() {
-        guard record >= 0 else { return }
+        // Of a whole body, or one that is too long, no rest could be requested.
+        guard record >= 0, count < wholeLength ?? .max else { return }
         let bytes = PartialRecord.encode(.init(count: count, checksum: checksum.value))
         // What is cut short is not read, and what follows it is not either: then an earlier checkpoint counts.
         if Foundation.write(record, Array(bytes), bytes.count) == bytes.count { checkpointed = count }
@@ -143,10 +144,13 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     /// Keeps the bytes for a later load, which may go on with the file at once. From then on, this object must not write it.
     /// Of a whole body the last checkpoint stays, so that there is a rest to request.
     package func keep() {
-        if state.withLock({ $0.isOver }) { return }
-        if count > checkpointed, !isComplete, count != wholeLength { makeCheckpoint() }
+        let wasOver = state.withLock { state in
+            defer { state.isOver = true }
+            return state.isOver
+        }
+        if wasOver { return }
+        if count > checkpointed, !isComplete { makeCheckpoint() }
         let isLeft = state.withLock { state in
-            state.isOver = true
             state.isReleased = state.isKept && checkpointed > 0
             return state.isReleased
         }

@@ -143,6 +143,7 @@ struct FileResumingTests {
         }
         for _ in 0..<2 { await #expect(throws: SynchronizerError.self) { _ = try await load() } }
         #expect(try await load() == whole)
+        #expect(ranges == [nil, "bytes=1000000-", nil])  // the same rest is not requested again
     }
 
     @Test(

@@ -37,6 +37,12 @@ extension ManagedFetch {
     }
 
     private func fail(_ error: any Error, after exchange: inout Exchange) -> Conclusion {
+        // A part whose rest does not fit is useless: the same rest would be requested each time.
+        if case .complete(let selection, _, _) = exchange.step.decision, exchange.received.status == 206,
+            exchange.resumption == nil
+        {
+            cache.remove(exchange.step.entries[selection.index])
+        }
         keepInterrupted(exchange)
         if exchange.received.head != nil { note(.notStored(.incomplete), in: &exchange.step) }
         return .failure(.init(error, context: exchange.step.context))
