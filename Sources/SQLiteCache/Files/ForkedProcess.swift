@@ -18,7 +18,8 @@ package enum ForkedProcess {
         files.initialize(repeating: -1)
         return files
     }()
-    private static let filesLock = Locked(())
+    /// It has a value, because the thread sanitizer takes an access to one without a size for an access to what follows it: the lock.
+    private static let filesLock = Locked(0)
 
     /// Watches for forks from the first access on.
     package static let isWatched: Bool = {
