@@ -53,7 +53,7 @@ struct Tour {
     }
 
     private var cache: SQLiteURLCache {
-        SQLiteURLCache(memoryCapacity: 0, diskCapacity: 200 << 20, directory: folder.cache)
+        SQLiteURLCache(memoryCapacity: 0, diskCapacity: 200 << 20, directory: folder.cache, time: time)
     }
 
     /// Waits until no more thumbnails are stored: that happens after their loads have ended.

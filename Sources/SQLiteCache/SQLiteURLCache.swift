@@ -36,7 +36,7 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
     ///   - directory: the directory of the files, which only its owner can read. nil for a directory of this user and
     ///     program: `$XDG_CACHE_HOME` or `~/.cache` on Linux, Caches on Apple's systems, then the program's name and
     ///     `SQLiteURLCache`. A directory that another user owns or can write is refused.
-    ///   - time: the clock that dates stores and uses.
+    ///   - time: the clock that dates stores, removals and uses: that of the synchronizer which uses the cache.
     public init(
         memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil, time: any TimeSource = SystemTime()
     ) {

@@ -145,7 +145,8 @@ extension Synchronizer {
         /// Receives the events of loads; nil costs nothing.
         public var observer: (any SynchronizerObserver)?
 
-        /// The clock.
+        /// The clock. A `SQLiteURLCache` has one, too: give it the same. A cache whose clock is ahead takes a new response for one
+        /// that was requested before the latest removal, and does not store it.
         public var time: any TimeSource = SystemTime()
 
         /// Creates a configuration whose delegate injects a lifetime of `cacheTime` seconds into successful responses

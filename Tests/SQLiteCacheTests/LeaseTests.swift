@@ -138,6 +138,9 @@ struct LeaseTests {
             #expect(file.isRemoved(7, since: start, now: start + 3))
             #expect(!file.isRemoved(7, since: start + 2.1, now: start + 3))
         }
+        // `other` requested it before its removal was written to the mark, and knows that its own cache was empty by then.
+        #expect(!other.isRemoved(7, since: start + 1.5, now: start + 3))
+        #expect(file.isRemoved(7, since: start + 1.5, now: start + 3))
     }
 
     @Test("says whether a response may have been stored since the caller looked")

@@ -44,6 +44,8 @@ final class LeaseFile: Sendable {
         var held: [Int: UInt64] = [:]
         /// The records whose successors are being written, by slot, and since when.
         var taken: [Int: (old: Record, since: Int64)] = [:]
+        /// When other processes removed entries whose marks this instance has overwritten since, by position, in microseconds.
+        var overwritten: [Int: UInt64] = [:]
     }
 
     /// Milliseconds; a lease for longer is not believed. None lasts longer than half of it, because those that look at it may
@@ -182,15 +184,16 @@ final class LeaseFile: Sendable {
 // MARK: - Removals
 
 extension LeaseFile {
-    /// Notes that this process has removed the entries of a URL, or all entries (nil). A mark of another process becomes one of
-    /// all processes (owner 0).
+    /// Notes that this process has removed the entries of a URL, or all entries (nil).
     func noteRemoval(of url: UInt64?, at now: Date) {
         state.withLock { state in
             guard let file = open(&state, at: now.milliseconds, creates: false) else { return }
-            let (old, time) = (Self.readMark(of: url, in: file), Self.microseconds(now))
-            let isShared = old.map { $0.time > 0 && $0.owner != owner } ?? false
-            let words = (time.littleEndian, isShared ? 0 : owner.littleEndian)
-            _ = withUnsafeBytes(of: words) { Descriptor.write($0, to: file, at: Self.mark(of: url)) }
+            let (position, time) = (Self.mark(of: url), Self.microseconds(now))
+            if let old = Self.readMark(at: position, in: file), old.owner != owner, old.time > 0, old.time <= time {
+                state.overwritten[position] = old.time
+            }
+            let words = (time.littleEndian, owner.littleEndian)
+            _ = withUnsafeBytes(of: words) { Descriptor.write($0, to: file, at: position) }
         }
     }
 
@@ -200,16 +203,18 @@ extension LeaseFile {
         let times = Self.microseconds(requested)...max(Self.microseconds(requested), Self.microseconds(now))
         return state.withLock { state in
             guard let file = open(&state, at: now.milliseconds, creates: false) else { return false }
-            return [nil, url].contains { url in
-                Self.readMark(of: url, in: file).map { $0.owner != owner && times.contains($0.time) } ?? false
+            return [Self.mark(of: nil), Self.mark(of: url)].contains { position in
+                if let time = state.overwritten[position], times.contains(time) { return true }
+                guard let mark = Self.readMark(at: position, in: file), mark.owner != owner else { return false }
+                return times.contains(mark.time)
             }
         }
     }
 
     /// When the entries of a URL were removed, in microseconds since 1970, and by which instance. Nil if the file ends before.
-    private static func readMark(of url: UInt64?, in file: Int32) -> (time: UInt64, owner: UInt64)? {
+    private static func readMark(at position: Int, in file: Int32) -> (time: UInt64, owner: UInt64)? {
         var words = (UInt64(0), UInt64(0))
-        let count = withUnsafeMutableBytes(of: &words) { pread(file, $0.baseAddress, $0.count, off_t(mark(of: url))) }
+        let count = withUnsafeMutableBytes(of: &words) { pread(file, $0.baseAddress, $0.count, off_t(position)) }
         return count == markSize ? (UInt64(littleEndian: words.0), UInt64(littleEndian: words.1)) : nil
     }
 
