@@ -57,7 +57,7 @@ struct AttackTests {
 
     /// Changes the database as another process may.
     private func execute(_ sql: String) throws {
-        try Database(path: directory.generation.database, busyTimeout: BusyTimeout(seconds: 60)).execute(sql)
+        try directory.database().execute(sql)
     }
 
     private func checkUse(_ cache: ResponseCache, _ comment: Comment) throws {
@@ -112,7 +112,7 @@ struct AttackTests {
     @Test("no connection maps anything, nor keeps a write-ahead log")
     func unmapped() throws {
         try directory.makeGeneration()
-        let database = try Database(path: directory.generation.database, busyTimeout: BusyTimeout(seconds: 60))
+        let database = try directory.database()
         try database.execute("PRAGMA mmap_size = 1000000")
         let mode = try database.prepare("PRAGMA journal_mode = WAL")
         #expect(try mode.step() && mode.text(.only) == "delete")

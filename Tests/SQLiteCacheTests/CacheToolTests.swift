@@ -84,7 +84,7 @@ struct CacheToolTests {
             body[50_000] ^= 1
             try body.write(to: path)
         } else {
-            try Database(path: directory.generation.database, busyTimeout: BusyTimeout(seconds: 60)).execute(sql)
+            try directory.database().execute(sql)
         }
         for _ in 0..<2 {
             let (lines, status) = try run("--verify")

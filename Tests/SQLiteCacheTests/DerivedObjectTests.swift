@@ -115,7 +115,7 @@ struct DerivedObjectTests {
         let cache = directory.urlCache(memory: 1 << 20, time: clock)
         let source = try source(in: cache)
         cache.flush()
-        let other = try Database(path: directory.generation.database, busyTimeout: BusyTimeout(seconds: 60))
+        let other = try directory.database()
         try other.execute(Schema.beginWriting)  // the writer waits
         let object = Sample.body(40_000, seed: 3)
         let before = cache.cache.state.withLock { $0.memory.cost }

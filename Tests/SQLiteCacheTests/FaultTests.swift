@@ -122,7 +122,7 @@ struct DamageTests {
         let open = source.cache()
         try Victim.fill(open, closing: false)
         // A writer whose changes are partly in the file: what a process leaves that is killed then.
-        let writer = try Database(path: source.generation.database, busyTimeout: BusyTimeout(seconds: 60))
+        let writer = try source.database()
         try writer.execute("PRAGMA cache_size = 4; PRAGMA synchronous = OFF; BEGIN IMMEDIATE")
         try writer.execute("UPDATE bodies SET data = zeroblob(length(data)); DELETE FROM entries WHERE id % 3 = 0")
         let copy = TemporaryDirectory()
@@ -265,7 +265,7 @@ struct DamageTests {
         ])
     func changedRows(_ sql: String) throws {
         let victim = try Victim()
-        try Database(path: victim.directory.generation.database, busyTimeout: BusyTimeout(seconds: 60)).execute(sql)
+        try victim.directory.database().execute(sql)
         let cache = victim.directory.cache(disk: 1 << 20)
         Victim.check(cache)
         try Victim.checkUse(cache)

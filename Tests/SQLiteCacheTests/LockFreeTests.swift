@@ -31,7 +31,7 @@ struct LockFreeTests {
     }
 
     private func execute(_ sql: String) throws {
-        try Database(path: directory.generation.database, busyTimeout: BusyTimeout(seconds: 60)).execute(sql)
+        try directory.database().execute(sql)
     }
 
     @Test(
@@ -63,7 +63,7 @@ struct LockFreeTests {
         try store(cache, Data([1]))
         let connection = try lockFreeConnection()
         #expect(try rows(connection) == [Data([1])])
-        let writer = try Database(path: directory.generation.database, busyTimeout: BusyTimeout(seconds: 60))
+        let writer = try directory.database()
         try writer.execute("BEGIN IMMEDIATE; DELETE FROM entries")
         let failure = #expect(throws: SQLiteFailure.self) { _ = try rows(connection) }
         #expect(failure?.isBusy == true)

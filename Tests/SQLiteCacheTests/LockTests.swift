@@ -71,7 +71,7 @@ struct LockTests {
     ///
     /// - Parameter changes: false if the writer has changed nothing yet. Then it has no journal.
     private func whileLocked(changes: Bool = true, _ body: () throws -> Void) throws {
-        let other = try Database(path: directory.generation.database, busyTimeout: BusyTimeout(seconds: 60))
+        let other = try directory.database()
         try other.execute("BEGIN EXCLUSIVE")
         if changes { try other.execute("UPDATE entries SET used = used + 1") }
         try body()

@@ -29,7 +29,7 @@ struct LookupStateTests {
     }
 
     private func writer() throws -> Database {
-        try Database(path: directory.generation.database, busyTimeout: BusyTimeout(seconds: 60))
+        try directory.database()
     }
 
     private func connection() throws -> ReadConnection {

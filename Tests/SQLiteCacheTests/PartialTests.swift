@@ -137,7 +137,7 @@ struct PartialTests {
         #expect(cache.kept(for: url).map(\.count) == [1_200_000])
     }
 
-    @Test("without a lock are nobody's")
+    @Test("are not taken for locked if the system grants no lock")
     func noLocks() {
         #expect(FileLock.takeToLook(-1) == .unavailable && FileLock.takeToWrite(-1) == .unavailable)
     }

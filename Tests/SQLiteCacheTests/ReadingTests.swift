@@ -65,7 +65,7 @@ struct ReadingTests {
         let cache = directory.cache(memory: 8 << 20, time: ManualClock())
         try store(cache, 1, size: 100)
         cache.flush()
-        let other = try Database(path: directory.generation.database, busyTimeout: BusyTimeout(seconds: 60))
+        let other = try directory.database()
         try other.execute(Schema.beginWriting)  // the writer waits
         let stored = Sample.stored(url(1), selecting: [("Accept", "b")])
         cache.store(StoredRecord(stored), cached: try Sample.cached(url(1), Data([2])), keepsObject: false)

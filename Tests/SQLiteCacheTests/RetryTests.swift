@@ -85,7 +85,7 @@ struct RetryTests {
     func retry() throws {
         #expect(DiskRecovery.retryInterval == 2)
         try fill()
-        let other = try Database(path: directory.generation.database, busyTimeout: BusyTimeout(seconds: 60))
+        let other = try directory.database()
         try other.execute(Schema.beginWriting)
         let (writer, source) = (writer(retryInterval: 0), OneRemoval(url(1)))
         flush(writer, source)

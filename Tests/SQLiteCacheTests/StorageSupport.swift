@@ -22,6 +22,11 @@ final class TemporaryDirectory: Sendable {
         get throws { try #require(try Generation.newest(in: files)) }
     }
 
+    /// A connection to the database of a cache that may be writing it at the moment.
+    func database() throws -> Database {
+        try Database(path: generation.database, busyTimeout: BusyTimeout(seconds: 60))
+    }
+
     func makeGeneration() throws {
         try files.prepare()
         try Generation.make(after: nil, in: files)

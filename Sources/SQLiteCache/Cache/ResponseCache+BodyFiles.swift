@@ -42,10 +42,10 @@ extension ResponseCache {
             id: id, url: url, urlKey: Checksum64.of(url), revision: MonotonicID.next(), stored: time.now.milliseconds,
             record: EncodedRecord(record), variant: record.response.variantKey, bodySize: file.count,
             fence: fence)
-        let paths: [String]?? = writer.perform(for: self) { connection, _ in
-            try connection.adopt(row, file: file) ? connection.files.paths(id) : nil
+        let paths = writer.perform(for: self) { connection, _ in
+            try connection.adopt(row, file: file) ? connection.files.paths(id) : []
         }
-        guard case .some(.some(let paths)) = paths else { return false }
+        guard let paths, !paths.isEmpty else { return false }
         file.partial?.wasAdopted(at: paths)
         state.withLock { state in
             state.changes.count(row.urlKey)

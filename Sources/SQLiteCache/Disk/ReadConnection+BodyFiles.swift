@@ -37,8 +37,7 @@ extension BodyFiles {
                 if errno == ENOENT || errno == ENOTDIR { continue }
                 return errno == ELOOP || errno == ENXIO ? .corrupt : .unreadable
             }
-            let opened = BodyFile(
-                descriptor: file, at: paths(id), count: body.length, checksum: body.checksum)
+            let opened = BodyFile(descriptor: file, at: paths(id), count: body.length, checksum: body.checksum)
             var status = stat()
             guard fstat(file, &status) == 0 else { return .unreadable }
             guard status.isRegularFile, Int(status.st_size) == body.length else { return .corrupt }

@@ -18,7 +18,7 @@ package enum ForkedProcess {
         files.initialize(repeating: -1)
         return files
     }()
-    /// It has a value, because the thread sanitizer takes an access to one without a size for an access to what follows it: the lock.
+    /// Its value has a size. If it had none, the thread sanitizer would take an access to the value for one to the lock.
     private static let filesLock = Locked(0)
 
     /// Watches for forks from the first access on.

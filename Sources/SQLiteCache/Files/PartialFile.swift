@@ -80,7 +80,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         guard FileLock.takeToWrite(file) == .locked, fstat(file, &status) == 0, status.isRegularFile,
             status.st_uid == geteuid(), status.st_nlink == 1,
             // Until the lock was taken, another load may have gone on with the file, and even completed it.
-            FileSystem.status(path)?.isSameFile(as: status) == true, kept.isCurrent,
+            FileSystem.isFile(file, atOneOf: [path]), kept.isCurrent,
             let checksum = Descriptor.checksum(of: 0..<kept.count, in: file), checksum.value == kept.checksum
         else {
             FileLock.release(file)  // a child process that was forked meanwhile has the file open, too

@@ -144,8 +144,8 @@ extension PartialFiles {
         return true
     }
 
-    /// Whether no process can be writing a file that could not be opened: there is none, or it is no regular file, or one of this
-    /// user that nobody may read.
+    /// Whether no process can be writing a file that could not be opened. That is so if the file does not exist, if it is not a
+    /// regular file, or if it belongs to this user, who has no right to read it.
     private func cannotBeWritten(_ name: String, because error: Int32) -> Bool {
         switch error {
         case ENOENT, ENOTDIR, ELOOP, ENXIO: true

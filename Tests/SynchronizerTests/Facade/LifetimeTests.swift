@@ -58,6 +58,6 @@ struct LifetimeTests {
             if isCancelled { cancel() } else { try await done.wait(for: 1) }
         }
         gate.open()
-        try await waitUntil("all loads are over") { synchronizer.loader.update { $0.machine.isIdle } }
+        try await synchronizer.waitUntilIdle()
     }
 }

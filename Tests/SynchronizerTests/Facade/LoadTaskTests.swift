@@ -59,7 +59,7 @@ import Testing
         task.cancel()
         task.priority = .high
         try await bench.server.waitUntilConnectionsClosed()
-        try await waitUntil("idle") { synchronizer.loader.update { $0.machine.isIdle } }
+        try await synchronizer.waitUntilIdle()
     }
 
     @Test("is finished before it is returned, if the object is in memory")

@@ -106,7 +106,7 @@ struct OfflineTests {
             #expect(isNotCached(await #expect(throws: SynchronizerError.self) { try await load.value }))
         }
         try await bench.server.waitUntilConnectionsClosed()
-        try await waitUntil("idle") { synchronizer.loader.state.withLock { $0.machine.isIdle } }
+        try await synchronizer.waitUntilIdle()
     }
 
     @Test("sends none of the requests that wait for a slot, prefetches included")

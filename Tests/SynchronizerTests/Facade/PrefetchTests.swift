@@ -102,7 +102,7 @@ struct PrefetchTests {
         prefetch.cancel()
         other.cancel()
         try await bench.server.waitUntilConnectionsClosed()
-        try await waitUntil("idle") { synchronizer.loader.update { $0.machine.isIdle } }
+        try await synchronizer.waitUntilIdle()
         #expect(synchronizer.prefetchStatistics.loaded == 0)
     }
 

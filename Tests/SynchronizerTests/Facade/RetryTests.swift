@@ -111,7 +111,7 @@ struct RetryTests {
         try await bench.clock.waitForTimer(after: 5...5)
         load.cancel()
         await #expect(throws: CancellationError.self) { try await load.value }
-        try await waitUntil("idle") { synchronizer.loader.update { $0.machine.isIdle } }
+        try await synchronizer.waitUntilIdle()
         bench.clock.advance(by: 30)
         _ = try await synchronizer.load(DataResource(url: bench.server.url("/b")))
         #expect(bench.server.requests.map(\.path) == ["/a", "/b"])

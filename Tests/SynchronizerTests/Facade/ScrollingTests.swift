@@ -36,6 +36,6 @@ import Testing
         let wasted = bench.server.counts.requests - Self.visible
         #expect(wasted <= Self.visible + synchronizer.configuration.maximumLoads)
         #expect(answers.elements.sorted() == Array(Self.cells - Self.visible..<Self.cells))
-        try await waitUntil("idle") { synchronizer.loader.update { $0.machine.isIdle } }
+        try await synchronizer.waitUntilIdle()
     }
 }

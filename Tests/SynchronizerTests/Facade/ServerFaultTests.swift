@@ -89,7 +89,7 @@ struct ServerFaultTests {
             return
         }
         #expect(try await stored(synchronizer) == Data("old".utf8))
-        try await waitUntil("idle") { synchronizer.loader.update { $0.machine.isIdle } }
+        try await synchronizer.waitUntilIdle()
         bench.server["/a"] = Reply(whole, fields: ["ETag": "\"2\"", "Cache-Control": "max-age=100"])
         #expect(try await synchronizer.load(reload) == whole)
         #expect(try await stored(synchronizer) == whole)
@@ -117,7 +117,7 @@ struct ServerFaultTests {
         try await bench.server.waitForRequests(2)
         load.cancel()
         await #expect(throws: CancellationError.self) { try await load.value }
-        try await waitUntil("idle") { synchronizer.loader.update { $0.machine.isIdle } }
+        try await synchronizer.waitUntilIdle()
         try await bench.server.waitUntilConnectionsClosed()
         #expect(try await stored(synchronizer) == Data("old".utf8))
     }
@@ -162,6 +162,6 @@ struct ServerFaultTests {
         let data = try? await synchronizer.load(reload)
         #expect(data == nil || data == whole)
         #expect(try await stored(synchronizer) == data ?? Data("old".utf8))
-        try await waitUntil("idle") { synchronizer.loader.update { $0.machine.isIdle } }
+        try await synchronizer.waitUntilIdle()
     }
 }

@@ -53,7 +53,7 @@ struct SoakTests {
             await Self.run(shared)
             #expect(shared.wrong.withLock { $0 } == [])
             #expect(shared.answers.withLock { $0 } > 100)
-            try await waitUntil("all loads are over") { synchronizer.loader.update { $0.machine.isIdle } }
+            try await synchronizer.waitUntilIdle()
             let left = synchronizer.loader.update { ($0.downloads.count, $0.parses.count, $0.receivers.count) }
             #expect(left == (0, 0, 0))
         }

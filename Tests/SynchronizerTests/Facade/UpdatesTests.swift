@@ -208,7 +208,7 @@ struct UpdatesTests {
             break
         }
         try await bench.server.waitUntilConnectionsClosed()
-        try await waitUntil("idle") { synchronizer.loader.update { $0.machine.isIdle } }
+        try await synchronizer.waitUntilIdle()
     }
 
     @Test("a second subscriber of a load in flight gets the stored object, too")

@@ -47,15 +47,24 @@ struct StaleTests {
         arguments: [URLError.Code.networkConnectionLost, nil])
     func cutShort(code: URLError.Code?) {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
+        let events = loadCutShort(harness, code, ["Content-Length": "10"]) {}
+        #expect(events.source == .stale && events.body == "hello")
+    }
+
+    /// Loads a response, and again when it is stale. Then the body is cut short, after `meanwhile` was called.
+    private func loadCutShort(
+        _ harness: FetchHarness, _ code: URLError.Code?, _ fields: [String: String],
+        meanwhile: @escaping @Sendable () -> Void
+    ) -> Events {
         harness.load("https://a.example/x")
         harness.clock.advance(by: 100)
         harness.transport.serve { _ in
-            var reply = FakeReply(200, ["Content-Length": "10"], "part")
+            meanwhile()
+            var reply = FakeReply(200, fields, "part")
             reply.error = code.map { URLError($0) }
             return reply
         }
-        let events = harness.load("https://a.example/x")
-        #expect(events.source == .stale && events.body == "hello")
+        return harness.load("https://a.example/x")
     }
 
     @Test(
@@ -63,15 +72,10 @@ struct StaleTests {
         arguments: [URLError.Code.networkConnectionLost, nil])
     func cutShortAndRemoved(code: URLError.Code?) {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
-        harness.load("https://a.example/x")
-        harness.clock.advance(by: 100)
-        harness.transport.serve { _ in
+        let events = loadCutShort(harness, code, ["Content-Length": "10", "Cache-Control": "max-age=60"]) {
             harness.store.removeEntries(for: "https://a.example/x")
-            var reply = FakeReply(200, ["Content-Length": "10", "Cache-Control": "max-age=60"], "part")
-            reply.error = code.map { URLError($0) }
-            return reply
         }
-        #expect(harness.load("https://a.example/x").transportError == .networkConnectionLost)
+        #expect(events.transportError == .networkConnectionLost)
         #expect(harness.store.entries(for: "https://a.example/x").isEmpty)
     }
 

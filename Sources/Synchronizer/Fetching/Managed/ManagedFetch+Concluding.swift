@@ -37,12 +37,7 @@ extension ManagedFetch {
     }
 
     private func fail(_ error: any Error, after exchange: inout Exchange) -> Conclusion {
-        // A part whose rest does not fit is useless: the same rest would be requested each time.
-        if case .complete(let selection, _, _) = exchange.step.decision, exchange.received.status == 206,
-            exchange.resumption == nil
-        {
-            cache.remove(exchange.step.entries[selection.index])
-        }
+        if exchange.received.status == 206, exchange.resumption == nil { removePart(of: exchange.step) }
         keepInterrupted(exchange)
         if exchange.received.head != nil { note(.notStored(.incomplete), in: &exchange.step) }
         return .failure(.init(error, context: exchange.step.context))
@@ -50,11 +45,15 @@ extension ManagedFetch {
 
     private func sendUnconditionally(_ exchange: Exchange) -> Conclusion {
         var step = exchange.step
-        // A part that could not be completed is useless: its rest would be requested each time.
-        if case .complete(let selection, _, _) = step.decision { cache.remove(step.entries[selection.index]) }
+        removePart(of: step)
         exchange.file?.drop()  // it may have that part, and bytes that do not belong to it
         step.decision = .forward(HTTPFields(), fallback: nil, .mismatch)
         return .sendAgain(step)
+    }
+
+    /// A part that could not be completed is useless: the same rest would be requested each time.
+    private func removePart(of step: FetchStep) {
+        if case .complete(let selection, _, _) = step.decision { cache.remove(step.entries[selection.index]) }
     }
 
     /// Answers with a stored response instead of the failure. If its body is gone, another load may have replaced it.
