@@ -48,6 +48,14 @@ struct PeerRows {
         return Cost(wall: wall, cpu: Double(processorTime() - cpu) / Double(count))
     }
 
+    /// What a load takes by the clock with the first client, beside the second.
+    private static func row(
+        _ name: String, _ costs: [[Cost]], unit: Row.Unit = .microseconds, against: String, _ goal: Row.Goal
+    ) -> Finding {
+        let comparison = Comparison(costs[0].map(\.wall), costs[1].map(\.wall))
+        return .row(Row(name, comparison, unit: unit, against: against, goal))
+    }
+
     private static var session: URLSessionConfiguration {
         let session = URLSessionConfiguration.ephemeral
         session.urlCache = nil
@@ -92,19 +100,23 @@ struct PeerRows {
         }
     }
 
-    func cold() async throws -> [Finding] {
-        let resources = try resources("fresh")
-        let urls = resources.compactMap { $0.request().url }
-        let synchronizer = Self.synchronizer(nil)
-        let bare = BareSession(Self.session)
-        let target = "\(server.plain)/fresh/"
-        let (count, concurrent) = ("\(Self.count)", "\(Self.concurrent)")
-        let peers: [(name: String, process: Result<PeerProcess, any Error>)] = [
+    /// The other clients, started.
+    private func clients() -> [(name: String, process: Result<PeerProcess, any Error>)] {
+        let (target, count, concurrent) = ("\(server.plain)/fresh/", "\(Self.count)", "\(Self.concurrent)")
+        return [
             ("libcurl's multi interface, in C", { try PeerProcess.multi(target, count, concurrent) }),
             ("OkHttp", { try PeerProcess.okHttp(target, count, concurrent) }),
             ("aiohttp", { try PeerProcess.aiohttp(target, count, concurrent) }),
             ("Node's fetch", { try PeerProcess.fetch(target, count, concurrent) }),
         ].map { ($0.0, PeerProcess.started(bytes: Self.bytes, $0.1)) }
+    }
+
+    func cold() async throws -> [Finding] {
+        let resources = try resources("fresh")
+        let urls = resources.compactMap { $0.request().url }
+        let synchronizer = Self.synchronizer(nil)
+        let bare = BareSession(Self.session)
+        let peers = clients()
         let able = peers.compactMap { peer in (try? peer.process.get()).map { (peer.name, $0) } }
         let costs = try await inTurns(
             [
@@ -146,10 +158,7 @@ struct PeerRows {
             },
             { try await ours { try await plain.load(resources[0][$0]).count } },
         ])
-        return .row(
-            Row(
-                "cold loads, stored in SQLiteURLCache", Comparison(costs[0].map(\.wall), costs[1].map(\.wall)),
-                unit: .microseconds, against: "the same, not stored", .atMost(1.5)))
+        return Self.row("cold loads, stored in SQLiteURLCache", costs, against: "the same, not stored", .atMost(1.5))
     }
 
     func revalidated() async throws -> Finding {
@@ -170,10 +179,7 @@ struct PeerRows {
             { try await ours { try await synchronizer.load(resources[$0]).count } },
             { try peer.round(bytes: Self.bytes) },
         ])
-        return .row(
-            Row(
-                name, Comparison(costs[0].map(\.wall), costs[1].map(\.wall)), unit: .microseconds, against: "OkHttp",
-                .atMost(1)))
+        return Self.row(name, costs, against: "OkHttp", .atMost(1))
     }
 
     func multiplexed() async throws -> Finding {
@@ -189,11 +195,9 @@ struct PeerRows {
             { try await ours(concurrent: 64) { try await synchronizer.load(resources[$0]).count } },
             { try peer.round(bytes: Self.bytes) },
         ])
-        return .row(
-            Row(
-                "64 at once over one HTTP/2 connection with TLS",
-                Comparison(costs[0].map(\.wall), costs[1].map(\.wall)), unit: .microseconds,
-                against: "libcurl's multi interface, in C", .faster(0.7)))
+        return Self.row(
+            "64 at once over one HTTP/2 connection with TLS", costs, against: "libcurl's multi interface, in C",
+            .faster(0.7))
     }
 
     func large() async throws -> Finding {
@@ -212,10 +216,8 @@ struct PeerRows {
                 return Cost(wall: Double(DispatchTime.now().uptimeNanoseconds - start), cpu: 0)
             },
         ])
-        return .row(
-            Row(
-                "one body of 256 MB, to memory", Comparison(costs[0].map(\.wall), costs[1].map(\.wall)),
-                unit: .milliseconds, against: "curl -o /dev/null", .faster(0.8)))
+        return Self.row(
+            "one body of 256 MB, to memory", costs, unit: .milliseconds, against: "curl -o /dev/null", .faster(0.8))
     }
 
     /// 5,000 loads whose bodies trickle in: resident memory for each, and threads, beyond what one load takes. In a
