@@ -36,7 +36,8 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
     ///   - directory: the directory of the files, which only its owner can read. nil for a directory of this user and
     ///     program: `$XDG_CACHE_HOME` or `~/.cache` on Linux, Caches on Apple's systems, then the program's name and
     ///     `SQLiteURLCache`. A directory that another user owns or can write is refused.
-    ///   - time: the clock that dates stores, removals and uses: that of the synchronizer which uses the cache.
+    ///   - time: the clock that dates stores, removals and uses. Give the synchronizer the same one. The first instance of a
+    ///     directory decides for all.
     public init(
         memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil, time: any TimeSource = SystemTime()
     ) {
@@ -111,16 +112,19 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
     /// Removes the responses of the request's URL, with all methods and variants.
     public override func removeCachedResponse(for request: URLRequest) {
         guard let url = request.storedURL else { return }
+        cache.invalidate([url])
         cache.change(.removeURL(url, urlKey: Checksum64.of(url)))
     }
 
     /// Removes all responses.
     public override func removeAllCachedResponses() {
+        cache.invalidate(nil)
         cache.change(.removeAll)
     }
 
     /// Removes the responses that were stored at a date or later, to the millisecond.
     public override func removeCachedResponses(since date: Date) {
+        cache.invalidate(nil)
         cache.change(.removeSince(date.milliseconds))
     }
 

@@ -145,8 +145,8 @@ extension Synchronizer {
         /// Receives the events of loads; nil costs nothing.
         public var observer: (any SynchronizerObserver)?
 
-        /// The clock. A `SQLiteURLCache` has one, too: give it the same. A cache whose clock is ahead takes a new response for one
-        /// that was requested before the latest removal, and does not store it.
+        /// The clock. Give a `SQLiteURLCache` the same one. If its clock is ahead, it may refuse a response that was requested after
+        /// another process has removed the entries of the URL. If its clock is behind, it may store one that was requested before.
         public var time: any TimeSource = SystemTime()
 
         /// Creates a configuration whose delegate injects a lifetime of `cacheTime` seconds into successful responses

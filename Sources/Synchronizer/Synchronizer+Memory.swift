@@ -91,7 +91,8 @@ extension Synchronizer {
     /// Removes all parsed objects from memory and all stored responses, as after a log-out. Blocks on the disk: do not call it
     /// on the main thread.
     ///
-    /// Loads in flight continue for their subscribers; no load joins them any more, and their responses are not kept.
+    /// Loads in flight continue for their subscribers; no load joins them any more, and their responses are not kept. The cache
+    /// does not keep those of other synchronizers that share it either, but their parsed objects stay in their memory.
     public func removeAll() {
         memory.removeAll()
         fetcher.removeAllStored()

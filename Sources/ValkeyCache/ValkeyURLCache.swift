@@ -41,6 +41,7 @@
             public init() {}
         }
 
+        package let invalidations = InvalidationLog()
         let level: SharedLevel
 
         var local: SQLiteURLCache { level.local }
@@ -53,7 +54,7 @@
         ///   - namespace: the name of your application on the server. Programs with other names do not see its responses.
         ///   - local: the level in front, in a directory that no other server or namespace uses; nil for 64 MB of memory.
         ///   - options: limits.
-        ///   - time: the clock that dates stores and uses.
+        ///   - time: the clock that dates stores, removals and uses. Give the synchronizer the same one.
         /// - Throws: ``ValkeyURLError`` if the URL is wrong.
         public convenience init(
             server: String, namespace: String, local: SQLiteURLCache? = nil, options: Options = Options(),
@@ -117,12 +118,14 @@
         /// Removes the responses of the request's URL, with all methods and variants, on all machines.
         public override func removeCachedResponse(for request: URLRequest) {
             guard !ForkedProcess.isCurrent, let url = request.storedURL else { return }
+            invalidations.note([url], at: level.time.now)
             level.removeEntries(for: url)
         }
 
         /// Removes all responses of the namespace, on all machines.
         public override func removeAllCachedResponses() {
             guard !ForkedProcess.isCurrent else { return }
+            invalidations.noteEverything(at: level.time.now)
             level.removeAll()
         }
 

@@ -141,6 +141,23 @@ struct LeaseTests {
         // `other` requested it before its removal was written to the mark, and knows that its own cache was empty by then.
         #expect(!other.isRemoved(7, since: start + 1.5, now: start + 3))
         #expect(file.isRemoved(7, since: start + 1.5, now: start + 3))
+        // The clock of `file` is a little behind that of `other`: its removal may have been the later one.
+        file.noteRemoval(of: 7, at: start + 1.9)
+        #expect(file.isRemoved(7, since: start + 1.5, now: start + 3))
+    }
+
+    @Test("while another process holds the lock of a mark, a removal concerns its own process, too")
+    func heldMark() throws {
+        let (file, start) = (self.file(), Date(timeIntervalSince1970: 1_000_000))
+        _ = try grant(in: file)
+        let other = open(directory.url.appendingPathComponent("Leases").path, O_RDWR | O_CLOEXEC)
+        defer { close(other) }
+        var lock = flock()
+        (lock.l_type, lock.l_whence, lock.l_start, lock.l_len) = (Int16(F_WRLCK), Int16(SEEK_SET), 1 << 41, 1 << 40)
+        #expect(fcntl(other, FileSystem.lockCommands.set, &lock) == 0)
+        file.noteRemoval(of: 7, at: start + 1)
+        #expect(file.isRemoved(7, since: start, now: start + 2))
+        #expect(!file.isRemoved(7, since: start + 1.1, now: start + 2))
     }
 
     @Test("says whether a response may have been stored since the caller looked")

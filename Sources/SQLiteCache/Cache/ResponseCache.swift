@@ -61,6 +61,7 @@ final class ResponseCache: Sendable {
     let reader: DiskReader
     let writer: DiskWriter
     let leases: LeaseFile
+    let invalidations = InvalidationLog()
 
     /// How many bytes of changes may be pending before a store waits for the disk.
     static let maximumBacklog = 32 << 20
@@ -131,6 +132,12 @@ final class ResponseCache: Sendable {
     }
 
     // MARK: - Changing
+
+    /// Notes that the entries of URLs, or of all (nil), are about to be removed.
+    func invalidate(_ urls: [String]?) {
+        guard !ForkedProcess.isCurrent else { return }
+        if let urls { invalidations.note(urls, at: time.now) } else { invalidations.noteEverything(at: time.now) }
+    }
 
     func change(_ change: Change) {
         guard !ForkedProcess.isCurrent else { return }

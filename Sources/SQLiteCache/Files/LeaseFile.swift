@@ -44,7 +44,7 @@ final class LeaseFile: Sendable {
         var held: [Int: UInt64] = [:]
         /// The records whose successors are being written, by slot, and since when.
         var taken: [Int: (old: Record, since: Int64)] = [:]
-        /// When other processes removed entries whose marks this instance has overwritten since, by position, in microseconds.
+        /// The times of other processes' marks that this instance has overwritten, by position, in microseconds.
         var overwritten: [Int: UInt64] = [:]
     }
 
@@ -185,16 +185,30 @@ final class LeaseFile: Sendable {
 
 extension LeaseFile {
     /// Notes that this process has removed the entries of a URL, or all entries (nil).
-    func noteRemoval(of url: UInt64?, at now: Date) {
+    func noteRemoval(of url: UInt64?, at now: @autoclosure () -> Date) {
         state.withLock { state in
-            guard let file = open(&state, at: now.milliseconds, creates: false) else { return }
-            let (position, time) = (Self.mark(of: url), Self.microseconds(now))
-            if let old = Self.readMark(at: position, in: file), old.owner != owner, old.time > 0, old.time <= time {
-                state.overwritten[position] = old.time
-            }
+            guard let file = open(&state, at: now().milliseconds, creates: false) else { return }
+            let position = Self.mark(of: url)
+            let isLocked = lockMark(at: position, of: file)
+            defer { if isLocked { set(F_UNLCK, at: Self.lock(ofMarkAt: position), of: file) } }
+            let old = Self.readMark(at: position, in: file)
+            let time = Self.microseconds(now())
+            if let old, old.owner != owner, old.time > 0 { state.overwritten[position] = min(old.time, time) }
+            // Without the lock, another process may be writing its mark at this moment.
+            if !isLocked { state.overwritten[position] = time }
             let words = (time.littleEndian, owner.littleEndian)
             _ = withUnsafeBytes(of: words) { Descriptor.write($0, to: file, at: position) }
         }
+    }
+
+    /// Waits for a lock that others hold for some microseconds; gives up after about 10 ms.
+    private func lockMark(at position: Int, of file: Int32) -> Bool {
+        for _ in 0..<100 {
+            if set(F_WRLCK, at: Self.lock(ofMarkAt: position), of: file) { return true }
+            guard [EAGAIN, EACCES].contains(errno) else { return false }
+            usleep(100)
+        }
+        return false
     }
 
     /// Whether another process has removed the entries of the URL since a response was requested. The process itself knows
@@ -202,16 +216,16 @@ extension LeaseFile {
     func isRemoved(_ url: UInt64, since requested: Date, now: Date) -> Bool {
         let times = Self.microseconds(requested)...max(Self.microseconds(requested), Self.microseconds(now))
         return state.withLock { state in
+            let marks = [Self.mark(of: nil), Self.mark(of: url)]
+            if marks.contains(where: { state.overwritten[$0].map(times.contains) ?? false }) { return true }
             guard let file = open(&state, at: now.milliseconds, creates: false) else { return false }
-            return [Self.mark(of: nil), Self.mark(of: url)].contains { position in
-                if let time = state.overwritten[position], times.contains(time) { return true }
-                guard let mark = Self.readMark(at: position, in: file), mark.owner != owner else { return false }
-                return times.contains(mark.time)
+            return marks.contains { position in
+                Self.readMark(at: position, in: file).map { $0.owner != owner && times.contains($0.time) } ?? false
             }
         }
     }
 
-    /// When the entries of a URL were removed, in microseconds since 1970, and by which instance. Nil if the file ends before.
+    /// The time of a mark, in microseconds since 1970, and the instance that wrote it. Nil if the file ends before.
     private static func readMark(at position: Int, in file: Int32) -> (time: UInt64, owner: UInt64)? {
         var words = (UInt64(0), UInt64(0))
         let count = withUnsafeMutableBytes(of: &words) { pread(file, $0.baseAddress, $0.count, off_t(position)) }
@@ -257,6 +271,9 @@ extension LeaseFile {
 
     /// The position of a lock, which need not exist in the file.
     private static func lock(_ slot: Int, _ token: UInt64) -> Int { 1 << 40 + slot * 8 + Int(token % 8) }
+
+    /// The position of the lock of a mark.
+    private static func lock(ofMarkAt position: Int) -> Int { 1 << 41 + position }
 
     /// Sets or frees a lock of one byte; returns false, with `errno`, if that did not work.
     @discardableResult

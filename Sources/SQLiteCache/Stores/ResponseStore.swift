@@ -36,6 +36,9 @@ package protocol ResponseStore: Sendable {
     func removeEntries(for url: String)
 
     func removeAll()
+
+    /// The invalidations of this store. Those that remove entries note them here; the methods of this protocol do not.
+    var invalidations: InvalidationLog { get }
 }
 
 extension ResponseStore {

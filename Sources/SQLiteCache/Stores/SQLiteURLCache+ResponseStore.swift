@@ -55,4 +55,6 @@ extension SQLiteURLCache: ResponseStore {
     package func removeAll() {
         cache.change(.removeAll)
     }
+
+    package var invalidations: InvalidationLog { cache.invalidations }
 }

@@ -9,6 +9,7 @@ import SynchronizerSupport
 /// each response, as one `Data` in `userInfo`, and uses the response for exactly that request. It removes an entry before it
 /// stores another, and passes no other `userInfo` on. It keeps one response for each URL, the last.
 package final class URLCacheStore: ResponseStore {
+    package let invalidations: InvalidationLog
     private let cache: URLCache
     /// The bodies of the last lookups: reading one again would make the stock cache scan its directory.
     private let recent = Locked<[(id: Int64, body: Data)]>([])
@@ -20,6 +21,7 @@ package final class URLCacheStore: ResponseStore {
 
     package init(_ cache: URLCache) {
         self.cache = cache
+        invalidations = .shared(by: cache)
     }
 
     package func entries(for url: String) -> [StoredEntry] {

@@ -19,6 +19,7 @@ private final class BlockingStore: URLCache, ResponseStore, @unchecked Sendable 
     private let condition = NSCondition()
     private let visits = Locked(Visits())
     private let store = FakeStore()
+    var invalidations: InvalidationLog { store.invalidations }
     /// A step for each call that waits.
     let blocked = Collector<String>()
 

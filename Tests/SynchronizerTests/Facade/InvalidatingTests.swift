@@ -69,6 +69,41 @@ struct InvalidatingTests {
         #expect(bench.server.counts.requests == 2)
     }
 
+    enum Removal: CaseIterable {
+        case byAnotherSynchronizer, ofURL, ofAll, since
+    }
+
+    @Test("so does a removal by another synchronizer, or from the cache itself", arguments: Removal.allCases)
+    func removedElsewhere(_ removal: Removal) async throws {
+        let cache = bench.cache()
+        let other = bench.synchronizer(cache: cache)
+        let gate = Gate()
+        bench.server["/a"] = Reply("old", fields: ["Cache-Control": "max-age=100"]).waiting(for: gate)
+        let load = Task { [synchronizer, resource] in try await synchronizer.load(resource) }
+        try await gate.waitForArrivals(1)
+        switch removal {
+        case .byAnotherSynchronizer: other.removeAll()
+        case .ofURL: cache.removeCachedResponse(for: resource.request())
+        case .ofAll: cache.removeAllCachedResponses()
+        case .since: cache.removeCachedResponses(since: bench.clock.now)
+        }
+        gate.open()
+        #expect(try await load.value == Data("old".utf8))
+        #expect(cache.cachedResponse(for: resource.request()) == nil)
+    }
+
+    private static func stockCache() -> URLCache {
+        URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
+    }
+
+    @Test("caches without a log of their own have one each, for all that use them")
+    func sharedLog() {
+        let (cache, other) = (Self.stockCache(), Self.stockCache())
+        let store = URLCacheStore(cache)
+        #expect(URLCacheStore(cache).invalidations === store.invalidations)
+        #expect(URLCacheStore(other).invalidations !== store.invalidations)
+    }
+
     /// Does something just before all that is stored is removed.
     private final class Interrupted: Fetching {
         let base: any Fetching

@@ -22,6 +22,8 @@ final class FakeLeases: LeasingStore {
     }
 
     let responses = FakeStore()
+    /// Each process has a log of its own.
+    var invalidations: InvalidationLog { InvalidationLog() }
     private let state = Locked(State())
 
     var held: Int { state.withLock { $0.leases.values.count { $0.isHeld } } }

@@ -12,6 +12,7 @@ final class FakeStore: ResponseStore {
         var beforeChange: (@Sendable () -> Void)?
     }
 
+    let invalidations = InvalidationLog()
     private let state = Locked(State())
 
     var lookups: Int { state.withLock { $0.lookups } }

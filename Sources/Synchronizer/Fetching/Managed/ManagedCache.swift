@@ -5,7 +5,7 @@ import HTTPCaching
 final class ManagedCache: Sendable {
     let rules: CacheRules
     let time: any TimeSource
-    let invalidations = InvalidationLog()
+    let invalidations: InvalidationLog
     let reasons = StoringReasons()
     /// Nil if no leases are taken.
     let leasing: Leasing?
@@ -18,6 +18,7 @@ final class ManagedCache: Sendable {
     init(store: (any ResponseStore)?, time: any TimeSource, rules: CacheRules, leases: RequestLeases? = nil) {
         leasing = Leasing(store, limits: leases, time: time)
         self.store = store
+        invalidations = store?.invalidations ?? InvalidationLog()
         self.time = time
         self.rules = rules
     }

@@ -5,7 +5,7 @@ import HTTPCaching
 final class NativeCache: Sendable {
     let rules = CacheRules()
     let time: any TimeSource
-    let invalidations = InvalidationLog()
+    let invalidations: InvalidationLog
     let reasons = StoringReasons()
     private let cache: URLCache?
     private let removals = PendingRemovals()
@@ -13,6 +13,7 @@ final class NativeCache: Sendable {
 
     init(_ cache: URLCache?, time: any TimeSource) {
         self.cache = cache
+        invalidations = cache.map(InvalidationLog.shared) ?? InvalidationLog()
         self.time = time
     }
 

@@ -1,9 +1,11 @@
 import Foundation
+import SynchronizerSupport
 
-/// The recent invalidations (RFC 9111 §4.4). Responses to requests sent before an invalidation must not be stored.
-final class InvalidationLog: Sendable {
+/// The recent invalidations of a cache (RFC 9111 §4.4), by all that use it in this process. Responses to requests sent before
+/// an invalidation must not be stored.
+package final class InvalidationLog: Sendable {
     /// A position in the order of invalidations.
-    typealias Mark = Int
+    package typealias Mark = Int
 
     private struct Note {
         var position = 0
@@ -20,9 +22,11 @@ final class InvalidationLog: Sendable {
     private static let limit = 1_000
     private let state = Locked(State())
 
-    var now: Mark { state.withLock { $0.last } }
+    package init() {}
 
-    func note(_ keys: [String], at now: Date) {
+    package var now: Mark { state.withLock { $0.last } }
+
+    package func note(_ keys: [String], at now: Date) {
         state.withLock { state in
             for key in keys {
                 state.last += 1
@@ -36,7 +40,7 @@ final class InvalidationLog: Sendable {
     }
 
     /// Notes that all entries were invalidated.
-    func noteEverything(at now: Date) {
+    package func noteEverything(at now: Date) {
         state.withLock { state in
             state.last += 1
             state.evicted = Note(position: state.last, time: now)
@@ -45,30 +49,33 @@ final class InvalidationLog: Sendable {
     }
 
     /// Whether the key was invalidated after the mark; true if that is not known any more.
-    func isInvalid(_ key: String, since mark: Mark) -> Bool {
+    package func isInvalid(_ key: String, since mark: Mark) -> Bool {
         state.withLock { ($0.keys[key] ?? $0.evicted).position > mark }
     }
 
     /// Whether the key was invalidated at that time or later; true if that is not known any more.
-    func hasNoted(_ key: String, since time: Date) -> Bool {
+    package func hasNoted(_ key: String, since time: Date) -> Bool {
         state.withLock { ($0.keys[key] ?? $0.evicted).time >= time }
     }
 }
 
-/// The keys whose entries are about to be removed. The caller must not wait for the disk, so lookups miss these keys until
-/// the entries are gone.
-final class PendingRemovals: Sendable {
-    private let keys = Locked<Set<String>>([])
+// MARK: - Caches that have no log
 
-    func add(_ added: [String]) {
-        keys.withLock { $0.formUnion(added) }
+extension InvalidationLog {
+    private struct Reference {
+        weak var log: InvalidationLog?
     }
 
-    func contains(_ key: String) -> Bool {
-        keys.withLock { !$0.isEmpty && $0.contains(key) }
-    }
+    private static let known = Locked<[ObjectIdentifier: Reference]>([:])
 
-    func end(_ key: String) {
-        keys.withLock { _ = $0.remove(key) }
+    /// The log of a cache that has none itself. The caller keeps the cache for as long as the log.
+    package static func shared(by cache: URLCache) -> InvalidationLog {
+        known.withLock { known in
+            if let log = known[ObjectIdentifier(cache)]?.log { return log }
+            let log = InvalidationLog()
+            known = known.filter { $0.value.log != nil }
+            known[ObjectIdentifier(cache)] = Reference(log: log)
+            return log
+        }
     }
 }
