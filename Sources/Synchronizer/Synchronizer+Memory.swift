@@ -92,7 +92,8 @@ extension Synchronizer {
     /// on the main thread.
     ///
     /// Loads in flight continue for their subscribers; no load joins them any more, and their responses are not kept. The cache
-    /// does not keep those of other synchronizers that share it either, but their parsed objects stay in their memory.
+    /// does not keep the responses to loads in flight of other synchronizers that share it either. But those synchronizers keep
+    /// their objects in memory, and their later loads may join their loads in flight.
     public func removeAll() {
         memory.removeAll()
         fetcher.removeAllStored()

@@ -36,7 +36,7 @@
         }
 
         package func removeAll() {
-            removeAllCachedResponses()
+            if !ForkedProcess.isCurrent { level.removeAll() }
         }
 
         package func lease(_ key: String, for duration: TimeInterval) -> LeaseAnswer {

@@ -144,6 +144,7 @@ struct LeaseTests {
         // The clock of `file` is a little behind that of `other`: its removal may have been the later one.
         file.noteRemoval(of: 7, at: start + 1.9)
         #expect(file.isRemoved(7, since: start + 1.5, now: start + 3))
+        #expect(self.file().isRemoved(7, since: start + 1.95, now: start + 3))
     }
 
     @Test("while another process holds the lock of a mark, a removal concerns its own process, too")
@@ -218,6 +219,11 @@ struct LeaseTests {
         }
         let taken = self.file()
         #expect(token(taken.grant(7, at: 1_000_300, for: 5000)) != nil)
+        // It knows its own removals there, too.
+        file.noteRemoval(of: 7, at: Date(timeIntervalSince1970: 1001))
+        let since = Date(timeIntervalSince1970: 1000)
+        #expect(!file.isRemoved(7, since: since, now: since + 2))
+        #expect(self.file().isRemoved(7, since: since, now: since + 2))
     }
 
     @Test("a clock before 1970 ends nothing")

@@ -17,9 +17,23 @@ package final class InvalidationLog: Sendable {
         var keys = LRUList<String, Note>()
         /// Invalidations up to this one have been evicted.
         var evicted = Note()
+
+        /// The latest invalidation that may concern the key.
+        func position(of key: String) -> Mark { (keys[key] ?? evicted).position }
+
+        mutating func note(_ added: [String], at now: Date) {
+            for key in added {
+                last += 1
+                keys.insert(Note(position: last, time: now), for: key)
+                guard keys.count > InvalidationLog.limit, let oldest = keys.leastRecentlyUsed,
+                    let note = keys.remove(oldest)
+                else { continue }
+                if note.position > evicted.position { evicted = note }
+            }
+        }
     }
 
-    private static let limit = 1_000
+    private static let limit = 10_000
     private let state = Locked(State())
 
     package init() {}
@@ -27,15 +41,16 @@ package final class InvalidationLog: Sendable {
     package var now: Mark { state.withLock { $0.last } }
 
     package func note(_ keys: [String], at now: Date) {
+        state.withLock { $0.note(keys, at: now) }
+    }
+
+    /// Notes what a response invalidates. Returns a mark with which the response itself may be stored, unless its key was
+    /// invalidated after the mark before.
+    package func note(_ keys: [String], at now: Date, keeping mark: Mark, of key: String) -> Mark {
         state.withLock { state in
-            for key in keys {
-                state.last += 1
-                state.keys.insert(Note(position: state.last, time: now), for: key)
-                guard state.keys.count > Self.limit, let oldest = state.keys.leastRecentlyUsed,
-                    let evicted = state.keys.remove(oldest)
-                else { continue }
-                if evicted.position > state.evicted.position { state.evicted = evicted }
-            }
+            let isValid = state.position(of: key) <= mark
+            state.note(keys, at: now)
+            return isValid ? state.last : mark
         }
     }
 
@@ -50,7 +65,7 @@ package final class InvalidationLog: Sendable {
 
     /// Whether the key was invalidated after the mark; true if that is not known any more.
     package func isInvalid(_ key: String, since mark: Mark) -> Bool {
-        state.withLock { ($0.keys[key] ?? $0.evicted).position > mark }
+        state.withLock { $0.position(of: key) > mark }
     }
 
     /// Whether the key was invalidated at that time or later; true if that is not known any more.

@@ -92,7 +92,7 @@ extension ResponseCache: WriteSource {
         for change in changes {
             switch change {
             case .removeURL(_, let urlKey): leases.noteRemoval(of: urlKey, at: time.now)
-            case .removeAll: leases.noteRemoval(of: nil, at: time.now)
+            case .removeAll, .removeSince: leases.noteRemoval(of: nil, at: time.now)
             default: break
             }
         }

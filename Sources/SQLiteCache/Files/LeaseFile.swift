@@ -44,7 +44,7 @@ final class LeaseFile: Sendable {
         var held: [Int: UInt64] = [:]
         /// The records whose successors are being written, by slot, and since when.
         var taken: [Int: (old: Record, since: Int64)] = [:]
-        /// The times of other processes' marks that this instance has overwritten, by position, in microseconds.
+        /// The times of other processes' marks that this instance has overwritten, or may have, by position, in microseconds.
         var overwritten: [Int: UInt64] = [:]
     }
 
@@ -185,27 +185,29 @@ final class LeaseFile: Sendable {
 
 extension LeaseFile {
     /// Notes that this process has removed the entries of a URL, or all entries (nil).
-    func noteRemoval(of url: UInt64?, at now: @autoclosure () -> Date) {
+    func noteRemoval(of url: UInt64?, at now: Date) {
         state.withLock { state in
-            guard let file = open(&state, at: now().milliseconds, creates: false) else { return }
-            let position = Self.mark(of: url)
-            let isLocked = lockMark(at: position, of: file)
-            defer { if isLocked { set(F_UNLCK, at: Self.lock(ofMarkAt: position), of: file) } }
+            guard let file = open(&state, at: now.milliseconds, creates: false) else { return }
+            let (position, time) = (Self.mark(of: url), Self.microseconds(now))
+            let isContended = !lockMark(at: position, of: file)
+            defer { set(F_UNLCK, at: Self.lock(ofMarkAt: position), of: file) }
             let old = Self.readMark(at: position, in: file)
-            let time = Self.microseconds(now())
             if let old, old.owner != owner, old.time > 0 { state.overwritten[position] = min(old.time, time) }
-            // Without the lock, another process may be writing its mark at this moment.
-            if !isLocked { state.overwritten[position] = time }
-            let words = (time.littleEndian, owner.littleEndian)
+            // Another process may be writing its mark at this moment.
+            if isContended { state.overwritten[position] = time }
+            // The other process may have read its clock a little later.
+            let latest = old.map { (time...time + 1_000_000).contains($0.time) ? $0.time : time } ?? time
+            let words = (latest.littleEndian, owner.littleEndian)
             _ = withUnsafeBytes(of: words) { Descriptor.write($0, to: file, at: position) }
         }
     }
 
-    /// Waits for a lock that others hold for some microseconds; gives up after about 10 ms.
+    /// Waits for a lock that others hold for some microseconds. Returns false if another has it for more than about 10 ms. Where
+    /// there are no such locks, no lock is needed, because there are no leases either.
     private func lockMark(at position: Int, of file: Int32) -> Bool {
         for _ in 0..<100 {
             if set(F_WRLCK, at: Self.lock(ofMarkAt: position), of: file) { return true }
-            guard [EAGAIN, EACCES].contains(errno) else { return false }
+            guard [EAGAIN, EACCES].contains(errno) else { return true }
             usleep(100)
         }
         return false

@@ -37,7 +37,8 @@ package protocol ResponseStore: Sendable {
 
     func removeAll()
 
-    /// The invalidations of this store. Those that remove entries note them here; the methods of this protocol do not.
+    /// The invalidations of this store. Whoever removes entries through this protocol notes that here first. The methods
+    /// themselves do not.
     var invalidations: InvalidationLog { get }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import TestTraits
 import Testing
 
@@ -59,6 +60,20 @@ struct NativeInvalidationTests {
         harness.session.network.release(FakeReply(200, NativeFetchTests.lifetime, "old"))
         #expect(load.body == "old")
         #expect(harness.session.cache.all.isEmpty)
+    }
+
+    @Test("a SQLiteURLCache knows the invalidations, but not what is removed for other reasons")
+    func ownLog() {
+        let (directory, clock, request) = (DisposableDirectory("native"), ManualClock(), NativeHarness().request())
+        let cache = SQLiteURLCache(
+            memoryCapacity: 1 << 20, diskCapacity: 1 << 20, directory: directory.url, time: clock)
+        let native = NativeCache(cache, time: clock)
+        let (mark, key) = (cache.invalidations.now, request.cacheKey ?? "")
+        native.removeSoon(request, key: key)
+        native.removing.sync {}
+        #expect(cache.invalidations.now == mark)
+        cache.removeCachedResponse(for: request)
+        #expect(native.invalidations.isInvalid(key, since: mark))
     }
 
     @Test("an invalidated response that a custom delegate stores is removed at the end")

@@ -38,6 +38,17 @@ struct SideEffectTests {
         #expect(harness.load().source == .cache)
     }
 
+    @Test("it is not if its entry was invalidated meanwhile", arguments: [false, true])
+    func invalidatedPost(isAll: Bool) {
+        let harness = FetchHarness()
+        harness.transport.serve { [fetcher = harness.fetcher, request = harness.request()] _ in
+            if isAll { fetcher.removeAllStored() } else { fetcher.removeStoredSoon(for: [request]) }
+            return FakeReply(200, ["Cache-Control": "max-age=60", "Content-Location": "/x"], "hello")
+        }
+        #expect(harness.load { $0.httpMethod = "POST" }.body == "hello")
+        #expect(harness.store.all.isEmpty)
+    }
+
     @Test("a fresh GET entry answers a HEAD, and a HEAD response freshens a stale one")
     func head() {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\"", "A": "1"], "hello"))

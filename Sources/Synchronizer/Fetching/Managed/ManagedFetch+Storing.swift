@@ -208,8 +208,9 @@ extension ManagedFetch {
         let keys = CacheRules.invalidatedKeys(
             after: exchange.step.cacheRequest, status: exchange.received.status, fields: exchange.received.fields)
         if !keys.isEmpty {
-            cache.invalidations.note(keys, at: cache.time.now)
-            exchange.mark = cache.invalidations.now  // the response itself may be stored
+            // The response itself may be stored.
+            exchange.mark = cache.invalidations.note(
+                keys, at: cache.time.now, keeping: exchange.mark, of: exchange.step.cacheRequest.url)
             for key in keys { cache.removeEntries(for: key) }
             report(.invalidated(keys))
         }

@@ -8,12 +8,15 @@ final class NativeCache: Sendable {
     let invalidations: InvalidationLog
     let reasons = StoringReasons()
     private let cache: URLCache?
+    /// The cache, if its own methods note invalidations: removals by this type note them themselves.
+    private let store: (any ResponseStore)?
     private let removals = PendingRemovals()
     let removing = DispatchQueue(label: "Synchronizer.removing", qos: .userInitiated)
 
     init(_ cache: URLCache?, time: any TimeSource) {
         self.cache = cache
-        invalidations = cache.map(InvalidationLog.shared) ?? InvalidationLog()
+        store = cache as? any ResponseStore
+        invalidations = store?.invalidations ?? cache.map(InvalidationLog.shared) ?? InvalidationLog()
         self.time = time
     }
 
@@ -46,7 +49,7 @@ final class NativeCache: Sendable {
 
     func removeAll() {
         invalidations.noteEverything(at: time.now)
-        cache?.removeAllCachedResponses()
+        if let store { store.removeAll() } else { cache?.removeAllCachedResponses() }
     }
 
     /// As ``removeSoon(for:)``, but responses in flight may be stored.
@@ -58,7 +61,7 @@ final class NativeCache: Sendable {
     /// Apple's cache may remove a response a little later; until then lookups ignore it.
     private func remove(_ request: URLRequest, key: String) {
         guard let cache else { return }
-        cache.removeCachedResponse(for: request)
+        if let store { store.removeEntries(for: key) } else { cache.removeCachedResponse(for: request) }
         if cache.cachedResponse(for: request) == nil { removals.end(key) } else { removals.add([key]) }
     }
 }
