@@ -1,8 +1,10 @@
 /// A dictionary that keeps the order in which its values were used. All operations take constant time.
 ///
-/// Keys, values and links are in separate arrays, so that looking up a value copies that value alone. All of it is
-/// inlinable, so that each module specialises it for its own keys and values.
-package struct LRUList<Key: Hashable, Value> {
+/// Keys, values and links are in separate arrays, so that looking up a value copies that value alone.
+package typealias LRUList = _LRUList
+
+/// ``LRUList``. It is public for the same reason as ``_Locked``.
+public struct _LRUList<Key: Hashable, Value> {
     /// The next more recently and the next less recently used place; -1 at the ends.
     @usableFromInline
     struct Links {
@@ -24,27 +26,27 @@ package struct LRUList<Key: Hashable, Value> {
     @usableFromInline var oldest = -1
 
     @inlinable
-    package init() {}
+    public init() {}
 
-    @inlinable package var count: Int { places.count }
-    @inlinable package var allKeys: [Key] { Array(places.keys) }
-    @inlinable package var leastRecentlyUsed: Key? { oldest < 0 ? nil : keys[oldest] }
+    @inlinable public var count: Int { places.count }
+    @inlinable public var allKeys: [Key] { Array(places.keys) }
+    @inlinable public var leastRecentlyUsed: Key? { oldest < 0 ? nil : keys[oldest] }
 
     /// The value. Reading it does not count as a use.
     @inlinable
-    package subscript(key: Key) -> Value? {
+    public subscript(key: Key) -> Value? {
         places[key].flatMap { values[$0] }
     }
 
     /// The key itself, as it was inserted.
     @inlinable
-    package func inserted(_ key: Key) -> Key? {
+    public func inserted(_ key: Key) -> Key? {
         places[key].flatMap { keys[$0] }
     }
 
     /// Returns the value and makes it the most recently used, if it passes.
     @inlinable
-    package mutating func use(_ key: Key, if passes: (Value) -> Bool) -> Value? {
+    public mutating func use(_ key: Key, if passes: (Value) -> Bool) -> Value? {
         guard let place = places[key], let value = values[place], passes(value) else { return nil }
         if place != newest {
             unlink(place)
@@ -55,7 +57,7 @@ package struct LRUList<Key: Hashable, Value> {
 
     /// Makes the value the most recently used.
     @inlinable
-    package mutating func markUsed(_ key: Key) {
+    public mutating func markUsed(_ key: Key) {
         guard let place = places[key], place != newest else { return }
         unlink(place)
         link(place)
@@ -63,7 +65,7 @@ package struct LRUList<Key: Hashable, Value> {
 
     /// Adds the value as the most recently used, in place of one with the same key.
     @inlinable
-    package mutating func insert(_ value: Value, for key: Key) {
+    public mutating func insert(_ value: Value, for key: Key) {
         remove(key)
         let place: Int
         if let reused = free.popLast() {
@@ -82,7 +84,7 @@ package struct LRUList<Key: Hashable, Value> {
 
     @inlinable
     @discardableResult
-    package mutating func remove(_ key: Key) -> Value? {
+    public mutating func remove(_ key: Key) -> Value? {
         guard let place = places.removeValue(forKey: key) else { return nil }
         unlink(place)
         free.append(place)
@@ -107,5 +109,5 @@ package struct LRUList<Key: Hashable, Value> {
     }
 }
 
-extension LRUList: Sendable where Key: Sendable, Value: Sendable {}
-extension LRUList.Links: Sendable {}
+extension _LRUList: Sendable where Key: Sendable, Value: Sendable {}
+extension _LRUList.Links: Sendable {}

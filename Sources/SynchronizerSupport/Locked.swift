@@ -4,8 +4,13 @@ import Foundation
 ///
 /// All copies share one lock and one value, which lie in one object. The lock is the system's own, because Foundation's
 /// `NSLock` on Linux takes a second lock with each unlock, and allocates four times.
+package typealias Locked = _Locked
+
+/// ``Locked``, for these modules only: the underscore says so. It is public because Swift 6.3 specialises inlinable functions of
+/// other modules only if they are public. With `package`, an object from memory takes twice as long (`Scripts/bench --only
+/// loading --rows memory`, Documentation/Benchmarks.md).
 @frozen
-package struct Locked<Value>: @unchecked Sendable {  // the value is touched under the lock only
+public struct _Locked<Value>: @unchecked Sendable {  // the value is touched under the lock only
     @usableFromInline
     final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
         deinit {
@@ -19,7 +24,8 @@ package struct Locked<Value>: @unchecked Sendable {  // the value is touched und
     @usableFromInline
     let storage: ManagedBuffer<Value, pthread_mutex_t>
 
-    package init(_ value: Value) {
+    @inlinable
+    public init(_ value: Value) {
         storage = Storage.create(minimumCapacity: 1) { buffer in
             buffer.withUnsafeMutablePointerToElements { lock in
                 lock.initialize(to: pthread_mutex_t())
@@ -30,11 +36,11 @@ package struct Locked<Value>: @unchecked Sendable {  // the value is touched und
     }
 
     /// Whether both are copies of one.
-    package func isSame(as other: Locked) -> Bool { storage === other.storage }
+    package func isSame(as other: _Locked) -> Bool { storage === other.storage }
 
     // Inlinable, so that each module specialises it for its own values.
     @inlinable
-    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    public func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         try storage.withUnsafeMutablePointers { value, lock in
             pthread_mutex_lock(lock)
             defer { pthread_mutex_unlock(lock) }

@@ -33,7 +33,8 @@ final class NginxServer {
         ])
         try Self.configuration(place, ports).write(toFile: "\(place)/conf", atomically: true, encoding: .utf8)
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", #"/usr/sbin/nginx "$@" & read -r _; kill $!; wait"#, "sh"]
+        // SIGKILL: nginx inherits the signals that this thread blocks, SIGTERM among them on threads of dispatch.
+        process.arguments = ["-c", #"/usr/sbin/nginx "$@" & read -r _; kill -KILL $!; wait"#, "sh"]
         process.arguments? += ["-c", "\(place)/conf", "-p", place, "-e", "stderr"]
         process.standardInput = lifeline
         (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
