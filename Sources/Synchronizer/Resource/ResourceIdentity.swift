@@ -9,12 +9,27 @@ import HTTPCaching
 /// Creating an identity takes longer than a memory lookup, so a resource that is loaded often keeps its own. See
 /// ``Resource/identity``.
 public struct ResourceIdentity: Sendable {
+    /// In one object, because identities are copied much more often than they are created.
+    private final class Content: Sendable {
+        let request: URLRequest
+        let coalescingKey: CoalescingKey?
+        let cacheKey: CacheKey?
+
+        init(request: URLRequest, cacheKey: CacheKey?) {
+            self.request = request
+            self.cacheKey = cacheKey
+            coalescingKey = CoalescingKey(request, body: cacheKey?.digest(of: request))
+        }
+    }
+
+    private let content: Content
+
     /// The request to send.
-    package let request: URLRequest
+    package var request: URLRequest { content.request }
     /// The key for coalescing; nil for a request that is never coalesced.
-    let coalescingKey: CoalescingKey?
+    var coalescingKey: CoalescingKey? { content.coalescingKey }
     /// Nil if the request has no body, or may change something.
-    let cacheKey: CacheKey?
+    var cacheKey: CacheKey? { content.cacheKey }
 
     /// Creates the identity of a request, which loads send. A `QUERY` has the key ``CacheKey/body``.
     public init(_ request: URLRequest) {
@@ -29,9 +44,7 @@ public struct ResourceIdentity: Sendable {
     init(_ request: URLRequest, cacheKey: CacheKey?) {
         var request = request
         if let url = request.url, !url.isPlainHTTP { request.url = url.withLowercaseScheme }
-        self.request = request
-        self.cacheKey = cacheKey
-        coalescingKey = CoalescingKey(request, body: cacheKey?.digest(of: request))
+        content = Content(request: request, cacheKey: cacheKey)
     }
 
     /// Nil for a request that bypasses the memory cache.
