@@ -42,7 +42,10 @@ extension HTTPCache {
     public enum Freshening: Hashable, Sendable {
         /// The stored response is the answer. Replace the candidates at these positions with these responses; their bodies
         /// stay. If the answer is not among them, the 304 confirms it without identifying it: answer with it unchanged.
-        case update([Int: StoredResponse])
+        ///
+        /// Remove the candidates at the other positions. The 304 is about them, too, but has made them depend on request
+        /// fields whose values are not known for them: with a new `Vary`, or with `private`, which binds them to cookies.
+        case update([Int: StoredResponse], removing: [Int])
         /// The 304 is about another representation: send the request again without conditions.
         case mismatch
     }
@@ -64,12 +67,15 @@ extension HTTPCache {
         switch CacheRules.confirmation(by: fields, asked: answer.index, among: candidates, for: request) {
         case .mismatch: return .mismatch
         case .update(let indices):
-            let updates = indices.map { index in
+            let responses = candidates.map(\.response)
+            var updates: [Int: StoredResponse] = [:]
+            for index in indices {
                 let freshened = CacheRules.freshened(
-                    candidates[index].response, by: fields, requestTime: requestTime, responseTime: responseTime)
-                return (index, freshened)
+                    responses[index], by: fields, requestTime: requestTime, responseTime: responseTime)
+                updates[index] = CacheRules.rebound(
+                    freshened, from: responses[index], to: index == answer.index ? request : nil, among: responses)
             }
-            return .update(Dictionary(uniqueKeysWithValues: updates))
+            return .update(updates, removing: indices.filter { updates[$0] == nil })
         }
     }
 

@@ -171,6 +171,9 @@ extension Synchronizer.Configuration {
         let prepare = prepare.map { prepare -> RequestHooks.Prepare in
             { ResourceIdentity(try await prepare($0)).settingDefault(policy).request }
         }
+        let authenticate = authenticate.map { authenticate -> RequestHooks.Authenticate in
+            { try await authenticate($0, $1).map { ResourceIdentity($0).settingDefault(policy).request } }
+        }
         return RequestHooks(prepare: prepare, authenticate: authenticate)
     }
 

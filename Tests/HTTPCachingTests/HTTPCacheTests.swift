@@ -54,7 +54,7 @@ struct HTTPCacheTests {
         let freshening = HTTPCache.freshening(
             with: confirmed, of: answer, among: [stored], answering: request, requestTime: now + 100,
             responseTime: now + 100)
-        guard case .update(let updates) = freshening, let updated = updates[0] else {
+        guard case .update(let updates, removing: []) = freshening, let updated = updates[0] else {
             throw CocoaError(.coderReadCorrupt)
         }
         #expect(rules.freshness(of: updated, at: now + 130).staleness == -60)
@@ -62,6 +62,72 @@ struct HTTPCacheTests {
             with: HTTPFields([("ETag", "\"2\"")]), of: answer, among: [stored], answering: request,
             requestTime: now + 100, responseTime: now + 100)
         #expect(other == .mismatch)
+    }
+
+    /// A request with a field; without it if the value is nil.
+    private func request(_ name: String, _ value: String?) -> CacheRequest {
+        CacheRequest(url: url, fields: HTTPFields(value.map { [(name, $0)] } ?? []))
+    }
+
+    /// The candidates after a 304 to a request, which one of them answers.
+    private func confirmed(
+        _ candidates: [Candidate], by fields: [(String, String)], answering request: CacheRequest
+    ) throws -> [Candidate] {
+        guard case .validate(let answer, _) = rules.decision(for: request, among: candidates, at: now + 100),
+            case .update(let updates, removing: let removed) = HTTPCache.freshening(
+                with: HTTPFields(fields + Self.stale), of: answer, among: candidates, answering: request,
+                requestTime: now + 100, responseTime: now + 100)
+        else { throw CocoaError(.coderReadCorrupt) }
+        return candidates.indices.filter { !removed.contains($0) }.map {
+            Candidate(updates[$0] ?? candidates[$0].response, bodySize: 10)
+        }
+    }
+
+    /// Fresh for a minute, with a tag.
+    private static let stale = [("Cache-Control", "max-age=60"), ("ETag", "\"1\"")]
+
+    /// Whether a stored response answers the request after the 304.
+    private func isAnswered(_ request: CacheRequest, by candidates: [Candidate]) throws -> Bool {
+        switch rules.decision(for: request, among: candidates, at: now + 101) {
+        case .use: return true
+        case .send: return false
+        default: throw CocoaError(.coderReadCorrupt)
+        }
+    }
+
+    @Test("after a 304 that adds Vary, the response answers only requests like the one that was confirmed")
+    func variesFromThenOn() throws {
+        let stored = try candidate(Self.stale, to: request("X-Profile", "alice"))
+        for name in ["alice", "bob"] {
+            let left = try confirmed([stored], by: [("Vary", "X-Profile")], answering: request("X-Profile", name))
+            #expect(left.count == 1)
+            for asking in ["alice", "bob", nil] {
+                #expect(try isAnswered(request("X-Profile", asking), by: left) == (asking == name))
+            }
+        }
+    }
+
+    @Test("after a 304 that adds private, the response answers only requests with the same cookies")
+    func privateFromThenOn() throws {
+        let stored = try candidate(Self.stale)
+        let left = try confirmed([stored], by: [("Cache-Control", "private")], answering: request("Cookie", "bob"))
+        for asking in ["alice", "bob", nil] {
+            #expect(try isAnswered(request("Cookie", asking), by: left) == (asking == "bob"))
+        }
+    }
+
+    @Test("a 304 that adds Vary removes others of the same tag, whose requests are not known")
+    func removesOthers() throws {
+        let alice = CacheRequest(url: url, fields: HTTPFields([("Accept", "a"), ("X-Profile", "alice")]))
+        let bob = CacheRequest(url: url, fields: HTTPFields([("Accept", "b"), ("X-Profile", "bob")]))
+        let hers = try candidate(Self.stale + [("Vary", "Accept")], to: alice)
+        let his = try candidate(Self.stale, to: bob, among: [hers])
+        let left = try confirmed([his, hers], by: [("Vary", "X-Profile")], answering: alice)
+        #expect(left.count == 1)
+        #expect(try isAnswered(alice, by: left))
+        #expect(try !isAnswered(bob, by: left))
+        #expect(try confirmed([his, hers], by: [("Vary", "Accept")], answering: alice).count == 2)
+        #expect(try confirmed([his, hers], by: [], answering: alice).count == 2)
     }
 
     @Test("a failure may be answered with a stale response, as far as the rules and the response allow")

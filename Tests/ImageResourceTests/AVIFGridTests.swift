@@ -68,6 +68,68 @@
             #expect(throws: Self.mixedUp) { try BitmapImage.decode(file.data) }
         }
 
+        /// Another item refers to the second tile before the grid does.
+        private func secondFirst(_ order: [Int]) -> HEIFFile {
+            var file = grid(order)
+            file.order = ["pitm", "iref", "iinf", "iloc", "iprp"]
+            file.references.insert(.init(type: "cdsc", from: 3, to: [1]), at: 0)
+            return file
+        }
+
+        @Test("the order of tiles counts in whatever box they are first mentioned")
+        func otherBoxesFirst() throws {
+            let expected = try BitmapImage.decode(grid([2, 3]).data)
+            #expect(throws: Self.mixedUp) { try BitmapImage.decode(secondFirst([2, 3]).data) }
+            // Here libavif and the grid agree.
+            let swapped = try BitmapImage.decode(secondFirst([3, 2]).data)
+            #expect(
+                swapped.cropped(x: 64, y: 0, width: 64, height: 64)
+                    == expected.cropped(x: 0, y: 0, width: 64, height: 64))
+            // Properties are listed by number, whatever the others say.
+            var file = grid([3, 2])
+            file.listing = [1, 3, 2]
+            #expect(try BitmapImage.decode(file.data) == swapped)
+            file.order = ["pitm", "iprp", "iinf", "iloc", "iref"]
+            #expect(throws: Self.mixedUp) { try BitmapImage.decode(file.data) }
+            file.references = [.init(type: "dimg", from: 1, to: [2, 3])]
+            #expect(try BitmapImage.decode(file.data) == expected)
+        }
+
+        @Test("a tile that belongs to another grid, too, makes the file an error")
+        func sharedTile() {
+            var file = grid([2, 3])
+            file.items.append(file.items[2])
+            file.references = [.init(type: "dimg", from: 1, to: [2, 3, 4]), .init(type: "dimg", from: 4, to: [2])]
+            #expect(throws: Self.mixedUp) { try BitmapImage.decode(file.data) }
+        }
+
+        @Test("a grid in a file with surplus bytes or boxes is an error, but a single picture is not")
+        func surplus() throws {
+            let junk = Data([1, 2, 3])
+            let ambiguous = ImageError.damaged(.avif, "the tiles of the grid are ambiguous")
+            #expect(throws: ambiguous) { try BitmapImage.decode(grid([3, 2]).data + junk) }
+            var file = grid([3, 2])
+            file.order.append("pitm")
+            #expect(throws: ImageError.self) { try BitmapImage.decode(file.data) }
+            let single = try Samples.data("avif-tile-1.avif")
+            #expect(try BitmapImage.decode(single + junk) == BitmapImage.decode(single))
+        }
+
+        @Test("a track of sound does not matter", arguments: ["avis", "avif"])
+        func sound(brand: String) throws {
+            var file = HEIFFile(
+                items: [.init(type: "av01", data: tiles[0].stream, properties: [1, 2, 3])], properties: properties,
+                brand: brand)
+            let header = HEIFFile.box("tkhd", [0, 0, 0, 7] + [UInt8](repeating: 0, count: 80))
+            let samples = HEIFFile.box("stbl", HEIFFile.box("stsd", [0, 0, 0, 0, 0, 0, 0, 0]))
+            let media = HEIFFile.box("mdia", HEIFFile.box("minf", samples))
+            let movie = HEIFFile.box("moov", HEIFFile.box("trak", header + media))
+            let expected = try BitmapImage.decode(Samples.data("avif-tile-1.avif"))
+            #expect(try BitmapImage.decode(file.data + movie) == expected)
+            file.movie = movie
+            #expect(try BitmapImage.decode(file.data) == expected)
+        }
+
         @Test("items may lie in a box without a length that describes them, too")
         func openEnded() throws {
             let file = HEIFFile(

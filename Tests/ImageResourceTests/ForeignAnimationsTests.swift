@@ -143,6 +143,18 @@
             #expect(try cut.frame(at: 1) == whole.frame(at: 1))
         }
 
+        @Test("an APNG that has fewer frames than it announces has these, as in browsers; but it needs its end")
+        func missingFrames() throws {
+            let whole = try AnimatedImage(data: Samples.data("apng-soft-keep-blend.png"))
+            let data = try changed("apng-soft-keep-blend.png", "acTL", to: 200)
+            let animation = try AnimatedImage(data: data)
+            #expect(animation.frameCount == whole.frameCount)
+            #expect(try animation.frame(at: whole.frameCount - 1) == whole.frame(at: whole.frameCount - 1))
+            #expect(throws: ImageError.damaged(.png, "frames are missing")) {
+                try AnimatedImage(data: data.dropLast(12))
+            }
+        }
+
         @Test(
             "chunks of an APNG that are not in order are an error; its first frame is shown",
             arguments: ["fcTL", "fdAT"])

@@ -24,6 +24,38 @@
             #expect(try BitmapImage.decode(data) == BitmapImage.decode(plain))
         }
 
+        @Test("a lossy WebP whose header denies its alpha is opaque, as in browsers", arguments: [0, 40])
+        func deniedAlpha(side: Int) throws {
+            var data = try Samples.data("detailed-bleeding.webp")
+            data[20] &= ~0x10
+            var plain = data
+            plain.replaceSubrange(try #require(plain.range(of: Data("ALPH".utf8))), with: Data("none".utf8))
+            let sizing = ImageSizing.maxPixelSize(side)
+            let image = try BitmapImage.decode(data, sizing: sizing)
+            #expect(try image == BitmapImage.decode(plain, sizing: sizing))
+            #expect(image.isOpaque)
+            #expect(
+                image.withUnsafeBytes { pixels in
+                    stride(from: 3, to: pixels.count, by: 4).allSatisfy { pixels[$0] == 255 }
+                })
+        }
+
+        @Test("a lossless WebP may have alpha that the header denies, as in Pillow", arguments: [0, 40, 16])
+        func losslessDeniedAlpha(side: Int) throws {
+            let simple = try Samples.data("reduced-lossless.webp")
+            let size = try #require(ImageHeader(simple))
+            let header =
+                Array("VP8X".utf8) + little32(10) + little32(0) + little32(size.pixelWidth - 1).prefix(3)
+                + little32(size.pixelHeight - 1).prefix(3)
+            var data = simple
+            data.insert(contentsOf: header, at: 12)
+            data.replaceSubrange(4..<8, with: little32(data.count - 8))
+            let sizing = ImageSizing.maxPixelSize(side)
+            let image = try BitmapImage.decode(data, sizing: sizing)
+            #expect(try image == BitmapImage.decode(simple, sizing: sizing))
+            #expect(!image.isOpaque)
+        }
+
         private func little32(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> ($0 * 8) & 255) } }
 
         // JPEG
@@ -94,7 +126,7 @@
             "a JPEG that was cut and closed again is decoded at every size, or at none",
             arguments: [
                 "detailed-420.jpg", "detailed-422.jpg", "detailed-444-progressive.jpg", "detailed-422-progressive.jpg",
-                "detailed-411-progressive.jpg",
+                "detailed-411-progressive.jpg", "detailed-arithmetic-progressive.jpg",
             ])
         func closedCuts(_ file: String) throws {
             let data = try Samples.data(file)

@@ -23,11 +23,17 @@ struct HEIFFile {
     var properties: [Bytes] = []
     var references: [Reference] = []
     var brand = "heic"
+    /// The boxes that describe the items, in the order in which they are written.
+    var order = ["pitm", "iinf", "iloc", "iref", "iprp"]
+    /// The numbers of the items in the order in which `iinf` and `iloc` list them; nil if they do so by number.
+    var listing: [Int]?
+    /// A box before the one that describes the items.
+    var movie: Bytes = []
     /// Whether the items lie in the box that describes them, which then goes on to the end of the file without a length.
     var isOpenEnded = false
 
     var data: Data {
-        let start = Self.box("ftyp", Bytes("\(brand)\0\0\0\0mif1\(brand)".utf8))
+        let start = Self.box("ftyp", Bytes("\(brand)\0\0\0\0mif1\(brand)".utf8)) + movie
         if isOpenEnded { return Data(start + [0, 0, 0, 0] + meta(from: 0).dropFirst(4)) }
         let length = start.count + meta(from: 0).count + 8
         return Data(start + meta(from: length) + Self.box("mdat", Bytes(items.map(\.data).joined())))
@@ -36,31 +42,39 @@ struct HEIFFile {
     private func meta(from offset: Int) -> Bytes {
         var content: Bytes = [0, 0, 0, 0]
         content += Self.box("hdlr", Bytes(repeating: 0, count: 8) + Bytes("pict".utf8) + Bytes(repeating: 0, count: 13))
-        content += Self.box("pitm", [0, 0, 0, 0, 0, 1])
-        content += entries
-        content += places(from: offset)
-        if !references.isEmpty { content += links }
-        content += Self.box("iprp", Self.box("ipco", Bytes(properties.joined())) + associations)
+        content += order.flatMap { box(named: $0, dataFrom: offset) }
         if isOpenEnded { content += Self.box("idat", Bytes(items.map(\.data).joined())) }
         return Self.box("meta", content)
     }
 
+    private func box(named name: String, dataFrom offset: Int) -> Bytes {
+        switch name {
+        case "pitm": return Self.box(name, [0, 0, 0, 0, 0, 1])
+        case "iinf": return entries
+        case "iloc": return places(from: offset)
+        case "iref": return references.isEmpty ? [] : links
+        default: return Self.box("iprp", Self.box("ipco", Bytes(properties.joined())) + associations)
+        }
+    }
+
+    private var listed: [Int] { listing ?? Array(1..<items.count + 1) }
+
     private var entries: Bytes {
         var content: Bytes = [0, 0, 0, 0] + Self.big16(items.count)
-        for (index, item) in items.enumerated() {
-            content += Self.box("infe", [2, 0, 0, 0] + Self.big16(index + 1) + [0, 0] + Bytes(item.type.utf8) + [0])
+        for number in listed {
+            let type = Bytes(items[number - 1].type.utf8)
+            content += Self.box("infe", [2, 0, 0, 0] + Self.big16(number) + [0, 0] + type + [0])
         }
         return Self.box("iinf", content)
     }
 
     private func places(from start: Int) -> Bytes {
         var content: Bytes = [1, 0, 0, 0, 0x44, 0] + Self.big16(items.count)
-        var offset = start
-        for (index, item) in items.enumerated() {
+        for number in listed {
+            let offset = start + items[..<(number - 1)].reduce(0) { $0 + $1.data.count }
             content +=
-                Self.big16(index + 1) + [0, isOpenEnded ? 1 : 0, 0, 0, 0, 1] + Self.big32(offset)
-                + Self.big32(item.data.count)
-            offset += item.data.count
+                Self.big16(number) + [0, isOpenEnded ? 1 : 0, 0, 0, 0, 1] + Self.big32(offset)
+                + Self.big32(items[number - 1].data.count)
         }
         return Self.box("iloc", content)
     }

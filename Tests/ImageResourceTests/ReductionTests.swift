@@ -56,6 +56,15 @@
             #expect(try self.reduction("detailed-prophoto.jpg", side: 17).eighths == 8)
         }
 
+        @Test("an sRGB profile costs nothing: the same is decoded as without", arguments: 1...320)
+        func sameSizes(_ side: Int) throws {
+            let (with, without) = try (
+                reduction("detailed-srgb.jpg", side: side), reduction("detailed-420.jpg", side: side)
+            )
+            #expect(with.eighths == without.eighths)
+            #expect(with.lowFrequencyOnly == without.lowFrequencyOnly)
+        }
+
         private func reduction(_ file: String, side: Int) throws -> JPEGReduction {
             try Samples.data(file).withUnsafeBytes { buffer in
                 let bytes = ByteReader(buffer)

@@ -1,7 +1,7 @@
 // Which request fields select a stored response (RFC 9111 §4.1).
 //
 // Credentials select whether `Vary` names them or not: a response to one credential never answers another. Secret values
-// are stored as digests only. `CacheRules+Credentials.swift` says which cookies select.
+// are stored as digests only. `CacheRules+Cookies.swift` says which cookies select.
 extension CacheRules {
     /// The request fields to store with a response.
     /// - Parameter siblings: the other responses stored for the URI. A response without `Vary` is selected by the fields
@@ -22,9 +22,30 @@ extension CacheRules {
         return selecting
     }
 
+    /// A response with newer fields, as it may be stored; nil if it must be removed.
+    ///
+    /// If the newer fields select with more request fields than before, the values of those are only known for the request
+    /// that the server confirmed the response for. From then on, the response answers requests like that one.
+    ///
+    /// - Parameters:
+    ///   - updated: the stored response with the newer fields.
+    ///   - stored: the response before.
+    ///   - request: the request that the response answers; nil if another response answers it.
+    ///   - siblings: the responses stored for the URI.
+    package static func rebound(
+        _ updated: StoredResponse, from stored: StoredResponse, to request: CacheRequest?,
+        among siblings: [StoredResponse]
+    ) -> StoredResponse? {
+        if selectsNoMore(with: updated.fields, than: stored) { return updated }
+        guard let request else { return nil }
+        var rebound = updated
+        rebound.selectingFields = selectingFields(of: request, for: updated.fields, among: siblings)
+        return rebound
+    }
+
     /// Whether `newer` fields select with no more request fields than the stored ones: `Vary` names no other field, and the
     /// response has not become `private`, which binds it to cookies.
-    package static func selectsNoMore(with newer: HTTPFields, than response: StoredResponse) -> Bool {
+    private static func selectsNoMore(with newer: HTTPFields, than response: StoredResponse) -> Bool {
         let (stored, newer) = (ResponseFacts(response.fields), ResponseFacts(newer))
         return knows(newer.varyNames, of: response, facts: stored)
             && (stored.control.contains(.isPrivate) || !newer.control.contains(.isPrivate))

@@ -28,8 +28,8 @@ package enum Redirect: Hashable, Sendable {
 
     package enum Refusal: Hashable, Sendable {
         case malformedTarget
-        /// The target is not an HTTP URL.
-        case unsupportedScheme
+        /// The target is not an HTTP URL with a host.
+        case unsupportedTarget(URL)
         /// https must not become http.
         case downgrade
         /// The body was a stream, which cannot be sent again.
@@ -59,7 +59,9 @@ extension CacheRules {
         guard let target = target(of: location, from: url), let scheme = target.scheme else {
             return .refuse(.malformedTarget)
         }
-        guard scheme == "http" || scheme == "https", target.host != nil else { return .refuse(.unsupportedScheme) }
+        guard scheme == "http" || scheme == "https", target.host != nil else {
+            return .refuse(.unsupportedTarget(target))
+        }
         if scheme == "http", url.scheme?.lowercased() == "https" { return .refuse(.downgrade) }
         let keepsMethod = keepsMethod(method, after: status)
         if keepsMethod, hasBodyStream { return .refuse(.bodyIsConsumed) }

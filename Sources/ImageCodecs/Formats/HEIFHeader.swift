@@ -41,28 +41,57 @@ enum HEIFHeader {
         return HeaderFacts(width: width, height: height, orientation: transform.orientation, crop: transform.crop)
     }
 
-    /// The numbers of an item's properties, from 1 (ISO/IEC 23008-12 §9.3).
+    /// The numbers of an item's properties, from 1.
     static func associated(_ box: ByteReader, with item: Int?) -> [Int]? {
-        guard let item, let version = box.byte(0), let flags = box.byte(3), let count = box.big32(4) else { return nil }
-        let isWide = flags & 1 == 1
-        var offset = 8
-        for _ in 0..<min(count, HeaderLimit.parts) {
-            guard let id = version < 1 ? box.big16(offset) : box.big32(offset) else { return nil }
-            offset += version < 1 ? 2 : 4
-            guard let length = box.byte(offset).map(Int.init) else { return nil }
-            offset += 1
-            if id == item { return (0..<length).compactMap { number(box, at: offset, index: $0, isWide: isWide) } }
-            offset += length * (isWide ? 2 : 1)
-        }
-        return nil
-    }
-
-    private static func number(_ box: ByteReader, at offset: Int, index: Int, isWide: Bool) -> Int? {
-        isWide ? box.big16(offset + index * 2).map { $0 & 0x7FFF } : box.byte(offset + index).map { Int($0 & 0x7F) }
+        guard let item, let entries = HEIFAssociations(box) else { return nil }
+        return entries.first { $0.item == item }.map(entries.properties)
     }
 
     private static func box(_ name: StaticString, in bytes: ByteReader, from offset: Int) -> ByteReader? {
         Boxes(bytes, from: offset).first { $0.has(name) }?.content
+    }
+}
+
+/// Iterates over the entries of an `ipma` box (ISO/IEC 23008-12 §9.3), at most `HeaderLimit.parts`.
+struct HEIFAssociations: Sequence, IteratorProtocol {
+    struct Entry {
+        let item: Int
+        fileprivate let offset: Int
+        fileprivate let count: Int
+    }
+
+    private let box: ByteReader
+    private let version: UInt8
+    private let isWide: Bool
+    private var offset = 8
+    private var left: Int
+
+    init?(_ box: ByteReader) {
+        guard let version = box.byte(0), let flags = box.byte(3), let count = box.big32(4) else { return nil }
+        self.box = box
+        self.version = version
+        isWide = flags & 1 == 1
+        left = Swift.min(count, HeaderLimit.parts)
+    }
+
+    mutating func next() -> Entry? {
+        let width = version < 1 ? 2 : 4
+        guard left > 0, let item = width == 2 ? box.big16(offset) : box.big32(offset),
+            let count = box.byte(offset + width).map(Int.init)
+        else { return nil }
+        let entry = Entry(item: item, offset: offset + width + 1, count: count)
+        offset = entry.offset + count * (isWide ? 2 : 1)
+        left -= 1
+        return entry
+    }
+
+    /// The numbers of an entry's properties, from 1.
+    func properties(_ entry: Entry) -> [Int] {
+        (0..<entry.count).compactMap { index in
+            isWide
+                ? box.big16(entry.offset + index * 2).map { $0 & 0x7FFF }
+                : box.byte(entry.offset + index).map { Int($0 & 0x7F) }
+        }
     }
 }
 

@@ -7,11 +7,26 @@ enum WebPHeader {
         return nil
     }
 
-    /// Whether any pixel may be transparent.
+    /// Whether any pixel may be transparent: according to the header, or to a lossless picture.
     static func hasAlpha(_ bytes: ByteReader) -> Bool {
-        if bytes.has("VP8X", at: 12) { return bytes.byte(20).map { $0 & 0x10 != 0 } ?? false }
-        if bytes.has("VP8L", at: 12) { return bytes.byte(24).map { $0 & 0x10 != 0 } ?? false }
-        return false
+        if bytes.has("VP8X", at: 12), let flags = bytes.byte(20), flags & 0x10 != 0 { return true }
+        guard let picture = picture(bytes), picture.name == "VP8L" else { return false }
+        return picture.content.byte(4).map { $0 & 0x10 != 0 } ?? false
+    }
+
+    /// Whether a lossy picture has alpha that the header denies. Browsers ignore it, but libwebp decodes it.
+    static func hasDeniedAlpha(_ bytes: ByteReader) -> Bool {
+        guard bytes.has("VP8X", at: 12), !hasAlpha(bytes), let picture = picture(bytes), picture.name == "VP8 " else {
+            return false
+        }
+        return RIFFChunks(bytes).prefix(HeaderLimit.parts).contains {
+            $0.name == "ALPH" && $0.range.upperBound <= picture.range.lowerBound
+        }
+    }
+
+    /// The chunk of a still picture.
+    private static func picture(_ bytes: ByteReader) -> RIFFChunks.Chunk? {
+        RIFFChunks(bytes).prefix(HeaderLimit.parts).first { $0.name == "VP8 " || $0.name == "VP8L" }
     }
 
     /// The colour profile (RFC 9649 §2.7.1.4), which precedes the pixels.

@@ -38,12 +38,22 @@ extension URLRequest {
 
 extension Redirect.Refusal {
     /// The error of a load that ends with such a redirect.
-    package var errorCode: URLError.Code {
+    package var error: URLError {
         switch self {
-        case .malformedTarget: .badURL
-        case .unsupportedScheme: .unsupportedURL
-        case .downgrade: .appTransportSecurityRequiresSecureConnection
-        case .bodyIsConsumed: .requestBodyStreamExhausted
+        case .malformedTarget: URLError(.badURL)
+        case .unsupportedTarget(let url): Self.unsupported(url)
+        case .downgrade: URLError(.appTransportSecurityRequiresSecureConnection)
+        case .bodyIsConsumed: URLError(.requestBodyStreamExhausted)
         }
+    }
+
+    private static func unsupported(_ target: URL) -> URLError {
+        let scheme = target.scheme ?? ""
+        let reason =
+            ["http", "https"].contains(scheme)
+            ? "a redirect leads to a URL without a host"
+            : "a redirect leads to the scheme \"\(scheme)\", which is not supported (http and https are)"
+        return URLError(
+            .unsupportedURL, userInfo: [NSLocalizedDescriptionKey: reason, NSURLErrorFailingURLErrorKey: target])
     }
 }

@@ -171,6 +171,8 @@ def detailed():
         "detailed-444-progressive.jpg": saved(image, "JPEG", quality=85, subsampling="4:4:4", progressive=True),
         "detailed-422-progressive.jpg": saved(image, "JPEG", quality=85, subsampling="4:2:2", progressive=True),
         "detailed-440-progressive.jpg": run("cjpeg", "-quality", "85", "-sample", "1x2", "-progressive", data=scanline),
+        "detailed-arithmetic-progressive.jpg": run(
+            "cjpeg", "-quality", "85", "-sample", "1x1", "-arithmetic", "-progressive", data=scanline),
         "detailed-411-progressive.jpg": run("cjpeg", "-quality", "85", "-sample", "4x1", "-progressive", data=scanline),
         "detailed-lossy.webp": saved(image, "WEBP", quality=80),
         "detailed-lossy-alpha.webp": saved(Image.fromarray(with_alpha(pixels)), "WEBP", quality=80),
@@ -180,6 +182,7 @@ def detailed():
 
 def foreign():
     """What writers of other kinds make of the same detail, for ReductionTests and ForeignFilesTests."""
+    from PIL import ImageCms
     part = np.asarray(Image.open(PHOTOGRAPHS / "astronaut.png").convert("RGB").crop((190, 270, 510, 510))).astype(float)
     grain = np.random.default_rng(6).normal(0, 12, part.shape[:2])[..., None]
     image = Image.fromarray(np.clip(np.round(part + grain), 0, 255).astype(np.uint8))
@@ -196,6 +199,7 @@ def foreign():
         return described(b"RGB ", tags | {b"rTRC": tones, b"gTRC": tones, b"bTRC": tones})
 
     prophoto, like_srgb = profile(wide, gamma(1.8)), profile(p3, curve)
+    srgb = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     for name, data in {
         "detailed-bleeding.webp": saved(Image.fromarray(disc), "WEBP", quality=80, exact=True),
         "detailed-prophoto.jpg": saved(image, "JPEG", quality=85, icc_profile=prophoto),
@@ -204,6 +208,7 @@ def foreign():
         "detailed-prophoto.webp": saved(image, "WEBP", quality=80, icc_profile=prophoto),
         "detailed-prophoto.png": saved(image.crop((0, 0, 160, 120)).quantize(64), "PNG", icc_profile=prophoto),
         "detailed-p3.jpg": saved(image, "JPEG", quality=85, icc_profile=like_srgb),
+        "detailed-srgb.jpg": saved(image, "JPEG", quality=85, icc_profile=srgb),
         "detailed-cmyk.jpg": saved(image.convert("CMYK"), "JPEG", quality=85),
         "detailed-p3.webp": saved(image, "WEBP", quality=80, icc_profile=like_srgb),
         "detailed-p3.png": saved(image.crop((0, 0, 160, 120)).quantize(64), "PNG", icc_profile=like_srgb),

@@ -226,6 +226,23 @@ struct AuthenticateTests {
         box.withLock { $0 = nil }
     }
 
+    @Test("may return a request without a cache policy, which has that of the session")
+    func policy() async throws {
+        let url = bench.server.url("/x")
+        let synchronizer = bench.synchronizer { configuration in
+            configuration.sessionConfiguration.requestCachePolicy = .returnCacheDataDontLoad
+            configuration.authenticate = { _, _ in URLRequest(url: url) }
+        }
+        // The first request may use the network.
+        let refused = DataResource(request: URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData))
+        let error = await #expect(throws: SynchronizerError.self) { try await synchronizer.load(refused) }
+        guard case .notCached? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(bench.server.requests.count == 1)
+    }
+
     @Test("may log in by a cookie: requests that were refused before are sent again as they are")
     func cookies() async throws {
         let loggedIn = Locked(false)

@@ -24,7 +24,7 @@ struct RedirectTests {
         switch request.redirect(status: status, location: location) {
         case .none: return .stay
         case .follow(let target): return .follow(request.following(target))
-        case .refuse(let refusal): return .refuse(refusal.errorCode)
+        case .refuse(let refusal): return .refuse(refusal.error.code)
         }
     }
 
@@ -172,5 +172,20 @@ struct RedirectTests {
     func error() {
         let harness = FetchHarness(FakeReply(302, ["Location": "file:///etc/passwd"]))
         #expect(harness.load().transportError == .unsupportedURL)
+    }
+
+    @Test("to a scheme that is not supported names it in the error")
+    func unsupportedScheme() throws {
+        let cases = [
+            "ftp://b.example/secret": "a redirect leads to the scheme \"ftp\", which is not supported",
+            "FTP://b.example/secret": "the scheme \"ftp\"", "http:": "a redirect leads to a URL without a host",
+        ]
+        for (location, words) in cases {
+            let error = try #require(FetchHarness(FakeReply(302, ["Location": location])).load().error)
+            #expect(error.description.contains(words))
+            #expect(!error.description.contains("secret"))
+            #expect(
+                (error.underlyingError as? URLError)?.failingURL?.scheme == URL(string: location)?.scheme?.lowercased())
+        }
     }
 }

@@ -7,7 +7,7 @@ protocol AnimationDecoder: Sendable {
     /// How often the animation plays; 0 means forever.
     var loopCount: Int { get }
     var orientation: ImageOrientation { get }
-    /// Whether the file has all frames that it announces.
+    /// Whether the file is there to its end, and in order.
     var isComplete: Bool { get }
 
     /// The conversion of the colours to sRGB; nil if they need none or the profile is unusable.

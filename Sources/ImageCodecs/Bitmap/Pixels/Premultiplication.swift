@@ -34,6 +34,15 @@ enum Premultiplication {
         }
     }
 
+    /// Makes the first rows of a picture opaque. Throws `CancellationError` if the load is cancelled.
+    static func removeAlpha(_ picture: PixelBuffer, rows: Int) throws {
+        for row in 0..<rows {
+            try ParseCancellation.check()
+            let pixels = picture.row(row).assumingMemoryBound(to: UInt32.self)
+            for index in 0..<picture.size.width { pixels[index] |= 0xFF00_0000 }
+        }
+    }
+
     /// Writes `count` pixels with their colours divided by their alpha.
     static func divide(_ pixels: UnsafeRawPointer, into result: UnsafeMutableRawPointer, count: Int) {
         for index in 0..<count {

@@ -5,12 +5,11 @@ final class WebPPreviewer: FormatPreviewer {
     /// Decodes in the same way as the final decode.
     private enum Way {
         case planes(WebPPlanes, PictureAssembler)
-        case picture(WebPDecoder, isMultiplied: Bool)
+        case picture(WebPDecoder)
     }
 
     private let plan: DecodePlan
     private let way: Way
-    private let isOpaque: Bool
     private var shownRows = 0
 
     /// Returns nil if there are no previews: for animations, and if an orientation may follow at the end.
@@ -18,15 +17,13 @@ final class WebPPreviewer: FormatPreviewer {
         guard !WebPHeader.isAnimated(bytes), !WebPHeader.hasExif(bytes) else { return nil }
         let size = WebPDecoder.intermediateSize(bytes, plan: plan)
         self.plan = plan
-        isOpaque = !WebPHeader.hasAlpha(bytes)
         if WebPPlanes.suffices(bytes, plan: plan) {
             way = .planes(
                 try WebPPlanes(plan.stored, scaledTo: size),
                 try PictureAssembler(plan, decoded: size, startsCleared: true))
         } else {
             way = .picture(
-                try WebPDecoder(stored: plan.stored, size: size, isOpaque: isOpaque),
-                isMultiplied: isOpaque || size != plan.stored)
+                try WebPDecoder(stored: plan.stored, size: size, isOpaque: !WebPHeader.hasAlpha(bytes)))
         }
     }
 
@@ -38,12 +35,12 @@ final class WebPPreviewer: FormatPreviewer {
             guard planes.made > shownRows else { return nil }
             shownRows = planes.made
             return try picture.snapshot(scale: plan.scale)
-        case .picture(let decoder, let isMultiplied):
+        case .picture(let decoder):
             try decoder.feed(bytes, pixels: plan.stored.area)
             guard decoder.rowsDone > shownRows else { return nil }
             shownRows = decoder.rowsDone
             let picture = try decoder.picture.copy()
-            if !isMultiplied { try Premultiplication.multiply(picture) }
+            try WebPDecoder.premultiply(picture, of: bytes, stored: plan.stored, rows: shownRows)
             return try PictureAssembler.assemble(plan, whole: picture, colours: colours, isOpaque: false)
         }
     }

@@ -33,23 +33,35 @@
         }
 
         static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
-            if let items = HEIFItems(bytes), !isInOrder(items) {
-                throw ImageError.damaged(.avif, "libavif 0.11 would misplace or omit tiles of the grid")
-            }
-            guard let complete = HEIFMeta.withExplicitLength(bytes) else {
+            try checkGrids(bytes)
+            guard let adapted = HEIFBoxes.adapted(bytes) else {
                 return try AVIFDecoder(bytes, limit: plan.coded.area).decode(plan)
             }
-            return try complete.withUnsafeBytes { try AVIFDecoder(ByteReader($0), limit: plan.coded.area).decode(plan) }
+            return try adapted.withUnsafeBytes { try AVIFDecoder(ByteReader($0), limit: plan.coded.area).decode(plan) }
         }
 
-        /// libavif 0.11 places the tiles of a grid in the order in which the file lists them instead of the order that the
-        /// grid specifies. It also drops alpha that belongs to tiles.
+        /// Throws if libavif might misplace tiles.
+        private static func checkGrids(_ bytes: ByteReader) throws {
+            if let items = HEIFItems(bytes) {
+                guard isInOrder(items) else {
+                    throw ImageError.damaged(.avif, "libavif 0.11 would misplace or omit tiles of the grid")
+                }
+            } else if HEIFBoxes.mayHaveGrid(bytes) {
+                throw ImageError.damaged(.avif, "the tiles of the grid are ambiguous")
+            }
+        }
+
+        /// libavif 0.11 places the tiles of a grid in the order in which any box first mentions them instead of the order
+        /// that the grid specifies. It gives a tile only to the last grid that names it. It also drops alpha that belongs
+        /// to tiles.
         private static func isInOrder(_ items: HEIFItems) -> Bool {
-            let auxiliaries = items.auxiliaries.values.joined()
+            let (auxiliaries, wholes) = (items.auxiliaries.values.joined(), items.wholes)
+            let pictures = items.mentioned.filter { items.type(of: $0, is: "av01") }
+            let placed = Dictionary(grouping: pictures) { wholes[$0] }
             return items.grids.allSatisfy { grid in
                 let parts = items.parts(of: grid)
-                let isListed = items.listings.allSatisfy { list in list.filter(Set(parts).contains) == parts }
-                return isListed && (auxiliaries.contains(grid) || !auxiliaries.contains(where: parts.contains))
+                return placed[grid] == parts
+                    && (auxiliaries.contains(grid) || !auxiliaries.contains(where: parts.contains))
             }
         }
 
@@ -88,18 +100,50 @@
         }
     }
 
-    /// The `meta` box of a file. It may extend to the end of the file without stating its length (ISO/IEC 14496-12 §4.2).
-    enum HEIFMeta {
-        /// The file with the length of that box in its header, as libavif 0.11 requires; nil if it is there already.
-        static func withExplicitLength(_ file: ByteReader) -> Data? {
-            guard let meta = Boxes(file, from: 0).first(where: { $0.has("meta") }), meta.header.big32(0) == 0,
-                let start = file.bytes.baseAddress, let header = meta.header.bytes.baseAddress
-            else { return nil }
-            let offset = start.distance(to: header)
-            let length = UInt32(clamping: file.count - offset)
+    /// What libavif 0.11 requires of a file's boxes.
+    enum HEIFBoxes {
+        /// The file as libavif 0.11 requires it; nil if it is like that already.
+        ///
+        /// The `meta` box has its length in its header. The standard allows it to extend to the end of the file without
+        /// stating its length (ISO/IEC 14496-12 §4.2). There are no tracks, because the still picture is decoded, and
+        /// libavif refuses files with sound.
+        static func adapted(_ file: ByteReader) -> Data? {
+            var changes: [(offset: Int, bytes: [UInt8])] = []
+            for box in Boxes(file, from: 0) {
+                guard let offset = file.offset(of: box.header) else { continue }
+                if box.has("ftyp") {
+                    // The brand of files with tracks.
+                    let brands = stride(from: 0, to: box.content.count, by: 4).filter {
+                        box.content.has("avis", at: $0)
+                    }
+                    changes += brands.map { (offset + 8 + $0, Array("avif".utf8)) }
+                } else if box.has("moov") {
+                    changes.append((offset + 4, Array("free".utf8)))
+                } else if box.has("meta"), box.header.big32(0) == 0 {
+                    let length = UInt32(clamping: file.count - offset)
+                    changes.append((offset, withUnsafeBytes(of: length.bigEndian, Array.init)))
+                }
+            }
+            guard !changes.isEmpty else { return nil }
             var data = Data(file.bytes)
-            withUnsafeBytes(of: length.bigEndian) { data.replaceSubrange(offset..<offset + 4, with: $0) }
+            for change in changes {
+                data.replaceSubrange(change.offset..<change.offset + change.bytes.count, with: change.bytes)
+            }
             return data
+        }
+
+        /// Whether any item may be a grid.
+        static func mayHaveGrid(_ file: ByteReader) -> Bool {
+            guard let meta = Boxes(file, from: 0).first(where: { $0.has("meta") })?.content else { return true }
+            return (0..<meta.count).contains { meta.has("grid", at: $0) }
+        }
+    }
+
+    extension ByteReader {
+        /// The offset of a part of these bytes.
+        fileprivate func offset(of part: ByteReader) -> Int? {
+            guard let start = bytes.baseAddress, let address = part.bytes.baseAddress else { return nil }
+            return start.distance(to: address)
         }
     }
 #endif

@@ -10,8 +10,8 @@
         private let types: [Int: ByteReader]
         private let contents: [Int: ByteReader]
         private let references: [Reference]
-        /// The numbers of all items in the orders in which the file lists them: by type, and by location.
-        let listings: [[Int]]
+        /// The numbers of all items in the order in which the boxes of the file first mention them.
+        let mentioned: [Int]
 
         private struct Reference {
             let type: ByteReader
@@ -20,19 +20,25 @@
         }
 
         init?(_ file: ByteReader) {
-            guard let meta = Self.only("meta", in: file, from: 0),
+            guard let meta = Self.only("meta", in: file, from: 0), let boxes = Self.all(in: meta),
                 let primary = Self.only("pitm", in: meta).flatMap(HEIFHeader.itemNumber),
                 let entries = Self.only("iinf", in: meta).flatMap(Self.entries), let types = Self.types(entries),
                 let places = Self.only("iloc", in: meta).flatMap(ItemPlaces.init),
-                let itemData = Self.all(in: meta)?.first(where: { $0.has("idat") })?.content
-                    ?? meta.part(from: 0, count: 0),
+                let itemData = boxes.first(where: { $0.has("idat") })?.content ?? meta.part(from: 0, count: 0),
                 let references = Self.references(meta), let description = Self.only("iprp", in: meta),
                 let properties = Self.only("ipco", in: description, from: 0).flatMap({ Self.all(in: $0, from: 0) }),
-                let associations = Self.only("ipma", in: description, from: 0)
+                let associations = Self.only("ipma", in: description, from: 0),
+                let described = Self.described(associations)
             else { return nil }
             self.primary = primary
             self.types = types
-            listings = [entries.map(\.id), places.order]
+            var known: Set<Int> = []
+            mentioned = boxes.flatMap { box in
+                if box.has("iinf") { return entries.map(\.id) }
+                if box.has("iloc") { return places.order }
+                if box.has("iprp") { return described }
+                return box.has("iref") ? references.flatMap(Self.mentioned) : []
+            }.filter { known.insert($0).inserted }
             self.contents = places.contents(file, itemData: itemData)
             self.references = references
             self.properties = properties
@@ -53,6 +59,12 @@
         /// The parts of an item: the tiles of a grid, in order.
         func parts(of item: Int) -> [Int] {
             references.first { $0.from == item && $0.type.has("dimg", at: 0) }?.to ?? []
+        }
+
+        /// The item that each part belongs to: the last one that names it.
+        var wholes: [Int: Int] {
+            let all = references.filter { $0.type.has("dimg", at: 0) }
+            return Dictionary(all.flatMap { whole in whole.to.map { ($0, whole.from) } }) { $1 }
         }
 
         /// The items that are grids.
@@ -97,6 +109,17 @@
         private static func types(_ entries: [(id: Int, type: ByteReader)]) -> [Int: ByteReader]? {
             let types = Dictionary(entries.map { ($0.id, $0.type) }) { first, _ in first }
             return types.count == entries.count ? types : nil
+        }
+
+        /// The items that have properties, in the order of the file; nil if there are too many, or some are missing.
+        private static func described(_ associations: ByteReader) -> [Int]? {
+            let items = HEIFAssociations(associations)?.map(\.item)
+            return items?.count == associations.big32(4) ? items : nil
+        }
+
+        /// The items that libavif 0.11 creates when it reads a reference.
+        private static func mentioned(_ reference: Reference) -> [Int] {
+            reference.to.flatMap { reference.type.has("dimg", at: 0) ? [reference.from, $0] : [reference.from] }
         }
 
         private static func references(_ meta: ByteReader) -> [Reference]? {

@@ -43,7 +43,7 @@ extension WebPDecoder {
         if WebPHeader.isAnimated(bytes) { return strips + 3 * plan.stored.bytes }
         let isLossless = WebPHeader.isLossless(bytes)
         let planes =
-            (isLossless || WebPHeader.hasAlpha(bytes) ? plan.stored.bytes : 0)
+            (isLossless || WebPHeader.hasAlpha(bytes) || WebPHeader.hasDeniedAlpha(bytes) ? plan.stored.bytes : 0)
             + (isLossless ? bytes.count : plan.stored.area)
         if WebPPlanes.suffices(bytes, plan: plan) { return strips + planes + WebPPlanes.bytes(plan.stored) }
         let intermediate = intermediateSize(bytes, plan: plan)
@@ -74,8 +74,17 @@ extension WebPDecoder {
         let size = size ?? stored
         let decoder = try WebPDecoder(stored: stored, size: size, isOpaque: isOpaque)
         guard try decoder.feed(bytes, pixels: stored.area) else { throw truncated }
-        if !isOpaque, size == stored { try Premultiplication.multiply(decoder.picture) }
+        try premultiply(decoder.picture, of: bytes, stored: stored, rows: size.height)
         return decoder.picture
+    }
+
+    /// Premultiplies the first rows of a picture as libwebp has made it, in place. Alpha that does not count is removed.
+    static func premultiply(_ picture: PixelBuffer, of bytes: ByteReader, stored: PixelSize, rows: Int) throws {
+        if WebPHeader.hasDeniedAlpha(bytes) {
+            try Premultiplication.removeAlpha(picture, rows: rows)
+        } else if picture.size == stored, WebPHeader.hasAlpha(bytes) {
+            try Premultiplication.multiply(picture)
+        }
     }
 
     static let truncated = ImageError.damaged(.webp, "the data ends too early")

@@ -132,7 +132,7 @@ extension ManagedFetch {
             status: answer.head.status, location: answer.head.fields.reference(FieldName.location))
         {
         case .none: finish(answer.result)
-        case .refuse(let refusal): finish(.failure(.transport(URLError(refusal.errorCode), answer.context)))
+        case .refuse(let refusal): finish(.failure(.transport(refusal.error, answer.context)))
         case .follow where step.trace.redirects.count >= CacheRules.redirectLimit:
             finish(.failure(.transport(URLError(.httpTooManyRedirects), step.context)))
         case .follow(let target):

@@ -84,24 +84,32 @@ extension ManagedFetch {
         askDelegate(about: head, body: body, of: exchange) { [self] decision in
             guard isOpen else { return done(nil, nil) }
             let request = exchange.step.cacheRequest
-            var stored: StoredResponse
+            let stored: StoredResponse
             switch allowed(decision, on: freshened, answering: request) {
-            case .success(let allowed): stored = allowed
+            case .success(let allowed):
+                // Never nil, because the request is known.
+                stored = rebound(allowed, from: entry, to: request, of: exchange) ?? allowed
             case .failure(let refusal):
                 cache.remove(entry)
                 return done(nil, .notStored(refusal.reason))
             }
-            if !CacheRules.selectsNoMore(with: stored.fields, than: entry.response) {
-                stored.selectingFields = CacheRules.selectingFields(of: request, for: stored.fields)
-            }
             let content = decision.content(of: exchange.step.url, body: body)
-            let kept = change(after: exchange, bytes: content.data.count) { [stored] in
+            let kept = change(after: exchange, bytes: content.data.count) {
                 if content.data == body { return cache.update(entry, to: stored) }
                 if stored.selectingFields != entry.response.selectingFields { cache.remove(entry) }
                 return cache.store(stored, content: content)
             }
             done(kept, kept == nil ? .notStored(.invalidated) : storing(content.data.count))
         }
+    }
+
+    /// The updated response of an entry, as it may be stored; nil if the entry must be removed.
+    /// - Parameter request: the request that the entry answers; nil if another entry answers it.
+    private func rebound(
+        _ updated: StoredResponse, from entry: CacheEntry, to request: CacheRequest?, of exchange: Exchange
+    ) -> StoredResponse? {
+        CacheRules.rebound(
+            updated, from: entry.response, to: request, among: siblings(of: exchange).map(\.response))
     }
 
     /// Changes the cache and reports it; nil if the response was invalidated since the request was sent, or comes too late.
@@ -234,11 +242,9 @@ extension ManagedFetch {
         }
     }
 
-    /// Updates an entry that is not the answer. An injected lifetime begins again. If the new fields select with more
-    /// request fields, the entry is removed: the values of those fields in its request are not known.
+    /// Updates an entry that is not the answer. An injected lifetime begins again.
     func freshen(_ entry: CacheEntry, by exchange: Exchange) {
-        var freshened = exchange.freshened(entry.response)
-        guard CacheRules.selectsNoMore(with: freshened.fields, than: entry.response) else {
+        guard var freshened = rebound(exchange.freshened(entry.response), from: entry, to: nil, of: exchange) else {
             return cache.remove(entry)
         }
         if let injected = entry.response.injectedCacheControl, !freshened.fields.contains(FieldName.cacheControl),
