@@ -101,7 +101,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         _ = synchronizer_setopt_pointer(easy, CURLOPT_RESOLVER_START_DATA, context)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_PREREQDATA, context)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, transfer.message)
-        if exchange.isSecure { tls.pin(exchange.url.host ?? "", on: easy) }
+        if exchange.isSecure { tls.pin(exchange.url.host.flatMap(HostName.canonical), on: easy) }
         _ = synchronizer_setopt_long(easy, CURLOPT_PIPEWAIT, exchange.isSecure ? 1 : 0)
         if let proxy = exchange.proxy { use(proxy, for: exchange, on: easy) }
         let patience = exchange.idleLimit.map { Int(clamping: $0 / 1_000_000) } ?? 0

@@ -64,8 +64,8 @@ struct TLSSettings: Sendable {
     }
 
     /// Sets the pinned public keys of a host.
-    func pin(_ host: String, on easy: UnsafeMutableRawPointer) {
-        guard !pins.isEmpty else { return }
+    func pin(_ host: @autoclosure () -> String?, on easy: UnsafeMutableRawPointer) {
+        guard !pins.isEmpty, let host = host() else { return }
         _ = synchronizer_setopt_string(easy, CURLOPT_PINNEDPUBLICKEY, pins[TLSConfiguration.canonical(host)])
     }
 
