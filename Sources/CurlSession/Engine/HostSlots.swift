@@ -37,7 +37,7 @@ struct HostSlots<Waiter> {
         origins[origin]?.waiterLeft(hasLeft)
     }
 
-    /// The number of waiters of an origin that have not been removed.
+    /// The number of waiters of an origin that have not been removed. For tests.
     func waiters(_ origin: String) -> Int { origins[origin].map { $0.waiting.count - $0.first } ?? 0 }
 
     /// The next waiter, which now has a slot.

@@ -62,7 +62,7 @@ extension ConnectionPool {
     /// Makes the transfers that have paused on the same connection take their bytes.
     func makeWay(for transfer: Transfer) {
         guard sharesPauses(transfer) else { return }
-        for other in Array(active.values) where isBeside(transfer, other) && other.isPaused { other.unpause() }
+        for other in Array(active.values) where other.isPaused && isBeside(transfer, other) { other.unpause() }
     }
 
     private func sharesPauses(_ transfer: Transfer) -> Bool {
