@@ -91,7 +91,8 @@ static inline int synchronizer_unacknowledged(int socket) {
     return ioctl(socket, SIOCOUTQ, &count) == 0 ? count : 0;
 }
 
-/// Has the calling thread receive no signal. A `SIGPIPE` of its own writes stays pending and does nothing.
+/// Has the calling thread receive no signal. A `SIGPIPE` of its own writes would stay pending and do nothing. Other threads that
+/// run libcurl need no such protection: it writes with `MSG_NOSIGNAL`, from 7.87 on for OpenSSL, too.
 static inline void synchronizer_block_signals(void) {
     sigset_t all;
     sigfillset(&all);

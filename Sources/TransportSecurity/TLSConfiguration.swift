@@ -15,9 +15,10 @@ public struct TLSConfiguration: Sendable, Hashable {
     public var clientCertificate: ClientCertificate?
 
     /// Public keys by host name, such as `example.com`. A connection to such a host is accepted only if the key of the server's
-    /// certificate is one of them, and the certificate is also trusted. The keys of a host do not apply to its subdomains. An empty
-    /// set accepts no key. A key is the base64 of the SHA-256 of its `SubjectPublicKeyInfo` in DER, as in `pin-sha256` (RFC 7469)
-    /// and in curl's `--pinnedpubkey`:
+    /// certificate is one of them, and the certificate is also trusted. The case of the name and a dot at its end do not
+    /// matter. A name with letters beyond ASCII has to be in ASCII, as `xn--…`. The keys of a host do not apply to its
+    /// subdomains. An empty set accepts no key. A key is the base64 of the SHA-256 of its `SubjectPublicKeyInfo` in DER, as in
+    /// `pin-sha256` (RFC 7469) and in curl's `--pinnedpubkey`:
     ///
     ///     openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der |
     ///         openssl dgst -sha256 -binary | base64
@@ -54,4 +55,14 @@ public struct TLSConfiguration: Sendable, Hashable {
 
     /// The system's authorities, no client certificate, no pinned keys, TLS 1.2.
     public init() {}
+
+    /// The pinned keys by `canonical` host name. Different spellings of a host have their keys in common.
+    package var pinsByHost: [String: Set<String>] {
+        Dictionary(pinnedPublicKeys.map { (Self.canonical($0), $1) }, uniquingKeysWith: { $0.union($1) })
+    }
+
+    /// A host name in small letters, without the dot that may end it.
+    package static func canonical(_ host: String) -> String {
+        (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
+    }
 }

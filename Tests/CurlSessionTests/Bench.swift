@@ -49,6 +49,13 @@ final class Bench: Sendable {
     /// Returns when the engine has done what it was told before.
     func settle() async { await session.pool.engine.settle() }
 
+    /// Reads something on the engine's thread.
+    func onEngine<Value: Sendable>(_ read: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            session.pool.perform { continuation.resume(returning: read()) }
+        }
+    }
+
     /// Runs a task to its end.
     @discardableResult
     func run(_ target: String = "/", _ change: (inout URLRequest) -> Void = { _ in }) async -> CurlTask {

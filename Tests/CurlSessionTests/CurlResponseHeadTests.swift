@@ -16,6 +16,29 @@ import Testing
             ])
     }
 
+    @Test func `Foundation gets repeated lines as one, whatever their case`() throws {
+        let url = try #require(URL(string: "http://example.test/"))
+        let fields = [("Link", "<a>"), ("link", "<b>"), ("X", "1"), ("LINK", "<c>")]
+        let head = CurlResponseHead(
+            url: url, version: "HTTP/1.1", status: 200, fields: fields.map { .init(name: $0, value: $1) })
+        let response = try #require(head.httpURLResponse)
+        #expect(response.value(forHTTPHeaderField: "Link") == "<a>, <b>, <c>")
+        #expect(response.allHeaderFields.count == 2)
+    }
+
+    /// Foundation takes time with the square of their lengths.
+    @Test(arguments: ["Content-Type", "content-disposition"], [1, 4_000])
+    func `fields that Foundation parses are left out if they are longer than 4 KB`(name: String, lines: Int) throws {
+        let url = try #require(URL(string: "http://example.test/"))
+        let value = lines == 1 ? "a/b" + String(repeating: ";", count: 90_000) : "a/b; c=\"d;"
+        let fields = (0..<lines).map { _ in CurlResponseHead.Field(name: name, value: value) }
+        let head = CurlResponseHead(
+            url: url, version: "HTTP/1.1", status: 200, fields: fields + [.init(name: "X", value: "1")])
+        let response = try #require(head.httpURLResponse)
+        #expect(response.value(forHTTPHeaderField: name) == nil)
+        #expect(response.value(forHTTPHeaderField: "X") == "1")
+    }
+
     @Test(
         arguments: [
             ("Content-Length", FieldName.contentLength, true), ("content-length", FieldName.contentLength, true),

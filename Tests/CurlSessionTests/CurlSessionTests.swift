@@ -103,6 +103,69 @@ import Testing
         #expect(recorder.body == body)
     }
 
+    /// libcurl keeps the bytes that it could not deliver, and delivers them in the call that continues the transfer.
+    @Test func `bytes that can't be decoded when a task is resumed fail it at once`() async throws {
+        let bench = try Bench()
+        let gate = Gate()
+        bench.server["/"] = .script(
+            .wait(gate), .text("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nthis is not gzip"), .hold)
+        let task = bench.start()
+        try await gate.waitForArrivals()
+        task.suspend()
+        await bench.settle()
+        gate.open()
+        while await !bench.onEngine({ task.core.transfer?.isPaused == true }) { await Task.yield() }
+        task.resume()
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls == [.head(200), .end(.cannotDecodeContentData)])
+        #expect(await bench.onEngine { bench.session.pool.active.isEmpty })
+    }
+
+    @Test func `tasks that are cancelled or time out while they wait for a connection leave the queue`() async throws {
+        let clock = TimedEngine()
+        let bench = try Bench(timed: clock) {
+            $0.httpMaximumConnectionsPerHost = 1
+            $0.timeoutIntervalForResource = 20
+        }
+        bench.server["/"] = Reply().failing(.silence(.beforeHead))
+        bench.start()
+        try await bench.server.waitForRequests(1)
+        let (pool, origin) = (bench.session.pool, "http://127.0.0.1:\(bench.server.port)")
+        for isCancelled in [true, false] {
+            clock.advance(isCancelled ? 0 : 19)
+            await clock.settle()
+            let tasks = (0..<10).map { _ in bench.start() }
+            await bench.settle()
+            #expect(await bench.onEngine { pool.slots.waiters(origin) } == 10)
+            if isCancelled { for task in tasks { task.cancel() } } else { clock.advance(30) }
+            await bench.recorder.waitForEnds(isCancelled ? 10 : 21)
+            await bench.settle()
+            #expect(await bench.onEngine { pool.queued.isEmpty && pool.slots.waiters(origin) == 0 })
+        }
+    }
+
+    @Test func `cancelling in a session that has its own cache crashes nothing`() async throws {
+        let bench = try Bench {
+            $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
+            $0.requestCachePolicy = .useProtocolCachePolicy
+        }
+        let gate = Gate()
+        let fields: KeyValuePairs = ["Cache-Control": "max-age=100"]
+        bench.server["/before"] = Reply("hello", fields: fields).waiting(for: gate)
+        bench.server["/body"] = Reply("hello", fields: fields).waiting(for: gate, .afterBody(2))
+        bench.server["/whole"] = Reply("hello", fields: fields)
+        for _ in 0..<100 {
+            for target in ["/before", "/body", "/whole"] { bench.start(target).cancel() }
+        }
+        let late = (0..<6).map { bench.start($0.isMultiple(of: 2) ? "/before" : "/body") }
+        try await gate.waitForArrivals()
+        for task in late { task.cancel() }
+        await bench.recorder.waitForEnds(306)
+        let calls = Set(bench.recorder.calls)
+        #expect(calls.contains(.end(.cancelled)))
+        #expect(calls.isSubset(of: [.head(200), .end(.cancelled), .end(nil)]))
+    }
+
     @Test func `no more connections to a host than the configuration allows`() async throws {
         let bench = try Bench { $0.httpMaximumConnectionsPerHost = 2 }
         let gate = Gate()

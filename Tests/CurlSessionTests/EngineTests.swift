@@ -55,6 +55,32 @@ import Testing
         #expect(isBlocked)
     }
 
+    /// A child of `fork` has such duplicates until it ends or calls `exec`.
+    @Test func `a socket that is closed wakes the engine no more, even if there is a duplicate of it`() async throws {
+        let clock = TimedEngine()
+        let bench = try Bench(timed: clock)
+        bench.server["/"] = Reply("hello").closing()
+        bench.server["/meanwhile"] = .script(
+            .delay(0.5), .text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
+        let gate = Gate()
+        bench.server["/held"] = Reply("held").waiting(for: gate)
+        let task = bench.start("/held")
+        try await gate.waitForArrivals()
+        await clock.settle()
+        let (pool, engine) = (bench.session.pool, clock.engine)
+        let duplicates = await withCheckedContinuation { continuation in
+            engine.perform { continuation.resume(returning: pool.ownSockets.map { dup($0) }) }
+        }
+        task.cancel()
+        await bench.recorder.waitForEnds()
+        gate.open()
+        await clock.settle()
+        let before = await turns(of: engine)
+        await bench.run("/meanwhile")
+        #expect(await turns(of: engine) - before < 100)
+        for duplicate in duplicates { close(duplicate) }
+    }
+
     @Test func `an upload to a connection that is reset is an error`() async throws {
         let bench = try Bench()
         bench.server.answerEarly(at: "/")

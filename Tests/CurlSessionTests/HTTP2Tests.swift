@@ -1,6 +1,7 @@
 import Foundation
 import FoundationNetworking
 import ScriptedServer
+import SynchronizerSupport
 import TestSupport
 import TestTraits
 import Testing
@@ -10,10 +11,66 @@ import Testing
 @Suite(.bounded) struct HTTP2Tests {
     private typealias Frame = HTTP2Server.Frame
 
-    private func bench(_ configure: (URLSessionConfiguration) -> Void = { _ in }) throws -> Bench {
+    private func bench(
+        _ recorder: Recorder = Recorder(), _ configure: (URLSessionConfiguration) -> Void = { _ in }
+    ) throws -> Bench {
         var options = CurlSession.Options()
         options.tls.additionalAuthorities = TestCertificate.authority.text
-        return try Bench(options: options, configure: configure)
+        return try Bench(recorder, options: options, configure: configure)
+    }
+
+    /// A delegate that suspends the first task when it receives the first bytes.
+    private func suspending() -> Recorder {
+        let isSuspended = Locked(false)
+        return Recorder(receiving: { task, _ in
+            if isSuspended.withLock({
+                let before = $0; $0 = true; return !before
+            }) {
+                task.suspend()
+            }
+        })
+    }
+
+    /// A server whose first response has so many times 16 KB. Other responses are short.
+    private func serverOfLargeBody(pieces: Int) throws -> HTTP2Server {
+        let piece = [UInt8](repeating: 7, count: 16 << 10)
+        return try HTTP2Server { request, requests in
+            guard requests.count == 1 else { return Frame.response(request.stream, "other") }
+            let frames = (1...pieces).map {
+                Frame(type: 0, flags: $0 == pieces ? 1 : 0, stream: request.stream, payload: piece)
+            }
+            return [.head(request.stream)] + frames
+        }
+    }
+
+    /// libcurl 7.88 would read nothing more from the connection, and keep a core busy.
+    @Test func `a suspended load does not hold up others on its connection, and gets its body later`() async throws {
+        let server = try serverOfLargeBody(pieces: 128)
+        let bench = try bench(suspending())
+        let first = bench.start { $0.url = server.relay.url() }
+        while first.state != .suspended { await Task.yield() }
+        for count in 1...3 {
+            bench.start { $0.url = server.relay.url() }
+            await bench.recorder.waitForEnds(count)
+        }
+        #expect(first.state == .suspended && first.countOfBytesReceived < 1 << 20)
+        first.resume()
+        await bench.recorder.waitForEnds(4)
+        #expect(bench.recorder.calls.filter { $0 == .end(nil) }.count == 4)
+        #expect(bench.recorder.body.count == 128 << 14 + 15)
+        #expect(server.relay.counts.connections == 1)
+    }
+
+    @Test func `a suspended load for which others have to take too many bytes fails`() async throws {
+        guard CurlVersion.pausesConnections else { return }
+        let server = try serverOfLargeBody(pieces: 1_024)
+        let bench = try bench(suspending())
+        let first = bench.start { $0.url = server.relay.url() }
+        while first.state != .suspended { await Task.yield() }
+        await bench.run { $0.url = server.relay.url() }
+        await bench.recorder.waitForEnds(2)
+        #expect(bench.recorder.calls.filter { $0 == .end(nil) }.count == 1)
+        #expect((first.error as? URLError)?.code == .dataLengthExceedsMaximum)
     }
 
     @Test func `concurrent loads share a connection, more of them than connections are allowed`() async throws {

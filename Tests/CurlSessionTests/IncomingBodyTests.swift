@@ -32,12 +32,23 @@ import Testing
         #expect(body.take().count == 16 << 10)
     }
 
+    @Test func `a plain body that waits is gathered only when there is room`() throws {
+        var (body, delivered) = (try body(), 0)
+        let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 0, alignment: 16)
+        defer { scratch.deallocate() }
+        [UInt8](repeating: 7, count: 100).withUnsafeBytes { body.append($0) }
+        try body.pump(scratch, whileRoom: { false }, deliver: { delivered += $0.count })
+        #expect(!body.isEmpty && body.take().isEmpty)
+        try body.pump(scratch, whileRoom: { true }, deliver: { delivered += $0.count })
+        #expect(body.isEmpty && delivered + body.take().count == 100)
+    }
+
     @Test func `a coded body is decoded only while there is room`() throws {
         var (body, room, delivered) = (try body(("Content-Encoding", "gzip")), 0, 0)
         let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_000, alignment: 16)
         defer { scratch.deallocate() }
         let coded = Encoder.gzip([UInt8](repeating: 7, count: 100_000))
-        #expect(coded.withUnsafeBytes { body.append($0) })
+        coded.withUnsafeBytes { body.append($0) }
         #expect(!body.isDirect && !body.isEmpty)
         try body.pump(scratch, whileRoom: { false }, deliver: { _ in })
         #expect(body.take().isEmpty)

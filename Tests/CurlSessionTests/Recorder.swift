@@ -6,7 +6,7 @@ import SynchronizerSupport
 
 /// A delegate that writes down what it is told, and answers as a test says.
 final class Recorder: NSObject, CurlSessionDataDelegate {
-    enum Call: Equatable {
+    enum Call: Hashable {
         case head(Int)
         case redirect(Int, String?)
         case sent(Int64)

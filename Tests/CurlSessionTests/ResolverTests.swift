@@ -127,7 +127,10 @@ private final class Names: Sendable {
         #expect(names.asked.read { $0.isEmpty })
     }
 
-    @Test(arguments: ["Upper.Test", "dot.test.", "%65scaped.test", "b\u{FC}cher.test", "xn--bcher-kva.test"])
+    @Test(
+        arguments: [
+            "Upper.Test", "dot.test.", "%65scaped.test", "b\u{FC}cher.test", "B%C3%BCcher.test", "xn--bcher-kva.test",
+        ])
     func `each way to write a name leads to its addresses`(host: String) async throws {
         let names = Locked<[String]>([])
         let resolver = Resolver { name in
@@ -140,6 +143,12 @@ private final class Names: Sendable {
         await bench.run { $0.url = target }
         #expect(bench.recorder.calls == [.head(200), .end(nil)])
         #expect(names.withLock { $0 }.count == 1)
+    }
+
+    @Test(arguments: ["Upper.Test", "upper.test", "b\u{FC}cher.test", "B%C3%BCcher.test", "xn--bcher-kva.test"])
+    func `names are compared in small letters and in ASCII`(host: String) throws {
+        let host = try #require(URL(string: "https://\(host)/")?.host)
+        #expect(["upper.test", "xn--bcher-kva.test"].contains(try #require(HostName.canonical(host))))
     }
 
     @Test func `several addresses are tried`() async throws {

@@ -80,6 +80,22 @@ import Testing
         #expect(bench.server.requests.last?["Authorization"]?.contains("uri=\"/a?b=c\"") == true)
     }
 
+    @Test func `Digest and cookies are about the path that is sent`() async throws {
+        let credential = credential
+        let bench = try Bench(Recorder(challenging: { _ in (.useCredential, credential) }))
+        let challenge = "Digest realm=\"r\", nonce=\"n\""
+        bench.server.handle("/b/c?d=../e") { request in
+            request["Authorization"] == nil
+                ? Reply("no", status: 401, fields: ["WWW-Authenticate": "\(challenge)", "Set-Cookie": "x=1"])
+                : Reply("yes")
+        }
+        await bench.run("/a/../b/./c?d=../e")
+        #expect(bench.recorder.calls.last == .end(nil))
+        let request = try #require(bench.server.requests.last)
+        #expect(request.target == "/b/c?d=../e" && request["Cookie"] == "x=1")
+        #expect(request["Authorization"]?.contains("uri=\"/b/c?d=../e\"") == true)
+    }
+
     @Test func `a credential does not follow a redirect`() async throws {
         let credential = credential
         let bench = try Bench(Recorder(challenging: { _ in (.useCredential, credential) }))

@@ -27,8 +27,13 @@ final class TimedEngine: Sendable {
     }
 
     func advance(_ seconds: Double) {
-        time.now.withLock { $0 += UInt64(seconds * 1e9) }
+        move(seconds)
         engine.perform {}
+    }
+
+    /// Moves the clock, which the engine sees when it next wakes.
+    func move(_ seconds: Double) {
+        time.now.withLock { $0 += UInt64(seconds * 1e9) }
     }
 
     /// Returns when the engine has done what it was told before.
@@ -59,6 +64,25 @@ extension Engine {
         clock.advance(2)
         await bench.recorder.waitForEnds()
         #expect(bench.recorder.calls == [.end(.timedOut)])
+    }
+
+    @Test func `the limit begins when bytes arrive, not when the engine fell asleep before`() async throws {
+        let clock = TimedEngine()
+        let bench = try Bench(timed: clock) { $0.timeoutIntervalForRequest = 10 }
+        let gate = Gate()
+        bench.server["/"] = .script(.wait(gate), .text("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe"), .hold)
+        bench.start()
+        try await gate.waitForArrivals()
+        await clock.settle()
+        clock.move(9)
+        gate.open()
+        while bench.recorder.body.count < 2 { await Task.yield() }
+        clock.advance(9)
+        await clock.settle()
+        #expect(bench.recorder.calls == [.head(200)])
+        clock.advance(2)
+        await bench.recorder.waitForEnds()
+        #expect(bench.recorder.calls == [.head(200), .end(.timedOut)])
     }
 
     @Test func `the body of a redirect that is reported has a second where redirects are hurried`() async throws {

@@ -94,6 +94,24 @@ import Testing
         #expect(relay.counts.handshakes == 2)
     }
 
+    @Test(
+        arguments: [
+            ("Example.com", "example.com"), ("example.com.", "example.com"), ("example.com", "EXAMPLE.COM."),
+            ("XN--bcher-kva.example", "xn--bcher-kva.example"), ("192.0.2.1", "192.0.2.1"),
+        ])
+    func `pins apply to a host however it is spelled`(pinned: String, host: String) {
+        var tls = TLSConfiguration()
+        tls.pinnedPublicKeys = [pinned: ["key"], "other.test": []]
+        #expect(tls.pinsByHost[TLSConfiguration.canonical(host)] == ["key"])
+    }
+
+    @Test func `spellings of a host have their pins in common, and subdomains have none`() {
+        var tls = TLSConfiguration()
+        tls.pinnedPublicKeys = ["example.com": ["a"], "EXAMPLE.com": ["b"], "Example.com.": []]
+        #expect(tls.pinsByHost == ["example.com": ["a", "b"]])
+        #expect(tls.pinsByHost[TLSConfiguration.canonical("www.example.com")] == nil)
+    }
+
     @Test func `without the additional authority the same server is not trusted`() async throws {
         let error = try await Self.failure(
             Case(failure: .unknownAuthority, code: .unknown, client: { $0.additionalAuthorities = nil }))

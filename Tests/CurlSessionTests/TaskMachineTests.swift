@@ -67,6 +67,50 @@ import Testing
     }
 }
 
+extension HostSlotsTests {
+    @Test func `waiters that left are removed`() {
+        final class Waiter { var hasLeft = false }
+        var slots = HostSlots<Waiter>(limit: 1)
+        let waiters = (0..<100).map { _ in Waiter() }
+        for waiter in waiters { _ = slots.take("a", priority: 0.5, waiter: waiter) }
+        #expect(slots.waiters("a") == 99)
+        for waiter in waiters.dropFirst().dropLast() {
+            waiter.hasLeft = true
+            slots.waiterLeft("a") { $0.hasLeft }
+        }
+        #expect(slots.waiters("a") < 4)
+        slots.release("a")
+        var last: Waiter?
+        while let next = slots.takeNext("a") {
+            last = next
+            if next.hasLeft { slots.release("a") }
+        }
+        #expect(last === waiters.last)
+    }
+}
+
+@Suite(.bounded) struct DotSegmentsTests {
+    @Test(
+        arguments: [
+            ("/", "/"), ("/a", "/a"), ("/a/../b", "/b"), ("/a/./b/.", "/a/b/"), ("/..", "/"), ("/a/b/..", "/a/"),
+            ("/%2E%2e/x", "/x"), ("/a/.%2e/x", "/x"), ("/a/%2e", "/a/"), ("/...", "/..."), ("/.a/..b", "/.a/..b"),
+            ("/%2", "/%2"), ("/%2e%2e%2e", "/%2e%2e%2e"), ("//a//../b", "//a/b"), ("/a%2F../b", "/a%2F../b"),
+        ])
+    func `dot segments are removed`(path: String, expected: String) {
+        #expect(DotSegments.removed(from: path) == expected)
+    }
+
+    @Test func `many segments are no burden`() {
+        #expect(DotSegments.removed(from: String(repeating: "/.", count: 50_000)) == "/")
+        #expect(DotSegments.removed(from: String(repeating: "/a", count: 50_000) + "/..").utf8.count == 99_999)
+    }
+
+    @Test func `only the path of a URL has dot segments`() {
+        #expect(URLReference.target(of: "http://a:1/b/../c?d/../e#/./f") == "http://a:1/c?d/../e#/./f")
+        #expect(URLReference.target(of: "http://a?/../x") == "http://a?/../x")
+    }
+}
+
 @Suite(.bounded) struct URLReferenceTests {
     @Test func `an empty reference is no target`() throws {
         let base = try #require(URL(string: "http://h:1/a/b?c"))

@@ -25,6 +25,8 @@ import Testing
     }
 
     static let cases = [
+        // libcurl 8.6's `CURLE_TOO_LARGE`.
+        Case(CURLcode(rawValue: 100), says: "A value or data field grew larger than allowed", .badServerResponse),
         // As libcurl 7.88 with OpenSSL 3 tells it.
         Case(CURLE_PEER_FAILED_VERIFICATION, verify: 10, .serverCertificateHasBadDate, .expired),
         Case(CURLE_PEER_FAILED_VERIFICATION, verify: 9, .serverCertificateNotYetValid, .notYetValid),

@@ -32,12 +32,18 @@ extension HostileCase {
             .script([.head("Content-Encoding: gzip")] + Compressed.gzip.bomb(gibibytes: 1) + [.close])
         },
         HostileCase(
-            "More than five codings, which are passed through", .response(status: 200, body: Compressed.gzip.sample)
+            "More than two codings, which are passed through", .response(status: 200, body: Compressed.gzip.sample)
         ) { _, _ in
             let codings = Array(repeating: "gzip", count: 100).joined(separator: ", ")
             return .script([
                 .head("Content-Encoding: \(codings)", "Content-Length: 523"), .bytes(Compressed.gzip.sample),
             ])
+        },
+        HostileCase(
+            "10 GB after the end of the inner one of two codings", .error(.dataLengthExceedsMaximum)
+        ) { _, _ in
+            let body = Compressed.zstdZeros(gibibytes: 10, after: Compressed.gzip.sample)
+            return .script([.head("Content-Encoding: gzip, zstd")] + body + [.close])
         },
         HostileCase(
             "A zstd frame whose window is 2 GB", .error(.cannotDecodeContentData),

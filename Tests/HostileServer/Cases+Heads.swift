@@ -31,6 +31,15 @@ extension HostileCase {
             .again([.text(String(repeating: "X: y\r\n", count: 1_000))], times: 30),
             .text("Content-Length: 5\r\n\r\nhello")),
         HostileCase(
+            "A long `Content-Type` or `Content-Disposition`", "90 KB", .hello, .openHead,
+            .text("Content-Type: text/plain" + String(repeating: ";", count: 90_000) + "\r\n"),
+            .text("Content-Disposition: attachment" + String(repeating: ";", count: 90_000) + "\r\n"),
+            .text("Content-Length: 5\r\n\r\nhello")),
+        HostileCase(
+            "A long `Content-Type` or `Content-Disposition`", "in many lines", .hello, .openHead,
+            .again([.text("Content-Type: a/b; c=\"\r\nContent-Disposition: a; b=\"\r\n")], times: 4_000),
+            .text("Content-Length: 5\r\n\r\nhello")),
+        HostileCase(
             "A line of more than 100 KB", "10 MB", .error(.badServerResponse), .openHead,
             .text("X: "), .fill(10 << 20), .hold),
         HostileCase(

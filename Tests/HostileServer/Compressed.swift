@@ -55,14 +55,19 @@ enum Compressed: String, CaseIterable {
         case .deflate:
             [.bytes(Data([0x78, 0xDA])), Self.zeros(gibibytes), .bytes(Data([3, 0] + Self.adler(gibibytes)))]
         case .br: Self.brotliZeros(gibibytes)
-        case .zstd:
-            // A window of 128 KiB; blocks of as many equal bytes, each in four bytes; an empty last block.
-            [
-                .bytes(Data([0x28, 0xB5, 0x2F, 0xFD, 0, 0x38])),
-                .again([.bytes(Data((0..<1_024).flatMap { _ in [2, 0, 0x10, 0] as [UInt8] }))], times: gibibytes * 8),
-                .bytes(Data([1, 0, 0])),
-            ]
+        case .zstd: Self.zstdZeros(gibibytes: gibibytes)
         }
+    }
+
+    /// zstd with a window of 128 KiB: some bytes as they are; blocks of 128 KiB of zeros, each in four bytes; an empty last block.
+    static func zstdZeros(gibibytes: Int, after start: Data = Data()) -> [Reply.Piece] {
+        let size = start.count << 3
+        let stored = Data([UInt8(size & 0xFF), UInt8(size >> 8 & 0xFF), UInt8(size >> 16)]) + start
+        return [
+            .bytes(Data([0x28, 0xB5, 0x2F, 0xFD, 0, 0x38]) + stored),
+            .again([.bytes(Data((0..<1_024).flatMap { _ in [2, 0, 0x10, 0] as [UInt8] }))], times: gibibytes * 8),
+            .bytes(Data([1, 0, 0])),
+        ]
     }
 
     /// A mebibyte of zeros as zlib compresses them, ended by a full flush so that it can be repeated: 1,037 bytes.

@@ -23,7 +23,7 @@ struct Cookie: Sendable, Hashable {
 /// Where a request goes, as far as cookies are concerned.
 struct CookieTarget: Sendable, Hashable {
     var host: String
-    /// Percent-encoded, at least "/".
+    /// Percent-encoded, without dot segments, at least "/".
     var path: String
     var isSecure: Bool
 
@@ -31,7 +31,7 @@ struct CookieTarget: Sendable, Hashable {
         guard let host = url.host(percentEncoded: true)?.lowercased(), !host.isEmpty else { return nil }
         let path = url.path(percentEncoded: true)
         self.host = host
-        self.path = path.isEmpty ? "/" : path
+        self.path = path.isEmpty ? "/" : DotSegments.removed(from: path)
         isSecure = url.scheme?.lowercased() == "https"
     }
 

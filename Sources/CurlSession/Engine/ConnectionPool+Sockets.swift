@@ -10,7 +10,11 @@ extension ConnectionPool {
 
     func closed(_ socket: Int32) {
         ownSockets.remove(socket)
-        engine.withSockets { table, _ in table[socket] = SocketTable.Entry() }
+        engine.withSockets { table, epoll in
+            // Closing is not enough: a child of `fork` may have a duplicate, and its events could not be stopped any more.
+            epoll.watch(socket, from: table[socket].watched, to: 0)
+            table[socket] = SocketTable.Entry()
+        }
     }
 
     func wants(_ events: UInt32, on socket: Int32, for easy: UnsafeMutableRawPointer?) {

@@ -19,9 +19,9 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     let executor: DelegateExecutor
     private var multi: UnsafeMutableRawPointer?
     private(set) var active: [UnsafeMutableRawPointer: Transfer] = [:]
-    private var slots: HostSlots<Waiting>
+    var slots: HostSlots<Waiting>
     /// Tasks that wait for a slot.
-    private var queued: [ObjectIdentifier: TaskCore] = [:]
+    var queued: [ObjectIdentifier: Waiting] = [:]
     var ownSockets: Set<Int32> = []
     private var multiplexed: [String] = []
     /// Tasks with events for their delegates.
@@ -58,21 +58,8 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
 
     // MARK: Transfers
 
-    private struct Waiting {
-        let task: TaskCore
-        let exchange: Exchange
-    }
-
-    /// Sends a request of a task when its host has a free slot.
-    func start(_ task: TaskCore, with exchange: Exchange) {
-        guard !task.isOver else { return }
-        let waiting = Waiting(task: task, exchange: exchange)
-        if slots.take(exchange.origin, priority: task.priority, waiter: waiting) { return begin(task, with: exchange) }
-        queued[ObjectIdentifier(task)] = task
-        transferWaits(until: task.resourceDeadline)
-    }
-
-    private func begin(_ task: TaskCore, with exchange: Exchange) {
+    /// Sends a request of a task, whose host has a free slot.
+    func begin(_ task: TaskCore, with exchange: Exchange) {
         queued[ObjectIdentifier(task)] = nil
         engine.touch(self)
         guard openMulti() != nil, let easy = options.makeHandle(for: self) else {
@@ -84,6 +71,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         task.transfer = transfer
         transfer.configure()
         send(transfer)
+        makeWay(for: transfer)
         transferWaits(until: transfer.deadline)
     }
 
@@ -137,17 +125,6 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     func abort(_ transfer: Transfer) {
         engine.touch(self)
         remove(transfer)
-    }
-
-    private func startWaiting(_ origin: String) {
-        while let next = slots.takeNext(origin) {
-            if next.task.isOver {
-                queued[ObjectIdentifier(next.task)] = nil
-                slots.release(origin)
-            } else {
-                begin(next.task, with: next.exchange)
-            }
-        }
     }
 
     /// The origin answered by HTTP/2 or later. A callback can't call libcurl, so waiting tasks start later.
@@ -249,7 +226,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         transferWaits(until: transfer.deadline)
     }
 
-    private func transferWaits(until moment: UInt64) {
+    func transferWaits(until moment: UInt64) {
         guard moment < deadline else { return }
         deadline = moment
         engine.timesChanged(self)
@@ -271,13 +248,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
                 deadline = min(deadline, transfer.deadline)
             }
         }
-        for task in queued.values {
-            if task.resourceDeadline <= engine.now {
-                task.end(URLError(.timedOut), from: self)
-            } else {
-                deadline = min(deadline, task.resourceDeadline)
-            }
-        }
+        deadline = min(deadline, expireQueued())
         engine.timesChanged(self)
     }
 

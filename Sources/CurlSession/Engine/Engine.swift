@@ -36,7 +36,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     /// The number of turns that have begun.
     private(set) var turns = 0
-    /// The time of `clock` when this turn began.
+    /// The time of `clock` when this turn began, or when the thread woke to handle events.
     private(set) var now: UInt64
     /// When the thread wakes if nothing happens, by `monotonicNow`.
     private var wakesAt = UInt64.max
@@ -142,6 +142,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
         turn.end()
         let range = epoll.wait(patience, into: events)
         turn.begin()
+        now = clock.now()
         handleEvents(range)
         return true
     }

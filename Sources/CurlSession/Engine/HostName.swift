@@ -35,15 +35,15 @@ extension HostName {
             port = Int(host[host.index(after: colon)...]) ?? defaultPort
             host = host[..<colon]
         }
-        guard let name = Self.canonical(host), !Self.needsNoLookup(name) else { return nil }
+        guard let name = Self.canonical(String(host)), !Self.needsNoLookup(name) else { return nil }
         self.init(name: name, port: port)
     }
 
     /// The name as libcurl has it in its cache: without escapes, in ASCII.
-    private static func canonical(_ host: Substring) -> String? {
+    static func canonical(_ host: String) -> String? {
         guard let plain = host.removingPercentEncoding?.lowercased(), !plain.isEmpty else { return nil }
         guard !plain.utf8.allSatisfy({ $0 < 128 }) else { return plain }
-        return URL(string: "http://\(plain)/")?.host(percentEncoded: true)
+        return URL(string: "http://\(plain)/")?.host(percentEncoded: false)
     }
 
     private static func needsNoLookup(_ name: String) -> Bool {

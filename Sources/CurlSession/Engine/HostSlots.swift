@@ -31,6 +31,15 @@ struct HostSlots<Waiter> {
 
     func isMultiplexed(_ origin: String) -> Bool { origins[origin]?.isMultiplexed == true }
 
+    /// A waiter does not wait any more. Those that don't are removed when they may be the majority, so that each takes constant
+    /// time on average.
+    mutating func waiterLeft(_ origin: String, hasLeft: (Waiter) -> Bool) {
+        origins[origin]?.waiterLeft(hasLeft)
+    }
+
+    /// The number of waiters of an origin that have not been removed. For tests.
+    func waiters(_ origin: String) -> Int { origins[origin].map { $0.waiting.count - $0.first } ?? 0 }
+
     /// The next waiter, which now has a slot.
     mutating func takeNext(_ origin: String) -> Waiter? {
         if let next = origins[origin]?.takeNext(limit) { return next }
@@ -44,6 +53,8 @@ struct HostSlots<Waiter> {
         /// Nil where a waiter has been removed.
         var waiting: [(priority: Float, waiter: Waiter?)] = []
         var first = 0
+        /// Waiters that have left since the last of them were removed.
+        var left = 0
 
         var isUseless: Bool { inUse == 0 && !isMultiplexed && first == waiting.count }
 
@@ -55,6 +66,13 @@ struct HostSlots<Waiter> {
             let index = waiting[first...].lastIndex { $0.priority >= priority }.map { $0 + 1 } ?? first
             waiting.insert((priority, waiter), at: index)
             return false
+        }
+
+        mutating func waiterLeft(_ hasLeft: (Waiter) -> Bool) {
+            left += 1
+            guard left * 2 > waiting.count - first else { return }
+            waiting.removeAll { $0.waiter.map(hasLeft) ?? true }
+            (first, left) = (0, 0)
         }
 
         mutating func takeNext(_ limit: Int) -> Waiter? {

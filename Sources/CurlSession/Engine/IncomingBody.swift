@@ -30,14 +30,7 @@ struct IncomingBody {
     }
 
     /// Takes bytes from libcurl. `pump` decodes and gathers them.
-    /// - Returns: False if too much of a coded body decodes to nothing.
-    mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        backlog.append(contentsOf: bytes)
-        guard decoder != nil else { return true }
-        coded += bytes.count
-        // Bytes after the end of the coding, for example, would escape every limit for decoded bytes.
-        return coded - Self.largestEmptyCoding <= decoded * 64
-    }
+    mutating func append(_ bytes: UnsafeRawBufferPointer) { backlog.append(contentsOf: bytes) }
 
     /// Decodes and gathers the bytes that wait, while there is room.
     /// - Parameters:
@@ -47,17 +40,21 @@ struct IncomingBody {
         _ scratch: UnsafeMutableRawBufferPointer, whileRoom hasRoom: () -> Bool, deliver: (Data) -> Void
     ) throws(ContentDecodingError) {
         guard let decoder else {
+            guard hasRoom() else { return }
             backlog.withUnsafeBytes { gather($0, deliver) }
             return backlog = []
         }
         while !isEmpty, hasRoom() {
             if !decoderMayHaveOutput {
                 backlog.withUnsafeBytes { decoder.push($0) }
+                coded += backlog.count
                 backlog = []
             }
             let count = try decoder.pull(into: scratch)
             decoderMayHaveOutput = count > 0
             decoded += count
+            // Bytes after the end of the coding, for example, would escape every limit for decoded bytes.
+            guard count > 0 || coded - Self.largestEmptyCoding <= decoded * 64 else { throw .excessive }
             gather(UnsafeRawBufferPointer(rebasing: scratch[..<count]), deliver)
         }
     }

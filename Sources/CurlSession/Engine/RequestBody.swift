@@ -6,6 +6,8 @@ enum RequestBody: Sendable {
     case data(Data)
     /// Of that many bytes, or of an unknown number.
     case stream(BodyStream, length: Int64?)
+    /// The content of a file, which each exchange opens for itself.
+    case file(URL)
     /// The delegate provides it when it is asked.
     case asked
 
@@ -15,9 +17,18 @@ enum RequestBody: Sendable {
     var length: Int64 {
         switch self {
         case .none: 0
-        case .asked: -1
+        case .asked, .file: -1
         case .data(let data): Int64(data.count)
         case .stream(_, let length): length ?? -1
         }
+    }
+
+    /// The body as an exchange sends it: a file is opened.
+    /// - Throws: `.cannotOpenFile` if that is not possible.
+    func opened() throws(URLError) -> RequestBody {
+        guard case .file(let file) = self else { return self }
+        guard let stream = InputStream(url: file) else { throw URLError(.cannotOpenFile) }
+        let size = try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? NSNumber
+        return .stream(BodyStream(stream), length: size?.int64Value)
     }
 }

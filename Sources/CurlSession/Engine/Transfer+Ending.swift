@@ -24,7 +24,9 @@ extension Transfer {
         finishIfDone()
     }
 
+    /// Ends the task, if libcurl is done and the delegate has got everything.
     func finishIfDone() {
+        guard easy == nil else { return }
         pump()
         flush()
         switch verdict {
@@ -61,6 +63,10 @@ extension Transfer {
     }
 
     static func meaning(of error: ContentDecodingError) -> URLError {
-        URLError(error == .truncated ? .networkConnectionLost : .cannotDecodeContentData)
+        switch error {
+        case .truncated: URLError(.networkConnectionLost)
+        case .corrupt: URLError(.cannotDecodeContentData)
+        case .excessive: URLError(.dataLengthExceedsMaximum)
+        }
     }
 }

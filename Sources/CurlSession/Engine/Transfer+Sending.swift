@@ -3,11 +3,14 @@ import Foundation
 
 /// What libcurl sends: the body of the request.
 extension Transfer {
+    /// Whether libcurl has taken the whole body.
+    var hasSentBody: Bool { exchange.body.isEmpty || hasEndedBody || sent == exchange.body.length }
+
     func send(into space: UnsafeMutableRawBufferPointer) -> Int {
         guard !task.isSuspendedOnEngine else { return pauseSending() }
         var count = 0
         switch exchange.body {
-        case .none, .asked: break
+        case .none, .asked, .file: break
         case .data(let data):
             count = min(space.count, data.count - Int(sent))
             let start = data.startIndex + Int(sent)
@@ -17,7 +20,7 @@ extension Transfer {
             switch stream.read(into: space, notify: { pool.perform { task.transfer?.goOn() } }) {
             case .bytes(let bytes): count = bytes
             case .notYet: return pauseSending()
-            case .end: break
+            case .end: hasEndedBody = true
             case .failed:
                 failure = URLError(.requestBodyStreamExhausted)
                 return Int(CURL_READFUNC_ABORT)

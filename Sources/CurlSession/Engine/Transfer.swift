@@ -26,7 +26,7 @@ final class Transfer {
         case failed(URLError)
     }
 
-    private static let largestBacklog = 64 << 10
+    static let largestBacklog = 64 << 10
     /// Nanoseconds.
     private static let patienceForRest: UInt64 = 1_000_000_000
 
@@ -56,7 +56,7 @@ final class Transfer {
     var refusedTunnel = 0
     /// The error with which a callback made libcurl give up.
     var failure: URLError?
-    private(set) var isPaused = false
+    var isPaused = false
     /// libcurl gave up so that the request can be sent on a new connection.
     var needsNewConnection = false
     /// A line of the response has arrived.
@@ -65,6 +65,8 @@ final class Transfer {
     /// The response is complete, and the request's body is not.
     private(set) var isAnswered = false
     var sent: Int64 = 0
+    /// The stream of the request's body has ended.
+    var hasEndedBody = false
     private var lastProgress: UInt64
     /// The time by which the transfer must have ended, whatever it waits for.
     private var lastMoment = UInt64.max
@@ -152,30 +154,20 @@ final class Transfer {
         noteProgress()
         pump()
         guard failure == nil else { return .fail }
-        guard canTake else {
-            isPaused = true
-            return .pause
-        }
-        if case .delivered = verdict, body.isDirect {
+        let canTake = canTake
+        guard canTake || takesAhead() else { return failure == nil ? .pause : .fail }
+        if canTake, case .delivered = verdict, body.isDirect {
             gather { body, deliver in body.gather(bytes, deliver) }
-        } else if body.append(bytes) {
-            pump()
         } else {
-            failure = URLError(.dataLengthExceedsMaximum)
+            body.append(bytes)
+            pump()
         }
         return failure == nil ? .taken : .fail
     }
 
-    private var canTake: Bool {
-        if task.isSuspendedOnEngine { return false }
-        if case .pending = verdict { return body.backlogCount < Self.largestBacklog }
-        if case .discarded = verdict { return true }
-        return body.isEmpty && task.checkRoom()
-    }
-
     /// Decodes and gathers the bytes that wait, as far as there is room.
     func pump() {
-        guard case .delivered = verdict, failure == nil, !body.isEmpty else { return }
+        guard case .delivered = verdict, failure == nil, !body.isEmpty, !task.isSuspendedOnEngine else { return }
         let task = task
         gather { body, deliver in
             do throws(ContentDecodingError) {
@@ -226,7 +218,8 @@ final class Transfer {
     func discard() {
         guard easy != nil else { return }
         verdict = .discarded
-        guard discard(body.backlogCount) == .taken else { return pool.abort(self) }
+        // The server has answered: it does not need the rest of the request's body.
+        guard hasSentBody, discard(body.backlogCount) == .taken else { return pool.abort(self) }
         body.dropBacklog()
         unpause()
         pool.reconsiderDeadline(of: self)
@@ -235,23 +228,6 @@ final class Transfer {
     private func discard(_ count: Int) -> WriteResult {
         discarded += count
         return discarded <= Self.largestBacklog ? .taken : .fail
-    }
-
-    /// Continues the transfer, if nothing makes it pause any more.
-    func goOn() {
-        guard !task.isSuspendedOnEngine else { return }
-        pump()
-        if let failure, easy != nil { return fail(failure) }
-        finishIfDone()
-        if canTake { unpause() }
-    }
-
-    private func unpause() {
-        guard let easy, isPaused || isSendingPaused else { return }
-        (isPaused, isSendingPaused) = (false, false)
-        noteProgress()
-        curl_easy_pause(easy, CURLPAUSE_CONT)
-        pool.engine.touch(pool)
     }
 
     /// libcurl reads no more from the connection, whether or not it still sends. If the request's body stalls, libcurl would wait
@@ -280,7 +256,7 @@ final class Transfer {
     /// Whether the transfer waits for something other than the server.
     private var isWaiting: Bool {
         if case .pending = verdict { return true }
-        return isPaused || isSendingPaused || task.isSuspendedOnEngine
+        return isPaused || isSendingPaused || task.isSuspendedOnEngine || !body.isEmpty
     }
 
     func collectMetrics(isFinal: Bool) {

@@ -64,6 +64,8 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         _ = synchronizer_setopt_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_FOLLOWLOCATION, to: 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
+        // The path is sent as `Exchange` has it, which Digest and the cookies rely on.
+        set(CURLOPT_PATH_AS_IS, to: 1)
         set(CURLOPT_HTTP_VERSION, to: CurlVersion.hasHTTP3 ? Int(CURL_HTTP_VERSION_3) : Int(CURL_HTTP_VERSION_2TLS))
         // Codings are undone by `ContentDecoder`; libcurl would fail transfer codings that it does not know.
         set(CURLOPT_HTTP_CONTENT_DECODING, to: 0)
@@ -99,7 +101,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         _ = synchronizer_setopt_pointer(easy, CURLOPT_RESOLVER_START_DATA, context)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_PREREQDATA, context)
         _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, transfer.message)
-        if exchange.isSecure { tls.pin(exchange.url.host ?? "", on: easy) }
+        if exchange.isSecure { tls.pin(exchange.url.host.flatMap(HostName.canonical), on: easy) }
         _ = synchronizer_setopt_long(easy, CURLOPT_PIPEWAIT, exchange.isSecure ? 1 : 0)
         if let proxy = exchange.proxy { use(proxy, for: exchange, on: easy) }
         let patience = exchange.idleLimit.map { Int(clamping: $0 / 1_000_000) } ?? 0
@@ -158,6 +160,8 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
 enum CurlVersion {
     private static var info: curl_version_info_data? { curl_version_info(CURLVERSION_FIRST)?.pointee }
     static let number = info.map { String(cString: $0.version) } ?? ""
+    /// Whether a paused stream of HTTP/2 stops its connection.
+    static let pausesConnections = (info?.version_num ?? 0) < 0x080100
     static let hasHTTP3 = (info?.features ?? 0) & (1 << 25) != 0
 }
 

@@ -1,9 +1,13 @@
 /// Undoes the content codings of a body (RFC 9110 §8.4), incrementally and in bounded memory.
 ///
 /// Push a chunk of the body, then pull until `pull` returns 0. A caller that has to pause stops pulling; it pushes the next
-/// chunk only when `pull` has returned 0. So it buffers only one chunk, 16 KB between two codings, and one window for each
-/// coding: at most 8 MB for zstd (RFC 9659), 16 MB for br, 32 KB for gzip and deflate. Each call of `pull` returns as soon
-/// as it has output, so a caller that counts the decoded bytes can stop in the middle of a bomb.
+/// chunk only when `pull` has returned 0. So the decoder buffers one chunk, at most 16 KB between two codings, and one window
+/// for each coding: at most 8 MB for zstd (RFC 9659), 16 MB for br, 32 KB for gzip and deflate. `pull` returns as soon as it
+/// has output, so a caller that counts the decoded bytes can stop in the middle of a bomb.
+///
+/// Of two codings, the inner one may make little or nothing of what the outer one inflates to. Therefore these bytes are
+/// counted: the decoder fails if they exceed 64 times the decoded bytes by more than 1 MB. What is below 64 times is not
+/// saved up, so each call of `pull` does a bounded amount of work.
 ///
 /// - gzip (also `x-gzip`): all members, with their optional header fields. Checksums and lengths are verified.
 /// - deflate: wrapped in zlib's format, as specified, or raw, as some servers send it.
@@ -13,13 +17,18 @@
 ///
 /// Use it from one thread at a time.
 final class ContentDecoder {
-    /// The largest number of codings that are decoded. Real servers apply one; a list of hundreds is an attack on memory.
-    static let maximumCodings = 5
+    /// The largest number of codings that are decoded. Real servers apply one. Each may take a window of 16 MB.
+    static let maximumCodings = 2
+    /// The most bytes between two codings in excess of 64 times the decoded bytes.
+    static let largestExcess = 1 << 20
 
     /// In the order in which they are decoded.
     private let stages: [CodingStage]
+    /// Bytes between two codings in excess of 64 times the decoded bytes.
+    private var excess = 0
 
-    /// Returns nil if there is nothing to decode, or if a coding is unknown: the body then passes through as it is.
+    /// Returns nil if there is nothing to decode, or if a coding is unknown, or if there are more than `maximumCodings`: the body
+    /// then passes through as it is.
     /// - Parameter codings: The values of the `Content-Encoding` lines, in order. Each may be a list.
     init?(codings: [String]) {
         let names = Self.names(codings).filter { $0 != "identity" }
@@ -61,7 +70,9 @@ final class ContentDecoder {
     /// - Returns: The number of bytes written. 0 means that all of the input so far has been decoded.
     func pull(into output: UnsafeMutableRawBufferPointer) throws(ContentDecodingError) -> Int {
         guard !output.isEmpty else { return 0 }
-        return try pull(stages.count - 1, into: output)
+        let count = try pull(stages.count - 1, into: output)
+        excess = max(0, excess - count * 64)
+        return count
     }
 
     /// Ends the body. Call it when `pull` has returned 0 after the last chunk.
@@ -83,6 +94,8 @@ final class ContentDecoder {
         let space = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 << 10, alignment: 16)
         defer { space.deallocate() }
         let count = try pull(index, into: space)
+        excess += count
+        guard excess <= Self.largestExcess else { throw .excessive }
         stage.push(UnsafeRawBufferPointer(rebasing: space[..<count]))
         return count > 0
     }
@@ -104,4 +117,6 @@ enum ContentDecodingError: Error, Sendable, Hashable {
     case truncated
     /// The bytes are not valid in the coding, or need a larger window than it allows.
     case corrupt
+    /// The outer of two codings inflates to far more than the inner one makes of it.
+    case excessive
 }

@@ -18,13 +18,9 @@ struct TLSSettings: Sendable {
     init(_ options: TLSConfiguration, system: SystemAuthorities = .ofLibcurl) {
         certificate = options.clientCertificate
         version = options.minimumVersion
-        pins = Dictionary(
-            options.pinnedPublicKeys.map { host, keys in
-                (
-                    Self.canonical(host),
-                    keys.isEmpty ? "sha256//" : keys.sorted().map { "sha256//" + $0 }.joined(separator: ";")
-                )
-            }, uniquingKeysWith: { $0 + ";" + $1 })
+        pins = options.pinsByHost.mapValues { keys in
+            keys.isEmpty ? "sha256//" : keys.sorted().map { "sha256//" + $0 }.joined(separator: ";")
+        }
         let additional = options.additionalAuthorities.map { Data($0.utf8) }
         guard options.trustsSystemAuthorities else {
             authorities = additional ?? Data()
@@ -68,15 +64,9 @@ struct TLSSettings: Sendable {
     }
 
     /// Sets the pinned public keys of a host.
-    func pin(_ host: String, on easy: UnsafeMutableRawPointer) {
-        guard !pins.isEmpty else { return }
-        _ = synchronizer_setopt_string(easy, CURLOPT_PINNEDPUBLICKEY, pins[Self.canonical(host)])
-    }
-
-    /// A name in small letters, without the dot that may end it.
-    private static func canonical(_ host: String) -> String {
-        let host = host.lowercased()
-        return host.hasSuffix(".") ? String(host.dropLast()) : host
+    func pin(_ host: @autoclosure () -> String?, on easy: UnsafeMutableRawPointer) {
+        guard !pins.isEmpty, let host = host() else { return }
+        _ = synchronizer_setopt_string(easy, CURLOPT_PINNEDPUBLICKEY, pins[TLSConfiguration.canonical(host)])
     }
 
     private static func set(_ option: CURLoption, to data: Data, on easy: UnsafeMutableRawPointer) {

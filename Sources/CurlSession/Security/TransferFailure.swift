@@ -42,8 +42,9 @@ struct TransferFailure: Sendable, Hashable {
         case CURLE_OPERATION_TIMEDOUT: .timedOut
         case CURLE_WEIRD_SERVER_REPLY, CURLE_FILESIZE_EXCEEDED: .badServerResponse
         case CURLE_BAD_CONTENT_ENCODING: .cannotDecodeContentData
-        case CURLE_BAD_FUNCTION_ARGUMENT, CURLE_OUT_OF_MEMORY:
-            // libcurl 7.88 on a head that begins with a continuation line, and on a line of more than 100 KB.
+        case CURLE_BAD_FUNCTION_ARGUMENT, CURLE_OUT_OF_MEMORY, Self.tooLarge:
+            // libcurl 7.88 on a head that begins with a continuation line, and on a line of more than 100 KB, for which libcurl
+            // 8.6 and later have a code of their own.
             .badServerResponse
         case CURLE_RECV_ERROR where connectStatus >= 300: .cannotConnectToHost
         case CURLE_RECV_ERROR where message.contains("Too large response headers"): .dataLengthExceedsMaximum
@@ -53,6 +54,9 @@ struct TransferFailure: Sendable, Hashable {
         default: .unknown
         }
     }
+
+    /// `CURLE_TOO_LARGE`, which older headers do not have.
+    private static let tooLarge = CURLcode(rawValue: 100)
 
     private var tlsFailure: TLSFailure? {
         switch code {

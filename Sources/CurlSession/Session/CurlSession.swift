@@ -122,7 +122,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
 
     public override func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
         isForFoundation(request)
-            ? super.uploadTask(with: request, fromFile: fileURL) : upload(request, body: RequestBody(file: fileURL))
+            ? super.uploadTask(with: request, fromFile: fileURL) : upload(request, body: .file(fileURL))
     }
 
     /// The session asks the delegate for the body with `urlSession(_:task:needNewBodyStream:)`.
@@ -145,7 +145,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
     ) -> URLSessionUploadTask {
         isForFoundation(request)
             ? super.uploadTask(with: request, fromFile: fileURL, completionHandler: completionHandler)
-            : upload(request, body: RequestBody(file: fileURL), completionHandler)
+            : upload(request, body: .file(fileURL), completionHandler)
     }
 
     // MARK: Tasks

@@ -172,6 +172,7 @@ extension URL {
     /// Path and query as they are sent.
     fileprivate var requestTarget: String {
         let path = path(percentEncoded: true)
-        return (path.isEmpty ? "/" : path) + (query(percentEncoded: true).map { "?" + $0 } ?? "")
+        return (path.isEmpty ? "/" : DotSegments.removed(from: path))
+            + (query(percentEncoded: true).map { "?" + $0 } ?? "")
     }
 }

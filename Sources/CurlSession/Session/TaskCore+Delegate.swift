@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import SynchronizerSupport
 
 /// Calls the delegate, on its queue.
 extension TaskCore {
@@ -57,6 +58,8 @@ extension TaskCore {
         } else if let response {
             listener.delegates.data?.urlSession(
                 listener.session, dataTask: listener.task, didReceive: response, completionHandler: decide)
+        } else {
+            decide(.allow)
         }
     }
 
@@ -134,11 +137,8 @@ extension URLRequest {
 extension CurlResponseHead {
     /// The head as Foundation has it: repeated fields are joined by ", ".
     var httpURLResponse: HTTPURLResponse? {
-        var joined: [String: String] = [:]
-        for field in fields {
-            // Appending in place: a head may repeat a name ten thousand times.
-            if joined[field.name]?.append(", " + field.value) == nil { joined[field.name] = field.value }
-        }
-        return HTTPURLResponse(url: url, statusCode: status, httpVersion: version, headerFields: joined)
+        var joined = JoinedFields()
+        for field in fields { joined.add(field.name, field.value) }
+        return .make(url: url, status: status, version: version, fields: joined.dictionary)
     }
 }

@@ -132,14 +132,15 @@ final class TaskCore: @unchecked Sendable {  // see each variable
     }
 
     func exchange(for request: URLRequest, body: RequestBody) -> Result<Exchange, URLError> {
-        state.withLock { $0.expectedToSend = max(0, body.length) }
         // There is no cache here.
         guard request.cachePolicy != .returnCacheDataDontLoad else { return .failure(URLError(.resourceUnavailable)) }
         var additional = authentication.fields
         if let cookies = pool.options.cookies.header(for: request) { additional[FieldName.cookie] = cookies }
         let proxy = request.url.flatMap(pool.options.proxies.proxy(for:))
         return Result { () throws(URLError) in
-            try Exchange(
+            let body = try body.opened()
+            state.withLock { $0.expectedToSend = max(0, body.length) }
+            return try Exchange(
                 request, body: body, idleLimit: pool.options.idleLimit(of: request),
                 proxy: authentication.proxyCredential.map { proxy?.with($0, schemes: $1) } ?? proxy,
                 additional: additional,
@@ -226,7 +227,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
     }
 
     func dropTransfer() {
-        guard let transfer else { return }
+        guard let transfer else { return pool.withdraw(self) }
         self.transfer = nil
         pool.abort(transfer)
     }
@@ -251,6 +252,13 @@ extension TaskCore.State {
         switch event {
         case .end: isOver = true
         case .data(let data): undelivered += data.count
+        case .sent(let count, let total, let expected):
+            // A delegate that is behind hears of several pieces at once.
+            guard nextEvent < events.count, case .sent(let before, let last, _) = events[events.count - 1],
+                last + count == total
+            else { break }
+            events[events.count - 1] = .sent(before + count, total: total, expected: expected)
+            return schedule()
         default: break
         }
         events.append(event)

@@ -25,7 +25,7 @@ enum URLReference {
         }
         guard isWeb(result.scheme ?? ""), let authority = validated(result.authority ?? "") else { return nil }
         result.authority = authority
-        result.path = withoutDots(result.path)
+        result.path = DotSegments.removed(from: result.path.isEmpty ? "/" : result.path)
         if result.fragment == nil { result.fragment = base.fragment }
         return URL(string: result.text)
     }
@@ -39,15 +39,12 @@ enum URLReference {
         return directory + target.path
     }
 
-    private static func withoutDots(_ path: String) -> String {
-        var kept: [Substring] = []
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-        for (index, segment) in segments.enumerated() {
-            let plain = segment.replacingOccurrences(of: "%2e", with: ".", options: .caseInsensitive)
-            if plain == ".." { _ = kept.popLast() } else if plain != "." { kept.append(segment) }
-            if index == segments.count - 1, plain == ".." || plain == "." { kept.append("") }
-        }
-        return "/" + kept.joined(separator: "/")
+    /// An absolute URL as it is requested: without dot segments.
+    static func target(of url: String) -> String {
+        guard DotSegments.mayBe(in: url) else { return url }
+        var parts = Parts(url)
+        parts.path = DotSegments.removed(from: parts.path)
+        return parts.text
     }
 
     /// The reference in characters that a URL may contain.

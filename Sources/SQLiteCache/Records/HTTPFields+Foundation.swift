@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import SynchronizerSupport
 
 extension HTTPFields {
     /// The headers of a response. Foundation has joined repeated lines, and lost their order.
@@ -18,13 +19,8 @@ extension HTTPFields {
 
     /// The headers as Foundation represents them: one value for each name, in the case of its first line.
     package var dictionary: [String: String] {
-        var dictionary: [String: String] = [:]
-        var names: [String: String] = [:]
-        for line in lines {
-            let name = names[line.name.lowercased()] ?? line.name
-            names[line.name.lowercased()] = name
-            dictionary[name] = dictionary[name].map { $0 + ", " + line.value } ?? line.value
-        }
-        return dictionary
+        var joined = JoinedFields()
+        for line in lines { joined.add(line.name, line.value) }
+        return joined.dictionary
     }
 }

@@ -49,7 +49,7 @@ extension EncodedRecord {
     func urlResponse(url: URL) -> URLResponse? {
         if isHTTP {
             guard let (status, fields) = statusAndFields else { return nil }
-            return HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
+            return HTTPURLResponse.make(url: url, status: status, version: "HTTP/1.1", fields: fields)
         }
         guard let other = decoded?.other else { return nil }
         return URLResponse(

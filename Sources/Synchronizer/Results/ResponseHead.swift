@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCaching
+import SynchronizerSupport
 
 /// A response without its body, as an ``EmptyResource`` gives it. A `URLResponse` is created only when a caller reads it: on Linux,
 /// creating an `HTTPURLResponse` costs as much as reading 20 KB from the disk.
@@ -54,6 +55,6 @@ public struct ResponseHead: Sendable {
     package var httpResponse: HTTPURLResponse? {
         if let original { return original as? HTTPURLResponse }
         guard let url else { return nil }
-        return HTTPURLResponse(url: url, statusCode: status, httpVersion: version, headerFields: fields.dictionary)
+        return .make(url: url, status: status, version: version, fields: fields.dictionary)
     }
 }

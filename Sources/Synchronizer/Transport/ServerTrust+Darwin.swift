@@ -5,6 +5,7 @@
     /// Applies the parts of a ``TLSConfiguration`` that a session's configuration does not have to `URLSession`.
     struct ServerTrust: Sendable {
         private let tls: TLSConfiguration
+        private let pins: [String: Set<String>]
         /// Where chains are verified, which may wait for the network.
         private let queue = DispatchQueue(label: "Synchronizer.trust", qos: .userInitiated, attributes: .concurrent)
 
@@ -17,6 +18,7 @@
 
         init(_ tls: TLSConfiguration) {
             self.tls = tls
+            pins = tls.pinsByHost
         }
 
         /// Whether a challenge is one of TLS. Those of HTTP are for the delegate.
@@ -28,7 +30,7 @@
         func decide(_ challenge: URLAuthenticationChallenge, _ decided: @escaping @Sendable (Decision) -> Void) {
             let space = challenge.protectionSpace
             guard let trust = space.serverTrust else { return decided(certificateDecision) }
-            let pins = tls.pinnedPublicKeys[space.host.lowercased()]
+            let pins = pins[TLSConfiguration.canonical(space.host)]
             guard pins != nil || tls.additionalAuthorities != nil || !tls.trustsSystemAuthorities else {
                 return decided(.byDefault)
             }

@@ -163,17 +163,19 @@ struct LoadingTests {
         #expect(bench.server.requests.map(\.method) == ["POST", "POST", "POST"])
     }
 
+    /// 5,000 in a soak.
     @Test("500 loads at once from 8 threads, half of them cancelled: each is delivered at most once, none is lost")
     func many() async throws {
+        let count = SoakTests.seconds > 0 ? 5_000 : 500
         bench.server.handle("/many") { request in Reply(request.target, fields: ["Cache-Control": "max-age=100"]) }
-        let calls = Locked([Int](repeating: 0, count: 500))
+        let calls = Locked([Int](repeating: 0, count: count))
         let wrong = Locked(0)
         let kept = Collector<Int>()
         await withTaskGroup(of: Void.self) { group in
             for thread in 0..<8 {
                 group.addTask {
                     var generator = SeededGenerator(seed: UInt64(thread))
-                    for number in stride(from: thread, to: 500, by: 8) {
+                    for number in stride(from: thread, to: count, by: 8) {
                         let target = "/many?\(number % 100)"
                         let isCancelled = Bool.random(using: &generator)
                         let url = bench.server.url(target)
@@ -193,7 +195,7 @@ struct LoadingTests {
         var expected = 0
         for thread in 0..<8 {
             var generator = SeededGenerator(seed: UInt64(thread))
-            for _ in stride(from: thread, to: 500, by: 8) where !Bool.random(using: &generator) { expected += 1 }
+            for _ in stride(from: thread, to: count, by: 8) where !Bool.random(using: &generator) { expected += 1 }
         }
         let answered = try await kept.wait(for: expected)
         #expect(Set(answered).count == expected)

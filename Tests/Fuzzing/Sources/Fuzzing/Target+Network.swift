@@ -24,7 +24,10 @@ extension Target {
 
     /// The first byte chooses the codings, the second one how the body is cut and how much is pulled at once.
     func codings(_ bytes: UnsafeRawBufferPointer) {
-        let lists = ["gzip", "deflate", "br", "zstd", "gzip, gzip", "deflate, br", "zstd, gzip", "br, zstd"]
+        let lists = [
+            "gzip", "deflate", "br", "zstd", "gzip, gzip", "deflate, br", "zstd, gzip", "br, zstd", "gzip, gzip, gzip",
+            "zstd, br, deflate", "gzip, zstd", "br, br",
+        ]
         guard bytes.count > 2, let decoder = ContentDecoder(codings: [lists[Int(bytes[0]) % lists.count]]) else {
             return
         }
