@@ -26,7 +26,7 @@ public struct StoredResponse: Hashable, Sendable, Codable {
     package var facts: StoredFacts { decision.facts ?? StoredFacts(deciding: self) }
 
     /// Decides the facts, for a caller that needs them several times.
-    mutating func decide() {
+    package mutating func decide() {
         if decision.facts == nil { decision.facts = StoredFacts(deciding: self) }
     }
 

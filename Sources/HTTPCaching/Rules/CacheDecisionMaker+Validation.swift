@@ -13,7 +13,7 @@ extension CacheDecisionMaker {
 
     /// A conditional request for the selected response (§4.3.1). A request that is conditional already is sent unchanged:
     /// the caller wants the server's answer to its own validators.
-    func validation(of selection: Selection, of response: StoredResponse) -> CacheDecision {
+    func validation(for selection: Selection, of response: StoredResponse) -> CacheDecision {
         guard !directives.isConditional else { return outbound(.conditional, fallback: nil) }
         let conditions = conditions(for: response)
         guard mayUseNetwork, request.isRetrieval, !conditions.isEmpty else {

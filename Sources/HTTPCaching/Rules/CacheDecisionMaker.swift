@@ -67,7 +67,7 @@ struct CacheDecisionMaker {
         }
         if let demand = demandForValidation(selection.freshness, facts: facts) {
             selection.explanation = .mustBeValidated(selection.freshness, demand)
-            return validation(of: selection, of: response)
+            return validation(for: selection, of: response)
         }
         if selection.freshness.isFresh { return reuse(selection, of: response) }
         if let permission = permissionForStale(selection.freshness, facts: facts) {
@@ -78,7 +78,7 @@ struct CacheDecisionMaker {
             return reuseWhileRevalidating(selection, of: response)
         }
         selection.explanation = .stale(selection.freshness)
-        return validation(of: selection, of: response)
+        return validation(for: selection, of: response)
     }
 
     /// Why the response must be validated, fresh or not; nil if it need not be (§4, §5.2.1, §5.2.2.4).

@@ -94,6 +94,7 @@ extension ManagedFetch {
             if !CacheRules.selectsNoMore(with: stored.fields, than: entry.response) {
                 stored.selectingFields = CacheRules.selectingFields(of: request, for: stored.fields)
             }
+            stored.decide()
             let content = decision.content(of: exchange.step.url, body: body)
             let kept = change(after: exchange, bytes: content.data.count) { [stored] in
                 if content.data == body { return cache.update(entry, to: stored) }
@@ -149,6 +150,7 @@ extension ManagedFetch {
             let siblings = siblings(of: exchange).map(\.response)
             stored.selectingFields = CacheRules.selectingFields(of: request, for: stored.fields, among: siblings)
             stored.fields = CacheRules.storedFields(of: stored.fields, receivedAt: stored.responseTime)
+            stored.decide()
             return stored
         }
     }
