@@ -1,5 +1,5 @@
-/// The caching directives and validators in the fields of a response. What every decision needs is read in one pass, the
-/// rest when it is asked for: most decisions need no validator, and no text of a date.
+/// The caching directives and validators in the fields of a response that is not stored. What every decision needs is read in
+/// one pass, the rest when it is asked for. Stored responses have ``StoredFacts``.
 struct ResponseFacts {
     private let fields: HTTPFields
     private(set) var control = CacheControl()
@@ -23,8 +23,8 @@ struct ResponseFacts {
 
     // Of a field that is not a list only the first line counts (RFC 9111 §4.2.1, §5.1).
 
-    var lastModified: String? { fields.first(FieldName.lastModified) { $0.text } }
-    var entityTag: String? { fields.first(FieldName.entityTag) { $0.text } }
+    var lastModified: String? { fields.lastModified }
+    var entityTag: String? { fields.entityTag }
     var hasExpires: Bool { fields.contains(FieldName.expires) }
 
     /// The date that the field says; nil if there is none, or it is invalid.
@@ -67,4 +67,11 @@ struct ResponseFacts {
         428, 429, 431,
         500, 501, 502, 503, 504, 505, 511,
     ]
+}
+
+extension HTTPFields {
+    // Of a field that is not a list only the first line counts.
+
+    var lastModified: String? { first(FieldName.lastModified) { $0.text } }
+    var entityTag: String? { first(FieldName.entityTag) { $0.text } }
 }

@@ -9,17 +9,29 @@ public struct StoredResponse: Hashable, Sendable, Codable {
     /// The request fields that select the response (RFC 9111 §4.1). Credentials are digests.
     public package(set) var selectingFields: HTTPFields
     /// The status code.
-    public package(set) var status: Int
+    public package(set) var status: Int { didSet { decision = Decision() } }
     /// The fields, without those of the connection.
-    public package(set) var fields: HTTPFields
+    public package(set) var fields: HTTPFields { didSet { decision = Decision() } }
     /// The time at which the request was sent, by the local clock (RFC 9111 §4.2.3).
-    public package(set) var requestTime: Date
+    public package(set) var requestTime: Date { didSet { decision = Decision() } }
     /// The time at which the response arrived, by the local clock (RFC 9111 §4.2.3).
-    public package(set) var responseTime: Date
+    public package(set) var responseTime: Date { didSet { decision = Decision() } }
     /// The part of the representation that the body holds; nil if it is the whole (RFC 9111 §3.3).
     package var part: Part?
     /// The `Cache-Control` value that the session's delegate injected; nil if the server's own stands.
-    package var injectedCacheControl: String?
+    package var injectedCacheControl: String? { didSet { decision = Decision() } }
+    private var decision = Decision()
+
+    /// What the response is judged by.
+    package var facts: StoredFacts { decision.facts ?? StoredFacts(deciding: self) }
+
+    /// Decides the facts, for a caller that needs them several times.
+    package mutating func decide() {
+        if decision.facts == nil { decision.facts = StoredFacts(deciding: self) }
+    }
+
+    /// The response is judged by these facts, whatever its fields say, until it is changed.
+    package mutating func judge(by facts: StoredFacts) { decision.facts = facts }
 
     /// Bytes `range` of a representation; `completeLength` is nil if the server did not state it.
     package struct Part: Hashable, Sendable, Codable {
@@ -45,5 +57,20 @@ public struct StoredResponse: Hashable, Sendable, Codable {
         self.responseTime = responseTime
         self.part = part
         self.injectedCacheControl = injectedCacheControl
+    }
+}
+
+extension StoredResponse {
+    /// The facts, if they have been decided. They follow from the rest of the response, so they are neither compared nor
+    /// encoded.
+    private struct Decision: Hashable {
+        var facts: StoredFacts?
+
+        static func == (one: Decision, other: Decision) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
+
+    private enum CodingKeys: CodingKey {
+        case url, method, selectingFields, status, fields, requestTime, responseTime, part, injectedCacheControl
     }
 }

@@ -24,6 +24,7 @@ public struct Candidate: Hashable, Sendable {
     /// Creates a candidate.
     public init(_ response: StoredResponse, bodySize: Int) {
         self.response = response
+        self.response.decide()
         self.bodySize = bodySize
     }
 }

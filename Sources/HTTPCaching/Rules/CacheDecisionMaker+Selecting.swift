@@ -2,7 +2,6 @@ extension CacheDecisionMaker {
     /// A response that can answer the request, apart from its freshness.
     struct Choice {
         let index: Int
-        let facts: ResponseFacts
         let answer: Selection.Answer
         let date: Date
     }
@@ -28,13 +27,11 @@ extension CacheDecisionMaker {
     private func choice(at index: Int, candidate: Candidate, siblingVary: [String]) -> Choice? {
         let response = candidate.response
         guard isEligible(response) else { return nil }
-        let facts = ResponseFacts(response.fields)
-        guard !facts.forbidsStoring(status: response.status),
-            CacheRules.selects(request, response, facts: facts, siblingVary: siblingVary),
-            let answer = answer(from: candidate, facts: facts)
+        let facts = response.facts
+        guard !facts.contains(.isForbidden), CacheRules.selects(request, response, siblingVary: siblingVary),
+            let answer = answer(from: candidate)
         else { return nil }
-        let date = facts.date(at: response.responseTime) ?? response.responseTime
-        return Choice(index: index, facts: facts, answer: answer, date: date)
+        return Choice(index: index, answer: answer, date: facts.generated)
     }
 
     /// Whether URI and method match: the response to a GET answers a HEAD too (§4, RFC 9110 §9.3.2).
@@ -44,24 +41,24 @@ extension CacheDecisionMaker {
     }
 
     /// How the response answers the requested range, or the whole; nil if it cannot (§3.3).
-    private func answer(from candidate: Candidate, facts: ResponseFacts) -> Selection.Answer? {
-        guard let range = directives.range, request.method == "GET", rangeApplies(facts) else {
+    private func answer(from candidate: Candidate) -> Selection.Answer? {
+        guard let range = directives.range, request.method == "GET", rangeApplies(candidate.response) else {
             return candidate.response.part == nil ? .stored : nil
         }
         let whole = candidate.response.status == 200 || candidate.response.status == 206
         guard whole else { return .stored }  // RFC 9110 §14.2: a range applies to a 200 only
         // A coded body was decoded on arrival: a range counts the coded bytes.
-        guard !facts.hasContentCoding, let range = ByteRange(range) else { return nil }
+        guard !candidate.response.facts.contains(.hasContentCoding), let range = ByteRange(range) else { return nil }
         return candidate.part.flatMap { $0.answer(to: range) }
     }
 
     /// RFC 9110 §13.1.5: with `If-Range`, the range applies only to the representation that the caller knows.
-    private func rangeApplies(_ facts: ResponseFacts) -> Bool {
+    private func rangeApplies(_ response: StoredResponse) -> Bool {
         guard let validator = directives.ifRange else { return true }
         if let tag = EntityTag(validator), tag.isStrong {
-            return facts.entityTag.flatMap(EntityTag.init)?.matchesStrongly(tag) ?? false
+            return response.fields.entityTag.flatMap(EntityTag.init)?.matchesStrongly(tag) ?? false
         }
-        return validator == facts.lastModified
+        return validator == response.fields.lastModified
     }
 
     /// A request for the missing rest of a stored part (§3.3). The two parts combine if they have the same strong validator
@@ -73,13 +70,14 @@ extension CacheDecisionMaker {
         else { return nil }
         let siblingVary = siblingVary(candidates)
         for (index, candidate) in candidates.enumerated() {
-            guard let (facts, missing) = completable(candidate, siblingVary: siblingVary) else { continue }
-            let freshness = rules.freshness(of: candidate.response, facts: facts, at: now)
+            guard let missing = missing(from: candidate, siblingVary: siblingVary) else { continue }
+            let response = candidate.response
+            let freshness = rules.freshness(of: response, at: now)
             var fields = HTTPFields([(FieldName.range, "bytes=\(missing)-")])
-            let date = candidate.response.hasStrongDate(facts) ? facts.lastModified : nil
-            if let validator = facts.entityTag ?? date {
+            let date = response.facts.contains(.hasStrongDate) ? response.fields.lastModified : nil
+            if let validator = response.fields.entityTag ?? date {
                 fields.add(FieldName.ifRange, validator)
-            } else if !freshness.isFresh || demandForValidation(freshness, facts: facts) != nil {
+            } else if !freshness.isFresh || demandForValidation(freshness, facts: response.facts) != nil {
                 continue
             }
             let selection = Selection(index: index, freshness: freshness, answer: .stored, explanation: .incomplete)
@@ -88,17 +86,17 @@ extension CacheDecisionMaker {
         return nil
     }
 
-    private func completable(_ candidate: Candidate, siblingVary: [String]) -> (ResponseFacts, missing: Int)? {
+    /// Where the missing rest begins; nil if the part can't be completed.
+    private func missing(from candidate: Candidate, siblingVary: [String]) -> Int? {
         let response = candidate.response
         guard isEligible(response), let part = candidate.part, response.part != nil, part.range.lowerBound == 0,
             candidate.isConsistent, part.completeLength != part.range.upperBound
         else { return nil }
-        let facts = ResponseFacts(response.fields)
-        guard facts.entityTag.map({ EntityTag($0)?.isStrong ?? false }) ?? true, !facts.hasContentCoding,
-            !facts.forbidsStoring(status: response.status),
-            CacheRules.selects(request, response, facts: facts, siblingVary: siblingVary)
+        guard response.fields.entityTag.map({ EntityTag($0)?.isStrong ?? false }) ?? true,
+            response.facts.flags.isDisjoint(with: [.hasContentCoding, .isForbidden]),
+            CacheRules.selects(request, response, siblingVary: siblingVary)
         else { return nil }
-        return (facts, part.range.upperBound)
+        return part.range.upperBound
     }
 }
 

@@ -1,25 +1,21 @@
 extension CacheDecisionMaker {
     /// Reuse; with a 304 if the caller validates its own copy of the selected response (RFC 9111 §4.3.2).
-    func reuse(_ selection: Selection, of response: StoredResponse, facts: ResponseFacts) -> CacheDecision {
+    func reuse(_ selection: Selection, of response: StoredResponse) -> CacheDecision {
         var selection = selection
-        if directives.isConditional, callerHasSame(response, facts: facts) { selection.answer = .notModified }
+        if directives.isConditional, callerHasSame(response) { selection.answer = .notModified }
         return .reuse(selection)
     }
 
-    func reuseWhileRevalidating(
-        _ selection: Selection, of response: StoredResponse, facts: ResponseFacts
-    ) -> CacheDecision {
-        guard case .reuse(let selection) = reuse(selection, of: response, facts: facts) else {
-            return .reuse(selection)
-        }
-        return .reuseWhileRevalidating(selection, conditions(facts))
+    func reuseWhileRevalidating(_ selection: Selection, of response: StoredResponse) -> CacheDecision {
+        guard case .reuse(let selection) = reuse(selection, of: response) else { return .reuse(selection) }
+        return .reuseWhileRevalidating(selection, conditions(for: response))
     }
 
     /// A conditional request for the selected response (§4.3.1). A request that is conditional already is sent unchanged:
     /// the caller wants the server's answer to its own validators.
-    func validation(of selection: Selection, facts: ResponseFacts) -> CacheDecision {
+    func validation(for selection: Selection, of response: StoredResponse) -> CacheDecision {
         guard !directives.isConditional else { return outbound(.conditional, fallback: nil) }
-        let conditions = conditions(facts)
+        let conditions = conditions(for: response)
         guard mayUseNetwork, request.isRetrieval, !conditions.isEmpty else {
             return outbound(selection.explanation, fallback: selection)
         }
@@ -30,27 +26,27 @@ extension CacheDecisionMaker {
 
     /// Both validators, if the response has them (§4.3.1): the entity tag is required; the date is for servers that do not
     /// support entity tags, and is left out of range requests.
-    private func conditions(_ facts: ResponseFacts) -> HTTPFields {
+    private func conditions(for response: StoredResponse) -> HTTPFields {
         var fields = HTTPFields()
-        if let tag = facts.entityTag, !tag.isEmpty { fields.add(FieldName.ifNoneMatch, tag) }
-        if let date = facts.lastModified, !date.isEmpty, directives.range == nil {
+        guard response.facts.contains(.hasValidator) else { return fields }
+        if let tag = response.fields.entityTag, !tag.isEmpty { fields.add(FieldName.ifNoneMatch, tag) }
+        if let date = response.fields.lastModified, !date.isEmpty, directives.range == nil {
             fields.add(FieldName.ifModifiedSince, date)
         }
         return fields
     }
 
     /// §4.3.2, RFC 9110 §13.2.2: `If-None-Match` takes precedence over `If-Modified-Since`.
-    private func callerHasSame(_ response: StoredResponse, facts: ResponseFacts) -> Bool {
+    private func callerHasSame(_ response: StoredResponse) -> Bool {
         guard response.status == 200 || response.status == 206 else { return false }
         if !directives.ifNoneMatch.isEmpty {
-            guard let tag = facts.entityTag.flatMap(EntityTag.init) else {
+            guard let tag = response.fields.entityTag.flatMap(EntityTag.init) else {
                 return directives.ifNoneMatch.contains { $0.utf8.elementsEqual("*".utf8) }
             }
             return directives.ifNoneMatch.contains { tag.isListed(in: $0) }
         }
         guard let since = directives.ifModifiedSince.flatMap({ HTTPDate.parse($0, at: now) }) else { return false }
-        let field = facts.lastModified == nil ? FieldName.date : FieldName.lastModified
-        let date = facts.date(field, at: response.responseTime) ?? response.responseTime
-        return date <= since
+        guard let modified = response.fields.lastModified else { return response.facts.generated <= since }
+        return HTTPDate.parse(modified, at: response.responseTime) ?? response.responseTime <= since
     }
 }

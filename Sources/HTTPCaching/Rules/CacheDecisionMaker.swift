@@ -19,10 +19,10 @@ struct CacheDecisionMaker {
             return completion(of: candidates) ?? outbound(candidates.isEmpty ? .nothingStored : .nothingMatches)
         }
         let response = candidates[chosen.index].response
-        let freshness = rules.freshness(of: response, facts: chosen.facts, at: now)
+        let freshness = rules.freshness(of: response, at: now)
         let selection = Selection(
             index: chosen.index, freshness: freshness, answer: chosen.answer, explanation: .fresh(freshness))
-        return decision(on: selection, of: response, facts: chosen.facts)
+        return decision(on: selection, of: response)
     }
 
     /// Whether the request allows the network.
@@ -58,37 +58,36 @@ struct CacheDecisionMaker {
         }
     }
 
-    private func decision(
-        on selection: Selection, of response: StoredResponse, facts: ResponseFacts
-    ) -> CacheDecision {
+    private func decision(on selection: Selection, of response: StoredResponse) -> CacheDecision {
+        let facts = response.facts
         var selection = selection
         if request.policy.acceptsAnyAge {
             selection.explanation = .policy(request.policy)
-            return reuse(selection, of: response, facts: facts)
+            return reuse(selection, of: response)
         }
         if let demand = demandForValidation(selection.freshness, facts: facts) {
             selection.explanation = .mustBeValidated(selection.freshness, demand)
-            return validation(of: selection, facts: facts)
+            return validation(for: selection, of: response)
         }
-        if selection.freshness.isFresh { return reuse(selection, of: response, facts: facts) }
+        if selection.freshness.isFresh { return reuse(selection, of: response) }
         if let permission = permissionForStale(selection.freshness, facts: facts) {
             selection.explanation = .staleAllowed(selection.freshness, permission)
             guard permission == .staleWhileRevalidate, mayUseNetwork else {
-                return reuse(selection, of: response, facts: facts)
+                return reuse(selection, of: response)
             }
-            return reuseWhileRevalidating(selection, of: response, facts: facts)
+            return reuseWhileRevalidating(selection, of: response)
         }
         selection.explanation = .stale(selection.freshness)
-        return validation(of: selection, facts: facts)
+        return validation(for: selection, of: response)
     }
 
     /// Why the response must be validated, fresh or not; nil if it need not be (§4, §5.2.1, §5.2.2.4).
-    func demandForValidation(_ freshness: Freshness, facts: ResponseFacts) -> Explanation.Demand? {
-        if facts.mustBeValidated { return .responseNoCache }
+    func demandForValidation(_ freshness: Freshness, facts: StoredFacts) -> Explanation.Demand? {
+        if facts.contains(.mustBeValidated) { return .responseNoCache }
         if directives.asksForValidation { return .requestNoCache }
         if request.policy == .reloadRevalidating {
             // RFC 8246 §2: a fresh immutable response is not validated.
-            return facts.control.contains(.immutable) && freshness.isFresh ? nil : .policy
+            return facts.contains(.isImmutable) && freshness.isFresh ? nil : .policy
         }
         if let limit = directives.control.maxAge, freshness.age > limit || (limit == 0 && !freshness.isFresh) {
             return directives.control.maxStale == nil || freshness.isFresh ? .requestMaxAge : nil
@@ -99,11 +98,11 @@ struct CacheDecisionMaker {
 
     /// What allows a stale response before the server has answered (§4.2.4). A caller that sends `max-age` or `min-fresh`
     /// gets no stale response unless it also sends `max-stale`.
-    private func permissionForStale(_ freshness: Freshness, facts: ResponseFacts) -> Explanation.Permission? {
-        guard !facts.mustNotBeStale, freshness.age < .infinity else { return nil }
+    private func permissionForStale(_ freshness: Freshness, facts: StoredFacts) -> Explanation.Permission? {
+        guard !facts.contains(.mustNotBeStale), freshness.age < .infinity else { return nil }
         if let limit = directives.control.maxStale, freshness.staleness <= limit { return .maxStale }
         guard directives.control.maxAge == nil, directives.control.minFresh == nil else { return nil }
-        let window = facts.control.staleWhileRevalidate ?? rules.staleWhileRevalidate
+        let window = facts.staleWhileRevalidate ?? rules.staleWhileRevalidate
         // The validation in the background is a GET.
         return window > 0 && !request.isReusable && freshness.staleness <= window ? .staleWhileRevalidate : nil
     }

@@ -18,15 +18,26 @@ public struct Freshness: Hashable, Sendable {
     public var staleness: TimeInterval { age - lifetime }
 }
 
-/// The source of a response's lifetime (RFC 9111 §4.2.1, §4.2.2).
-package enum LifetimeRule: String, Hashable, Sendable {
-    case maxAge = "max-age"
-    case expires = "Expires"
-    case heuristic = "heuristic"
-    /// The `max-age` that the session's delegate injected.
-    case injected = "injected max-age"
+/// The source of a response's lifetime (RFC 9111 §4.2.1, §4.2.2). Stores contain the raw values.
+package enum LifetimeRule: UInt8, Hashable, Sendable {
     /// The response has no lifetime, and none is estimated.
-    case none = "no lifetime"
+    case none = 0
+    case maxAge = 1
+    case expires = 2
+    case heuristic = 3
+    /// The `max-age` that the session's delegate injected.
+    case injected = 4
+
+    /// The rule in words.
+    package var name: String {
+        switch self {
+        case .none: "no lifetime"
+        case .maxAge: "max-age"
+        case .expires: "Expires"
+        case .heuristic: "heuristic"
+        case .injected: "injected max-age"
+        }
+    }
 }
 
 /// The estimated lifetime of a response without one (RFC 9111 §4.2.2).
@@ -40,44 +51,19 @@ package struct HeuristicLifetime: Hashable, Sendable {
 extension CacheRules {
     /// The freshness of a stored response at a time.
     package func freshness(of response: StoredResponse, at now: Date) -> Freshness {
-        freshness(of: response, facts: ResponseFacts(response.fields), at: now)
-    }
-
-    func freshness(of response: StoredResponse, facts: ResponseFacts, at now: Date) -> Freshness {
-        let date = facts.date(at: response.responseTime)
-        let (lifetime, rule) = lifetime(of: response, facts: facts, generated: date ?? response.responseTime)
-        return Freshness(age: Self.age(of: response, facts: facts, date: date, at: now), lifetime: lifetime, rule: rule)
-    }
-
-    /// RFC 9111 §4.2.1: the first source that applies. `s-maxage` is for shared caches only.
-    private func lifetime(
-        of response: StoredResponse, facts: ResponseFacts, generated: Date
-    ) -> (TimeInterval, LifetimeRule) {
-        if let maxAge = facts.control.maxAge {
-            return (maxAge, response.injectedCacheControl == nil ? .maxAge : .injected)
-        }
-        if facts.hasExpires {
-            let end = facts.date(FieldName.expires, at: response.responseTime)  // §5.3: invalid means expired
-            return (max(0, end?.timeIntervalSince(generated) ?? 0), .expires)
-        }
-        guard facts.control.contains(.isPublic) || Self.isHeuristicallyCacheable(response.status),
-            let lastModified = facts.date(FieldName.lastModified, at: response.responseTime)
-        else { return (0, .none) }
-        let unchanged = generated.timeIntervalSince(lastModified)
-        return (min(max(0, unchanged * heuristic.fraction), heuristic.limit), .heuristic)
+        let facts = response.facts
+        let estimate = min(facts.period * heuristic.fraction, heuristic.limit)
+        return Freshness(
+            age: Self.age(of: response, facts: facts, at: now),
+            lifetime: facts.rule == .heuristic ? estimate : facts.period, rule: facts.rule)
     }
 
     /// RFC 9111 §4.2.3. If the clock was set back to before the response arrived, the age is unknown: infinite, which
     /// exceeds any lifetime. Adjustments of up to a minute are ignored.
-    private static func age(
-        of response: StoredResponse, facts: ResponseFacts, date: Date?, at now: Date
-    ) -> TimeInterval {
+    private static func age(of response: StoredResponse, facts: StoredFacts, at now: Date) -> TimeInterval {
         let residentTime = now.timeIntervalSince(response.responseTime)
         guard residentTime > -60 else { return .infinity }
-        let apparentAge = date.map { max(0, response.responseTime.timeIntervalSince($0)) } ?? 0
-        let responseDelay = max(0, response.responseTime.timeIntervalSince(response.requestTime))
-        let ageValue = facts.age ?? 0
-        return max(apparentAge, ageValue + responseDelay) + max(0, residentTime)
+        return facts.initialAge + max(0, residentTime)
     }
 }
 

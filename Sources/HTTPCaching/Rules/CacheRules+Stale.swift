@@ -13,14 +13,15 @@ extension CacheRules {
         to selection: Selection, of response: StoredResponse, for request: CacheRequest, after failure: ServerFailure,
         at now: Date
     ) -> Selection? {
-        let facts = ResponseFacts(response.fields)
+        let facts = response.facts
         let directives = RequestFacts(request)
-        guard request.policy == .useProtocol, !directives.asksForValidation, !facts.mustNotBeStale,
+        guard request.policy == .useProtocol, !directives.asksForValidation,
+            !facts.contains(.mustNotBeStale),
             directives.control.maxAge != 0
         else { return nil }
-        let freshness = self.freshness(of: response, facts: facts, at: now)
+        let freshness = self.freshness(of: response, at: now)
         guard freshness.age < .infinity else { return nil }
-        let window = directives.control.staleIfError ?? facts.control.staleIfError
+        let window = directives.control.staleIfError ?? facts.staleIfError
         let permission: Explanation.Permission
         switch failure {
         case .unreachable:
@@ -43,21 +44,21 @@ extension CacheRules {
     /// Seconds from now for which a stored response may be of use: while it is fresh, and then while it may be served stale
     /// or be validated. `staleIfUnreachable` applies to each response that says nothing of its own.
     package func usefulPeriod(of response: StoredResponse, at now: Date) -> TimeInterval {
-        let facts = ResponseFacts(response.fields)
-        let fresh = max(0, -freshness(of: response, facts: facts, at: now).staleness)
-        if facts.mustNotBeStale {
-            return fresh + (facts.entityTag == nil && facts.lastModified == nil ? 0 : staleIfUnreachable)
+        let facts = response.facts
+        let fresh = max(0, -freshness(of: response, at: now).staleness)
+        if facts.contains(.mustNotBeStale) {
+            return fresh + (facts.contains(.hasValidator) ? staleIfUnreachable : 0)
         }
         return fresh
             + max(
-                facts.control.staleWhileRevalidate ?? staleWhileRevalidate, facts.control.staleIfError ?? staleIfError,
+                facts.staleWhileRevalidate ?? staleWhileRevalidate, facts.staleIfError ?? staleIfError,
                 staleIfUnreachable)
     }
 
     /// The selection to show while the server validates it; nil if the response must not be used before that (§4.2.4).
     package static func provisional(_ selection: Selection, of response: StoredResponse) -> Selection? {
-        let isFresh = selection.freshness.isFresh
-        guard mayBeShownBeforeValidation(response.fields, isFresh: isFresh) else { return nil }
+        let (isFresh, facts) = (selection.freshness.isFresh, response.facts)
+        guard !facts.contains(.mustBeValidated), isFresh || !facts.contains(.mustNotBeStale) else { return nil }
         var shown = selection
         shown.explanation = isFresh ? .fresh(selection.freshness) : .stale(selection.freshness)
         return shown
@@ -75,13 +76,15 @@ extension CacheRules {
         outlook(of: response, at: now).expiration
     }
 
-    /// The expiration and the freshness, for a caller that needs both: the fields are read once.
+    /// The expiration and the freshness, for a caller that needs both.
     package func outlook(of response: StoredResponse, at now: Date) -> (expiration: Date, freshness: Freshness) {
-        let facts = ResponseFacts(response.fields)
-        let freshness = self.freshness(of: response, facts: facts, at: now)
-        guard !facts.mustBeValidated, !facts.forbidsStoring(status: response.status), !facts.variesOnEverything,
-            facts.control.noCacheFields.isEmpty, freshness.isFresh
-        else { return (.distantPast, freshness) }
+        let freshness = self.freshness(of: response, at: now)
+        let needsDecision: StoredFacts.Flags = [
+            .mustBeValidated, .isForbidden, .variesOnEverything, .hasNoCacheFields,
+        ]
+        guard response.facts.flags.isDisjoint(with: needsDecision), freshness.isFresh else {
+            return (.distantPast, freshness)
+        }
         return (now.addingTimeInterval(-freshness.staleness), freshness)
     }
 }

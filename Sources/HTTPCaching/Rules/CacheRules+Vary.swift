@@ -46,9 +46,9 @@ extension CacheRules {
     /// Whether `newer` fields select with no more request fields than the stored ones: `Vary` names no other field, and the
     /// response has not become `private`, which binds it to cookies.
     private static func selectsNoMore(with newer: HTTPFields, than response: StoredResponse) -> Bool {
-        let (stored, newer) = (ResponseFacts(response.fields), ResponseFacts(newer))
-        return knows(newer.varyNames, of: response, facts: stored)
-            && (stored.control.contains(.isPrivate) || !newer.control.contains(.isPrivate))
+        let newer = ResponseFacts(newer)
+        return knows(newer.varyNames, of: response)
+            && (response.facts.contains(.isPrivate) || !newer.control.contains(.isPrivate))
     }
 
     /// The candidates that a new response replaces, besides the one with the same selecting fields. They could have answered
@@ -61,32 +61,29 @@ extension CacheRules {
         guard !names.isEmpty, !candidates.isEmpty else { return [] }
         let siblingVary = candidates.count > 1 ? mostRecentVary(of: candidates) : []
         return candidates.indices.filter { index in
-            let facts = ResponseFacts(candidates[index].fields)
-            return !knows(names, of: candidates[index], facts: facts)
-                && selects(request, candidates[index], facts: facts, siblingVary: siblingVary)
+            !knows(names, of: candidates[index])
+                && selects(request, candidates[index], siblingVary: siblingVary)
         }
     }
 
     /// Whether the values of these fields are known for the request that a stored response answered.
-    private static func knows(_ names: [String], of response: StoredResponse, facts: ResponseFacts) -> Bool {
-        names.allSatisfy { name in
-            facts.varyNames.contains { HTTPFields.same($0, name) } || response.selectingFields.contains(name)
+    private static func knows(_ names: [String], of response: StoredResponse) -> Bool {
+        let known = response.varyNames
+        return names.allSatisfy { name in
+            known.contains { HTTPFields.same($0, name) } || response.selectingFields.contains(name)
         }
     }
 
     /// Whether the fields of a request select a stored response.
     package static func selects(_ request: CacheRequest, _ response: StoredResponse) -> Bool {
-        selects(request, response, facts: ResponseFacts(response.fields), siblingVary: [])
+        selects(request, response, siblingVary: [])
     }
 
-    static func selects(
-        _ request: CacheRequest, _ response: StoredResponse, facts: ResponseFacts, siblingVary: [String]
-    ) -> Bool {
-        if request.fields.isEmpty, request.sessionHeaders.isEmpty, response.selectingFields.isEmpty {
-            return !facts.variesOnEverything
-        }
-        guard !facts.variesOnEverything else { return false }
-        let names = facts.vary.isEmpty ? siblingVary : facts.varyNames
+    static func selects(_ request: CacheRequest, _ response: StoredResponse, siblingVary: [String]) -> Bool {
+        let facts = response.facts
+        guard !facts.contains(.variesOnEverything) else { return false }
+        if request.fields.isEmpty, request.sessionHeaders.isEmpty, response.selectingFields.isEmpty { return true }
+        let names = facts.contains(.hasVary) ? response.varyNames : siblingVary
         return names.allSatisfy { matches($0, request: request, response: response) }
             && credentialsMatch(request: request, response: response)
     }
@@ -121,9 +118,15 @@ extension CacheRules {
 
     /// The names in the most recent `Vary` among responses; empty if none has one.
     static func mostRecentVary(of responses: [StoredResponse]) -> [String] {
-        guard responses.contains(where: { $0.fields.contains(FieldName.vary) }) else { return [] }
-        let varying = responses.filter { !ResponseFacts($0.fields).varyNames.isEmpty }
-        return varying.max { $0.responseTime < $1.responseTime }.map { ResponseFacts($0.fields).varyNames } ?? []
+        let varying = responses.filter { !$0.varyNames.isEmpty }
+        return varying.max { $0.responseTime < $1.responseTime }?.varyNames ?? []
+    }
+}
+
+extension StoredResponse {
+    /// The field names that `Vary` lists.
+    var varyNames: [String] {
+        facts.contains(.hasVary) ? fields.values(of: FieldName.vary).flatMap(\.listedTokens) : []
     }
 }
 

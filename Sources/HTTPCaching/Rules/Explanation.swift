@@ -58,7 +58,7 @@ extension Freshness: CustomStringConvertible {
     public var description: String {
         age == .infinity
             ? "the clock was set back since it was stored"
-            : "age \(age.wholeSeconds) s of \(lifetime.wholeSeconds) s (\(rule.rawValue))"
+            : "age \(age.wholeSeconds) s of \(lifetime.wholeSeconds) s (\(rule.name))"
     }
 }
 

@@ -34,6 +34,11 @@ struct ByteWriter {
         self.bytes += bytes
     }
 
+    /// Puts bytes whose number the reader knows.
+    mutating func put(fixed bytes: [UInt8]) {
+        self.bytes += bytes
+    }
+
     mutating func put(_ data: Data) {
         put(data.count)
         bytes.append(contentsOf: data)
@@ -122,7 +127,7 @@ struct ByteReader {
         Data(try span(try number()))
     }
 
-    private mutating func span(_ count: Int) throws(MalformedBytes) -> UnsafeRawBufferPointer {
+    mutating func span(_ count: Int) throws(MalformedBytes) -> UnsafeRawBufferPointer {
         guard count >= 0, count <= bytes.count - position else { throw MalformedBytes() }
         defer { position += count }
         return UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])

@@ -5,7 +5,7 @@ import HTTPCaching
 /// decoding the record costs as much as finding it.
 package struct EncodedRecord: Sendable {
     /// Increases with each change of the encoding, and when responses depend on more of their requests.
-    package static let format: UInt8 = 3
+    package static let format: UInt8 = 4
 
     /// One bit for each optional part.
     fileprivate struct Traits: OptionSet {
@@ -33,6 +33,7 @@ package struct EncodedRecord: Sendable {
         writer.put(response.status)
         writer.put(response.requestTime)
         writer.put(response.responseTime)
+        writer.put(fixed: response.facts.encoded)
         writer.put(response.selectingFields)
         writer.put(response.fields)
         record.putOptionalParts(into: &writer)
@@ -119,7 +120,7 @@ package struct EncodedRecord: Sendable {
                 try reader.skip()
                 try reader.skip()
                 let status = try reader.number()
-                _ = (try reader.time(), try reader.time(), try reader.skip())
+                _ = (try reader.time(), try reader.time(), try reader.facts(), try reader.skip())
                 return (status, try reader.fields(of: bytes).joined)
             } catch {
                 return nil
@@ -154,12 +155,14 @@ extension StoredRecord {
         let status = try reader.number()
         let requestTime = try reader.time()
         let responseTime = try reader.time()
+        let facts = try reader.facts()
         let selectingFields = try reader.fields(of: bytes)
         response = StoredResponse(
             url: url, method: method, selectingFields: selectingFields, status: status,
             fields: try reader.fields(of: bytes),
             requestTime: requestTime, responseTime: responseTime)
         try readOptionalParts(from: &reader, traits: traits)
+        response.judge(by: facts)
     }
 
     private mutating func readOptionalParts(
@@ -192,6 +195,11 @@ extension ByteWriter {
 }
 
 extension ByteReader {
+    fileprivate mutating func facts() throws(MalformedBytes) -> StoredFacts {
+        guard let facts = StoredFacts(encoded: try span(StoredFacts.encodedSize)) else { throw MalformedBytes() }
+        return facts
+    }
+
     fileprivate mutating func fields(of bytes: [UInt8]) throws(MalformedBytes) -> HTTPFields {
         let range = try range()
         if range.isEmpty { return HTTPFields() }

@@ -35,7 +35,7 @@ struct NativeFetchTests {
         let second = harness.load()
         #expect(second.source == .cache)
         #expect(second.fetched?.freshUntil == end)
-        #expect(second.fetched?.trace.lifetimeRule == LifetimeRule.injected.rawValue)
+        #expect(second.fetched?.trace.lifetimeRule == LifetimeRule.injected.name)
     }
 
     @Test("a hit needs no network slot")

@@ -84,7 +84,7 @@ extension ManagedFetch {
         askDelegate(about: head, body: body, of: exchange) { [self] decision in
             guard isOpen else { return done(nil, nil) }
             let request = exchange.step.cacheRequest
-            let stored: StoredResponse
+            var stored: StoredResponse
             switch allowed(decision, on: freshened, answering: request) {
             case .success(let allowed):
                 // Never nil, because the request is known.
@@ -93,8 +93,9 @@ extension ManagedFetch {
                 cache.remove(entry)
                 return done(nil, .notStored(refusal.reason))
             }
+            stored.decide()
             let content = decision.content(of: exchange.step.url, body: body)
-            let kept = change(after: exchange, bytes: content.data.count) {
+            let kept = change(after: exchange, bytes: content.data.count) { [stored] in
                 if content.data == body { return cache.update(entry, to: stored) }
                 if stored.selectingFields != entry.response.selectingFields { cache.remove(entry) }
                 return cache.store(stored, content: content)
@@ -157,6 +158,7 @@ extension ManagedFetch {
             let siblings = siblings(of: exchange).map(\.response)
             stored.selectingFields = CacheRules.selectingFields(of: request, for: stored.fields, among: siblings)
             stored.fields = CacheRules.storedFields(of: stored.fields, receivedAt: stored.responseTime)
+            stored.decide()
             return stored
         }
     }

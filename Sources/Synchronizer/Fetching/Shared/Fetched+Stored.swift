@@ -85,6 +85,6 @@ extension LoadTrace {
     mutating func describe(_ freshness: Freshness) {
         age = freshness.age
         lifetime = freshness.lifetime
-        lifetimeRule = freshness.rule.rawValue
+        lifetimeRule = freshness.rule.name
     }
 }

@@ -1,0 +1,131 @@
+/// What judging a stored response needs of its head, as numbers. It is decided once, when the response is stored, and kept with
+/// it: a lookup then parses no field. The texts of validators and the names in `Vary` stay in the fields.
+package struct StoredFacts: Hashable, Sendable {
+    package struct Flags: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt16
+
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        /// It must not be reused (RFC 9111 §5.2.2.5).
+        package static let isForbidden = Flags(rawValue: 1 << 0)
+        /// It must be validated before each use (§5.2.2.4).
+        package static let mustBeValidated = Flags(rawValue: 1 << 1)
+        /// It must not be used when stale (§4.2.4).
+        package static let mustNotBeStale = Flags(rawValue: 1 << 2)
+        package static let isImmutable = Flags(rawValue: 1 << 3)
+        package static let isPrivate = Flags(rawValue: 1 << 4)
+        /// `no-cache` names fields.
+        package static let hasNoCacheFields = Flags(rawValue: 1 << 5)
+        package static let hasVary = Flags(rawValue: 1 << 6)
+        /// No request matches it (§4.1).
+        package static let variesOnEverything = Flags(rawValue: 1 << 7)
+        package static let hasContentCoding = Flags(rawValue: 1 << 8)
+        /// There is an `ETag` or a `Last-Modified`.
+        package static let hasValidator = Flags(rawValue: 1 << 9)
+        /// `Last-Modified` is a strong validator (RFC 9110 §8.8.2.2).
+        package static let hasStrongDate = Flags(rawValue: 1 << 10)
+    }
+
+    package let flags: Flags
+    /// What gives the response its lifetime.
+    package let rule: LifetimeRule
+    /// The lifetime in seconds. If it is estimated, this is how long the response had not been modified when it was generated.
+    package let period: Double
+    /// The age of the response when it arrived, in seconds (RFC 9111 §4.2.3).
+    package let initialAge: Double
+    /// When it was generated: its `Date`, or else the time at which it arrived.
+    package let generated: Date
+    /// Seconds for which the response itself allows the use of it when it is stale (RFC 5861).
+    package let staleWhileRevalidate: Double?
+    package let staleIfError: Double?
+
+    package func contains(_ flag: Flags) -> Bool { flags.contains(flag) }
+}
+
+extension StoredFacts {
+    /// Decides them by the head of a response.
+    init(deciding response: StoredResponse) {
+        let facts = ResponseFacts(response.fields)
+        let modified = facts.date(FieldName.lastModified, at: response.responseTime)
+        let date = facts.date(at: response.responseTime)
+        generated = date ?? response.responseTime
+        flags = Flags(facts, status: response.status, date: date, modified: modified)
+        (rule, period) = facts.lifetime(of: response, generated: generated, modified: modified)
+        // §4.2.3
+        let apparentAge = max(0, response.responseTime.timeIntervalSince(generated))
+        let responseDelay = max(0, response.responseTime.timeIntervalSince(response.requestTime))
+        initialAge = max(apparentAge, (facts.age ?? 0) + responseDelay)
+        staleWhileRevalidate = facts.control.staleWhileRevalidate
+        staleIfError = facts.control.staleIfError
+    }
+}
+
+extension StoredFacts.Flags {
+    fileprivate init(_ facts: ResponseFacts, status: Int, date: Date?, modified: Date?) {
+        self = []
+        if facts.forbidsStoring(status: status) { insert(.isForbidden) }
+        if facts.mustBeValidated { insert(.mustBeValidated) }
+        if facts.mustNotBeStale { insert(.mustNotBeStale) }
+        if facts.control.contains(.immutable) { insert(.isImmutable) }
+        if facts.control.contains(.isPrivate) { insert(.isPrivate) }
+        if !facts.control.noCacheFields.isEmpty { insert(.hasNoCacheFields) }
+        if !facts.vary.isEmpty { insert(.hasVary) }
+        if facts.variesOnEverything { insert(.variesOnEverything) }
+        if facts.hasContentCoding { insert(.hasContentCoding) }
+        if facts.entityTag != nil || facts.lastModified != nil { insert(.hasValidator) }
+        if let date, let modified, date.timeIntervalSince(modified) >= 1 { insert(.hasStrongDate) }
+    }
+}
+
+extension ResponseFacts {
+    /// RFC 9111 §4.2.1: the first source that applies. `s-maxage` is for shared caches only.
+    fileprivate func lifetime(
+        of response: StoredResponse, generated: Date, modified: Date?
+    ) -> (LifetimeRule, TimeInterval) {
+        if let maxAge = control.maxAge { return (response.injectedCacheControl == nil ? .maxAge : .injected, maxAge) }
+        if hasExpires {
+            let end = date(FieldName.expires, at: response.responseTime)  // §5.3: invalid means expired
+            return (.expires, max(0, end?.timeIntervalSince(generated) ?? 0))
+        }
+        guard control.contains(.isPublic) || CacheRules.isHeuristicallyCacheable(response.status), let modified else {
+            return (.none, 0)
+        }
+        return (.heuristic, max(0, generated.timeIntervalSince(modified)))
+    }
+}
+
+// MARK: - Encoding
+
+extension StoredFacts {
+    /// The number of bytes that ``encoded`` has.
+    package static let encodedSize = 3 + 5 * 8
+
+    /// Flags, rule and numbers. A period that the response does not state is negative.
+    package var encoded: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.encodedSize)
+        withUnsafeBytes(of: flags.rawValue.littleEndian) { bytes += $0 }
+        bytes.append(rule.rawValue)
+        let numbers = [
+            period, initialAge, generated.timeIntervalSinceReferenceDate, staleWhileRevalidate ?? -1,
+            staleIfError ?? -1,
+        ]
+        for number in numbers { withUnsafeBytes(of: number.bitPattern.littleEndian) { bytes += $0 } }
+        return bytes
+    }
+
+    /// - Returns: nil if the bytes encode no facts.
+    package init?(encoded bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == Self.encodedSize, let rule = LifetimeRule(rawValue: bytes[2]) else { return nil }
+        func number(_ index: Int) -> Double {
+            Double(
+                bitPattern: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 3 + index * 8, as: UInt64.self)))
+        }
+        let (whileRevalidating, ifError) = (number(3), number(4))
+        self.init(
+            flags: Flags(rawValue: UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self))), rule: rule,
+            period: number(0), initialAge: number(1), generated: Date(timeIntervalSinceReferenceDate: number(2)),
+            staleWhileRevalidate: whileRevalidating < 0 ? nil : whileRevalidating,
+            staleIfError: ifError < 0 ? nil : ifError)
+    }
+}
