@@ -62,7 +62,7 @@ struct SetCookieLine: Sendable, Hashable {
         return Int(text) ?? (digits.count == text.utf8.count ? .max : .min)
     }
 
-    /// The texts before and behind the first "=", without blanks around them.
+    /// The texts before and behind the first "=", without whitespace around them.
     private static func pair(_ part: Substring.UTF8View) -> (String, String?) {
         guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return (trimmed(part), nil) }
         return (trimmed(part[..<equals]), trimmed(part[part.index(after: equals)...]))

@@ -21,3 +21,15 @@ enum RequestBody: Sendable {
         }
     }
 }
+
+extension RequestBody {
+    /// The content of a file, which is opened when the task reads it.
+    init(file: URL) {
+        guard let stream = InputStream(url: file) else {
+            self = .data(Data())
+            return
+        }
+        let size = try? file.resourceValues(forKeys: [.fileSizeKey]).fileSize
+        self = .stream(BodyStream(stream), length: size.map(Int64.init))
+    }
+}

@@ -41,7 +41,7 @@ final class Transfer {
     /// The socket that libcurl last waited for on its behalf. It may have sent the request and read a part of the response
     /// without having to wait.
     var socket: Int32 = -1
-    /// Whether the pool will flush it at the end of the turn.
+    /// Whether the pool will flush it at the end of the iteration.
     var isToFlush = false
     var lookup = NameLookup()
 
@@ -186,7 +186,7 @@ final class Transfer {
         }
     }
 
-    /// Lets the body gather bytes: it delivers what is large; the rest is delivered at the end of the turn.
+    /// Lets the body gather bytes: it delivers what is large; the rest is delivered at the end of the iteration.
     private func gather(_ change: (inout IncomingBody, (Data) -> Void) -> Void) {
         let (task, pool) = (task, pool)
         change(&body) { task.deliver(.data($0), from: pool) }
@@ -206,6 +206,7 @@ final class Transfer {
 
     /// Delivers the response that waits for a decision.
     func deliverPending() {
+        pool.engine.assertIsCurrent()
         guard case .pending(let head) = verdict else { return }
         verdict = .delivered
         hurry(head)
@@ -224,6 +225,7 @@ final class Transfer {
 
     /// Discards the body, because the task follows a redirect.
     func discard() {
+        pool.engine.assertIsCurrent()
         guard easy != nil else { return }
         verdict = .discarded
         guard discard(body.backlogCount) == .taken else { return pool.abort(self) }
@@ -239,6 +241,7 @@ final class Transfer {
 
     /// Continues the transfer, if nothing makes it pause any more.
     func goOn() {
+        pool.engine.assertIsCurrent()
         guard !task.isSuspendedOnEngine else { return }
         pump()
         if let failure, easy != nil { return fail(failure) }

@@ -175,6 +175,11 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
         CurlTask(TaskCore(request, session: self, handler: handler))
     }
 
+    private func upload(_ request: URLRequest, body: RequestBody, _ handler: TaskCore.Handler? = nil) -> CurlUploadTask
+    {
+        CurlUploadTask(TaskCore(request, session: self, body: body, handler: handler))
+    }
+
     /// Whether Foundation's session serves a request.
     func isForFoundation(_ request: URLRequest) -> Bool {
         if protocolClasses.contains(where: { $0.canInit(with: request) }) { return true }

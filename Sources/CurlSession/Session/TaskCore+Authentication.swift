@@ -71,6 +71,7 @@ extension TaskCore {
     private func decided(
         _ decision: AuthenticationFlow.Decision, about challenge: TaskChallenge, proposed: URLCredential?
     ) {
+        pool.engine.assertIsCurrent()
         guard !isOver else { return }
         let credential = AuthenticationFlow.Credential(proposed) ?? challenge.proxy?.credential
         let isProxy = challenge.proxy != nil
