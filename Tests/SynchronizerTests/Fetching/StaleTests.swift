@@ -181,14 +181,14 @@ struct StaleTests {
             harness.transport.hold()
             let events = harness.start(harness.request())
             for _ in 1...2 {
-                let shown = events.fetch?.storedMeanwhile()
+                let shown = events.fetch?.provisional()
                 #expect(shown?.body == (isShown ? Data("hello".utf8) : nil), "\(control)")
                 #expect(shown?.trace.source == (isShown ? .stale : nil))
                 events.fetch?.proceed()
             }
             harness.transport.release(FakeReply(304, ["ETag": "\"1\""]))
             #expect(events.source == .revalidated)
-            #expect(events.fetch?.storedMeanwhile() == nil)
+            #expect(events.fetch?.provisional() == nil)
         }
     }
 }

@@ -36,10 +36,10 @@ final class FakeFetcher: Fetching {
         let fetch = FakeFetch(request, receive) { [state] fetch in state.withLock { $0.waiting.append(fetch) } }
         state.withLock { state in
             state.started += 1
-            let name = request.url.map { $0.path + (options.skipsLookup ? " sent" : "") }
+            let name = request.url.map { $0.path + (options.purpose == .sendAfterMiss ? " sent" : "") }
             if remembers, let name { state.begun.append((fetch, name)) }
         }
-        if needsNetwork, !options.skipsLookup {
+        if needsNetwork, options.purpose != .sendAfterMiss {
             receive(.needsNetwork(nothingStored: nothingStored))
         } else {
             fetch.proceed()
@@ -102,6 +102,6 @@ final class FakeFetch: Fetch {
     }
 
     func proceed() { underWay(self) }
-    func storedMeanwhile() -> Fetched? { nil }
+    func provisional() -> Fetched? { nil }
     func cancel() { receive.withLock { $0 = nil } }
 }

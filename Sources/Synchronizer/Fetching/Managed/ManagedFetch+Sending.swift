@@ -141,7 +141,7 @@ extension ManagedFetch {
         { [context, step = step.withoutBodies] in
             var options = FetchOptions(
                 maximumBodySize: key.maximumBodySize, file: key.file, cacheTime: key.cacheTime)
-            options.isRefresh = true
+            options.purpose = .refresh
             let fetch = ManagedFetch(context, options: options, hasSlot: true, sharing: sharing) { event in
                 switch event {
                 case .finished(let result): context.refreshes.end(key, with: result)

@@ -124,7 +124,7 @@ final class ManagedFetch: Fetch {
         ended.0.end(context.leasing, isCancelled: true)
     }
 
-    func storedMeanwhile() -> Fetched? {
+    func provisional() -> Fetched? {
         let step = state.withLock { state -> FetchStep? in
             switch state.phase {
             case .sending(let running): return running.exchange.step

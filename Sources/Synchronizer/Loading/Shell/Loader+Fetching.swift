@@ -5,7 +5,7 @@ extension Loader {
     func lookUp(_ id: Machine.DownloadID, job: LoadJob, handle: FetchHandle) {
         if handle.isCancelled || failsBeforehand(id, job: job, handle: handle) { return }
         var options = job.options
-        options.isRepeated = handle.isRepeated
+        options.purpose = handle.isRepeated ? .loadAgain : .load
         start(id, job: job, options: options, handle: handle)
         if state.withLock({ $0.downloads[id]?.wantsStored == true }) { reportStored(of: id) }
     }
@@ -13,7 +13,7 @@ extension Loader {
     /// Sends the request of a load whose lookup missed, now that it has a network slot.
     func send(_ id: Machine.DownloadID, job: LoadJob, handle: FetchHandle) {
         var options = job.options
-        options.skipsLookup = true
+        options.purpose = .sendAfterMiss
         start(id, job: job, options: options, handle: handle)
     }
 

@@ -162,18 +162,18 @@ final class Loader: Sendable {
 
     /// Changes the state, then performs the machine's actions.
     func update<T>(on thread: Thread = .own, _ change: (inout State) -> T) -> T {
-        let (value, effects, dropped) = state.withLock { state in
+        let (value, actions, dropped) = state.withLock { state in
             let value = change(&state)
-            let effects = state.takeEffects(at: time)
+            let actions = state.takeActions(at: time)
             defer { state.dropped = Few() }
-            return (value, effects, state.dropped)
+            return (value, actions, state.dropped)
         }
         if isObserved { informObserver() }
         withExtendedLifetime(dropped) {}
-        if thread == .callerThatMayBlock, case .lookUp(let id, let job, let handle)? = effects.only {
+        if thread == .callerThatMayBlock, case .lookUp(let id, let job, let handle)? = actions.only {
             lookUp(id, job: job, handle: handle)
         } else {
-            effects.forEach { perform($0, on: thread) }
+            actions.forEach { perform($0, on: thread) }
         }
         return value
     }
@@ -196,8 +196,8 @@ final class Loader: Sendable {
         }
     }
 
-    private func perform(_ effect: Effect, on thread: Thread) {
-        switch effect {
+    private func perform(_ action: PreparedAction, on thread: Thread) {
+        switch action {
         case .lookUp(let id, let job, let handle):
             lookups.async { self.lookUp(id, job: job, handle: handle) }
         // Sending reads cookies, and their storage may wait for the disk.

@@ -1,0 +1,273 @@
+import Foundation
+
+extension Loader {
+    /// An action, with what the shell's records hold for it: it is performed after the lock is released.
+    ///
+    /// Why there are two types: `LoadMachine.Action` has IDs only, so that the machine is pure and its actions can be compared in
+    /// tests. The records behind the IDs have to be read, and those of an ended load removed, in the same critical section as
+    /// the decision. Otherwise a load that is cancelled or joined a moment later would change what an action means, and each action
+    /// would take the lock once more.
+    enum PreparedAction: Sendable {
+        case lookUp(Machine.DownloadID, LoadJob, FetchHandle)
+        /// Start a fetch that does not look into the cache.
+        case send(Machine.DownloadID, LoadJob, FetchHandle)
+        case proceed(FetchHandle)
+        case cancel(FetchHandle)
+        case gracePeriod(Machine.DownloadID, token: UInt32)
+        case pause(token: Int)
+        case backOff(Machine.DownloadID, after: TimeInterval)
+        case alarm(after: TimeInterval)
+        case parse(Machine.ParseID, ParseRecord, Boxed<Fetched>)
+        case parseStored(Machine.ParseID, ParseRecord, Boxed<Fetched>)
+        case preview(Machine.ParseID, PreviewRun)
+        case stopPreview(PreviewRun)
+        case deliver(Few<(LoadReceiver.ID, LoadReceiver)>, LoadResult)
+    }
+}
+
+extension Loader.State {
+    typealias DownloadID = Loader.Machine.DownloadID
+    typealias ParseID = Loader.Machine.ParseID
+
+    /// All actions to perform now, prepared.
+    mutating func takeActions(at time: any TimeSource) -> Few<Loader.PreparedAction> {
+        machine.startPending()
+        var prepared = Few<Loader.PreparedAction>()
+        if !machine.actions.isEmpty {
+            let now = time.now
+            for index in machine.actions.indices {
+                if let action = prepare(machine.actions[index], at: now) { prepared.append(action) }
+            }
+            machine.forgetActions()
+        }
+        extraActions.forEach { prepared.append($0) }
+        if let handle = lookupMissID.take().flatMap({ takeHandle(of: $0) }) { prepared.append(.cancel(handle)) }
+        (extraActions, ended) = ([], nil)
+        return prepared
+    }
+
+    /// Prepares an action, and updates the records to match the machine. Nil if there is nothing to perform.
+    private mutating func prepare(_ action: Loader.Machine.Action, at now: Date) -> Loader.PreparedAction? {
+        switch action {
+        case .lookUp(let id):
+            return begin(id, as: .started, at: now).map { .lookUp(id, $0, $1) }
+        case .proceed(let id):
+            if let handle = downloads[id]?.handle {
+                if lookupMissID == id { lookupMissID = nil }
+                noteWait(of: id, until: now)
+                note(id, .sent)
+                return .proceed(handle)
+            }
+            return begin(id, as: .sent, at: now).map { .send(id, $0, $1) }
+        case .restart(let id):
+            downloads.update(id) { $0.waitingSince = now }
+            return takeHandle(of: id).map { .cancel($0) }
+        case .release(let id):
+            if downloads[id]?.isEndReported == false { note(id, .cancelled) }
+            guard let download = downloads.remove(id) else { return nil }
+            drop(download)
+            return download.handle.map { .cancel($0) }
+        case .beginGracePeriod(let id, let token):
+            return .gracePeriod(id, token: token)
+        case .beginPause(let token):
+            return .pause(token: token)
+        case .parse(let id):
+            return preparedParse(of: id)
+        case .parseStored(let id):
+            guard let parse = parses[id], case .read(let fetched) = parse.stored else { return nil }
+            return .parseStored(id, parse, fetched)
+        case .preview(let id):
+            return parses[id]?.previews.map { .preview(id, $0) }
+        case .stopPreview(let id):
+            return parses[id]?.previews.map { .stopPreview($0) }
+        case .abandon(let id):
+            guard let parse = parses.remove(id) else { return nil }
+            drop(parse)
+            parse.previews?.stop()
+            parse.stream?.stop()
+            parse.cancellation?.cancel()
+            return nil
+        case .deliver(let id, let subscribers):
+            return delivery(of: id, to: subscribers)
+        }
+    }
+
+    /// Begins a fetch; returns its job and the handle that represents it.
+    private mutating func begin(
+        _ id: DownloadID, as kind: SynchronizerEvent.Kind, at now: Date
+    ) -> (LoadJob, FetchHandle)? {
+        guard let download = downloads[id] else { return nil }
+        noteWait(of: id, until: now)
+        note(id, kind)
+        // A fetch that waits for another process, when the network was switched off.
+        if let waiting = takeHandle(of: id) { extraActions.append(.cancel(waiting)) }
+        let handle = FetchHandle(isRepeated: download.hasLookedUp)
+        downloads.update(id) {
+            $0.handle = handle
+            $0.hasLookedUp = true
+        }
+        return (download.job, handle)
+    }
+
+    private mutating func takeHandle(of id: DownloadID) -> FetchHandle? {
+        let handle = downloads[id]?.handle
+        downloads.update(id) { $0.handle = nil }
+        return handle
+    }
+
+    private mutating func preparedParse(of id: ParseID) -> Loader.PreparedAction? {
+        if parses[id]?.job.parsesQuickly == false, parses[id]?.cancellation == nil {
+            parses.update(id) { $0.cancellation = ParseFlag() }
+        }
+        guard let parse = parses[id], case .success(let fetched)? = downloads[parse.download]?.result else {
+            return nil
+        }
+        return .parse(id, parse, fetched)
+    }
+
+    private mutating func delivery(of id: ParseID, to subscribers: Few<LoadReceiver.ID>) -> Loader.PreparedAction? {
+        guard let parse = parses.remove(id) else { return nil }
+        drop(parse)
+        parse.previews?.stop()
+        var receivers = Few<(LoadReceiver.ID, LoadReceiver)>()
+        for id in subscribers { if let receiver = self.receivers[id] { receivers.append((id, receiver)) } }
+        if let ended, ended.parse == id { return .deliver(receivers, ended.result) }
+        parse.cancellation?.cancel()  // the parse of the stored response may be running
+        guard case .failure(let error)? = downloads[parse.download]?.result else { return nil }
+        note(parse.download, .failed(error.value))
+        return .deliver(receivers, .failure(error.value))
+    }
+
+    // MARK: - Downloads
+
+    mutating func begin(_ id: DownloadID, job: LoadJob, at now: Date) {
+        downloads.insert(Loader.LoadRecord(job, at: now), as: id)
+        deadlines.forget { downloads[$0] == nil }
+        if let delay = deadlines.begin(id, at: now) { extraActions.append(.alarm(after: delay)) }
+        note(id, .queued)
+    }
+
+    /// Whether the handle represents the current fetch of the download.
+    func isCurrent(_ handle: FetchHandle, of id: DownloadID) -> Bool {
+        downloads[id]?.handle.map { $0.isSame(as: handle) } ?? false
+    }
+
+    /// The cache does not answer. The fetch of a miss is dropped if the download must wait for a slot.
+    mutating func needsNetwork(_ id: DownloadID, nothingStored: Bool, at now: Date) {
+        guard let job = downloads[id]?.job, machine.needsNetwork(id, host: job.host) else { return }
+        downloads.update(id) { $0.waitingSince = now }
+        if nothingStored { lookupMissID = id }
+        note(id, .needsNetwork)
+    }
+
+    /// The fetch waits for another process, and gives its slot back.
+    mutating func waitsForLease(_ id: DownloadID, at now: Date) {
+        downloads.update(id) { $0.waitingSince = now }
+        machine.backOff(id)
+        note(id, .waitingForAnotherProcess)
+    }
+
+    /// The wait is over: the load starts again with a lookup.
+    mutating func waited(_ id: DownloadID, _ end: LeaseEnd, at now: Date) {
+        guard let since = downloads[id]?.waitingSince else { return }
+        downloads.update(id) {
+            $0.waited.total += max(0, now.timeIntervalSince(since))
+            $0.waited.end = end
+            $0.waitingSince = now
+            $0.handle = nil
+        }
+        machine.backOffEnded(id)
+    }
+
+    /// The fetch ended: with a result for the subscribers, or with a failure to retry.
+    mutating func fetchEnded(
+        _ id: DownloadID, with result: Result<Fetched, SynchronizerError>, at now: Date,
+        jitter: @autoclosure () -> Double
+    ) {
+        guard let download = downloads[id] else { return }
+        downloads.update(id) { $0.handle = nil }  // there is nothing to cancel any more
+        switch result {
+        case .success(var fetched):
+            fetched.trace.queueWait = download.queueWait
+            fetched.trace.leaseWait = download.waited.total
+            downloads.update(id) { $0.result = .success(Boxed(fetched)) }
+            if let source = fetched.trace.source {
+                if source != .network { note(id, .cached(source)) }
+                // A response from the store says nothing about the state of the origin.
+                if source == .network || source == .revalidated { retries.succeeded(at: download.job.host, now: now) }
+            }
+            machine.fetchEnded(id, succeeded: true)
+        case .failure(let error):
+            let failure = RetryPolicy.Failure(
+                request: download.job.request, isSafe: download.job.options.body != nil, error: error,
+                attempts: Int(download.attempts),
+                elapsed: now.timeIntervalSince(download.startedAt))
+            if let delay = retries.delay(after: failure, of: download.job.host, at: now, jitter: jitter()) {
+                return backOff(id, for: delay, after: error, at: now)
+            }
+            downloads.update(id) { $0.result = .failure(Boxed(error.asking(for: download.job.request.url))) }
+            machine.fetchEnded(id, succeeded: false)
+        }
+    }
+
+    private mutating func backOff(
+        _ id: DownloadID, for delay: TimeInterval, after error: SynchronizerError, at now: Date
+    ) {
+        downloads.update(id) { download in
+            download.attempts += 1
+            download.waitingSince = now
+        }
+        machine.backOff(id)
+        note(id, .retrying(error, after: delay))
+        extraActions.append(.backOff(id, after: delay))
+    }
+
+    /// Marks a load in flight as invalidated, and lets no load join it.
+    mutating func invalidate(_ id: DownloadID) {
+        downloads.update(id) { $0.isInvalidated = true }
+        machine.closeToOthers(id)
+    }
+
+    /// Fails the loads that have reached their deadline, and cancels their fetches.
+    mutating func failOverdue(at now: Date) {
+        for id in deadlines.due(at: now) {
+            guard let download = downloads[id], download.result == nil else { continue }
+            var trace = LoadTrace()
+            trace.reason = "the load reached its time limit"
+            let context = SynchronizerError.Context(url: download.job.request.url, trace: trace)
+            downloads.update(id) { $0.result = .failure(Boxed(.transport(URLError(.timedOut), context))) }
+            machine.fail(id)
+        }
+        deadlines.forget { downloads[$0] == nil }
+        if let delay = deadlines.nextAlarm(at: now) { extraActions.append(.alarm(after: delay)) }
+    }
+
+    private mutating func noteWait(of id: DownloadID, until now: Date) {
+        guard let since = downloads[id]?.waitingSince else { return }
+        downloads.update(id) { $0.queueWait += max(0, now.timeIntervalSince(since)) }
+    }
+
+    // MARK: - Events for the observer
+
+    mutating func note(_ download: DownloadID, _ kind: SynchronizerEvent.Kind) {
+        guard isObserved else { return }
+        switch kind {
+        case .finished, .failed: downloads.update(download) { $0.isEndReported = true }
+        default: break
+        }
+        observations.append(
+            Loader.Observation(load: Int(download.number), url: downloads[download]?.job.request.url, kind: kind))
+    }
+
+    /// Notes the result of a parse for its subscribers.
+    mutating func note(_ result: LoadResult, of parse: ParseID) {
+        guard isObserved, let download = parses[parse]?.download else { return }
+        switch result {
+        case .success(let loaded):
+            if let seconds = loaded.trace.parse { note(download, .parsed(seconds)) }
+            note(download, .finished(loaded.trace))
+        case .failure(let error):
+            note(download, .failed(error))
+        }
+    }
+}
