@@ -152,7 +152,7 @@ extension ManagedFetch {
         /// Where the body goes if it goes to a file.
         var sink: BodySink?
 
-        init(_ number: Int, _ exchange: Exchange, completion: @escaping @Sendable (Exchange) -> Void) {
+        init(number: Int, exchange: Exchange, completion: @escaping @Sendable (Exchange) -> Void) {
             self.number = number
             self.exchange = exchange
             self.completion = completion

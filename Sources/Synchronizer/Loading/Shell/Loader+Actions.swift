@@ -55,7 +55,7 @@ extension Loader.State {
             if let handle = downloads[id]?.handle {
                 if lookupMissID == id { lookupMissID = nil }
                 noteWait(of: id, until: now)
-                note(id, .sent)
+                note(.sent, of: id)
                 return .proceed(handle)
             }
             return begin(id, as: .sent, at: now).map { .send(id, $0, $1) }
@@ -63,7 +63,7 @@ extension Loader.State {
             downloads.update(id) { $0.waitingSince = now }
             return takeHandle(of: id).map { .cancel($0) }
         case .release(let id):
-            if downloads[id]?.isEndReported == false { note(id, .cancelled) }
+            if downloads[id]?.isEndReported == false { note(.cancelled, of: id) }
             guard let download = downloads.remove(id) else { return nil }
             drop(download)
             return download.handle.map { .cancel($0) }
@@ -98,7 +98,7 @@ extension Loader.State {
     ) -> (LoadJob, FetchHandle)? {
         guard let download = downloads[id] else { return nil }
         noteWait(of: id, until: now)
-        note(id, kind)
+        note(kind, of: id)
         // A fetch that waits for another process, when the network was switched off.
         if let waiting = takeHandle(of: id) { extraActions.append(.cancel(waiting)) }
         let handle = FetchHandle(isRepeated: download.hasLookedUp)
@@ -134,7 +134,7 @@ extension Loader.State {
         if let ended, ended.parse == id { return .deliver(receivers, ended.result) }
         parse.cancellation?.cancel()  // the parse of the stored response may be running
         guard case .failure(let error)? = downloads[parse.download]?.result else { return nil }
-        note(parse.download, .failed(error.value))
+        note(.failed(error.value), of: parse.download)
         return .deliver(receivers, .failure(error.value))
     }
 
@@ -144,7 +144,7 @@ extension Loader.State {
         downloads.insert(Loader.LoadRecord(job, at: now), as: id)
         deadlines.forget { downloads[$0] == nil }
         if let delay = deadlines.begin(id, at: now) { extraActions.append(.alarm(after: delay)) }
-        note(id, .queued)
+        note(.queued, of: id)
     }
 
     /// Whether the handle represents the current fetch of the download.
@@ -157,18 +157,18 @@ extension Loader.State {
         guard let job = downloads[id]?.job, machine.needsNetwork(id, host: job.host) else { return }
         downloads.update(id) { $0.waitingSince = now }
         if nothingStored { lookupMissID = id }
-        note(id, .needsNetwork)
+        note(.needsNetwork, of: id)
     }
 
     /// The fetch waits for another process, and gives its slot back.
     mutating func waitsForLease(_ id: DownloadID, at now: Date) {
         downloads.update(id) { $0.waitingSince = now }
         machine.backOff(id)
-        note(id, .waitingForAnotherProcess)
+        note(.waitingForAnotherProcess, of: id)
     }
 
     /// The wait is over: the load starts again with a lookup.
-    mutating func waited(_ id: DownloadID, _ end: LeaseEnd, at now: Date) {
+    mutating func waited(_ id: DownloadID, end: LeaseEnd, at now: Date) {
         guard let since = downloads[id]?.waitingSince else { return }
         downloads.update(id) {
             $0.waited.total += max(0, now.timeIntervalSince(since))
@@ -192,7 +192,7 @@ extension Loader.State {
             fetched.trace.leaseWait = download.waited.total
             downloads.update(id) { $0.result = .success(Boxed(fetched)) }
             if let source = fetched.trace.source {
-                if source != .network { note(id, .cached(source)) }
+                if source != .network { note(.cached(source), of: id) }
                 // A response from the store says nothing about the state of the origin.
                 if source == .network || source == .revalidated { retries.succeeded(at: download.job.host, now: now) }
             }
@@ -218,7 +218,7 @@ extension Loader.State {
             download.waitingSince = now
         }
         machine.backOff(id)
-        note(id, .retrying(error, after: delay))
+        note(.retrying(error, after: delay), of: id)
         extraActions.append(.backOff(id, after: delay))
     }
 
@@ -249,7 +249,7 @@ extension Loader.State {
 
     // MARK: - Events for the observer
 
-    mutating func note(_ download: DownloadID, _ kind: SynchronizerEvent.Kind) {
+    mutating func note(_ kind: SynchronizerEvent.Kind, of download: DownloadID) {
         guard isObserved else { return }
         switch kind {
         case .finished, .failed: downloads.update(download) { $0.isEndReported = true }
@@ -264,10 +264,10 @@ extension Loader.State {
         guard isObserved, let download = parses[parse]?.download else { return }
         switch result {
         case .success(let loaded):
-            if let seconds = loaded.trace.parse { note(download, .parsed(seconds)) }
-            note(download, .finished(loaded.trace))
+            if let seconds = loaded.trace.parse { note(.parsed(seconds), of: download) }
+            note(.finished(loaded.trace), of: download)
         case .failure(let error):
-            note(download, .failed(error))
+            note(.failed(error), of: download)
         }
     }
 }

@@ -80,16 +80,18 @@ final class Loader: Sendable {
         let hooks = self.hooks == nil || RequestHooks.isRunning ? nil : self.hooks
         if hooks != nil || job.lowDataRequest != nil, receiver.hooked == nil {
             let load = HookedLoad(job, receiver: receiver)
-            if !job.isPrepared, let prepare = hooks?.prepare { return .waiting(self.prepare(job, for: load, prepare)) }
+            if !job.isPrepared, let prepare = hooks?.prepare {
+                return .waiting(self.prepare(job, for: load, by: prepare))
+            }
             let ticket = self.load(job, unless: known, mayBlock: mayBlock, receiver: hooked(load))
-            if case .waiting(let id) = ticket { startTimer(of: load, id) }
+            if case .waiting(let id) = ticket { startTimer(of: load, as: id) }
             return ticket
         }
         let (ticket, toReport): (Ticket, Machine.DownloadID?) = update(on: mayBlock ? .callerThatMayBlock : .caller) {
             state in
             if let key = job.objectKey, let object = known(key) { return (.known(object), nil) }
             let id = state.add(receiver)
-            return (.waiting(id), join(job, as: id, receiver, in: &state))
+            return (.waiting(id), join(job, as: id, receiver: receiver, in: &state))
         }
         if let toReport { lookups.async { self.reportStored(of: toReport) } }
         return ticket
@@ -97,7 +99,7 @@ final class Loader: Sendable {
 
     /// Subscribes to a load, or begins one. Returns the download whose stored response must be reported, if there is one.
     func join(
-        _ job: LoadJob, as id: LoadReceiver.ID, _ receiver: LoadReceiver, in state: inout State
+        _ job: LoadJob, as id: LoadReceiver.ID, receiver: LoadReceiver, in state: inout State
     ) -> Machine.DownloadID? {
         let place = state.machine.subscribe(
             id, request: job.downloadKey, parse: job.parseKey, isQuick: job.parsesQuickly, priority: job.priority)
