@@ -103,7 +103,7 @@ public final class ImageLoads {
     private var failureImage: PlatformImage?
     /// How an image appears that was not in memory.
     var transition = ImageTransition.none
-    /// Whether a load is starting. What arrives then was in memory.
+    /// Whether a load is starting. An image that arrives then was in memory.
     private var isStarting = false
 
     /// Creates the loads of one view.
