@@ -63,12 +63,12 @@ package struct FetchOptions: Hashable, Sendable {
     package var cacheTime: TimeInterval?
     /// Whether to wait for the revalidation where a stale response may be used until then (RFC 5861 §3).
     package var awaitsRefresh: Bool
-    /// What the earlier fetches of the load waited for other processes. Its place is where the layout has room.
-    package var waited = LeaseWait()
     /// What the fetch is for.
     package var purpose = Purpose.load
     /// Whether objects that are stored next to a response may replace its body: see ``FetchEvent/offered(_:)``.
     package var takesObjects = false
+    /// What the earlier fetches of the load waited for other processes.
+    package var waited = LeaseWait()
 
     package enum Purpose: Hashable, Sendable {
         /// The first fetch of a load.
