@@ -116,13 +116,15 @@ let package = Package(
         .target(name: "CImageProcessing"),
 
         .executableTarget(
-            name: "Demo", dependencies: ["Synchronizer", "ImageResource", "ScriptedServer"], swiftSettings: settings),
+            name: "Demo", dependencies: ["Synchronizer", "ImageResource", "HTTPCaching", "ScriptedServer"],
+            swiftSettings: settings),
         // Lists, checks and empties a cache: the product `synchronizer-cache`, and `Scripts/cache`.
         .executableTarget(
             name: "CacheTool", dependencies: ["SQLiteCache", "ValkeyCache", "HTTPCaching"], swiftSettings: settings),
         // Answers the requests of the public cache test suite: `Scripts/conformance`.
         .executableTarget(
-            name: "ConformanceAdapter", dependencies: ["Synchronizer", "ValkeyCache"], swiftSettings: settings),
+            name: "ConformanceAdapter", dependencies: ["Synchronizer", "HTTPCaching", "ValkeyCache"],
+            swiftSettings: settings),
         .executableTarget(
             name: "VerdictBenchmark", dependencies: ["HTTPCaching"], path: "Benchmarks/Sources/verdict",
             swiftSettings: settings),

@@ -48,8 +48,8 @@ static void note(j_common_ptr info, int level) {
 
 static void print_nothing(j_common_ptr info) { (void)info; }
 
-static int out_of_turn(jpeg_reader *reader) {
-    snprintf(reader->message, sizeof reader->message, "called out of turn");
+static int wrong_order(jpeg_reader *reader) {
+    snprintf(reader->message, sizeof reader->message, "called in the wrong order");
     return JPEG_READER_FAILED;
 }
 
@@ -187,7 +187,7 @@ int jpeg_reader_start(jpeg_reader *reader, int eighths, int layout, int buffered
 int jpeg_reader_start_quarter(jpeg_reader *reader, uint32_t *width, uint32_t *height) {
     j_decompress_ptr info = &reader->info;
     const struct jpeg_source_mgr *source = info->src;
-    if (!reader->at_scan || reader->quarter || !reader->complete || reader->at_end) return out_of_turn(reader);
+    if (!reader->at_scan || reader->quarter || !reader->complete || reader->at_end) return wrong_order(reader);
     const uint8_t *bytes = source->next_input_byte;
     reader->quarter = jpeg_quarter_open(info, bytes, bytes + source->bytes_in_buffer);
     if (!reader->quarter) return JPEG_READER_FAILED;
@@ -198,14 +198,14 @@ int jpeg_reader_start_quarter(jpeg_reader *reader, uint32_t *width, uint32_t *he
 
 int jpeg_reader_quarter_rows(jpeg_reader *reader, uint8_t *rows, size_t stride, int capacity, int *count) {
     *count = 0;
-    if (!reader->quarter) return out_of_turn(reader);
+    if (!reader->quarter) return wrong_order(reader);
     *count = jpeg_quarter_rows(reader->quarter, rows, stride, capacity);
     return *count == 0 ? JPEG_READER_FAILED : JPEG_READER_DONE;
 }
 
 int jpeg_reader_absorb(jpeg_reader *reader) {
     if (setjmp(reader->escape)) return JPEG_READER_FAILED;
-    if (!reader->buffered) return out_of_turn(reader);
+    if (!reader->buffered) return wrong_order(reader);
     switch (jpeg_consume_input(&reader->info)) {
     case JPEG_SUSPENDED: return JPEG_READER_NEEDS_DATA;
     case JPEG_REACHED_EOI: return JPEG_READER_DONE;
@@ -218,13 +218,13 @@ int jpeg_reader_scan(const jpeg_reader *reader) { return reader->info.input_scan
 
 int jpeg_reader_start_picture(jpeg_reader *reader, int scan) {
     if (setjmp(reader->escape)) return JPEG_READER_FAILED;
-    if (!reader->buffered) return out_of_turn(reader);
+    if (!reader->buffered) return wrong_order(reader);
     return jpeg_start_output(&reader->info, scan) ? JPEG_READER_DONE : JPEG_READER_NEEDS_DATA;
 }
 
 int jpeg_reader_finish_picture(jpeg_reader *reader) {
     if (setjmp(reader->escape)) return JPEG_READER_FAILED;
-    if (!reader->buffered) return out_of_turn(reader);
+    if (!reader->buffered) return wrong_order(reader);
     return jpeg_finish_output(&reader->info) ? JPEG_READER_DONE : JPEG_READER_NEEDS_DATA;
 }
 

@@ -108,7 +108,7 @@ int png_reader_rows(png_reader *reader, uint8_t *rows, size_t stride, uint32_t c
                     int (*proceed)(void *), void *context) {
     if (setjmp(reader->escape)) return 0;
     if (reader->passes == 0 || (reader->passes > 1 && count != reader->height))
-        png_error(reader->png, "called out of turn");
+        png_error(reader->png, "called in the wrong order");
     for (int pass = 0; pass < reader->passes; pass++) {
         for (uint32_t row = 0; row < count; row++) {
             if (proceed && !proceed(context)) png_error(reader->png, "cancelled");

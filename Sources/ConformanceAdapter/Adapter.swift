@@ -20,7 +20,8 @@ struct Adapter {
         defer { try? FileManager.default.removeItem(at: directory) }
         let store = arguments.firstIndex(of: "--store").flatMap { arguments.dropFirst($0 + 1).first } ?? "sqlite"
         let synchronizer = Synchronizer(
-            configuration: configuration(store, directory, keepsObjects: arguments.contains("--memory")))
+            configuration: configuration(
+                store: store, directory: directory, keepsObjects: arguments.contains("--memory")))
         await withTaskGroup(of: Void.self) { answers in
             while let line = readLine() {
                 guard let call = Call(line) else { continue }
@@ -33,9 +34,9 @@ struct Adapter {
     }
 
     private static func configuration(
-        _ store: String, _ directory: URL, keepsObjects: Bool
+        store: String, directory: URL, keepsObjects: Bool
     ) -> Synchronizer.Configuration {
-        var configuration = Synchronizer.Configuration(urlCache: cache(store, directory))
+        var configuration = Synchronizer.Configuration(urlCache: cache(store: store, directory: directory))
         configuration.caching = .managed
         configuration.retry = .none  // the suite counts requests
         configuration.maximumLoads = 64
@@ -45,7 +46,7 @@ struct Adapter {
     }
 
     /// A namespace of its own, because the suite begins with an empty cache.
-    private static func sharedCache(_ server: String, _ directory: URL) -> URLCache? {
+    private static func sharedCache(server: String, directory: URL) -> URLCache? {
         #if Valkey && canImport(CHiredis)
             let local = SQLiteURLCache(memoryCapacity: 16 << 20, diskCapacity: 64 << 20, directory: directory)
             var options = ValkeyURLCache.Options()
@@ -57,11 +58,11 @@ struct Adapter {
         #endif
     }
 
-    private static func cache(_ store: String, _ directory: URL) -> URLCache? {
+    private static func cache(store: String, directory: URL) -> URLCache? {
         switch store {
         case "stock": return URLCache(memoryCapacity: 64 << 20, diskCapacity: 0, diskPath: directory.path)
         case "none": return nil
-        case let server where server.contains(":"): return sharedCache(server, directory)
+        case let server where server.contains(":"): return sharedCache(server: server, directory: directory)
         default: return SQLiteURLCache(memoryCapacity: 16 << 20, diskCapacity: 64 << 20, directory: directory)
         }
     }

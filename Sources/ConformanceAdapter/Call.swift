@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 import Synchronizer
 
 /// One request of the suite.
@@ -37,7 +38,7 @@ struct Call: Sendable, Decodable {
         request.httpBody = body.map { Data($0.utf8) }
         request.cachePolicy = policy
         for pair in headers where pair.count == 2 { request.addValue(pair[1], forHTTPHeaderField: pair[0]) }
-        if cache == "no-store" { request.addValue("no-store", forHTTPHeaderField: "Cache-Control") }
+        if cache == "no-store" { request.addValue("no-store", forHTTPHeaderField: FieldName.cacheControl) }
         return request
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 import ImageResource
 import ScriptedServer
 import Synchronizer
@@ -83,27 +84,51 @@ struct Tour {
         let synchronizer = makeSynchronizer()
         var onlyStored = URLRequest(url: site.feedURL)
         onlyStored.cachePolicy = .returnCacheDataDontLoad
-        onlyStored.setValue("application/json", forHTTPHeaderField: "Accept")
+        onlyStored.setValue("application/json", forHTTPHeaderField: FieldName.accept)
         guard (try? await synchronizer.load(DataResource(request: onlyStored))) != nil else {
             terminal.print("There is no cache of an earlier run in \(folder.cache.path).")
             return
         }
         report.foundCache = true
-        let (found, outcome) = try await measure("found", with: synchronizer)
-        let stored = outcome.sources[.cache, default: 0] + outcome.sources[.revalidated, default: 0]
+        let (found, result) = try await measure("found", with: synchronizer)
+        let stored = result.sources[.cache, default: 0] + result.sources[.revalidated, default: 0]
         terminal.print(
             "Found the cache of an earlier run: \(stored) of \(found.loaded) resources came from it, "
                 + "\(found.requests) requests, \(Report.Pass.words(seconds: found.seconds)). It is emptied now.")
         synchronizer.removeAll()
     }
 
+    // MARK: Offline
+
+    /// The server is stopped. Fresh responses are used as before. Stale ones fail, or are used if the cache policy allows it.
+    mutating func goOffline() async throws {
+        site.stop()
+        let synchronizer = makeSynchronizer()
+        let (pass, _) = try await measure("offline", with: synchronizer)
+        add(pass, words: "the server is stopped: fresh responses come from the disk as before")
+        time.set(2 * Self.day)
+        let feed = DataResource(url: site.feedURL)
+        do {
+            let loaded = try await synchronizer.loaded(feed)
+            terminal.print("    two days later the feed still loads: \(loaded.trace)")
+        } catch {
+            terminal.print("    two days later it is an error: \(error)")
+        }
+        let taken = try await TourResult(
+            loading: site.feedURL, as: "whatever its age", with: synchronizer, terminal: terminal,
+            cachePolicy: .returnCacheDataElseLoad)
+        terminal.print("    whatever its age (.returnCacheDataElseLoad): \(taken.loaded) of \(pass.loaded)")
+    }
+
     // MARK: A pass
 
     @discardableResult
-    private mutating func pass(_ name: String, words: String, with synchronizer: Synchronizer) async throws -> Outcome {
-        let (pass, outcome) = try await measure(name, with: synchronizer)
+    private mutating func pass(_ name: String, words: String, with synchronizer: Synchronizer) async throws
+        -> TourResult
+    {
+        let (pass, result) = try await measure(name, with: synchronizer)
         add(pass, words: words)
-        return outcome
+        return result
     }
 
     mutating func add(_ pass: Report.Pass, words: String) {
@@ -112,16 +137,16 @@ struct Tour {
         terminal.print("    \(words)")
     }
 
-    func measure(_ name: String, with synchronizer: Synchronizer) async throws -> (Report.Pass, Outcome) {
+    func measure(_ name: String, with synchronizer: Synchronizer) async throws -> (Report.Pass, TourResult) {
         let before = site.server.counts
         let start = DispatchTime.now().uptimeNanoseconds
-        let outcome = try await Outcome(loading: site.feedURL, as: name, with: synchronizer, terminal: terminal)
+        let result = try await TourResult(loading: site.feedURL, as: name, with: synchronizer, terminal: terminal)
         let seconds = TimeInterval(DispatchTime.now().uptimeNanoseconds - start) / 1e9
         let cost = site.server.counts - before
         let pass = Report.Pass(
-            name: name, loaded: outcome.loaded, failed: outcome.errors.count, requests: cost.requests,
+            name: name, loaded: result.loaded, failed: result.errors.count, requests: cost.requests,
             notModified: cost.replies[304, default: 0], bytes: cost.bodyBytesSent, seconds: seconds)
-        return (pass, outcome)
+        return (pass, result)
     }
 
     private mutating func drawContactSheet(of images: [PlatformImage]) throws {
@@ -130,5 +155,25 @@ struct Tour {
         try png.write(to: folder.contactSheet)
         report.contactSheet = folder.contactSheet.path
         terminal.print("The images, as they were loaded: \(folder.contactSheet.path)")
+    }
+}
+
+/// The system's time plus an offset, so that a day can pass at once.
+final class ShiftedTime: TimeSource {
+    private let system = SystemTime()
+    private let lock = NSLock()
+    nonisolated(unsafe) private var shift: TimeInterval = 0  // touched under `lock` only
+
+    var now: Date {
+        lock.withLock { system.now.addingTimeInterval(shift) }
+    }
+
+    /// Sets the offset from the system's time, in seconds.
+    func set(_ secondsFromNow: TimeInterval) {
+        lock.withLock { shift = secondsFromNow }
+    }
+
+    func schedule(after delay: TimeInterval, _ action: @escaping @Sendable () -> Void) -> CancelLoading {
+        system.schedule(after: delay, action)
     }
 }

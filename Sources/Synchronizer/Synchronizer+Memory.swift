@@ -35,7 +35,7 @@ extension Synchronizer {
             return insert(object, for: resource, identity: identity, lifetime: lifetime)
         }
         Task {
-            guard let request = try? await loader.prepared(identity.request, prepare) else { return }
+            guard let request = try? await loader.prepared(identity.request, by: prepare) else { return }
             insert(
                 object, for: resource, identity: ResourceIdentity(request, cacheKey: identity.cacheKey),
                 lifetime: lifetime)
@@ -69,7 +69,7 @@ extension Synchronizer {
         invalidate(request)
         guard let prepare = configuration.hooks?.prepare else { return }
         Task {
-            guard let prepared = try? await loader.prepared(request, prepare), prepared.cacheKey != request.cacheKey
+            guard let prepared = try? await loader.prepared(request, by: prepare), prepared.cacheKey != request.cacheKey
             else { return }
             invalidate(prepared)
         }

@@ -62,8 +62,7 @@ struct StubReply {
         let lines = reply.fields + ReplyHead.framingFields(of: reply, to: request)
         return ResponseHead(
             url: request.url ?? URL(fileURLWithPath: "/"), status: reply.status,
-            fields: HTTPFields(lines.filter { $0.name.lowercased() != "transfer-encoding" }.map { ($0.name, $0.value) })
-        )
+            fields: HTTPFields(lines.without(FieldName.transferEncoding).map { ($0.name, $0.value) }))
     }
 
     private func sleep(_ seconds: TimeInterval) async throws {

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// Damages bytes: the same way for the same seed.
+/// Corrupts bytes: the same way for the same seed.
 struct ByteMutator {
     private var random: SeededGenerator
 
@@ -9,7 +9,7 @@ struct ByteMutator {
     }
 
     /// A copy with one to three changes: bits, bytes, and parts that are missing or doubled.
-    mutating func damaged(_ bytes: [UInt8]) -> [UInt8] {
+    mutating func corrupted(_ bytes: [UInt8]) -> [UInt8] {
         var bytes = bytes
         for _ in 0...Int.random(in: 0..<3, using: &random) where !bytes.isEmpty {
             let place = Int.random(in: bytes.indices, using: &random)

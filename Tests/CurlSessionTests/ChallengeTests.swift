@@ -49,7 +49,7 @@ import Testing
         var mutator = ByteMutator(seed: 17)
         for item in Self.cases {
             for _ in 0..<300 {
-                let lines = item.lines.map { String(decoding: mutator.damaged(Array($0.utf8)), as: UTF8.self) }
+                let lines = item.lines.map { String(decoding: mutator.corrupted(Array($0.utf8)), as: UTF8.self) }
                 for scheme in AuthenticationScheme.schemes(in: Challenge.parse(lines)) {
                     _ = scheme.answer(user: "u", password: "p", method: "GET", target: "/", nonce: "n")
                 }

@@ -97,12 +97,12 @@ import Testing
         let sum = crc(header)
         let body = header + [UInt8(sum & 0xFF), UInt8(sum >> 8 & 0xFF)] + Self.gzip[10...]
         #expect(try decode(["gzip"], body) == Self.text)
-        var damaged = body
-        damaged[header.count] ^= 1
-        #expect(throws: ContentDecodingError.corrupt) { try decode(["gzip"], damaged) }
+        var corrupt = body
+        corrupt[header.count] ^= 1
+        #expect(throws: ContentDecodingError.corrupt) { try decode(["gzip"], corrupt) }
     }
 
-    @Test func `damaged bodies fail`() {
+    @Test func `corrupt bodies fail`() {
         var checksum = Self.gzip
         checksum[checksum.count - 6] ^= 1
         let bodies: [(String, [UInt8])] = [
@@ -192,7 +192,7 @@ import Testing
     @Test func `mutations of bodies never trap`() {
         var mutator = ByteMutator(seed: 15)
         for item in Self.cases {
-            for _ in 0..<200 { _ = try? decode(item.codings, mutator.damaged(item.body)) }
+            for _ in 0..<200 { _ = try? decode(item.codings, mutator.corrupted(item.body)) }
         }
     }
 

@@ -20,7 +20,7 @@ import Testing
     @Test(arguments: Wait.allCases) func `a load that waits does not wake the engine`(wait: Wait) async throws {
         let clock = TimedEngine()
         let bench = try Bench(timed: clock)
-        bench.server["/meanwhile"] = .script(
+        bench.server["/short"] = .script(
             .delay(0.5), .text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
         let listener = try Descriptor.listening(backlog: wait == .connection ? 0 : 8)
         let port = Descriptor.port(of: listener)
@@ -28,9 +28,9 @@ import Testing
         let filling = wait == .connection ? [Descriptor.connected(to: port)] : []
         let task = bench.start { $0.url = URL(string: "\(wait == .handshake ? "https" : "http")://127.0.0.1:\(port)/") }
         await clock.settle()
-        let before = await turns(of: clock.engine)
-        await bench.run("/meanwhile")
-        let during = await turns(of: clock.engine) - before
+        let before = await iterations(of: clock.engine)
+        await bench.run("/short")
+        let during = await iterations(of: clock.engine) - before
         #expect(during < 100)
         #expect(task.state == .running)
         task.cancel()
@@ -38,9 +38,9 @@ import Testing
         for descriptor in filling + [listener] { close(descriptor) }
     }
 
-    private func turns(of engine: Engine) async -> Int {
+    private func iterations(of engine: Engine) async -> Int {
         await withCheckedContinuation { continuation in
-            engine.perform { continuation.resume(returning: engine.turns) }
+            engine.perform { continuation.resume(returning: engine.iterations) }
         }
     }
 
@@ -75,9 +75,9 @@ import Testing
         await bench.recorder.waitForEnds()
         gate.open()
         await clock.settle()
-        let before = await turns(of: engine)
+        let before = await iterations(of: engine)
         await bench.run("/meanwhile")
-        #expect(await turns(of: engine) - before < 100)
+        #expect(await iterations(of: engine) - before < 100)
         for duplicate in duplicates { close(duplicate) }
     }
 

@@ -65,7 +65,7 @@ final class HTTP2Server: Sendable {
             while let connection = Descriptor.accepted(listener) {
                 number += 1
                 let number = number
-                Thread.detachNewThread { Self.serve(connection, number, observed, script) }
+                Thread.detachNewThread { Self.serve(connection, number: number, observed: observed, script: script) }
             }
             close(listener)
         }
@@ -77,7 +77,9 @@ final class HTTP2Server: Sendable {
 
     var requests: [Request] { observed.read { $0 } }
 
-    private static func serve(_ connection: Int32, _ number: Int, _ observed: Observed<[Request]>, _ script: Script) {
+    private static func serve(
+        _ connection: Int32, number: Int, observed: Observed<[Request]>, script: Script
+    ) {
         defer { close(connection) }
         guard read(connection, 24) != nil, write(connection, [Frame(type: 4, stream: 0)]) else { return }
         while let head = read(connection, 9),

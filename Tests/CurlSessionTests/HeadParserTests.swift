@@ -115,7 +115,7 @@ import Testing
     @Test func `mutations of heads never trap`() {
         var mutator = ByteMutator(seed: 14)
         for item in Self.cases {
-            for _ in 0..<300 { _ = outcome(mutator.damaged(Array(item.lines.utf8))) }
+            for _ in 0..<300 { _ = outcome(mutator.corrupted(Array(item.lines.utf8))) }
         }
     }
 

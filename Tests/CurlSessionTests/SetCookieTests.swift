@@ -176,7 +176,7 @@ import Testing
         for item in Self.cases {
             for _ in 0..<50 {
                 var table = CookieTable()
-                let lines = item.lines.map { String(decoding: mutator.damaged(Array($0.utf8)), as: UTF8.self) }
+                let lines = item.lines.map { String(decoding: mutator.corrupted(Array($0.utf8)), as: UTF8.self) }
                 table.store(lines, from: try target(item.from), at: Self.now)
                 _ = table.header(for: try target(item.to), at: Self.now)
             }

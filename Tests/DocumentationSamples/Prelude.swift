@@ -3,10 +3,6 @@ import Foundation
 import ImageResource
 import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 let url = URL(fileURLWithPath: "/")
 let imageURL = url
 let feedURL = url

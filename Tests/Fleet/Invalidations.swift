@@ -3,10 +3,6 @@ import Synchronizer
 import SynchronizerSupport
 import SynchronizerTesting
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// How long an invalidation on one machine takes until another machine does not use the response any more.
 enum Invalidations {
     private static let rounds = 200

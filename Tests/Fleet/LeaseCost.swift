@@ -3,10 +3,6 @@ import SQLiteCache
 import Synchronizer
 import SynchronizerTesting
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// What a free lease adds to a load from a server on this machine.
 enum LeaseCost {
     static func printTable() async throws {

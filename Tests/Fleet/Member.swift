@@ -3,10 +3,6 @@ import Synchronizer
 import SynchronizerSupport
 import TestSupport
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// A process of the fleet: loads by a Zipf distribution, a few loads at a time, verifies each body, and reports each second.
 final class Member: Sendable {
     struct Report: Codable {

@@ -65,7 +65,7 @@ final class Origin: Sendable {
             state.asked[key] = (now, process)
             guard state.toKill > 0, process > 0 else { return nil }
             state.toKill -= 1
-            // Its responses in flight, and those that were not written yet, reach nobody.
+            // Its responses in flight, and those that were not written yet, reach no process.
             let lost = now.addingTimeInterval(-latency - Self.tolerance)
             state.asked = state.asked.filter { $0.value.process != process || $0.value.date < lost }
             return process

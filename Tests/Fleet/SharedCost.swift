@@ -2,10 +2,6 @@ import Foundation
 import Synchronizer
 import ValkeyCache
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 #if Valkey && canImport(CHiredis)
     /// What a hit costs in the shared level, beside a bare GET by redis-benchmark, and in the local level, beside a
     /// `SQLiteURLCache` alone: 20 KB, in turns.

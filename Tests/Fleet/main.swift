@@ -2,10 +2,6 @@ import Foundation
 import Synchronizer
 import ValkeyCache
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 // The processes that `Scripts/fleet` starts.
 
 /// Says something to the driver at once.

@@ -23,7 +23,7 @@ struct FuzzTests {
         "Accept-Language", "A",
     ]
 
-    /// Random bytes, or templates strung together and damaged.
+    /// Random bytes, or templates strung together and corrupted.
     struct Source {
         var numbers: SeededNumbers
 
@@ -36,7 +36,7 @@ struct FuzzTests {
                     if !bytes.isEmpty { bytes += numbers.below(2) == 0 ? Array(", ".utf8) : Array(",".utf8) }
                     bytes += Array(FuzzTests.templates[numbers.below(FuzzTests.templates.count)].utf8)
                 }
-                for _ in 0..<numbers.below(3) where !bytes.isEmpty { damage(&bytes) }
+                for _ in 0..<numbers.below(3) where !bytes.isEmpty { corrupt(&bytes) }
             }
             return Self.text(bytes)
         }
@@ -48,7 +48,7 @@ struct FuzzTests {
             return String(decoding: encoded, as: UTF8.self)
         }
 
-        private mutating func damage(_ bytes: inout [UInt8]) {
+        private mutating func corrupt(_ bytes: inout [UInt8]) {
             let place = numbers.below(bytes.count)
             switch numbers.below(4) {
             case 0: bytes[place] = UInt8(truncatingIfNeeded: numbers.next())

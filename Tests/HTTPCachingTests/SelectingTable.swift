@@ -102,10 +102,10 @@ struct SelectingTable {
         Rule(
             "credential.none-now", "3.5", .get(),
             [.response("Cache-Control: max-age=60", asked: .get("Authorization: x"))], at: 1, "forward",
-            "nor to nobody"),
+            "nor to an anonymous request"),
         Rule(
             "credential.none-then", "3.5", .get("Authorization: x"), [.response("Cache-Control: max-age=60")], at: 1,
-            "forward", "nor is an anonymous answer given to somebody"),
+            "forward", "nor does an anonymous response answer a request with credentials"),
         Rule(
             "credential.implied", "3.5", .get(session: "Authorization: y"),
             [.response("Cache-Control: max-age=60", asked: .get(session: "Authorization: x"))], at: 1, "forward",

@@ -4,10 +4,6 @@ import ScriptedServer
 import Synchronizer
 import TestSupport
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Plays each case against a synchronizer: what a load ends with, what is stored afterwards, and how much memory it took.
 struct CaseRun {
     /// A load may take so much memory besides the bytes of the response.

@@ -4,10 +4,6 @@ import ScriptedServer
 import Synchronizer
 import TestSupport
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Loads from a server in chaos for some seconds: nothing that arrives is wrong, no completion is lost or doubled, and
 /// neither memory nor descriptors grow.
 final class ChaosRun: Sendable {

@@ -60,13 +60,13 @@ extension HostileCase {
     private static let unusualHeads: [HostileCase] = [
         line("A legal but unusual head", "no space after the colon", "X-Y:z"),
         line("A legal but unusual head", "an empty value", "X-Y:"),
-        line("A legal but unusual head", "a value of blanks", "X-Y:  "),
+        line("A legal but unusual head", "a value of spaces", "X-Y:  "),
         line("A legal but unusual head", "tabs around a value", "X-Y:\tz\t"),
         bytes("A legal but unusual head", "Latin-1", Array("X-Y: caf".utf8) + [0xE9]),
         bytes("A legal but unusual head", "UTF-8", Array("X-Y: é 🎉".utf8)),
         HostileCase("A legal but unusual head", "no reason", .hello, .response(status: "HTTP/1.1 200")),
         HostileCase(
-            "A malformed line, which is ignored", "no blank after the status", .hello,
+            "A malformed line, which is ignored", "no space after the status", .hello,
             .response(status: "HTTP/1.1 200OK")),
         HostileCase("A legal but unusual head", "an empty reason", .hello, .response(status: "HTTP/1.1 200 ")),
         HostileCase(
@@ -82,8 +82,8 @@ extension HostileCase {
     private static let malformedHeads: [HostileCase] = [
         line("A line without a colon", "", "this line has no colon", .error(.badServerResponse)),
         line("A malformed line, which is ignored", "no name", ": y"),
-        line("A malformed line, which is ignored", "a blank before the colon", "X-Y : z"),
-        line("A malformed line, which is ignored", "a name with a blank", "X Y: z"),
+        line("A malformed line, which is ignored", "a space before the colon", "X-Y : z"),
+        line("A malformed line, which is ignored", "a name with a space", "X Y: z"),
         bytes("A malformed line, which is ignored", "a name with a byte above 127", [0xE9] + Array(": y".utf8)),
         bytes(
             "A NUL in the head", "in a value", Array("X-Y: a".utf8) + [0] + Array("b".utf8), .error(.badServerResponse)),

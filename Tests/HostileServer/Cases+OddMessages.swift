@@ -22,7 +22,7 @@ extension HostileCase {
 
     private static let statusVariants: [HostileCase] = [
         HostileCase(
-            "A malformed line, which is ignored", "two blanks after the version", .hello,
+            "A malformed line, which is ignored", "two spaces after the version", .hello,
             .response(status: "HTTP/1.1  200 OK")),
         HostileCase(
             "A malformed line, which is ignored", "a version in lower case", .hello,
@@ -51,7 +51,7 @@ extension HostileCase {
         line("A malformed line, which is ignored", "a control character in a name", Array("X\u{1}Y: z".utf8)),
         line("A malformed line, which is ignored", "a quoted name", Array("\"X\": z".utf8)),
         HostileCase(
-            "A length whose name ends with a blank", bad, .head("Content-Length : 5"), .text("hello"), .hold),
+            "A length whose name ends with a space", bad, .head("Content-Length : 5"), .text("hello"), .hold),
         HostileCase("A folded length", bad, .head("Content-Length:\r\n 5"), .text("hello"), .hold),
         HostileCase(
             "Lines that end with a CR alone", lost, .text("HTTP/1.1 200 OK\rContent-Length: 5\r\rhello"), .close),
@@ -145,10 +145,10 @@ extension HostileCase {
 
     private static let chunkVariants: [HostileCase] = [
         chunked(
-            "Malformed chunks, which are accepted", "a blank after a size", .hello, "5 \r\nhello\r\n0\r\n\r\n"),
+            "Malformed chunks, which are accepted", "a space after a size", .hello, "5 \r\nhello\r\n0\r\n\r\n"),
         chunked("Malformed chunks, which are accepted", "line feeds alone", .hello, "5\nhello\n0\n\n"),
         chunked(
-            "A chunk size that is invalid or too large", "a blank before a size", lost, " 5\r\nhello\r\n0\r\n\r\n"),
+            "A chunk size that is invalid or too large", "a space before a size", lost, " 5\r\nhello\r\n0\r\n\r\n"),
         chunked("A chunk size that is invalid or too large", "0x5", bad, "0x5\r\nhello\r\n0\r\n\r\n"),
         chunked("A chunk size that is invalid or too large", "5h", .hello, "5h\r\nhello\r\n0\r\n\r\n"),
         chunked(

@@ -126,7 +126,7 @@
             #expect(try AnimatedImage(data: data).byteCount > data.count + 1000 * MemoryLayout<AnimationFrame>.stride)
         }
 
-        @Test("a decode that only clears its table ends when nobody waits for it")
+        @Test("a decode that only clears its table ends when no load waits for it")
         func clears() {
             // Codes of three bits, all of them 4: to clear the table.
             let codes = Array(repeating: [UInt8]([0x24, 0x49, 0x92]), count: 85).flatMap { $0 }

@@ -71,7 +71,7 @@
             #expect(samples.allSatisfy { Self.decode($0, .stored) != nil })
             var mutator = Mutator(seed: 0x5EED)
             for turn in 0..<50_000 {
-                let bytes = mutator.damage(samples[turn % samples.count])
+                let bytes = mutator.corrupted(samples[turn % samples.count])
                 let sizing = turn % 3 == 0 ? ImageSizing.maxPixelSize(1 + mutator.number(below: 12)) : .stored
                 if kind == .animation, turn % 4 > 0 {
                     animate(bytes, sizing)
@@ -86,7 +86,7 @@
             let samples = try Kind.png.samples()
             var mutator = Mutator(seed: 0xC4C)
             for turn in 0..<20_000 {
-                let bytes = mutator.damage(samples[turn % samples.count])
+                let bytes = mutator.corrupted(samples[turn % samples.count])
                 bytes.withUnsafeBytes { buffer in
                     guard let header = ImageHeader(ByteReader(buffer)) else { return }
                     let size = PixelSize(width: header.pixelWidth, height: header.pixelHeight)
@@ -101,7 +101,7 @@
             let samples = try ["icc-rgb.png", "icc-rgb.jpg", "icc-grey.jpg", "icc-cmyk.jpg", "icc-rgb.webp"]
                 .map { [UInt8](try Samples.data($0)) }
             var mutator = Mutator(seed: 0x1CC)
-            for turn in 0..<2_000 { Self.decode(mutator.damage(samples[turn % samples.count]), .maxPixelSize(4)) }
+            for turn in 0..<2_000 { Self.decode(mutator.corrupted(samples[turn % samples.count]), .maxPixelSize(4)) }
         }
 
         @Test("corrupt images have previews, or none", arguments: [Kind.jpeg, .progressiveJPEG, .webp])
@@ -109,7 +109,7 @@
             let samples = try kind.samples()
             var mutator = Mutator(seed: 0xF00D)
             for turn in 0..<3_000 {
-                let bytes = Data(mutator.damage(samples[turn % samples.count]))
+                let bytes = Data(mutator.corrupted(samples[turn % samples.count]))
                 guard ImageHeader(bytes).map({ $0.pixelWidth < 200 && $0.pixelHeight < 200 }) ?? true else { continue }
                 let previewer = ImagePreviewer(sizing: .stored)
                 for quarter in 1...4 { _ = previewer.preview(of: bytes.prefix(bytes.count * quarter / 4)) }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Damages bytes, the same way for the same seed.
+/// Corrupts bytes, the same way for the same seed.
 struct Mutator {
     private var random: SeededGenerator
 
@@ -12,7 +12,7 @@ struct Mutator {
     mutating func number(below bound: Int) -> Int { Int.random(in: 0..<max(bound, 1), using: &random) }
 
     /// One to four changes: bits, bytes, numbers, parts that are missing, doubled, or from elsewhere.
-    mutating func damage(_ bytes: [UInt8]) -> [UInt8] {
+    mutating func corrupted(_ bytes: [UInt8]) -> [UInt8] {
         var bytes = bytes
         for _ in 0...number(below: 4) where !bytes.isEmpty { change(&bytes) }
         return bytes

@@ -78,14 +78,14 @@
         }
 
         @Test(
-            "five thousand damaged images of each format are decoded or refused",
+            "five thousand corrupt images of each format are decoded or refused",
             arguments: ImageFormat.allCases.filter(enabled.contains))
         func mutations(_ format: ImageFormat) throws {
             let samples = try Self.decoded.filter { $0.format == format }.map { [UInt8](try $0.data()) }
             #expect(samples.allSatisfy { HostileBytesTests.decode($0, .stored) != nil })
             var mutator = Mutator(seed: 0x7A17)
             for turn in 0..<5_000 {
-                let bytes = mutator.damage(samples[turn % samples.count])
+                let bytes = mutator.corrupted(samples[turn % samples.count])
                 HostileBytesTests.decode(bytes, turn % 3 == 0 ? .maxPixelSize(1 + mutator.number(below: 12)) : .stored)
             }
         }

@@ -1,10 +1,6 @@
 import Foundation
 import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// A synchronizer, configured as a line of the list says.
 struct Client {
     let synchronizer: Synchronizer

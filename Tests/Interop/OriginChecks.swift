@@ -2,10 +2,6 @@ import Foundation
 import ScriptedServer
 import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// The list of loads that each server serves, through `Synchronizer`.
 struct OriginChecks {
     let origin: LoadList.Origin

@@ -16,12 +16,12 @@ struct ThrottleTests {
             let allowed = bucket.allowance(for: .max, now: now)
             bucket.spend(allowed)
             sent += allowed
-            if allowed == 0 { now = max(now + 1e-6, bucket.nextTurn) }
+            if allowed == 0 { now = max(now + 1e-6, bucket.nextSlot) }
         }
-        #expect(abs(sent - 10 * bytesPerSecond) <= 2 * bucket.turn)
+        #expect(abs(sent - 10 * bytesPerSecond) <= 2 * bucket.slotSize)
     }
 
-    @Test("idleness saves up no more than a few turns")
+    @Test("idleness saves up no more than a few slots")
     func idle() {
         var bucket = TokenBucket(bytesPerSecond: 100_000, now: 0)
         var burst = 0
@@ -29,24 +29,24 @@ struct ThrottleTests {
             bucket.spend(allowed)
             burst += allowed
         }
-        #expect(burst == 4 * bucket.turn)
+        #expect(burst == 4 * bucket.slotSize)
     }
 
-    @Test("connections that wait take turns in order")
-    func turns() {
+    @Test("connections that wait get slots in order")
+    func slots() {
         var throttle = Throttle()
         _ = throttle.set(bytesPerSecond: 100_000, now: 0)
         for connection in 1...3 {
-            #expect(throttle.allowance(for: 5_000, connection, now: 0) == 0)
+            #expect(throttle.allowance(for: 5_000, connection: connection, now: 0) == 0)
             throttle.queue(.init(connection: connection, number: 0))
         }
         var order: [Int] = []
-        for turn in 1...6 {
-            let now = TimeInterval(turn) * 0.0101
+        for slot in 1...6 {
+            let now = TimeInterval(slot) * 0.0101
             guard let ticket = throttle.next(now: now) else { continue }
             order.append(ticket.connection)
-            #expect(throttle.allowance(for: 5_000, 9, now: now) == 0)
-            let allowed = throttle.allowance(for: 5_000, ticket.connection, now: now)
+            #expect(throttle.allowance(for: 5_000, connection: 9, now: now) == 0)
+            let allowed = throttle.allowance(for: 5_000, connection: ticket.connection, now: now)
             #expect(allowed == 1_000)
             throttle.spend(allowed)
             throttle.queue(ticket)
@@ -60,7 +60,7 @@ struct ThrottleTests {
         _ = throttle.set(bytesPerSecond: 1_000, now: 0)
         throttle.queue(.init(connection: 4, number: 1))
         #expect(throttle.set(bytesPerSecond: nil, now: 0).map(\.connection) == [4])
-        #expect(throttle.allowance(for: 7, 4, now: 0) == 7)
+        #expect(throttle.allowance(for: 7, connection: 4, now: 0) == 7)
     }
 
     @Test("a throttled server sends everything, and notices clients that leave in the meantime")

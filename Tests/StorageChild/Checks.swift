@@ -2,10 +2,6 @@ import Foundation
 import SQLiteCache
 import TestSupport
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Stores and looks up more than the disk takes, where it takes anything at all.
 func checkMemoryStillWorks(_ cache: SQLiteURLCache) {
     for number in 0..<200 {

@@ -4,10 +4,6 @@ import SQLiteCache
 import Synchronizer
 import TestSupport
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Downloads files, and stores other bodies and thumbnails, until it is killed, or until it has done so many.
 struct Downloads: SynchronizerObserver {
     let cache: SQLiteURLCache

@@ -2,10 +2,6 @@ import Foundation
 import SQLiteCache
 import TestSupport
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// What is not open to this process for a while, as on a full disk or in a program with too many files.
 enum Shortage {
     /// No file may grow beyond so many bytes.

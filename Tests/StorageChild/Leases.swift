@@ -3,10 +3,6 @@ import SQLiteCache
 import Synchronizer
 import TestSupport
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 // Processes that share leases.
 
 /// Takes a lease, and keeps it until it is killed.

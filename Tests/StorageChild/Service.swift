@@ -2,10 +2,6 @@ import Foundation
 import SQLiteCache
 import TestSupport
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Does what it is told, a line at a time, and answers each with one line: what `Scripts/torture` drives. A wrong body
 /// ends the process with `wrong: …`.
 ///

@@ -2,10 +2,6 @@ import Foundation
 import SQLiteCache
 import TestSupport
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 // A process that the storage tests start, to kill it, to share a directory with it, or to take something away from it.
 
 /// Says something to the parent at once.

@@ -4,10 +4,6 @@ import SynchronizerTesting
 import TestTraits
 import Testing
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 @Suite("A synchronizer without sockets", .bounded)
 struct StubServerTests {
     private func resource(_ target: String) throws -> DataResource {

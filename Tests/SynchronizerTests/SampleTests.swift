@@ -5,10 +5,6 @@ import TestSupport
 import TestTraits
 import Testing
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 // The sample of `SessionDelegate`'s documentation.
 final class SmallResponsesOnly: SessionDelegate, @unchecked Sendable {  // its state is constant
     private let limit = 100_000

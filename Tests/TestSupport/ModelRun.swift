@@ -2,10 +2,6 @@ import Foundation
 import HTTPCaching
 import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// A cache that a model describes.
 package protocol ModelledCache: URLCache, ResponseStore {
     func flush()

@@ -1,10 +1,6 @@
 import Foundation
 import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// The changes that a process makes to a cache without pause until it is killed. The test computes them again.
 public struct StorageChurn: Sendable {
     public enum Step: Hashable, Sendable {
@@ -73,7 +69,7 @@ public struct StorageChurn: Sendable {
         while true {
             number += 1
             switch step(number) {
-            case .store(let key, let size): store(number, key, size, cache)
+            case .store(let key, let size): store(number, key: key, size: size, in: cache)
             case .remove(let key): Self.request(key).map { cache.removeCachedResponse(for: $0) }
             case .flush:
                 cache.flush()
@@ -82,7 +78,7 @@ public struct StorageChurn: Sendable {
         }
     }
 
-    private func store(_ number: Int, _ key: Int, _ size: Int, _ cache: SQLiteURLCache) {
+    private func store(_ number: Int, key: Int, size: Int, in cache: SQLiteURLCache) {
         guard let request = Self.request(key), let url = request.url,
             let response = HTTPURLResponse(
                 url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: ["X-Step": "\(number)"])

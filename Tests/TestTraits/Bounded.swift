@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Runs only a few tests at once, each on a thread that no other test uses meanwhile.
+/// Runs only a few tests at once, each on a thread that no other test uses at that time.
 ///
 /// Swift Testing starts all tests at once, on as many cooperative threads as there are processors. Hundreds of servers,
 /// caches and child processes would exist at the same time, and a test that blocks its thread (it waits for a file, a

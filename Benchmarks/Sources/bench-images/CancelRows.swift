@@ -4,10 +4,6 @@ import ImageYardsticks
 import Measuring
 import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// How long after a cancel the decoding thread is free, at 12 megapixels, beside what libjpeg takes for a few rows of
 /// such a picture: the pieces between which a decoder can be left.
 struct CancelRows {

@@ -60,7 +60,7 @@ final class Contestant {
         return String(decoding: line.dropLast(), as: UTF8.self)
     }
 
-    /// Lets it decode, and looks meanwhile how much memory of its own it takes at most beyond what it takes when idle:
+    /// Lets it decode, and measures how much memory of its own it takes at most beyond what it takes when idle:
     /// what it has allocated, without programs, libraries and files.
     func peakMemory() throws -> Double {
         try ask(for: nil)

@@ -4,10 +4,6 @@ import Measuring
 import ScriptedServer
 import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// The passes of `Scripts/demo` over its feed and photographs, with and without stored thumbnails.
 struct DemoRows {
     private static let disk = "demo: the disk pass"

@@ -5,10 +5,6 @@ import ScriptedServer
 import Synchronizer
 import Yardsticks
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Thumbnails that are stored next to the photographs that they were decoded from. Each pass is a process of its own, which
 /// prints the CPU time of one load or image in nanoseconds; the files are in the system's cache.
 struct DerivedRows {

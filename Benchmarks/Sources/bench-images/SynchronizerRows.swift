@@ -4,10 +4,6 @@ import Measuring
 import ScriptedServer
 import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// The photographs by way of a server and a `Synchronizer`.
 enum SynchronizerRows {
     /// `bench-images --serve`: serves the pictures until its input ends.

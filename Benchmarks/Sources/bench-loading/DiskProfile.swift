@@ -3,10 +3,6 @@ import Foundation
 import Measuring
 import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Loads from the disk alone, for a profiler and to count allocations: bench-loading --disk ROUNDS
 struct DiskProfile {
     private static let count = 1_000

@@ -2,10 +2,6 @@ import Foundation
 import Measuring
 import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Loads from a server in another process, and from the disk.
 struct NetworkRows {
     let server: ServerProcess

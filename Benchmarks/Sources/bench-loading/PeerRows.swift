@@ -2,10 +2,6 @@ import Foundation
 import Measuring
 import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Loads from nginx, in rounds that take turns with those of other clients.
 struct PeerRows {
     static let (count, rounds, concurrent) = (1_200, 10, 6)
@@ -124,7 +120,7 @@ struct PeerRows {
                 { try await ours { try await bare.data(from: urls[$0]).count } },
             ] + able.map { peer in { try peer.1.round(bytes: Self.bytes) } })
         let name = "cold loads, 20 KB, 6 at once, nothing stored"
-        func row(_ suffix: String, _ part: (Cost) -> Double, _ peer: Int, _ against: String, _ goal: Row.Goal)
+        func row(_ suffix: String, of part: (Cost) -> Double, peer: Int, against: String, goal: Row.Goal)
             -> Finding
         {
             let comparison = Comparison(costs[0].map(part), costs[peer].map(part))
@@ -132,12 +128,13 @@ struct PeerRows {
         }
         let (foundation, c) = ("Foundation's URLSession, bare", peers[0].name)
         return [
-            row("", \.wall, 1, foundation, .faster(5)), row(", processor time", \.cpu, 1, foundation, .atMost(0.2)),
+            row("", of: \.wall, peer: 1, against: foundation, goal: .faster(5)),
+            row(", processor time", of: \.cpu, peer: 1, against: foundation, goal: .atMost(0.2)),
         ]
             + able.enumerated().map { index, peer in
                 peer.0 == c
-                    ? row(", processor time", \.cpu, 2 + index, c, .atMost(1.8))
-                    : row("", \.wall, 2 + index, peer.0, .faster(1))
+                    ? row(", processor time", of: \.cpu, peer: 2 + index, against: c, goal: .atMost(1.8))
+                    : row("", of: \.wall, peer: 2 + index, against: peer.0, goal: .faster(1))
             } + peers.compactMap { Finding(name, without: $0.name, $0.process) }
     }
 

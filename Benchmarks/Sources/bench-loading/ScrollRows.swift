@@ -32,7 +32,7 @@ import Synchronizer
 
     /// Mean seconds from binding an item to its showing, over all items that are visible while the list rests.
     func run() async throws -> Double {
-        var resting: [Int] = []
+        var onScreen: [Int] = []
         for fling in 0..<3 {
             let first = fling * Self.items
             for item in first..<first + Self.items {
@@ -41,11 +41,11 @@ import Synchronizer
                 try await Task.sleep(nanoseconds: UInt64(Self.pause(after: item - first) * 1e9))
             }
             let last = first + Self.items
-            resting += last - 12..<last
+            onScreen += last - 12..<last
             try await Task.sleep(nanoseconds: UInt64(Self.rest * 1e9))
         }
-        while resting.contains(where: { shown[$0] == nil }) { try await Task.sleep(nanoseconds: 5_000_000) }
-        let times = resting.compactMap { shown[$0] }
+        while onScreen.contains(where: { shown[$0] == nil }) { try await Task.sleep(nanoseconds: 5_000_000) }
+        let times = onScreen.compactMap { shown[$0] }
         return times.reduce(0, +) / Double(times.count)
     }
 

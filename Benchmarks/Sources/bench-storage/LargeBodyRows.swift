@@ -3,10 +3,6 @@ import Measuring
 import Synchronizer
 import Yardsticks
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Bodies that are files of their own.
 enum LargeBodyRows {
     private static let entries = 8

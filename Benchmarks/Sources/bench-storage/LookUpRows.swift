@@ -3,10 +3,6 @@ import Measuring
 import Synchronizer
 import Yardsticks
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Look-ups of 20 KB, on the disk and in memory.
 enum LookUpRows {
     private static let entries = 2000

@@ -3,10 +3,6 @@ import Measuring
 import Synchronizer
 import Yardsticks
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// What more entries cost: bodies of 100 bytes, filled through the cache itself. Among however many, the same number is
 /// asked for again and again: what is compared is the cache, and not the processor's, which holds a thousand entries.
 enum ScaleRows {

@@ -2,10 +2,6 @@ import Foundation
 import Measuring
 import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Responses as a server gives them, and caches that are full of them.
 enum Fixture {
     static let bodySize = 20_480

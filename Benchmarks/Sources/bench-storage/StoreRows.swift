@@ -3,10 +3,6 @@ import Measuring
 import Synchronizer
 import Yardsticks
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// Stores of 20 KB.
 enum StoreRows {
     /// Nanoseconds for one, until the caller goes on.

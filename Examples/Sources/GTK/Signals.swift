@@ -10,7 +10,7 @@ extension ObjectPointer {
             guard let handler = Handler<Void>.of(data) else { return }
             MainActor.assumeIsolated { handler.action() }
         }
-        connect(signal, unsafeBitCast(function, to: GCallback.self), Handler(action).retained()) { data, _ in
+        connect(signal, to: unsafeBitCast(function, to: GCallback.self), data: Handler(action).retained()) { data, _ in
             Handler<Void>.release(data)
         }
     }
@@ -22,7 +22,7 @@ extension ObjectPointer {
             guard let handler = Handler<Bool>.of(data) else { return 0 }
             return MainActor.assumeIsolated { handler.action() } ? 1 : 0
         }
-        connect(signal, unsafeBitCast(function, to: GCallback.self), Handler(action).retained()) { data, _ in
+        connect(signal, to: unsafeBitCast(function, to: GCallback.self), data: Handler(action).retained()) { data, _ in
             Handler<Bool>.release(data)
         }
     }
@@ -38,7 +38,7 @@ extension ObjectPointer {
         let handler = ArgumentHandler<Crossing, Void> { object in
             if let object = object.pointer { action(object) }
         }
-        connect(signal, unsafeBitCast(function, to: GCallback.self), handler.retained()) { data, _ in
+        connect(signal, to: unsafeBitCast(function, to: GCallback.self), data: handler.retained()) { data, _ in
             ArgumentHandler<Crossing, Void>.release(data)
         }
     }
@@ -50,13 +50,14 @@ extension ObjectPointer {
             guard let handler = ArgumentHandler<Int, Void>.of(data) else { return }
             MainActor.assumeIsolated { handler.action(Int(position)) }
         }
-        connect(signal, unsafeBitCast(function, to: GCallback.self), ArgumentHandler(action).retained()) { data, _ in
+        connect(signal, to: unsafeBitCast(function, to: GCallback.self), data: ArgumentHandler(action).retained()) {
+            data, _ in
             ArgumentHandler<Int, Void>.release(data)
         }
     }
 
     private func connect(
-        _ signal: String, _ function: GCallback, _ data: UnsafeMutableRawPointer, _ release: GClosureNotify
+        _ signal: String, to function: GCallback, data: UnsafeMutableRawPointer, release: GClosureNotify
     ) {
         g_signal_connect_data(address, signal, function, data, release, G_CONNECT_SWAPPED)
     }

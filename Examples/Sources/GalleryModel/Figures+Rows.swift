@@ -15,7 +15,7 @@ extension Figures {
     /// The lines that the inspector shows, in order.
     public var rows: [Row] {
         [
-            Row(group: "Loads", name: "In flight", value: "\(underWay)"),
+            Row(group: "Loads", name: "In flight", value: "\(inFlight)"),
             Row(group: "Loads", name: "Queued", value: "\(waiting)"),
             Row(group: "Loads", name: "Started", value: "\(started)"),
             Row(group: "Loads", name: "Finished", value: "\(finished)"),

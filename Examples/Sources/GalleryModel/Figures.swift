@@ -4,7 +4,7 @@ public import Synchronizer
 /// Figures about the library, computed from its events.
 public struct Figures: Sendable, Equatable {
     /// Loads in a cache lookup, on the network or in a parse.
-    public var underWay = 0
+    public var inFlight = 0
     /// Loads that wait for a slot.
     public var waiting = 0
     public var started = 0
@@ -24,7 +24,7 @@ public struct Figures: Sendable, Equatable {
     public var wastedBytes = 0
 
     private struct Load {
-        enum Stage { case waiting, underWay }
+        enum Stage { case waiting, inFlight }
         var stage: Stage
         var bytes = 0
     }
@@ -47,9 +47,9 @@ public struct Figures: Sendable, Equatable {
         case .queued:
             started += 1
             enter(id, .waiting)
-        case .started: enter(id, .underWay)
+        case .started: enter(id, .inFlight)
         case .needsNetwork, .waitingForAnotherProcess: enter(id, .waiting)
-        case .sent: enter(id, .underWay)
+        case .sent: enter(id, .inFlight)
         case .data(let bytes):
             networkBytes += bytes
             loads[id]?.bytes += bytes
@@ -95,7 +95,7 @@ public struct Figures: Sendable, Equatable {
     private mutating func count(_ stage: Load.Stage?, _ change: Int) {
         switch stage {
         case .waiting: waiting += change
-        case .underWay: underWay += change
+        case .inFlight: inFlight += change
         case nil: break
         }
     }

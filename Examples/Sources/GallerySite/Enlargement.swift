@@ -35,7 +35,8 @@ struct Enlargement {
                     for column in columns {
                         let change = noise.next(upTo: Self.grain)
                         for channel in 0..<3 {
-                            let value = Self.blend(source, image.bytesPerRow, column, row, channel)
+                            let value = Self.blend(
+                                source, bytesPerRow: image.bytesPerRow, column: column, row: row, channel: channel)
                             target[place + channel] = UInt8(clamping: value + change)
                         }
                         target[place + 3] = 255
@@ -59,11 +60,11 @@ struct Enlargement {
     }
 
     private static func blend(
-        _ pixels: UnsafeRawBufferPointer, _ bytesPerRow: Int, _ column: Sample, _ row: Sample, _ channel: Int
+        _ pixels: UnsafeRawBufferPointer, bytesPerRow: Int, column: Sample, row: Sample, channel: Int
     ) -> Int {
-        func value(_ x: Int, _ y: Int) -> Int { Int(pixels[y * bytesPerRow + x * 4 + channel]) }
+        func value(x: Int, y: Int) -> Int { Int(pixels[y * bytesPerRow + x * 4 + channel]) }
         func between(_ y: Int) -> Int {
-            value(column.first, y) * (256 - column.share) + value(column.second, y) * column.share
+            value(x: column.first, y: y) * (256 - column.share) + value(x: column.second, y: y) * column.share
         }
         return (between(row.first) * (256 - row.share) + between(row.second) * row.share) >> 16
     }

@@ -17,10 +17,10 @@ struct FiguresTests {
     func stages() {
         let begun: [(Int?, SynchronizerEvent.Kind)] = [(1, .queued), (1, .started), (1, .needsNetwork)]
         #expect(figures(begun).waiting == 1)
-        #expect(figures(begun + [(1, .sent)]).underWay == 1)
+        #expect(figures(begun + [(1, .sent)]).inFlight == 1)
         #expect(figures(begun + [(1, .sent)]).waiting == 0)
         let ended = figures(begun + [(1, .sent), (1, .data(10)), (1, .finished(LoadTrace()))])
-        #expect((ended.underWay, ended.waiting, ended.finished, ended.networkBytes) == (0, 0, 1, 10))
+        #expect((ended.inFlight, ended.waiting, ended.finished, ended.networkBytes) == (0, 0, 1, 10))
     }
 
     @Test("bytes of a load that was given up are wasted")
@@ -29,7 +29,7 @@ struct FiguresTests {
         #expect((given.wastedBytes, given.networkBytes, given.cancelled) == (10, 15, 1))
     }
 
-    @Test("bytes that are stored are not wasted, though nobody waits for the picture any more")
+    @Test("bytes that are stored are not wasted, though no cell waits for the picture any more")
     func stored() {
         let given = figures([(1, .queued), (1, .sent), (1, .data(10)), (1, .stored(10)), (1, .cancelled)])
         #expect((given.wastedBytes, given.networkBytes, given.cancelled) == (0, 10, 1))

@@ -62,7 +62,7 @@ struct SetCookieLine: Sendable, Hashable {
         return Int(text) ?? (digits.count == text.utf8.count ? .max : .min)
     }
 
-    /// The texts before and behind the first "=", without blanks around them.
+    /// The texts before and behind the first "=", without whitespace around them.
     private static func pair(_ part: Substring.UTF8View) -> (String, String?) {
         guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return (trimmed(part), nil) }
         return (trimmed(part[..<equals]), trimmed(part[part.index(after: equals)...]))
@@ -92,11 +92,11 @@ extension Cookie {
         self.init(
             name: line.name, value: line.value, domain: isHostOnly ? target.host : line.domain, isHostOnly: isHostOnly,
             path: path, isSecure: line.isSecure, isHTTPOnly: line.isHTTPOnly, expires: line.expires(at: now))
-        guard keepsPromise(of: name.isEmpty ? value : name, line) else { return nil }
+        guard keepsPromise(of: name.isEmpty ? value : name, in: line) else { return nil }
     }
 
     /// What the prefixes `__Secure-` and `__Host-` promise. A value without a name must not look as if it had one.
-    private func keepsPromise(of name: String, _ line: SetCookieLine) -> Bool {
+    private func keepsPromise(of name: String, in line: SetCookieLine) -> Bool {
         let start = name.prefix(16).lowercased()
         if start.hasPrefix("__secure-") { return isSecure && !self.name.isEmpty }
         guard start.hasPrefix("__host-") else { return true }

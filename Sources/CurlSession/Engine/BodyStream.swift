@@ -11,13 +11,20 @@ final class BodyStream: @unchecked Sendable {  // `stream` is touched on `queue`
         case failed
     }
 
+    fileprivate enum Stage {
+        /// The stream may have more bytes.
+        case idle
+        /// `fill` runs, or waits for the queue.
+        case reading
+        case ended
+        /// The stream has failed, or `close` was called.
+        case failed
+    }
+
     fileprivate struct State {
+        var stage = Stage.idle
         var buffer: [UInt8] = []
         var taken = 0
-        var hasEnded = false
-        var hasFailed = false
-        var isReading = false
-        var isClosed = false
         var notify: (@Sendable () -> Void)?
     }
 
@@ -35,8 +42,8 @@ final class BodyStream: @unchecked Sendable {  // `stream` is touched on `queue`
         let (piece, isToRead) = state.withLock { state -> (Piece, Bool) in
             let piece = state.take(into: space)
             if case .notYet = piece { state.notify = notify }
-            let isToRead = !state.isReading && !state.hasEnded && state.buffer.count - state.taken < Self.chunk
-            if isToRead { state.isReading = true }
+            let isToRead = state.stage == .idle && state.buffer.count - state.taken < Self.chunk
+            if isToRead { state.stage = .reading }
             return (piece, isToRead)
         }
         if isToRead { queue.async { [self] in fill() } }
@@ -45,25 +52,17 @@ final class BodyStream: @unchecked Sendable {  // `stream` is touched on `queue`
 
     /// Closes the stream. No thread waits for a read that blocks.
     func close() {
-        state.withLock { $0.isClosed = true }
+        state.withLock { ($0.stage, $0.notify) = (.failed, nil) }
         queue.async { [self] in stream.close() }
     }
 
     private func fill() {
         dispatchPrecondition(condition: .onQueue(queue))
+        guard state.withLock({ $0.stage == .reading }) else { return }
         if stream.streamStatus == .notOpen { stream.open() }
         var chunk = [UInt8](repeating: 0, count: Self.chunk)
-        let count = state.withLock({ $0.isClosed }) ? -1 : stream.read(&chunk, maxLength: chunk.count)
-        let notify = state.withLock { state in
-            state.buffer.removeSubrange(..<state.taken)
-            state.taken = 0
-            if count > 0 { state.buffer += chunk[..<count] }
-            state.hasEnded = state.hasEnded || count <= 0
-            state.hasFailed = state.hasFailed || count < 0
-            state.isReading = false
-            defer { state.notify = nil }
-            return state.notify
-        }
+        let count = stream.read(&chunk, maxLength: chunk.count)
+        let notify = state.withLock { $0.add(chunk, count: count) }
         notify?()
     }
 }
@@ -71,9 +70,29 @@ final class BodyStream: @unchecked Sendable {  // `stream` is touched on `queue`
 extension BodyStream.State {
     fileprivate mutating func take(into space: UnsafeMutableRawBufferPointer) -> BodyStream.Piece {
         let count = min(space.count, buffer.count - taken)
-        guard count > 0 else { return hasFailed ? .failed : hasEnded ? .end : .notYet }
+        guard count > 0 else { return ending }
         buffer.withUnsafeBytes { space.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[taken..<taken + count])) }
         taken += count
         return .bytes(count)
+    }
+
+    /// What there is after the bytes in the buffer.
+    private var ending: BodyStream.Piece {
+        switch stage {
+        case .idle, .reading: .notYet
+        case .ended: .end
+        case .failed: .failed
+        }
+    }
+
+    /// Adds the result of a read: as many bytes of the chunk, none at the end, or a negative number for an error.
+    /// - Returns: The closure to call.
+    fileprivate mutating func add(_ chunk: [UInt8], count: Int) -> (@Sendable () -> Void)? {
+        buffer.removeSubrange(..<taken)
+        taken = 0
+        if count > 0 { buffer += chunk[..<count] }
+        if stage == .reading { stage = count > 0 ? .idle : count == 0 ? .ended : .failed }
+        defer { notify = nil }
+        return notify
     }
 }

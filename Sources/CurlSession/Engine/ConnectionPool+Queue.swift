@@ -14,6 +14,7 @@ extension ConnectionPool {
 
     /// Sends a request of a task when its host has a free slot.
     func start(_ task: TaskCore, with exchange: Exchange) {
+        engine.assertIsCurrent()
         guard !task.isOver else { return }
         let waiting = Waiting(task, exchange)
         if slots.take(exchange.origin, priority: task.priority, waiter: waiting) { return begin(task, with: exchange) }

@@ -4,7 +4,7 @@ import Foundation
 /// The connections of a session: a `CURLM`, and the queues for its hosts.
 ///
 /// Each transfer has an easy handle of its own. Creating one takes less than a microsecond. Before 8.4, libcurl keeps a pointer to
-/// the last field line of the previous transfer, and follows it if the first line of the next head begins with a blank. With reused
+/// the last field line of the previous transfer, and follows it if the first line of the next head begins with a space. With reused
 /// handles, a server could crash the process.
 ///
 /// Everything here is for the engine's thread, except `perform` and constants.
@@ -26,7 +26,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
     private var multiplexed: [String] = []
     /// Tasks with events for their delegates.
     private var outbox: [TaskCore] = []
-    /// Transfers that have gathered bytes in this turn.
+    /// Transfers that have gathered bytes in this iteration.
     private var gathering: [Transfer] = []
 
     /// When libcurl's timer fires; `.max` if it is not set.
@@ -157,13 +157,13 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         outbox = []
     }
 
-    /// Flushes a transfer at the end of this turn, so that the bytes of a turn are one piece.
+    /// Flushes a transfer at the end of this iteration, so that the bytes of an iteration are one piece.
     func flushLater(_ transfer: Transfer) {
         gathering.append(transfer)
         engine.touch(self)
     }
 
-    /// Notifies the task's delegate at the end of this turn.
+    /// Notifies the task's delegate at the end of this iteration.
     func deliver(_ task: TaskCore) {
         outbox.append(task)
         engine.touch(self)
@@ -175,7 +175,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         let entry = engine.sockets[socket]
         guard entry.wanted != 0 else {
             guard entry.isQuiet, !isHeld(socket) else { return watch(socket, wanted: 0, lazily: false) }
-            // The event may be stale: in a turn since then, another thread may have read these bytes.
+            // The event may be stale: in an iteration since then, another thread may have read these bytes.
             return isReadable(socket) ? shutDown(socket) : ()
         }
         var mask: Int32 = 0

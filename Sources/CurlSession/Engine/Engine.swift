@@ -8,9 +8,10 @@ import SynchronizerSupport
 /// (connections are not shared between sessions), and all of them wait in one `epoll`. No code of the app runs on this
 /// thread, and nothing on it blocks: names are looked up on threads of `Resolver`, streams are read on queues of their own.
 ///
-/// The thread works in turns. While it sleeps between two of them, a thread that has a request to send may take a turn in its
-/// place: the request is on its way before another thread would have woken. "The engine's thread" is whichever has the turn.
-final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked is touched during turns only
+/// The thread runs a loop. While it sleeps between two iterations, a thread that has a request to send may run an iteration in its
+/// place: the request is on its way before another thread would have woken. "The engine's thread" is the one that runs an
+/// iteration.
+final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked is touched during iterations only
     private struct Inbox {
         var commands: [@Sendable () -> Void] = []
         /// The thread is in `epoll_wait`, or is about to be, and has seen no command.
@@ -23,20 +24,20 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
     /// The process that has the thread; a child of `fork` does not.
     let process = getpid()
     private let inbox = Locked(Inbox())
-    private let turn = TurnLock()
+    private let iteration = IterationLock()
     private let epoll = Epoll()
     private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
     /// What is known of a socket, by descriptor.
     private(set) var sockets = SocketTable()
-    /// Pools whose multi handle has something to do or to report at the end of this turn.
+    /// Pools whose multi handle has something to do or to report at the end of this iteration.
     private var touched: [ConnectionPool] = []
     /// Pools that have a timer of libcurl's or a deadline of the session's.
     private var timed: [ObjectIdentifier: ConnectionPool] = [:]
     /// Decoders write here before their output is copied into a `Data`.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-    /// The number of turns that have begun.
-    private(set) var turns = 0
-    /// The time of `clock` when this turn began, or when the thread woke to handle events.
+    /// The number of iterations that the engine's own thread has begun.
+    private(set) var iterations = 0
+    /// The time of `clock` when this iteration began, or when the thread woke to handle events.
     private(set) var now: UInt64
     /// When the thread wakes if nothing happens, by `monotonicNow`.
     private var wakesAt = UInt64.max
@@ -86,18 +87,18 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
 
     /// Like `perform`, but runs at once on the caller's thread if the engine's thread sleeps.
     ///
-    /// Not on the main thread, because a request may need a new connection, for which certificates are read.
+    /// Not on the main thread or queue, because a request may need a new connection, for which certificates are read.
     func performNow(_ command: @escaping @Sendable () -> Void) {
-        guard !Thread.isMainThread, turn.tryBegin() else { return perform(command) }
+        guard !MainQueue.mustNotBlock, iteration.tryBegin() else { return perform(command) }
         guard inbox.withLock({ $0.isSleeping && $0.commands.isEmpty }) else {
-            turn.end()
+            iteration.end()
             return perform(command)
         }
         now = clock.now()
         command()
         work()
         let sleepsTooLong = nextMoment < wakesAt - min(wakesAt, Self.tick)
-        turn.end()
+        iteration.end()
         if sleepsTooLong { perform {} }
     }
 
@@ -108,7 +109,11 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
 
     // MARK: The engine's thread
 
+    /// Stops the process unless the caller runs an iteration.
+    func assertIsCurrent() { iteration.assertHeld() }
+
     func touch(_ pool: ConnectionPool) {
+        assertIsCurrent()
         guard !pool.isTouched else { return }
         pool.isTouched = true
         touched.append(pool)
@@ -116,32 +121,36 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
 
     /// The pool's `timer` or `deadline` has changed.
     func timesChanged(_ pool: ConnectionPool) {
+        assertIsCurrent()
         let isTimed = pool.timer != .max || pool.deadline != .max
         guard isTimed != pool.isTimed else { return }
         pool.isTimed = isTimed
         timed[ObjectIdentifier(pool)] = isTimed ? pool : nil
     }
 
-    func withSockets<Result>(_ body: (inout SocketTable, Epoll) -> Result) -> Result { body(&sockets, epoll) }
+    func withSockets<Result>(_ body: (inout SocketTable, Epoll) -> Result) -> Result {
+        assertIsCurrent()
+        return body(&sockets, epoll)
+    }
 
     private func run() {
         synchronizer_block_signals()
-        turn.begin()
-        while takeTurn() {}
-        turn.end()
+        iteration.begin()
+        while runIteration() {}
+        iteration.end()
     }
 
-    /// - Returns: Whether there will be another turn.
-    private func takeTurn() -> Bool {
-        turns += 1
+    /// - Returns: Whether there will be another iteration.
+    private func runIteration() -> Bool {
+        iterations += 1
         now = clock.now()
         for command in takeCommands() { command() }
         work()
         guard !inbox.withLock({ $0.isStopped }) else { return false }
         let patience = hasWork() ? 0 : timeToSleep()
-        turn.end()
+        iteration.end()
         let range = epoll.wait(patience, into: events)
-        turn.begin()
+        iteration.begin()
         now = clock.now()
         handleEvents(range)
         return true

@@ -2,7 +2,7 @@ import Foundation
 
 /// The body of a response on its way from libcurl to the task. It is decoded here, and bytes that have to wait are kept.
 ///
-/// Decoded bytes are gathered until the end of the engine's turn, or until there is a piece of 64 KB, because libcurl delivers 16
+/// Decoded bytes are gathered until the end of the engine's iteration, or until there is a piece of 64 KB, because libcurl delivers 16
 /// KB at a time, and each piece costs the delegate a call. A small body of a known length becomes a single piece, without a copy.
 struct IncomingBody {
     static let largestPiece = 64 << 10

@@ -27,6 +27,7 @@ extension Transfer {
 
     /// Continues the transfer, if nothing makes it pause any more.
     func goOn() {
+        pool.engine.assertIsCurrent()
         guard !task.isSuspendedOnEngine else { return }
         pump()
         finishIfDone()

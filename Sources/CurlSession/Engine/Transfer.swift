@@ -41,7 +41,7 @@ final class Transfer {
     /// The socket that libcurl last waited for on its behalf. It may have sent the request and read a part of the response
     /// without having to wait.
     var socket: Int32 = -1
-    /// Whether the pool will flush it at the end of the turn.
+    /// Whether the pool will flush it at the end of the iteration.
     var isToFlush = false
     var lookup = NameLookup()
 
@@ -178,7 +178,7 @@ final class Transfer {
         }
     }
 
-    /// Lets the body gather bytes: it delivers what is large; the rest is delivered at the end of the turn.
+    /// Lets the body gather bytes: it delivers what is large; the rest is delivered at the end of the iteration.
     private func gather(_ change: (inout IncomingBody, (Data) -> Void) -> Void) {
         let (task, pool) = (task, pool)
         change(&body) { task.deliver(.data($0), from: pool) }
@@ -198,6 +198,7 @@ final class Transfer {
 
     /// Delivers the response that waits for a decision.
     func deliverPending() {
+        pool.engine.assertIsCurrent()
         guard case .pending(let head) = verdict else { return }
         verdict = .delivered
         hurry(head)
@@ -216,6 +217,7 @@ final class Transfer {
 
     /// Discards the body, because the task follows a redirect.
     func discard() {
+        pool.engine.assertIsCurrent()
         guard easy != nil else { return }
         verdict = .discarded
         // The server has answered: it does not need the rest of the request's body.

@@ -7,14 +7,14 @@ import Foundation
 ///
 /// | line | treatment |
 /// | --- | --- |
-/// | no blank after the colon, bare LF, no reason, no blank after the status | legal |
-/// | blanks around a value, a value of blanks only | trimmed; the value is empty |
+/// | no space after the colon, bare LF, no reason, no space after the status | legal |
+/// | whitespace around a value, a value of whitespace only | trimmed; the value is empty |
 /// | bytes above 127 | UTF-8 if the whole value is valid UTF-8, otherwise Latin-1 |
-/// | CR inside a line | a blank (RFC 9112 §2.2) |
+/// | CR inside a line | a space (RFC 9112 §2.2) |
 /// | NUL | error |
-/// | line that begins with a blank | continues the value before it, joined by one blank; ignored after the status line |
+/// | line that begins with whitespace | continues the value before it, joined by one space; ignored after the status line |
 /// | no colon, empty name, name that is not a token | ignored |
-/// | blanks before the colon | trimmed; an error for `Content-Length` and `Transfer-Encoding` |
+/// | whitespace before the colon | trimmed; an error for `Content-Length` and `Transfer-Encoding` |
 /// | continued `Content-Length` or `Transfer-Encoding` | error: libcurl reads only the first line |
 /// | status that is not three digits from 100 to 999, version other than 1.x, 2 or 3 | error |
 /// | 101 | error: no request asks for an upgrade |

@@ -7,6 +7,8 @@ import SynchronizerSupport
 /// Foundation declares its own in an extension, where they cannot be overridden. Calls through a variable of type
 /// ``CurlSession`` use these; calls through one of type `URLSession` use Foundation's, and so Foundation's session.
 extension CurlSession {
+    public typealias CompletionHandler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+
     /// Loads a request. Cancelling the Swift task cancels the request.
     public func data(for request: URLRequest) async throws -> (Data, URLResponse) {
         try await load { self.dataTask(with: request, completionHandler: $0) }

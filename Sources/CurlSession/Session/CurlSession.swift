@@ -104,7 +104,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
     ) -> URLSessionDataTask {
         isForFoundation(request)
             ? super.dataTask(with: request, completionHandler: completionHandler)
-            : task(request, completionHandler)
+            : task(request, handler: completionHandler)
     }
 
     public override func dataTask(
@@ -136,7 +136,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
     ) -> URLSessionUploadTask {
         isForFoundation(request)
             ? super.uploadTask(with: request, from: bodyData ?? Data(), completionHandler: completionHandler)
-            : upload(request, body: .data(bodyData ?? Data()), completionHandler)
+            : upload(request, body: .data(bodyData ?? Data()), handler: completionHandler)
     }
 
     public override func uploadTask(
@@ -145,7 +145,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
     ) -> URLSessionUploadTask {
         isForFoundation(request)
             ? super.uploadTask(with: request, fromFile: fileURL, completionHandler: completionHandler)
-            : upload(request, body: .file(fileURL), completionHandler)
+            : upload(request, body: .file(fileURL), handler: completionHandler)
     }
 
     // MARK: Tasks
@@ -171,8 +171,12 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
         tasks.withLock { Array($0.running.values) }.compactMap { $0.state.withLock { $0.task } }
     }
 
-    private func task(_ request: URLRequest, _ handler: TaskCore.Handler? = nil) -> CurlTask {
+    private func task(_ request: URLRequest, handler: TaskCore.Handler? = nil) -> CurlTask {
         CurlTask(TaskCore(request, session: self, handler: handler))
+    }
+
+    private func upload(_ request: URLRequest, body: RequestBody, handler: TaskCore.Handler? = nil) -> CurlUploadTask {
+        CurlUploadTask(TaskCore(request, session: self, body: body, handler: handler))
     }
 
     /// Whether Foundation's session serves a request.

@@ -2,6 +2,9 @@ import Foundation
 import FoundationNetworking
 
 /// Which request follows a redirect (RFC 9110 §15.4). Pure.
+///
+/// These rules apply to a session that an app uses by itself: it follows redirects as `URLSession` does. The loads of a
+/// `Synchronizer` follow those of HTTPCaching instead (`RedirectRules.swift`), which also forbid that https becomes http.
 enum SessionRedirects {
     /// The most redirects that a task follows.
     static let limit = 20

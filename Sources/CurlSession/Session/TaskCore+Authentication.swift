@@ -71,6 +71,7 @@ extension TaskCore {
     private func decided(
         _ decision: AuthenticationFlow.Decision, about challenge: TaskChallenge, proposed: URLCredential?
     ) {
+        pool.engine.assertIsCurrent()
         guard !isOver else { return }
         let credential = AuthenticationFlow.Credential(proposed) ?? challenge.proxy?.credential
         let isProxy = challenge.proxy != nil
@@ -120,7 +121,9 @@ extension TaskCore {
                 storage?.store(credential, for: space)
             }
             pool.perform { [self] in
-                decided(AuthenticationFlow.Decision(disposition, credential), about: challenge, proposed: proposed)
+                decided(
+                    AuthenticationFlow.Decision(disposition, credential: credential), about: challenge,
+                    proposed: proposed)
             }
         }
         guard let delegate else { return decide(.performDefaultHandling, nil) }
@@ -157,7 +160,7 @@ private final class ChallengeSender: NSObject, URLAuthenticationChallengeSender 
 }
 
 extension AuthenticationFlow.Decision {
-    fileprivate init(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?) {
+    fileprivate init(_ disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) {
         self =
             switch disposition {
             case .useCredential: .use(.init(credential))

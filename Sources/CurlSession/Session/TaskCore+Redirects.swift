@@ -12,6 +12,7 @@ extension TaskCore {
     }
 
     func received(_ head: CurlResponseHead, of exchange: Exchange) -> HeadAction {
+        pool.engine.assertIsCurrent()
         if !pool.options.reportsRedirects, let current = state.withLock({ $0.currentRequest }),
             let next = SessionRedirects.request(after: current, head: head)
         {
@@ -35,6 +36,7 @@ extension TaskCore {
 
     /// Sends another request after a response has arrived.
     func replaceTransfer(_ request: URLRequest) {
+        pool.engine.assertIsCurrent()
         transfer?.discard()
         transfer = nil
         let keepsBody = request.httpMethod == originalRequest.httpMethod

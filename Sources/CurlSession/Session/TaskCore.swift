@@ -221,12 +221,14 @@ final class TaskCore: @unchecked Sendable {  // see each variable
     }
 
     private func setSuspended(_ isSuspended: Bool) {
+        pool.engine.assertIsCurrent()
         isSuspendedOnEngine = isSuspended
         transfer?.noteProgress()
         if !isSuspended { transfer?.goOn() }
     }
 
     func dropTransfer() {
+        pool.engine.assertIsCurrent()
         guard let transfer else { return pool.withdraw(self) }
         self.transfer = nil
         pool.abort(transfer)

@@ -41,26 +41,3 @@ package enum ByteRange: Hashable, Sendable {
         }
     }
 }
-
-extension StoredResponse.Part {
-    /// The part that a `Content-Range` describes (RFC 9110 §14.4); nil if it is not in bytes, or does not make sense.
-    package init?(contentRange text: String) {
-        let part = text.scan { scanner -> StoredResponse.Part? in
-            scanner.skipWhitespace()
-            guard scanner.take("bytes "), let first = scanner.number(), scanner.take("-"), let last = scanner.number(),
-                first <= last, last < Int.max, scanner.take("/")
-            else { return nil }
-            let length = scanner.take("*") ? nil : scanner.number()
-            if let length, length <= last { return nil }
-            scanner.skipWhitespace()
-            return scanner.isAtEnd ? .init(range: first..<(last + 1), completeLength: length) : nil
-        }
-        guard let part else { return nil }
-        self = part
-    }
-
-    /// As `Content-Range` says it.
-    package var contentRange: String {
-        "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(completeLength.map(String.init) ?? "*")"
-    }
-}

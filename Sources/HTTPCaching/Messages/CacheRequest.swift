@@ -14,19 +14,6 @@ public struct CacheRequest: Hashable, Sendable {
     /// may be reused for the same body.
     package private(set) var isReusable = false
 
-    /// Creates a request.
-    ///
-    /// - Parameters:
-    ///   - url: an absolute HTTP URL.
-    ///   - method: the method.
-    ///   - fields: all fields that will be sent, also cookies: they select among the stored responses.
-    ///   - policy: what the caller wants of the cache.
-    public init(
-        url: URL, method: String = "GET", fields: HTTPFields = HTTPFields(), policy: CachePolicy = .useProtocol
-    ) {
-        self.init(url: CacheRules.cacheKey(of: url.absoluteString), method: method, fields: fields, policy: policy)
-    }
-
     package init(
         url: String, method: String = "GET", fields: HTTPFields = HTTPFields(),
         sessionHeaders: HTTPFields = HTTPFields(), policy: CachePolicy = .useProtocol

@@ -7,10 +7,8 @@ extension CacheRules {
     /// Whether the field authenticates the user.
     @inline(never)
     package static func isCredential(_ name: String) -> Bool {
-        name.withBytes { name in
-            hasWord(isProof, in: name) && !hasWord(isAgainstForgery, in: name)
-                && !isSame(name, as: "proxy-authorization")
-        }
+        name.withBytes { name in hasWord(isProof, in: name) && !hasWord(isAgainstForgery, in: name) }
+            && !HTTPFields.same(name, FieldName.proxyAuthorization)
     }
 
     /// Whether the field's value is only for the server that the request is sent to: a credential, also for a proxy, or a

@@ -1,4 +1,5 @@
-/// The entry point of this module: every question about caching is a method of `CacheRules`.
+/// The entry point for the other modules of this package: every question about caching is a method of `CacheRules`. The public
+/// entry point is ``HTTPCache``, which asks these rules.
 ///
 /// | question | file |
 /// | --- | --- |
@@ -9,8 +10,9 @@
 /// | Which request fields select a response? | `CacheRules+Vary`, `CacheRules+Credentials`, `CacheRules+Cookies` |
 /// | What does a 304, or the response to a `HEAD`, update? | `CacheRules+Freshening` |
 /// | What does an unsafe request invalidate? | `CacheRules+Invalidation` |
-/// | Where does a redirect lead? | `Redirect` |
+/// | Where does a redirect lead? | `RedirectRules` |
 /// | Which lifetime is injected? | `CacheRules+InjectedLifetime` |
+/// | Which key has a URL, and do two URLs have the same origin? | `CacheRules+URLs` |
 ///
 /// All of them are pure: they take values and the current time, and return values. Instance methods depend on the settings
 /// below; static methods follow from the RFCs alone.

@@ -16,7 +16,7 @@ enum HEIFHeader {
             let properties = box("ipco", in: items, from: 0)
         else { return nil }
         let wanted = box("ipma", in: items, from: 0).flatMap { associated($0, with: primaryItem(meta)) }
-        return facts(of: properties, wanted)
+        return facts(of: properties, wanted: wanted)
     }
 
     private static func primaryItem(_ meta: ByteReader) -> Int? {
@@ -30,7 +30,7 @@ enum HEIFHeader {
 
     /// The size among the properties with the wanted numbers, or among all properties, and how the others crop, rotate and
     /// mirror it in their order.
-    private static func facts(of properties: ByteReader, _ wanted: [Int]?) -> HeaderFacts? {
+    private static func facts(of properties: ByteReader, wanted: [Int]?) -> HeaderFacts? {
         let all = Array(Boxes(properties, from: 0))
         let chosen = wanted.map { $0.compactMap { all.indices.contains($0 - 1) ? all[$0 - 1] : nil } } ?? all
         guard let size = chosen.first(where: { $0.has("ispe") })?.content, let width = size.big32(4),

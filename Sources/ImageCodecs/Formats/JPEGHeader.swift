@@ -83,7 +83,7 @@ enum JPEGHeader {
         var isScattered = false
         walk(bytes) { marker, segment in
             if isFrame(marker) {
-                all = coefficientBytes(frame: segment, lowFrequencyOnly) ?? 0
+                all = coefficientBytes(frame: segment, lowFrequencyOnly: lowFrequencyOnly) ?? 0
                 components = segment.byte(5).map(Int.init) ?? 0
                 isProgressive = marker & 3 == 2
             } else if marker == scan {
@@ -112,7 +112,7 @@ enum JPEGHeader {
     }
 
     /// The frame header has lines, samples per line and components (T.81 §B.2.2).
-    private static func coefficientBytes(frame: ByteReader, _ lowFrequencyOnly: Bool) -> Int? {
+    private static func coefficientBytes(frame: ByteReader, lowFrequencyOnly: Bool) -> Int? {
         guard let height = frame.big16(1), let width = frame.big16(3) else { return nil }
         let factors = JPEGSampling.factors(frame)
         let (across, down) = (factors.map(\.0).max() ?? 1, factors.map(\.1).max() ?? 1)

@@ -14,7 +14,9 @@ enum JPEGXLHeader {
         guard let small = bits.read(1), let height = length(&bits, isSmall: small == 1), let ratio = bits.read(3) else {
             return nil
         }
-        guard let width = ratio == 0 ? length(&bits, isSmall: small == 1) : width(of: height, ratio) else { return nil }
+        guard let width = ratio == 0 ? length(&bits, isSmall: small == 1) : width(of: height, ratio: ratio) else {
+            return nil
+        }
         return HeaderFacts(width: width, height: height, orientation: orientation(&bits) ?? .up)
     }
 
@@ -33,7 +35,7 @@ enum JPEGXLHeader {
         return bits.read([9, 13, 18, 30][selector]).map { $0 + 1 }
     }
 
-    private static func width(of height: Int, _ ratio: Int) -> Int? {
+    private static func width(of height: Int, ratio: Int) -> Int? {
         let (part, whole) = [(1, 1), (1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1)][ratio]
         return height * part / whole
     }

@@ -18,7 +18,8 @@
         private var context: CGContext
 
         init(_ image: PlatformImage) throws {
-            guard let picture = image.processedPicture, let context = Self.context(like: picture, picture.pixelSize)
+            guard let picture = image.processedPicture,
+                let context = Self.context(like: picture, size: picture.pixelSize)
             else { throw ImageError.outOfMemory }
             scale = image.pixelsPerPoint
             isExact = picture.bitsPerComponent == 8 && picture.colorSpace == context.colorSpace
@@ -30,7 +31,7 @@
         private static let layout =
             CGImageAlphaInfo.premultipliedFirst.rawValue | CGBitmapInfo.byteOrder32Little.rawValue
 
-        private static func context(like picture: CGImage, _ size: PixelSize) -> CGContext? {
+        private static func context(like picture: CGImage, size: PixelSize) -> CGContext? {
             let own = picture.colorSpace.flatMap { $0.model == .rgb && $0.supportsOutput ? $0 : nil }
             // Some colour spaces, such as extended ones, may have no bitmaps of 8 bits.
             return [own, CGColorSpace(name: CGColorSpace.sRGB)].lazy.compactMap { $0 }.compactMap { space in
@@ -86,7 +87,8 @@
             guard crop.area.size != size || crop.size != size else { return }
             let area = CGRect(
                 x: crop.area.x, y: crop.area.y, width: crop.area.size.width, height: crop.area.size.height)
-            guard let part = context.makeImage()?.cropping(to: area), let next = Self.context(like: part, crop.size)
+            guard let part = context.makeImage()?.cropping(to: area),
+                let next = Self.context(like: part, size: crop.size)
             else { throw ImageError.outOfMemory }
             Self.draw(part, into: next, area: CGRect(x: 0, y: 0, width: crop.size.width, height: crop.size.height))
             context = next

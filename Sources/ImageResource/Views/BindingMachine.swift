@@ -59,7 +59,7 @@ struct BindingMachine<Key: Equatable> {
         return true
     }
 
-    /// Cancels what is in flight. Returns whether there was anything. What is visible stays.
+    /// Cancels what is in flight. Returns whether there was anything. The visible object stays.
     mutating func cancel() -> Bool {
         defer { loading = nil }
         return loading != nil

@@ -103,7 +103,7 @@ public final class ImageLoads {
     private var failureImage: PlatformImage?
     /// How an image appears that was not in memory.
     var transition = ImageTransition.none
-    /// Whether a load is starting. What arrives then was in memory.
+    /// Whether a load is starting. An image that arrives then was in memory.
     private var isStarting = false
 
     /// Creates the loads of one view.
@@ -155,5 +155,19 @@ public final class ImageLoads {
         case .failure: failureImage ?? placeholder
         case .empty, .loading: placeholder
         }
+    }
+}
+
+/// How a view changes from its placeholder to a loaded image. An image that was in memory appears at once.
+public enum ImageTransition: Hashable, Sendable {
+    /// At once.
+    case none
+    /// The image fades in, for this many seconds.
+    case fade(TimeInterval)
+
+    /// The seconds that it takes; nil if it takes none.
+    var duration: TimeInterval? {
+        guard case .fade(let seconds) = self, seconds.isFinite, seconds > 0 else { return nil }
+        return seconds
     }
 }

@@ -156,7 +156,7 @@ public final class ResourceBinding<R: Resource> {
         change(to: phase)
     }
 
-    /// Cancels the load in flight. What is shown stays.
+    /// Cancels the load in flight. The visible object stays.
     public func cancel() {
         guard machine.cancel() else { return }
         current.replace(with: nil)

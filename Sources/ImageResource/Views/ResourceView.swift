@@ -126,7 +126,7 @@
             key = Key(resource, identity: identity, synchronizer: synchronizer)
             binding(to: synchronizer).load(resource, identity: identity, showsPreviews: showsPreviews)
             for await _ in AsyncStream(Never.self, { _ in }) {}  // It ends when the task is cancelled.
-            // A later task may have started before this one ends. What is in flight then belongs to the later task.
+            // A later task may have started before this one ends. The load in flight then belongs to the later task.
             if mine == followed { binding?.cancel() }
         }
 

@@ -20,14 +20,14 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
         }
     }
 
-    private struct Entry {
+    struct Entry {
         let value: Value
         let cost: Int
         let expires: Date
         let insertedAt: Date
     }
 
-    private struct State {
+    struct State {
         var entries = LRUList<Key, Entry>()
         var cost = 0
         /// Evicted entries, released after unlocking: the `deinit` of a key or value may do anything.
@@ -48,7 +48,7 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
     }
 
     private let limits: Limits
-    private let state = Locked(State())
+    let state = Locked(State())
 
     package init(limits: Limits) {
         self.limits = limits
@@ -115,7 +115,4 @@ package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Send
         }
         withExtendedLifetime(dropped) {}
     }
-
-    package var totalCost: Int { state.withLock { $0.cost } }
-    package var count: Int { state.withLock { $0.entries.count } }
 }

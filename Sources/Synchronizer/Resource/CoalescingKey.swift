@@ -110,8 +110,8 @@ struct CoalescingKey: Hashable, Sendable {
 
     /// Whether the header controls caching or ranges: then the cache or the network answers, and not the memory cache.
     static func bypassesMemoryCache(_ name: String) -> Bool {
-        let name = name.lowercased()
-        return name == "cache-control" || name == "pragma" || name == "range" || name.hasPrefix("if-")
+        [FieldName.cacheControl, FieldName.pragma, FieldName.range].contains { HTTPFields.same($0, name) }
+            || name.lowercased().hasPrefix("if-")
     }
 
     /// Tracing headers: they differ from request to request, and never select a response.

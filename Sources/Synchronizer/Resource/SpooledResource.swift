@@ -35,3 +35,19 @@ extension FileTarget {
         }
     }
 }
+
+/// Passes the bytes of a body that arrives to those that parse them, from the first one on and in order.
+package final class BodyTap: Sendable {
+    private let receivers = Locked<[@Sendable (Data) -> Void]>([])
+
+    /// Only before the first byte.
+    func attach(_ receive: @escaping @Sendable (Data) -> Void) {
+        receivers.withLock { $0.append(receive) }
+    }
+
+    var isUsed: Bool { receivers.withLock { !$0.isEmpty } }
+
+    func pass(_ data: Data) {
+        for receive in receivers.withLock({ $0 }) { receive(data) }
+    }
+}

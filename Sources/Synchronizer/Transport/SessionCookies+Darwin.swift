@@ -6,7 +6,7 @@
     struct SessionCookies: Sendable {
         private let storage: HTTPCookieStorage?
 
-        init(of session: URLSession, _ configuration: URLSessionConfiguration) {
+        init(of session: URLSession, configuration: URLSessionConfiguration) {
             storage = configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil
         }
 

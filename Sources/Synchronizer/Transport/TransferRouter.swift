@@ -10,8 +10,8 @@ final class TransferRouter:
     let isWatched: Bool
     /// The transfers by their tasks, which they keep alive. (Task identifiers are unique within one session only.)
     private let transfers = Locked<[ObjectIdentifier: URLSessionTransfer]>([:])
-    /// Handles the ends of transfers. Storing a response may wait for the disk, and meanwhile the delegate's queue receives
-    /// other bodies. Nil if nothing is stored, because the thread switch costs more than the rest.
+    /// Handles the ends of transfers. Storing a response may wait for the disk, while the delegate's queue receives other
+    /// bodies. Nil if nothing is stored, because the thread switch costs more than the rest.
     private let completions: DispatchQueue?
 
     init(_ policy: SessionDelegate, tls: TLSConfiguration, storesResponses: Bool) {
@@ -146,7 +146,9 @@ final class TransferRouter:
             }
         }
         policy.urlSession(session, task: task, didReceive: challenge) { disposition, credential in
-            if let user = challenge.user(after: disposition, credential) { transfer?.report(.authorized(user)) }
+            if let user = challenge.user(after: disposition, credential: credential) {
+                transfer?.report(.authorized(user))
+            }
             completionHandler(disposition, credential)
         }
     }
@@ -155,7 +157,7 @@ final class TransferRouter:
 extension URLAuthenticationChallenge {
     /// Identifies the user whose credential answers the challenge; nil without a credential, or for a proxy's challenge.
     fileprivate func user(
-        after disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?
+        after disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?
     ) -> String? {
         guard !protectionSpace.isProxy() else { return nil }
         switch disposition {

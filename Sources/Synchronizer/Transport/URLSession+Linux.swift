@@ -47,7 +47,7 @@
     struct SessionCookies: Sendable {
         private let session: CurlSession?
 
-        init(of session: URLSession, _ configuration: URLSessionConfiguration) {
+        init(of session: URLSession, configuration: URLSessionConfiguration) {
             self.session = session as? CurlSession
         }
 

@@ -18,7 +18,7 @@ package final class URLSessionTransport: Transport {
         session = .forTransfers(configuration, delegate: router, queue: DelegateQueue(), tls: tls)
         additionalFields = Dictionary(
             (configuration.httpAdditionalHeaders ?? [:]).map { ("\($0.key)", "\($0.value)") }, uniquingKeysWith: { $1 })
-        cookies = SessionCookies(of: session, configuration)
+        cookies = SessionCookies(of: session, configuration: configuration)
     }
 
     deinit {

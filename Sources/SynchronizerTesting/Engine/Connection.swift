@@ -11,10 +11,21 @@ final class Connection {
     private enum Progress {
         /// The step is done; the next one follows at once, or when a ticket is redeemed.
         case done
-        /// The step goes on when there is room or a turn to send.
+        /// The step goes on when there is room, or a slot to send in.
         case blocked
         /// The connection has ended.
         case closed
+    }
+
+    private enum Stage: Equatable {
+        /// Steps are performed, or the next request is awaited.
+        case running
+        /// The reply goes on when the ticket with this number is redeemed.
+        case waitingForTicket(Int)
+        /// The reply goes on when the socket takes bytes.
+        case waitingForRoom
+        /// The server has sent all that it will. What the client still sends is discarded.
+        case draining
     }
 
     let id: Int
@@ -24,10 +35,8 @@ final class Connection {
     private var steps: ArraySlice<ReplyPlan.Step> = []
     private var sent = 0
     private var isReplying = false
-    private var waitsForTicket = false
-    private var waitsForRoom = false
-    private var isDraining = false
-    private var ticket = 0
+    private var stage = Stage.running
+    private var lastTicket = 0
 
     /// The number of bytes that a client may send ahead while no reply is sent.
     private static let largestBacklog = 1 << 20
@@ -40,7 +49,7 @@ final class Connection {
 
     /// Reads and writes whatever the poller reports: the calls find out what is possible.
     func handle(_ event: Poller.Event) {
-        if event.writable { waitsForRoom = false }
+        if event.writable, stage == .waitingForRoom { stage = .running }
         if event.readable || event.broken {
             guard readAll() else { return }
         }
@@ -48,8 +57,8 @@ final class Connection {
     }
 
     func resume(_ ticket: Ticket) {
-        guard waitsForTicket, ticket.number == self.ticket else { return }
-        waitsForTicket = false
+        guard stage == .waitingForTicket(ticket.number) else { return }
+        stage = .running
         goOn()
     }
 
@@ -59,26 +68,26 @@ final class Connection {
         while parser.backlog <= Self.largestBacklog {
             switch socket.read(into: server.scratch) {
             case .bytes(let count):
-                guard !isDraining else { continue }
+                guard stage != .draining else { continue }
                 parser.append(UnsafeRawBufferPointer(rebasing: server.scratch[..<count]))
                 if count < server.scratch.count { return true }
             case .wouldBlock: return true
-            case .end: return end(by: isDraining ? .server : .peer)
-            case .failed: return end(by: isDraining ? .server : .peerReset)
+            case .end: return end(by: stage == .draining ? .server : .peer)
+            case .failed: return end(by: stage == .draining ? .server : .peerReset)
             }
         }
         return true
     }
 
     private func end(by ending: ServerEngine.Ending) -> Bool {
-        server.close(self, by: ending, abandoned: isReplying && !isDraining)
+        server.close(self, by: ending, abandoned: isReplying && stage != .draining)
         return false
     }
 
     // MARK: Replying
 
     private func goOn() {
-        while !waitsForTicket, !waitsForRoom, !isDraining {
+        while stage == .running {
             guard let step = steps.first else {
                 finishReply()
                 guard beginReply() else { break }
@@ -91,7 +100,7 @@ final class Connection {
             }
         }
         let reads = parser.backlog <= Self.largestBacklog
-        server.loop.watch(socket.descriptor, reading: reads, writing: waitsForRoom)
+        server.loop.watch(socket.descriptor, reading: reads, writing: stage == .waitingForRoom)
     }
 
     private func finishReply() {
@@ -131,7 +140,7 @@ final class Connection {
             // A piece at a time: a client that reads as fast as this writes must not keep the loop from other connections.
             let progress = send(bytes, content: content)
             guard case .done = progress else { return progress }
-            waitsForRoom = true
+            stage = .waitingForRoom
             return .blocked
         case .again(let round, let times):
             repeatSteps(round, times: times)
@@ -146,7 +155,7 @@ final class Connection {
             return .done
         case .close:
             finishReply()
-            isDraining = true
+            stage = .draining
             socket.finishWriting()
             return .done
         case .reset:
@@ -155,40 +164,40 @@ final class Connection {
         }
     }
 
-    /// Performs one round, and schedules the others. Other connections get their turn before each round.
+    /// Performs one round, and schedules the others. Other connections are served before each round.
     private func repeatSteps(_ round: [ReplyPlan.Step], times: Int?) {
         guard times != 0 else { return }
         steps.insert(contentsOf: round + [.again(round, times: times.map { $0 - 1 })], at: steps.startIndex + 1)
-        waitsForRoom = true
+        stage = .waitingForRoom
     }
 
     private func wait(at gate: Gate) -> Progress {
         let (server, ticket) = (server, nextTicket())
-        waitsForTicket = !gate.admits { server.loop.post { server.resume(ticket) } }
+        if gate.admits(orResume: { server.loop.post { server.resume(ticket) } }) { stage = .running }
         return .done
     }
 
     private func nextTicket() -> Ticket {
-        ticket += 1
-        waitsForTicket = true
-        return Ticket(connection: id, number: ticket)
+        lastTicket += 1
+        stage = .waitingForTicket(lastTicket)
+        return Ticket(connection: id, number: lastTicket)
     }
 
     private func send(_ bytes: Data, content: Range<Int>) -> Progress {
         while sent < bytes.count {
-            let allowed = server.allowance(for: bytes.count - sent, id)
+            let allowed = server.allowance(for: bytes.count - sent, connection: id)
             guard allowed > 0 else {
-                server.queueForTurn(nextTicket())
+                server.queueForSlot(nextTicket())
                 return .blocked
             }
             let piece = sent..<sent + allowed
             // Counted before: a client that has the bytes may look at the counts at once.
             count(content, in: piece, sign: 1)
-            let outcome = bytes.withUnsafeBytes { socket.write(UnsafeRawBufferPointer(rebasing: $0[piece])) }
-            guard case .bytes(let written) = outcome else {
+            let result = bytes.withUnsafeBytes { socket.write(UnsafeRawBufferPointer(rebasing: $0[piece])) }
+            guard case .bytes(let written) = result else {
                 count(content, in: piece, sign: -1)
-                if case .failed = outcome { return end(by: .peerReset) ? .blocked : .closed }
-                waitsForRoom = true
+                if case .failed = result { return end(by: .peerReset) ? .blocked : .closed }
+                stage = .waitingForRoom
                 return .blocked
             }
             count(content, in: piece.lowerBound + written..<piece.upperBound, sign: -1)

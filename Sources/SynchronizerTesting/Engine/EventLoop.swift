@@ -22,6 +22,8 @@ final class EventLoop: @unchecked Sendable {  // but for `mailbox`, all state is
     private let wakeUp: (reader: Int32, writer: Int32)
     private let finished = DispatchSemaphore(value: 0)
     private var thread: Thread?
+    /// The loop's thread, once it runs.
+    private var owner: pthread_t?
 
     private var poller = Poller()
     private var handlers: [Int32: (Poller.Event) -> Void] = [:]
@@ -68,20 +70,29 @@ final class EventLoop: @unchecked Sendable {  // but for `mailbox`, all state is
 
     /// Called on the loop's thread: what is posted already is still done.
     func end() {
+        assertIsCurrent()
         runs = false
+    }
+
+    /// Stops the process if the loop runs on another thread than the caller's. Before it runs, any thread may set it up.
+    func assertIsCurrent() {
+        precondition(owner.map { pthread_equal($0, pthread_self()) != 0 } ?? true, "only for the loop's thread")
     }
 
     // MARK: Sockets
 
     func handle(_ descriptor: Int32, _ handler: @escaping (Poller.Event) -> Void) {
+        assertIsCurrent()
         handlers[descriptor] = handler
     }
 
     func watch(_ descriptor: Int32, reading: Bool, writing: Bool) {
+        assertIsCurrent()
         poller.watch(descriptor, reading: reading, writing: writing)
     }
 
     func forget(_ descriptor: Int32) {
+        assertIsCurrent()
         poller.forget(descriptor)
         handlers[descriptor] = nil
     }
@@ -89,6 +100,7 @@ final class EventLoop: @unchecked Sendable {  // but for `mailbox`, all state is
     // MARK: Timers
 
     func schedule(at due: TimeInterval, _ job: @escaping Job) {
+        assertIsCurrent()
         nextTimer += 1
         let place = timers.firstIndex { $0.due <= due } ?? timers.endIndex
         timers.insert(Timer(due: due, id: nextTimer, job: job), at: place)
@@ -110,6 +122,7 @@ final class EventLoop: @unchecked Sendable {  // but for `mailbox`, all state is
     // MARK: The loop
 
     private func run() {
+        owner = pthread_self()
         poller.watch(wakeUp.reader, reading: true, writing: false)
         handlers[wakeUp.reader] = { [unowned self] _ in drainMailbox() }
         while runs {

@@ -31,6 +31,7 @@ final class ServerEngine: @unchecked Sendable {  // what is not `let` is touched
     }
 
     func set(latency: TimeInterval) {
+        loop.assertIsCurrent()
         self.latency = latency
     }
 
@@ -80,6 +81,7 @@ final class ServerEngine: @unchecked Sendable {  // what is not `let` is touched
 
     /// Resumes a waiting reply, if it still waits.
     func resume(_ ticket: Connection.Ticket) {
+        loop.assertIsCurrent()
         connections[ticket.connection]?.resume(ticket)
     }
 
@@ -94,6 +96,7 @@ final class ServerEngine: @unchecked Sendable {  // what is not `let` is touched
 
     /// Closes everything, and ends the loop.
     func shutDown() {
+        loop.assertIsCurrent()
         connections.values.forEach { close($0, by: .server, resetting: true) }
         loop.forget(listener.descriptor)
         listener.close()
@@ -103,30 +106,31 @@ final class ServerEngine: @unchecked Sendable {  // what is not `let` is touched
     // MARK: Bandwidth
 
     func set(bytesPerSecond: Int?) {
+        loop.assertIsCurrent()
         for ticket in throttle.set(bytesPerSecond: bytesPerSecond, now: loop.now) { resume(ticket) }
     }
 
     /// How many bytes the connection may send now.
-    func allowance(for wanted: Int, _ connection: Int) -> Int {
-        throttle.allowance(for: wanted, connection, now: loop.now)
+    func allowance(for wanted: Int, connection: Int) -> Int {
+        throttle.allowance(for: wanted, connection: connection, now: loop.now)
     }
 
     func spend(_ bytes: Int) {
         throttle.spend(bytes)
     }
 
-    /// Resumes the connection when it is its turn to send.
-    func queueForTurn(_ ticket: Connection.Ticket) {
+    /// Resumes the connection when it gets a slot to send in.
+    func queueForSlot(_ ticket: Connection.Ticket) {
         throttle.queue(ticket)
-        scheduleTurn()
+        scheduleSlot()
     }
 
-    private func scheduleTurn() {
-        guard let due = throttle.nextTurn() else { return }
+    private func scheduleSlot() {
+        guard let due = throttle.nextSlot() else { return }
         loop.schedule(at: due) { [self] in
-            throttle.turnHasCome()
+            throttle.slotBegins()
             while let ticket = throttle.next(now: loop.now) { resume(ticket) }
-            scheduleTurn()
+            scheduleSlot()
         }
     }
 }

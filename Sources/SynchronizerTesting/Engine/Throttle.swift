@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lets connections send in turns, so that all together keep to a bandwidth. Pure.
+/// Gives connections slots to send in, one after another, so that all together keep to a bandwidth. Pure.
 struct Throttle {
     private var bucket: TokenBucket?
     private var waiting: [Connection.Ticket] = []
@@ -16,7 +16,7 @@ struct Throttle {
     }
 
     /// No connection sends before those that have waited longer.
-    mutating func allowance(for wanted: Int, _ connection: Int, now: TimeInterval) -> Int {
+    mutating func allowance(for wanted: Int, connection: Int, now: TimeInterval) -> Int {
         guard bucket != nil else { return wanted }
         guard waiting.isEmpty || holder == connection else { return 0 }
         holder = nil
@@ -31,20 +31,21 @@ struct Throttle {
         waiting.append(ticket)
     }
 
-    /// The time of the next turn, if a connection waits for it and it is not scheduled yet.
-    mutating func nextTurn() -> TimeInterval? {
+    /// The time of the next slot, if a connection waits for it and it is not scheduled yet.
+    mutating func nextSlot() -> TimeInterval? {
         guard let bucket, !waiting.isEmpty, !isScheduled else { return nil }
         isScheduled = true
-        return bucket.nextTurn
+        return bucket.nextSlot
     }
 
-    mutating func turnHasCome() {
+    mutating func slotBegins() {
         isScheduled = false
     }
 
-    /// The connection whose turn it is now.
+    /// The connection that the slot is for.
     mutating func next(now: TimeInterval) -> Connection.Ticket? {
-        guard !waiting.isEmpty, let turn = bucket?.turn, let share = bucket?.allowance(for: turn, now: now), share > 0
+        guard !waiting.isEmpty, let size = bucket?.slotSize, let share = bucket?.allowance(for: size, now: now),
+            share > 0
         else { return nil }
         let ticket = waiting.removeFirst()
         holder = ticket.connection

@@ -11,14 +11,14 @@ struct TokenBucket {
         updated = now
     }
 
-    /// The turn of one connection: ten milliseconds' worth, so that many share the link evenly.
-    var turn: Int { Int(min(65_536, max(256, bytesPerSecond / 100))) }
+    /// The bytes of one slot: ten milliseconds' worth, so that many connections share the link evenly.
+    var slotSize: Int { Int(min(65_536, max(256, bytesPerSecond / 100))) }
 
-    /// How many of the wanted bytes may go now: a whole turn, or nothing.
+    /// How many of the wanted bytes may go now: a whole slot, or nothing.
     mutating func allowance(for wanted: Int, now: TimeInterval) -> Int {
-        tokens = min(Double(turn) * 4, tokens + (now - updated) * bytesPerSecond)
+        tokens = min(Double(slotSize) * 4, tokens + (now - updated) * bytesPerSecond)
         updated = now
-        let share = min(wanted, turn)
+        let share = min(wanted, slotSize)
         return tokens >= Double(share) ? share : 0
     }
 
@@ -26,6 +26,6 @@ struct TokenBucket {
         tokens -= Double(bytes)
     }
 
-    /// When a whole turn will be there.
-    var nextTurn: TimeInterval { updated + max(0, Double(turn) - tokens) / bytesPerSecond }
+    /// When there will be tokens for a whole slot.
+    var nextSlot: TimeInterval { updated + max(0, Double(slotSize) - tokens) / bytesPerSecond }
 }

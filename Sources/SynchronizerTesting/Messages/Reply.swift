@@ -50,7 +50,7 @@ public struct Reply: Sendable {
 
     /// A redirect.
     public static func redirect(to location: String, status: Int = 302) -> Reply {
-        Reply(status: status, fields: ["Location": location])
+        Reply(status: status, fields: [FieldName.location: location])
     }
 
     /// Text that is sent exactly as it is, in UTF-8, before the connection is closed.

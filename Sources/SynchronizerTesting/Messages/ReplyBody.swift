@@ -18,7 +18,7 @@ struct ReplyBody {
     init(_ reply: Reply, to request: RecordedRequest) {
         guard !ReplyHead.isBodiless(reply, to: request) else { return }
         if case .chunked(let sizes) = ReplyHead.framing(of: reply) {
-            addChunks(of: reply, sizes)
+            addChunks(of: reply, sizes: sizes)
             if reply.fault == .endlessBody { endless = Self.chunk(Self.repeated(reply.body), ending: true) }
         } else {
             if !reply.body.isEmpty { pieces = [Piece(bytes: reply.body, content: 0..<reply.body.count)] }
@@ -29,7 +29,7 @@ struct ReplyBody {
         }
     }
 
-    private mutating func addChunks(of reply: Reply, _ sizes: [Int]) {
+    private mutating func addChunks(of reply: Reply, sizes: [Int]) {
         var rest = reply.body[...]
         let bad: Int? = if case .badChunkSize(let count) = reply.fault { count } else { nil }
         if let bad { rest = rest.prefix(max(0, bad)) }

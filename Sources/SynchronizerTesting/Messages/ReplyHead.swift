@@ -10,7 +10,7 @@ struct ReplyHead {
         for line in reply.fields + Self.framingFields(of: reply, to: request) {
             text += "\(line.name): \(line.value)\r\n"
         }
-        if closes, !reply.fields.contains(FieldName.connection) { text += "Connection: close\r\n" }
+        if closes, !reply.fields.contains(FieldName.connection) { text += "\(FieldName.connection): close\r\n" }
         var bytes = Data(text.utf8)
         if case .garbageField(let garbage) = reply.fault { bytes += garbage.line }
         self.bytes = bytes + Data("\r\n".utf8)

@@ -4,7 +4,7 @@ import Foundation
 struct Socket: Hashable {
     let descriptor: Int32
 
-    enum Outcome {
+    enum IOResult {
         case bytes(Int)
         case wouldBlock
         case end
@@ -74,17 +74,17 @@ struct Socket: Hashable {
         }
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Outcome {
-        outcome(recv(descriptor, buffer.baseAddress, buffer.count, 0), whenNone: .end)
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> IOResult {
+        result(of: recv(descriptor, buffer.baseAddress, buffer.count, 0), whenNone: .end)
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) -> Outcome {
-        outcome(send(descriptor, bytes.baseAddress, bytes.count, Self.sendFlags), whenNone: .wouldBlock)
+    func write(_ bytes: UnsafeRawBufferPointer) -> IOResult {
+        result(of: send(descriptor, bytes.baseAddress, bytes.count, Self.sendFlags), whenNone: .wouldBlock)
     }
 
-    private func outcome(_ result: Int, whenNone none: Outcome) -> Outcome {
-        if result > 0 { return .bytes(result) }
-        if result == 0 { return none }
+    private func result(of count: Int, whenNone none: IOResult) -> IOResult {
+        if count > 0 { return .bytes(count) }
+        if count == 0 { return none }
         switch errno {
         case EAGAIN, EWOULDBLOCK, EINTR: return .wouldBlock
         case let number: return .failed(errno: number)

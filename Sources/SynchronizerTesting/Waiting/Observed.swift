@@ -38,7 +38,7 @@ package final class Observed<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Fails all who wait now or later for what is not yet so.
+    /// Fails all waits for a condition that does not hold yet, also those that begin later.
     package func end() {
         let waiters = state.withLock { state in
             state.ended = true

@@ -6,10 +6,6 @@ import Testing
 
 @testable import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 @Suite("Challenges", .bounded)
 struct AuthenticationTests {
     /// Answers each challenge with the credential of a user.

@@ -104,9 +104,9 @@ private final class NotingFetcher: Fetching {
     func fetch(
         _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
     ) -> any Fetch {
-        if options.skipsLookup { sentOnMainThread.append(Thread.isMainThread) }
+        if options.purpose == .sendAfterMiss { sentOnMainThread.append(Thread.isMainThread) }
         let fetch = base.fetch(request, options: options, receive: receive)
-        if !options.skipsLookup { lookUps.append(true) }
+        if options.purpose != .sendAfterMiss { lookUps.append(true) }
         return fetch
     }
 

@@ -102,10 +102,10 @@ struct CancellingTests {
 
     @Test("the load of a cancelled task throws CancellationError: queued, in flight, and before it begins")
     func tasks() async throws {
-        let underWay = Task { try await synchronizer.load(DataResource(url: bench.server.url("/gated"))) }
+        let inFlight = Task { try await synchronizer.load(DataResource(url: bench.server.url("/gated"))) }
         try await gate.waitForArrivals(1)
-        underWay.cancel()
-        await #expect(throws: CancellationError.self) { try await underWay.value }
+        inFlight.cancel()
+        await #expect(throws: CancellationError.self) { try await inFlight.value }
         try await bench.server.waitUntilConnectionsClosed()
 
         let held = Gate()

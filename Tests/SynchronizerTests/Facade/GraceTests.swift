@@ -20,7 +20,7 @@ struct GraceTests {
         bench.server["/a"] = Reply(Data(repeating: 1, count: 50_000)).waiting(for: gate, .afterBody(20_000))
     }
 
-    func leaveUnderWay() async throws {
+    func leaveInFlight() async throws {
         let cancel = synchronizer.loadResource(resource, on: .global()) { _ in Issue.record("was cancelled") }
         try await gate.waitForArrivals()
         cancel()
@@ -28,7 +28,7 @@ struct GraceTests {
 
     @Test("a cell that reappears at once continues its load")
     func comesBack() async throws {
-        try await leaveUnderWay()
+        try await leaveInFlight()
         bench.clock.advance(by: 4)
         let back = Collector<Int>()
         synchronizer.loadResource(resource, on: .global()) { result in
@@ -42,7 +42,7 @@ struct GraceTests {
 
     @Test("after it the request is cancelled")
     func ends() async throws {
-        try await leaveUnderWay()
+        try await leaveInFlight()
         #expect(!synchronizer.loader.update { $0.machine.isIdle })
         bench.clock.advance(by: 5)
         #expect(synchronizer.loader.update { $0.machine.isIdle })

@@ -48,7 +48,7 @@ import Testing
         #expect(afterwards == [task.progress])
     }
 
-    @Test("ends its progress when it is cancelled, and calls nobody")
+    @Test("ends its progress when it is cancelled, and calls no handler")
     func cancel() async throws {
         let task = synchronizer.startLoading(resource) { _ in Issue.record("was cancelled") }
         try await gate.waitForArrivals()

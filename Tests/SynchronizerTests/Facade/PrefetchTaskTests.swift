@@ -6,10 +6,6 @@ import Testing
 
 @testable import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 @Suite("The result of a prefetch", .bounded)
 struct PrefetchTaskTests {
     let bench: Workbench

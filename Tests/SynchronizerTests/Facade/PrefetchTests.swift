@@ -113,7 +113,7 @@ struct PrefetchTests {
         let prefetch = synchronizer.prefetch(resources(0..<1))
         try await gate.waitForArrivals()
         let load = Task { [synchronizer, resource = resources(0..<1)[0]] in try await synchronizer.load(resource) }
-        // What has been asked for once more is under way when this has joined it.
+        // What has been asked for once more is in flight when this has joined it.
         try await waitUntil("two have asked") { synchronizer.loader.update { $0.receivers.count } >= 2 }
         prefetch.cancel()
         gate.open()

@@ -188,7 +188,7 @@ struct PrepareTests {
         #expect(hook.calls.count == 1)
     }
 
-    @Test("are prepared again if everything is removed meanwhile: the token may be the old user's")
+    @Test("are prepared again if everything is removed before the hook returns: the token may be the old user's")
     func removingAll() async throws {
         let hook = Preparing(waits: true)
         let synchronizer = synchronizer(hook)

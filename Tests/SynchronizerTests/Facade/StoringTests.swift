@@ -116,7 +116,7 @@ struct StoringTests {
         #expect(await storing(synchronizer, reloading).storing == .stored)
     }
 
-    @Test("says that it was invalidated meanwhile")
+    @Test("says that it was invalidated during the load")
     func invalidated() async throws {
         let gate = Gate()
         bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=9"]).waiting(for: gate)

@@ -5,10 +5,6 @@ import Testing
 
 @testable import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 @Suite("Validations in the background", .bounded)
 struct BackgroundRefreshesTests {
     let refreshes = BackgroundRefreshes(limit: 2)

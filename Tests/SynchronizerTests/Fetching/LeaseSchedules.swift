@@ -92,7 +92,7 @@ struct LeaseSchedules {
             switch Int.random(in: 0..<6, using: &run.random) {
             case 0..<3: try run.load()
             case 3..<5: run.reply(Int.random(in: 0..<4, using: &run.random), isUseful: true)
-            // A response that takes longer than it is fresh answers nobody else.
+            // A response that takes longer than it is fresh answers no other process.
             case _ where run.inFlight.reduce(0, +) > 0: break
             default: run.clock.advance(by: .random(in: 0...50, using: &run.random))
             }

@@ -30,13 +30,13 @@ struct LeasedRequestTests: LeaseFixture {
     }
 
     @Test("shows its stored response while it waits")
-    func storedMeanwhile() throws {
+    func provisional() throws {
         let processes = processes(2)
         _ = processes[0].load(try request())
         processes[0].transport.release(FakeReply(200, FakeProcess.fresh, "hello"))
         clock.advance(by: 100)
         let loads = try processes.map { $0.load(try request()) }
-        #expect(loads[1].fetch?.storedMeanwhile()?.body == Data("hello".utf8))
+        #expect(loads[1].fetch?.provisional()?.body == Data("hello".utf8))
     }
 
     @Test("a redirect ends its lease, and its target takes none: a load that waited would begin again")

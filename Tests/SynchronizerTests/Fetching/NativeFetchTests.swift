@@ -235,7 +235,7 @@ struct NativeFetchTests {
         let harness = NativeHarness(FakeReply(200, ["Cache-Control": control], "hello"))
         harness.load()
         harness.clock.advance(by: 50)
-        let shown = harness.start().fetch?.storedMeanwhile()
+        let shown = harness.start().fetch?.provisional()
         #expect((shown != nil) == isShown)
         #expect(shown.map { $0.trace.source == .stale } ?? true)
     }
@@ -245,14 +245,14 @@ struct NativeFetchTests {
         let harness = NativeHarness(FakeReply(200, ["Cache-Control": "max-age=1", "Vary": "Accept"], "hello"))
         harness.load { $0.setValue("one", forHTTPHeaderField: "Authorization") }
         harness.clock.advance(by: 50)
-        #expect(harness.start().fetch?.storedMeanwhile() == nil)
+        #expect(harness.start().fetch?.provisional() == nil)
         let same = harness.start { $0.setValue("one", forHTTPHeaderField: "Authorization") }
-        #expect(same.fetch?.storedMeanwhile() != nil)
+        #expect(same.fetch?.provisional() != nil)
         let other = harness.start {
             $0.setValue("one", forHTTPHeaderField: "Authorization")
             $0.setValue("image/webp", forHTTPHeaderField: "Accept")
         }
-        #expect(other.fetch?.storedMeanwhile() == nil)
+        #expect(other.fetch?.provisional() == nil)
     }
 
 }

@@ -48,7 +48,7 @@ struct NativeInvalidationTests {
     }
 
     @Test("a response that was in flight when its URL was invalidated is not stored", arguments: [false, true])
-    func invalidatedUnderWay(isAll: Bool) {
+    func invalidatedInFlight(isAll: Bool) {
         let harness = NativeHarness()
         harness.session.network.hold()
         let load = harness.load()

@@ -116,15 +116,15 @@ final class PlayedSession: NativeTransport {
             case .data(let data): arriving.withLock { $0.body += data }
             case .finished(nil):
                 let (head, body) = arriving.withLock { $0 }
-                if let head { arrived(head, body, request, transfer, found) }
+                if let head { arrived(head, body: body, of: request, for: transfer, found: found) }
             default: transfer.report(.transfer(event))
             }
         }
     }
 
     private func arrived(
-        _ received: ResponseHead, _ body: Data, _ request: URLRequest, _ transfer: PlayedTransfer,
-        _ found: CachedURLResponse?
+        _ received: ResponseHead, body: Data, of request: URLRequest, for transfer: PlayedTransfer,
+        found: CachedURLResponse?
     ) {
         guard let head = received.httpResponse else { return }
         if let next = request.redirected(by: head) {
@@ -140,11 +140,11 @@ final class PlayedSession: NativeTransport {
         }
         transfer.report(.transfer(.response(ResponseHead(whole.response))))
         transfer.report(.transfer(.data(whole.data)))
-        store(whole, request, transfer)
+        store(whole, of: request, for: transfer)
         transfer.report(.transfer(.finished(nil)))
     }
 
-    private func store(_ whole: CachedURLResponse, _ request: URLRequest, _ transfer: PlayedTransfer) {
+    private func store(_ whole: CachedURLResponse, of request: URLRequest, for transfer: PlayedTransfer) {
         guard request.httpMethod == "GET" else { return }
         if bypassesDelegate.withLock({ $0 }) { return cache.storeCachedResponse(whole, for: request) }
         let decision = StoringDecision(injection.injected(into: whole.proposing(cacheTime: transfer.cacheTime)))

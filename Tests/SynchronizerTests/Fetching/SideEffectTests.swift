@@ -38,7 +38,7 @@ struct SideEffectTests {
         #expect(harness.load().source == .cache)
     }
 
-    @Test("it is not if its entry was invalidated meanwhile", arguments: [false, true])
+    @Test("it is not if its entry was invalidated before it arrived", arguments: [false, true])
     func invalidatedPost(isAll: Bool) {
         let harness = FetchHarness()
         harness.transport.serve { [fetcher = harness.fetcher, request = harness.request()] _ in

@@ -47,19 +47,19 @@ struct StaleTests {
         arguments: [URLError.Code.networkConnectionLost, nil])
     func cutShort(code: URLError.Code?) {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
-        let events = loadCutShort(harness, code, ["Content-Length": "10"]) {}
+        let events = loadCutShort(harness, code: code, fields: ["Content-Length": "10"]) {}
         #expect(events.source == .stale && events.body == "hello")
     }
 
-    /// Loads a response, and again when it is stale. Then the body is cut short, after `meanwhile` was called.
+    /// Loads a response, and again when it is stale. Then the body is cut short, after `change` was called.
     private func loadCutShort(
-        _ harness: FetchHarness, _ code: URLError.Code?, _ fields: [String: String],
-        meanwhile: @escaping @Sendable () -> Void
+        _ harness: FetchHarness, code: URLError.Code?, fields: [String: String],
+        after change: @escaping @Sendable () -> Void
     ) -> Events {
         harness.load("https://a.example/x")
         harness.clock.advance(by: 100)
         harness.transport.serve { _ in
-            meanwhile()
+            change()
             var reply = FakeReply(200, fields, "part")
             reply.error = code.map { URLError($0) }
             return reply
@@ -68,11 +68,12 @@ struct StaleTests {
     }
 
     @Test(
-        "that is removed meanwhile makes no answer of a body that is cut short",
+        "that is removed during the load makes no answer of a body that is cut short",
         arguments: [URLError.Code.networkConnectionLost, nil])
     func cutShortAndRemoved(code: URLError.Code?) {
         let harness = FetchHarness(FakeReply(200, ["Cache-Control": "max-age=60"], "hello"))
-        let events = loadCutShort(harness, code, ["Content-Length": "10", "Cache-Control": "max-age=60"]) {
+        let events = loadCutShort(harness, code: code, fields: ["Content-Length": "10", "Cache-Control": "max-age=60"])
+        {
             harness.store.removeEntries(for: "https://a.example/x")
         }
         #expect(events.transportError == .networkConnectionLost)
@@ -181,14 +182,14 @@ struct StaleTests {
             harness.transport.hold()
             let events = harness.start(harness.request())
             for _ in 1...2 {
-                let shown = events.fetch?.storedMeanwhile()
+                let shown = events.fetch?.provisional()
                 #expect(shown?.body == (isShown ? Data("hello".utf8) : nil), "\(control)")
                 #expect(shown?.trace.source == (isShown ? .stale : nil))
                 events.fetch?.proceed()
             }
             harness.transport.release(FakeReply(304, ["ETag": "\"1\""]))
             #expect(events.source == .revalidated)
-            #expect(events.fetch?.storedMeanwhile() == nil)
+            #expect(events.fetch?.provisional() == nil)
         }
     }
 }

@@ -36,10 +36,10 @@ final class FakeFetcher: Fetching {
         let fetch = FakeFetch(request, receive) { [state] fetch in state.withLock { $0.waiting.append(fetch) } }
         state.withLock { state in
             state.started += 1
-            let name = request.url.map { $0.path + (options.skipsLookup ? " sent" : "") }
+            let name = request.url.map { $0.path + (options.purpose == .sendAfterMiss ? " sent" : "") }
             if remembers, let name { state.begun.append((fetch, name)) }
         }
-        if needsNetwork, !options.skipsLookup {
+        if needsNetwork, options.purpose != .sendAfterMiss {
             receive(.needsNetwork(nothingStored: nothingStored))
         } else {
             fetch.proceed()
@@ -53,7 +53,7 @@ final class FakeFetcher: Fetching {
     /// Whether the so-manieth of them has been dropped, or cancelled.
     func isCancelled(_ number: Int) -> Bool { state.withLock { $0.begun[number].fetch.isCancelled } }
 
-    /// Takes out the one of that path that is under way.
+    /// Takes out the one of that path that is in flight.
     func take(_ path: String) -> FakeFetch? {
         state.withLock { state in
             let index = state.waiting.firstIndex { $0.request.url?.path == path && !$0.isCancelled }
@@ -61,7 +61,7 @@ final class FakeFetcher: Fetching {
         }
     }
 
-    /// Takes out one of those that are under way.
+    /// Takes out one of those that are in flight.
     func takeOne(_ generator: inout SeededGenerator) -> FakeFetch? {
         state.withLock { state in
             state.waiting.removeAll { $0.isCancelled }
@@ -78,15 +78,15 @@ final class FakeFetcher: Fetching {
 final class FakeFetch: Fetch {
     let request: URLRequest
     private let receive: Locked<(@Sendable (FetchEvent) -> Void)?>
-    private let underWay: @Sendable (FakeFetch) -> Void
+    private let begin: @Sendable (FakeFetch) -> Void
 
     init(
         _ request: URLRequest, _ receive: @escaping @Sendable (FetchEvent) -> Void,
-        underWay: @escaping @Sendable (FakeFetch) -> Void
+        begin: @escaping @Sendable (FakeFetch) -> Void
     ) {
         self.request = request
         self.receive = Locked(receive)
-        self.underWay = underWay
+        self.begin = begin
     }
 
     var isCancelled: Bool { receive.withLock { $0 == nil } }
@@ -101,7 +101,7 @@ final class FakeFetch: Fetch {
         receive.withLock { $0 }?(.finished(.success(fetched)))
     }
 
-    func proceed() { underWay(self) }
-    func storedMeanwhile() -> Fetched? { nil }
+    func proceed() { begin(self) }
+    func provisional() -> Fetched? { nil }
     func cancel() { receive.withLock { $0 = nil } }
 }

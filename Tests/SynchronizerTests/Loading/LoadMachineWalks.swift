@@ -78,7 +78,7 @@ extension LoadMachineHarness {
         case 20:
             if let id = runningStored.randomElement(using: &generator) { storedEnded(id) }
         case 21, 22:
-            // One whose preview is under way asks again only after that.
+            // One whose preview is in flight asks again only after that.
             let parse = parses.keys.randomElement(using: &generator)
             if let parse, !runningPreviews.contains(parse) { previewIsDue(parse) }
         case 23:

@@ -18,6 +18,6 @@ struct RecordSizeTests {
         ]
         #expect(ofShell.reduce(0, +) <= 168, "\(ofShell)")
         #expect(ofMachine.reduce(0, +) <= 180, "\(ofMachine)")
-        #expect(MemoryLayout<FetchOptions>.size <= 75)
+        #expect(MemoryLayout<FetchOptions>.size <= 73)
     }
 }

@@ -2,10 +2,6 @@
 import Foundation
 import Synchronizer
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 struct Account: Decodable {
     let name: String
     let item: Int

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Memory for premultiplied BGRA. Rows follow each other without gaps.
-final class PixelBuffer: @unchecked Sendable {  // Written only by who makes it, before it is shared.
+final class PixelBuffer: @unchecked Sendable {  // Only its creator writes to it, before it is shared.
     let size: PixelSize
     let base: UnsafeMutableRawPointer
 

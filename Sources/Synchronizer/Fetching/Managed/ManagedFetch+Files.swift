@@ -17,7 +17,7 @@ extension ManagedFetch {
         }
         if let replaced { cache.abandon(replaced) }
         guard let exchange, exchange.received.isSpooled, exchange.isReportedAsItArrives,
-            let sink = sink(for: exchange, number)
+            let sink = sink(for: exchange, number: number)
         else { return }
         let isOpen = state.withLock { state in
             state.running(number)?.sink = sink
@@ -28,7 +28,7 @@ extension ManagedFetch {
         sink.start()
     }
 
-    private func sink(for exchange: Exchange, _ number: Int) -> BodySink? {
+    private func sink(for exchange: Exchange, number: Int) -> BodySink? {
         var places = places(for: exchange.step.cacheRequest.url)
         if exchange.received.head?.isHTTP != true { places = places?.withoutStore }
         if case .complete(let selection, _, _) = exchange.step.decision, let resumption = exchange.resumption,
@@ -54,7 +54,7 @@ extension ManagedFetch {
             return true
         } failed: { [weak self] error in
             self?.transfer(number)?.cancel()
-            self?.end(number, .failure(error))
+            self?.end(number, with: .failure(error))
         }
     }
 

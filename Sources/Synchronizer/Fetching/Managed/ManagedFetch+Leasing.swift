@@ -51,7 +51,7 @@ extension ManagedFetch {
 
     /// Runs the step with what is stored now. A background validation goes on with it, unless it is fresh.
     private func lookUpAgain(_ old: FetchStep) {
-        guard options.isRefresh, let step = step(from: .request(old.request, old.trace)),
+        guard options.purpose == .refresh, let step = step(from: .request(old.request, old.trace)),
             case .reuseWhileRevalidating(let selection, let fields) = step.decision
         else { return run(.request(old.request, old.trace)) }
         run(.step(step.refreshing(selection, fields: fields)))
@@ -64,7 +64,7 @@ extension ManagedFetch {
             return state.receive != nil
         }
         report(.waitsForLease)
-        guard isOpen, !options.isRefresh, let store = context.leasing?.store else { return }
+        guard isOpen, options.purpose != .refresh, let store = context.leasing?.store else { return }
         let cancel = store.waitForRelease(of: key, atMost: limit) { [self] end in
             let receive = state.withLock { state in
                 defer { state = State(receive: nil, phase: .lookingUp) }

@@ -31,7 +31,7 @@ extension ManagedFetch {
         let number = state.withLock { state -> Int? in
             guard state.receive != nil else { return nil }
             state.exchanges += 1
-            state.phase = .sending(Running(state.exchanges, exchange, completion: completion))
+            state.phase = .sending(Running(number: state.exchanges, exchange: exchange, completion: completion))
             return state.exchanges
         }
         guard let number else { return }
@@ -48,7 +48,7 @@ extension ManagedFetch {
         // The network may have been switched off before the transfer began.
         guard isNeeded, isOnlineNoMore(step) else { return }
         transfer.cancel()
-        end(number, .failure(URLError(.notConnectedToInternet)))
+        end(number, with: .failure(URLError(.notConnectedToInternet)))
     }
 
     /// - Parameter number: the exchange that the event is of.
@@ -78,7 +78,7 @@ extension ManagedFetch {
             state.withLock { $0.running(number)?.exchange.authorize(credential) }
             report(.authorized)
         case .measured(let network): state.withLock { $0.running(number)?.exchange.network = network }
-        case .finished(let error): end(number, error.map { .failure($0) } ?? .success(()))
+        case .finished(let error): end(number, with: error.map { .failure($0) } ?? .success(()))
         }
     }
 
@@ -91,10 +91,10 @@ extension ManagedFetch {
         }
         guard isTooLarge else { return }
         transfer?.cancel()
-        end(number, .success(()))
+        end(number, with: .success(()))
     }
 
-    func end(_ number: Int, _ end: Result<Void, any Error>) {
+    func end(_ number: Int, with end: Result<Void, any Error>) {
         let ended = state.withLock { state -> Running? in
             guard let running = state.running(number), running.exchange.end == nil else { return nil }
             running.exchange.note(end)
@@ -141,7 +141,7 @@ extension ManagedFetch {
         { [context, step = step.withoutBodies] in
             var options = FetchOptions(
                 maximumBodySize: key.maximumBodySize, file: key.file, cacheTime: key.cacheTime)
-            options.isRefresh = true
+            options.purpose = .refresh
             let fetch = ManagedFetch(context, options: options, hasSlot: true, sharing: sharing) { event in
                 switch event {
                 case .finished(let result): context.refreshes.end(key, with: result)

@@ -124,7 +124,7 @@ final class ManagedFetch: Fetch {
         ended.0.end(context.leasing, isCancelled: true)
     }
 
-    func storedMeanwhile() -> Fetched? {
+    func provisional() -> Fetched? {
         let step = state.withLock { state -> FetchStep? in
             switch state.phase {
             case .sending(let running): return running.exchange.step
@@ -152,7 +152,7 @@ extension ManagedFetch {
         /// Where the body goes if it goes to a file.
         var sink: BodySink?
 
-        init(_ number: Int, _ exchange: Exchange, completion: @escaping @Sendable (Exchange) -> Void) {
+        init(number: Int, exchange: Exchange, completion: @escaping @Sendable (Exchange) -> Void) {
             self.number = number
             self.exchange = exchange
             self.completion = completion

@@ -18,9 +18,13 @@ package final class ManagedFetcher: Fetching {
     package func fetch(
         _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
     ) -> any Fetch {
-        let fetch = ManagedFetch(context, options: options, hasSlot: options.skipsLookup, receive: receive)
-        let start: ManagedFetch.Start = options.isRepeated ? .request(request, LoadTrace()) : .first(request)
-        fetch.run(options.skipsLookup ? .miss(request) : start)
+        let hasSlot = options.purpose == .sendAfterMiss
+        let fetch = ManagedFetch(context, options: options, hasSlot: hasSlot, receive: receive)
+        switch options.purpose {
+        case .load: fetch.run(.first(request))
+        case .loadAgain, .refresh: fetch.run(.request(request, LoadTrace()))
+        case .sendAfterMiss: fetch.run(.miss(request))
+        }
         return fetch
     }
 

@@ -63,7 +63,7 @@ final class NativeFetch: Fetch {
         takeReceiver().transfer?.cancel()
     }
 
-    func storedMeanwhile() -> Fetched? {
+    func provisional() -> Fetched? {
         guard options.file == nil, let url = request.url, let (selection, entry) = lookUp(url).usable else {
             return nil
         }

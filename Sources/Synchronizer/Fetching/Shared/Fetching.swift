@@ -3,7 +3,7 @@ import Foundation
 /// Gets the bytes of a response, from the cache or from the network. Loading uses fetchers through this protocol.
 package protocol Fetching: Sendable {
     /// Looks up, and reports either the end or that the fetch needs the network. It may block on the disk, so do not call it
-    /// on a caller's thread without ``FetchOptions/skipsLookup``. It may call `receive` before it returns. `receive` is
+    /// on a caller's thread except for ``FetchOptions/Purpose/sendAfterMiss``. It may call `receive` before it returns. `receive` is
     /// called serially, with one `.finished` or `.waited` as the last event, unless the fetch is cancelled before.
     func fetch(
         _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
@@ -43,7 +43,7 @@ package protocol Fetch: AnyObject, Sendable {
 
     /// A stored response to show while the server validates it, even if it is stale; nil if there is none. May block on the
     /// disk.
-    func storedMeanwhile() -> Fetched?
+    func provisional() -> Fetched?
 
     /// Cancels the fetch. After this returns no event is reported, except one that is being reported right now.
     func cancel()
@@ -61,19 +61,26 @@ package struct FetchOptions: Hashable, Sendable {
     package var file: FileTarget?
     /// See ``Resource/cacheTime``.
     package var cacheTime: TimeInterval?
-    /// Whether to wait for the revalidation where a stale response may be used meanwhile (RFC 5861 §3).
+    /// Whether to wait for the revalidation where a stale response may be used until then (RFC 5861 §3).
     package var awaitsRefresh: Bool
-    /// Whether an earlier lookup missed, so the request may be sent at once, without the disk and without `.needsNetwork`.
-    package var skipsLookup = false
-    /// Whether the load fetches again, so that the session may have other cookies than ``sessionCookies``.
-    package var isRepeated = false
-    /// What the earlier fetches of the load waited for other processes. Its place is where the layout has room.
-    package var waited = LeaseWait()
-    /// Whether the fetch validates a response that has been used. Then it does not wait for another process that does the same:
-    /// ``FetchEvent/waitsForLease`` is its last event.
-    package var isRefresh = false
+    /// What the fetch is for.
+    package var purpose = Purpose.load
     /// Whether objects that are stored next to a response may replace its body: see ``FetchEvent/offered(_:)``.
     package var takesObjects = false
+    /// What the earlier fetches of the load waited for other processes.
+    package var waited = LeaseWait()
+
+    package enum Purpose: Hashable, Sendable {
+        /// The first fetch of a load.
+        case load
+        /// A later fetch of a load: the session may have other cookies than ``sessionCookies``.
+        case loadAgain
+        /// An earlier lookup missed, so the request may be sent at once, without the disk and without `.needsNetwork`.
+        case sendAfterMiss
+        /// Validates a response that has been used. It does not wait for another process that does the same:
+        /// ``FetchEvent/waitsForLease`` is its last event.
+        case refresh
+    }
 
     package init(
         maximumBodySize: Int, awaitsRefresh: Bool = false, sessionCookies: String? = nil, file: FileTarget? = nil,
@@ -89,7 +96,7 @@ package struct FetchOptions: Hashable, Sendable {
 
 package enum FetchEvent: Sendable {
     /// The cache cannot answer; the fetch waits for `proceed()`. At most once for each fetch. If nothing is stored, you may
-    /// drop the fetch, and start another one later with ``FetchOptions/skipsLookup``.
+    /// drop the fetch, and start another one later with ``FetchOptions/Purpose/sendAfterMiss``.
     case needsNetwork(nothingStored: Bool)
     case redirected(to: URL)
     /// Another process requests the response: the fetch waits for it, and needs no network slot.

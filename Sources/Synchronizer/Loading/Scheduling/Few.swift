@@ -1,5 +1,5 @@
 /// A list of mostly one element, which takes no memory of its own: a load has one parse and one subscriber, and asks for one
-/// effect at a time.
+/// action at a time.
 struct Few<Element>: Sequence {
     private var head: Element?
     private var tail: [Element] = []

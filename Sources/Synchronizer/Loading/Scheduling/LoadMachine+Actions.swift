@@ -1,6 +1,6 @@
-// What the shell must do.
+// What the machine decides.
 extension LoadMachine {
-    /// The shell performs the actions in this order.
+    /// What the shell must do, by ID. The shell performs the actions in this order, as `Loader.PreparedAction`.
     enum Action: Hashable, Sendable {
         /// Start the fetch, which looks into the cache.
         case lookUp(DownloadID)

@@ -8,7 +8,7 @@
 ///     subscribe ─→ waitingToLookUp ─→ lookingUp ─→ waitingForNetwork ─→ loading ─→ arrived ─→ parses ─→ deliver
 ///                                         └────────────── answered by the cache ────↗
 ///
-/// The parts: events (`+Events`), what may start now (`+Queues`), the grace period (`+GracePeriod`), and the records.
+/// The parts: events (`+Events`), what may start now (`+Queues`), the grace period (`+Lingering`), and the records.
 struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendable>: Sendable {
     typealias SubscriberID = SlotID
     typealias ParseID = SlotID
@@ -61,22 +61,12 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
             && auxiliary.isIdle && visibleCount == 0 && downloadIDs.isIdle && parseIDs.isIdle
     }
 
-    /// Whether there is a free network slot, for some host.
-    var networkHasRoom: Bool { network.mayStart }
-
     func parses(of download: DownloadID) -> Few<ParseID> {
         downloads[download].map { parses.ids(in: $0.parses) } ?? Few()
     }
 
     func subscribers(of parse: ParseID) -> Few<SubscriberID> {
         parses[parse].map { subscribers.ids(in: $0.subscribers) } ?? Few()
-    }
-
-    /// Returns what to do now; never the same action twice.
-    mutating func takeActions() -> [Action] {
-        startPending()
-        defer { actions = [] }
-        return actions
     }
 
     /// Forgets the actions, but not the memory for the next ones, unless there were very many.

@@ -84,10 +84,10 @@ final class LoadJob: Sendable {
     /// The object, and its size in memory in bytes.
     ///
     /// - Parameter stream: a parse of the body while it arrived.
-    func parse(_ fetched: Fetched, _ stream: StreamRun?) throws -> (object: any Sendable, cost: Int) {
+    func parse(_ fetched: Fetched, stream: StreamRun?) throws -> (object: any Sendable, cost: Int) {
         if isOfHead { return (fetched.response, 0) }
         if options.file != nil, let streaming = resource as? any StreamingResource {
-            return try Self.parse(fetched, stream, as: streaming)
+            return try Self.parse(fetched, stream: stream, as: streaming)
         }
         if options.file != nil, let spooled = resource as? any SpooledResource {
             return try Self.parse(fetched.storedBytes, as: spooled)
@@ -96,7 +96,7 @@ final class LoadJob: Sendable {
     }
 
     private static func parse<R: StreamingResource>(
-        _ fetched: Fetched, _ stream: StreamRun?, as resource: R
+        _ fetched: Fetched, stream: StreamRun?, as resource: R
     ) throws -> (object: any Sendable, cost: Int) {
         let body = fetched.storedBytes
         let streamed = fetched.trace.source == .network ? try stream?.object(of: body.count) : nil

@@ -5,7 +5,7 @@ extension Loader {
     func lookUp(_ id: Machine.DownloadID, job: LoadJob, handle: FetchHandle) {
         if handle.isCancelled || failsBeforehand(id, job: job, handle: handle) { return }
         var options = job.options
-        options.isRepeated = handle.isRepeated
+        options.purpose = handle.isRepeated ? .loadAgain : .load
         start(id, job: job, options: options, handle: handle)
         if state.withLock({ $0.downloads[id]?.wantsStored == true }) { reportStored(of: id) }
     }
@@ -13,7 +13,7 @@ extension Loader {
     /// Sends the request of a load whose lookup missed, now that it has a network slot.
     func send(_ id: Machine.DownloadID, job: LoadJob, handle: FetchHandle) {
         var options = job.options
-        options.skipsLookup = true
+        options.purpose = .sendAfterMiss
         start(id, job: job, options: options, handle: handle)
     }
 
@@ -34,31 +34,33 @@ extension Loader {
         case .needsNetwork(let nothingStored):
             updateDownload(id, of: handle) { $0.needsNetwork(id, nothingStored: nothingStored, at: time.now) }
         case .waitsForLease: updateDownload(id, of: handle) { $0.waitsForLease(id, at: time.now) }
-        case .waited(let end): updateDownload(id, of: handle) { $0.waited(id, end, at: time.now) }
+        case .waited(let end): updateDownload(id, of: handle) { $0.waited(id, end: end, at: time.now) }
         case .redirected(let url):
-            if isObserved { updateDownload(id, of: handle) { $0.note(id, .redirected(to: url)) } }
+            if isObserved { updateDownload(id, of: handle) { $0.note(.redirected(to: url), of: id) } }
         case .response(let head, let expected):
-            informWatchers(of: id, handle, { $0.begin(head) }) { $0.begin(received: 0, expected: expected) }
-            if isObserved { updateDownload(id, of: handle) { $0.note(id, .response(head.urlResponse)) } }
+            informWatchers(of: id, handle: handle, tell: { $0.begin(head) }) {
+                $0.begin(received: 0, expected: expected)
+            }
+            if isObserved { updateDownload(id, of: handle) { $0.note(.response(head.urlResponse), of: id) } }
         case .offered(let offer): takeObjects(offer, of: id, handle: handle)
         case .resumed(let start, let expected):
-            informWatchers(of: id, handle, { $0.goOn(after: start) }) {
+            informWatchers(of: id, handle: handle, tell: { $0.goOn(after: start) }) {
                 $0.begin(received: start, expected: expected)
             }
         case .received(let data):
-            informWatchers(of: id, handle, { $0.received(data) }) { $0.received += data.count }
-            if isObserved { updateDownload(id, of: handle) { $0.note(id, .data(data.count)) } }
+            informWatchers(of: id, handle: handle, tell: { $0.received(data) }) { $0.received += data.count }
+            if isObserved { updateDownload(id, of: handle) { $0.note(.data(data.count), of: id) } }
         case .spooling(let tap): attachStreams(to: tap, of: id, handle: handle)
         case .sent(let count, let expected):
-            informWatchers(of: id, handle, { _ in }) { ($0.sent, $0.expectedToSend) = (count, expected) }
+            informWatchers(of: id, handle: handle, tell: { _ in }) { ($0.sent, $0.expectedToSend) = (count, expected) }
         case .authorized:
             updateDownload(id, of: handle) { $0.invalidate(id) }
         case .invalidated(let keys):
             invalidate(Set(keys), besides: id)
         case .stored(let bytes):
-            if isObserved { updateDownload(id, of: handle) { $0.note(id, .stored(bytes)) } }
+            if isObserved { updateDownload(id, of: handle) { $0.note(.stored(bytes), of: id) } }
         case .notStored(let reason):
-            if isObserved { updateDownload(id, of: handle) { $0.note(id, .notStored(reason)) } }
+            if isObserved { updateDownload(id, of: handle) { $0.note(.notStored(reason), of: id) } }
         case .finished(let result):
             updateDownload(id, of: handle) { state in
                 state.fetchEnded(id, with: result, at: time.now, jitter: .random(in: 0...1))
@@ -123,7 +125,7 @@ extension Loader {
     /// Updates the progress, and informs previews and receivers.
     @inline(never)
     private func informWatchers(
-        of id: Machine.DownloadID, _ handle: FetchHandle, _ tell: (PreviewRun) -> Void,
+        of id: Machine.DownloadID, handle: FetchHandle, tell: (PreviewRun) -> Void,
         _ change: (inout LoadProgress) -> Void
     ) {
         let watchers = state.withLock { state -> (LoadProgress, [PreviewRun], [LoadReceiver])? in

@@ -4,21 +4,22 @@ import Foundation
 // subscribes, and subscribes again with another request after `authenticate`.
 extension Loader {
     /// Adds a subscriber, which subscribes when its request is prepared.
-    func prepare(_ job: LoadJob, for load: HookedLoad, _ prepare: @escaping RequestHooks.Prepare) -> LoadReceiver.ID {
+    func prepare(_ job: LoadJob, for load: HookedLoad, by prepare: @escaping RequestHooks.Prepare) -> LoadReceiver.ID {
         let id = state.withLock { $0.add(hooked(load)) }
-        startTimer(of: load, id)
-        begin(job.request, for: load, as: id, prepare)
+        startTimer(of: load, as: id)
+        begin(job.request, for: load, as: id, preparedBy: prepare)
         return id
     }
 
     /// Subscribes with a request when it is prepared.
     private func begin(
-        _ request: URLRequest, for load: HookedLoad, as id: LoadReceiver.ID, _ prepare: RequestHooks.Prepare? = nil
+        _ request: URLRequest, for load: HookedLoad, as id: LoadReceiver.ID,
+        preparedBy prepare: RequestHooks.Prepare? = nil
     ) {
         guard let prepare = prepare ?? hooks?.prepare else { return enter(request, as: id) }
         let task = Task {
             do {
-                enter(try await prepared(request, prepare), as: id)
+                enter(try await prepared(request, by: prepare), as: id)
             } catch {
                 let error = SynchronizerError.hookFailed(error, .init(url: load.url, trace: LoadTrace()))
                 note(.failed(error), url: load.url)
@@ -29,13 +30,13 @@ extension Loader {
     }
 
     /// Limits the time of a load: a download has a limit of its own, and a hook has none.
-    func startTimer(of load: HookedLoad, _ id: LoadReceiver.ID) {
+    func startTimer(of load: HookedLoad, as id: LoadReceiver.ID) {
         guard timeLimit < .infinity else { return }
         load.onStop(time.schedule(after: timeLimit) { [weak self] in self?.expire(id) })
     }
 
-    /// Prepares a request; again if everything was removed meanwhile, because it may have the credentials of the old user.
-    func prepared(_ request: URLRequest, _ prepare: RequestHooks.Prepare) async throws -> URLRequest {
+    /// Prepares a request; again if everything was removed before the hook returned, because it may have the credentials of the old user.
+    func prepared(_ request: URLRequest, by prepare: RequestHooks.Prepare) async throws -> URLRequest {
         while true {
             let removals = state.withLock { $0.removals }
             let prepared = try await RequestHooks.$isRunning.withValue(true) { try await prepare(request) }
@@ -70,7 +71,7 @@ extension Loader {
         let (known, toReport) = update(on: .caller) { state -> (LoadedObject?, Machine.DownloadID?) in
             guard state.receivers.contains(id) else { return (nil, nil) }
             if let known = memory.known(job, now) { return (known, nil) }
-            return (nil, join(job, as: id, receiver, in: &state))
+            return (nil, join(job, as: id, receiver: receiver, in: &state))
         }
         if let toReport { lookups.async { self.reportStored(of: toReport) } }
         guard let known else { return }

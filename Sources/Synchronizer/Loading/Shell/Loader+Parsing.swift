@@ -70,7 +70,7 @@ extension Loader {
         let begin = time.now
         let isCancelled = parse.cancellation.map { flag in { @Sendable in flag.isCancelled } }
         let parsed = try ParseCancellation.with(isCancelled) {
-            try parse.job.parse(fetched, parse.stream)
+            try parse.job.parse(fetched, stream: parse.stream)
         }
         var trace = fetched.trace
         trace.parse = max(0, time.now.timeIntervalSince(begin))

@@ -89,10 +89,10 @@ extension Loader {
         var ended: (parse: Machine.ParseID, result: LoadResult)?
         /// The download whose lookup missed: its fetch is dropped unless it proceeds in this `update`.
         var lookupMissID: Machine.DownloadID?
-        /// The events for the observer, reported before the effects are performed.
+        /// The events for the observer, reported before the actions are performed.
         var observations: [Observation] = []
-        /// The effects of this `update` besides the machine's actions.
-        var extraEffects: [Effect] = []
+        /// What this `update` has to perform besides the machine's actions.
+        var extraActions: [PreparedAction] = []
         /// What this `update` releases after unlocking: the `deinit` of a caller's value may do anything.
         var dropped = Few<any AnyObject & Sendable>()
         /// Whether a thread is reporting to the observer.

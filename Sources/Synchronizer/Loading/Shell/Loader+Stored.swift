@@ -6,7 +6,7 @@ extension Loader {
     func reportStored(of download: Machine.DownloadID) {
         let (wanting, handle) = update { $0.takeWantingStored(of: download) }
         guard !wanting.isEmpty else { return }
-        let fetched = handle?.fetch?.storedMeanwhile().map(Boxed.init)
+        let fetched = handle?.fetch?.provisional().map(Boxed.init)
         update { state in wanting.forEach { state.noteRead(fetched, for: $0) } }
     }
 

@@ -80,16 +80,18 @@ final class Loader: Sendable {
         let hooks = self.hooks == nil || RequestHooks.isRunning ? nil : self.hooks
         if hooks != nil || job.lowDataRequest != nil, receiver.hooked == nil {
             let load = HookedLoad(job, receiver: receiver)
-            if !job.isPrepared, let prepare = hooks?.prepare { return .waiting(self.prepare(job, for: load, prepare)) }
+            if !job.isPrepared, let prepare = hooks?.prepare {
+                return .waiting(self.prepare(job, for: load, by: prepare))
+            }
             let ticket = self.load(job, unless: known, mayBlock: mayBlock, receiver: hooked(load))
-            if case .waiting(let id) = ticket { startTimer(of: load, id) }
+            if case .waiting(let id) = ticket { startTimer(of: load, as: id) }
             return ticket
         }
         let (ticket, toReport): (Ticket, Machine.DownloadID?) = update(on: mayBlock ? .callerThatMayBlock : .caller) {
             state in
             if let key = job.objectKey, let object = known(key) { return (.known(object), nil) }
             let id = state.add(receiver)
-            return (.waiting(id), join(job, as: id, receiver, in: &state))
+            return (.waiting(id), join(job, as: id, receiver: receiver, in: &state))
         }
         if let toReport { lookups.async { self.reportStored(of: toReport) } }
         return ticket
@@ -97,7 +99,7 @@ final class Loader: Sendable {
 
     /// Subscribes to a load, or begins one. Returns the download whose stored response must be reported, if there is one.
     func join(
-        _ job: LoadJob, as id: LoadReceiver.ID, _ receiver: LoadReceiver, in state: inout State
+        _ job: LoadJob, as id: LoadReceiver.ID, receiver: LoadReceiver, in state: inout State
     ) -> Machine.DownloadID? {
         let place = state.machine.subscribe(
             id, request: job.downloadKey, parse: job.parseKey, isQuick: job.parsesQuickly, priority: job.priority)
@@ -162,18 +164,18 @@ final class Loader: Sendable {
 
     /// Changes the state, then performs the machine's actions.
     func update<T>(on thread: Thread = .own, _ change: (inout State) -> T) -> T {
-        let (value, effects, dropped) = state.withLock { state in
+        let (value, actions, dropped) = state.withLock { state in
             let value = change(&state)
-            let effects = state.takeEffects(at: time)
+            let actions = state.takeActions(at: time)
             defer { state.dropped = Few() }
-            return (value, effects, state.dropped)
+            return (value, actions, state.dropped)
         }
         if isObserved { informObserver() }
         withExtendedLifetime(dropped) {}
-        if thread == .callerThatMayBlock, case .lookUp(let id, let job, let handle)? = effects.only {
+        if thread == .callerThatMayBlock, case .lookUp(let id, let job, let handle)? = actions.only {
             lookUp(id, job: job, handle: handle)
         } else {
-            effects.forEach { perform($0, on: thread) }
+            actions.forEach { perform($0, on: thread) }
         }
         return value
     }
@@ -196,8 +198,8 @@ final class Loader: Sendable {
         }
     }
 
-    private func perform(_ effect: Effect, on thread: Thread) {
-        switch effect {
+    private func perform(_ action: PreparedAction, on thread: Thread) {
+        switch action {
         case .lookUp(let id, let job, let handle):
             lookups.async { self.lookUp(id, job: job, handle: handle) }
         // Sending reads cookies, and their storage may wait for the disk.

@@ -17,7 +17,7 @@
                 loopCount: GIFFile.loopCount(of: data) ?? AnimationProperties.loops(file.fileProperties),
                 byteCount: data.count + file.uprightSize.bytes
             ) {
-                { PlatformImage.make(try file.picture(at: first + $0, sizing), scale: sizing.scale) }
+                { PlatformImage.make(try file.picture(at: first + $0, sizing: sizing), scale: sizing.scale) }
             }
         }
     }

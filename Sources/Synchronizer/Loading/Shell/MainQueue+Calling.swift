@@ -1,14 +1,4 @@
-import Foundation
-
-/// Checks whether the current code runs on the main queue, and so on the main actor. (`Thread.isMainThread` does not say: on
-/// Linux, other threads serve the main queue once an asynchronous `main` has begun.)
-enum MainQueue {
-    private static let mark: DispatchSpecificKey<Bool> = {
-        let key = DispatchSpecificKey<Bool>()
-        DispatchQueue.main.setSpecific(key: key, value: true)
-        return key
-    }()
-
+extension MainQueue {
     /// Calls a function of the main actor; the caller has checked ``isCurrent``.
     ///
     /// `assumeIsolated` would check again. Without this cast and that in `LoadedObject.object(of:)`, a memory hit takes 3.9
@@ -18,9 +8,5 @@ enum MainQueue {
         assert(isCurrent)
         // An isolated function differs from an ordinary one in its type only; `assumeIsolated` does the same.
         unsafeBitCast(completion, to: ((Value) -> Void).self)(value)
-    }
-
-    static var isCurrent: Bool {
-        DispatchQueue.getSpecific(key: mark) == true
     }
 }

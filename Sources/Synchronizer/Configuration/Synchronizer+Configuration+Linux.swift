@@ -11,7 +11,7 @@
 
     extension Synchronizer.Configuration {
         /// Nil: no session on Linux stores responses.
-        func makeNativeFetcher(_ session: URLSessionConfiguration, _ network: NetworkSwitch) -> (any Fetching)? { nil }
+        func makeNativeFetcher(_ session: URLSessionConfiguration, network: NetworkSwitch) -> (any Fetching)? { nil }
 
         /// A ``SQLiteURLCache`` for the program and its user, of at most 200 MB; all synchronizers share it by default.
         public static let defaultURLCache: URLCache = SQLiteURLCache(

@@ -1,8 +1,13 @@
 import Foundation
 
 extension Loader {
-    /// An action of the machine, with all that is needed to perform it outside the lock.
-    enum Effect: Sendable {
+    /// An action, with what the shell's records hold for it: it is performed after the lock is released.
+    ///
+    /// Why there are two types: `LoadMachine.Action` has IDs only, so that the machine is pure and its actions can be compared in
+    /// tests. The records behind the IDs have to be read, and those of an ended load removed, in the same critical section as
+    /// the decision. Otherwise a load that is cancelled or joined a moment later would change what an action means, and each action
+    /// would take the lock once more.
+    enum PreparedAction: Sendable {
         case lookUp(Machine.DownloadID, LoadJob, FetchHandle)
         /// Start a fetch that does not look into the cache.
         case send(Machine.DownloadID, LoadJob, FetchHandle)
@@ -24,25 +29,25 @@ extension Loader.State {
     typealias DownloadID = Loader.Machine.DownloadID
     typealias ParseID = Loader.Machine.ParseID
 
-    /// All effects to perform now.
-    mutating func takeEffects(at time: any TimeSource) -> Few<Loader.Effect> {
+    /// All actions to perform now, prepared.
+    mutating func takeActions(at time: any TimeSource) -> Few<Loader.PreparedAction> {
         machine.startPending()
-        var effects = Few<Loader.Effect>()
+        var prepared = Few<Loader.PreparedAction>()
         if !machine.actions.isEmpty {
             let now = time.now
             for index in machine.actions.indices {
-                if let effect = effect(of: machine.actions[index], at: now) { effects.append(effect) }
+                if let action = prepare(machine.actions[index], at: now) { prepared.append(action) }
             }
             machine.forgetActions()
         }
-        extraEffects.forEach { effects.append($0) }
-        if let handle = lookupMissID.take().flatMap({ takeHandle(of: $0) }) { effects.append(.cancel(handle)) }
-        (extraEffects, ended) = ([], nil)
-        return effects
+        extraActions.forEach { prepared.append($0) }
+        if let handle = lookupMissID.take().flatMap({ takeHandle(of: $0) }) { prepared.append(.cancel(handle)) }
+        (extraActions, ended) = ([], nil)
+        return prepared
     }
 
-    /// The effect of an action; updates the records to match the machine.
-    private mutating func effect(of action: Loader.Machine.Action, at now: Date) -> Loader.Effect? {
+    /// Prepares an action, and updates the records to match the machine. Nil if there is nothing to perform.
+    private mutating func prepare(_ action: Loader.Machine.Action, at now: Date) -> Loader.PreparedAction? {
         switch action {
         case .lookUp(let id):
             return begin(id, as: .started, at: now).map { .lookUp(id, $0, $1) }
@@ -50,7 +55,7 @@ extension Loader.State {
             if let handle = downloads[id]?.handle {
                 if lookupMissID == id { lookupMissID = nil }
                 noteWait(of: id, until: now)
-                note(id, .sent)
+                note(.sent, of: id)
                 return .proceed(handle)
             }
             return begin(id, as: .sent, at: now).map { .send(id, $0, $1) }
@@ -58,7 +63,7 @@ extension Loader.State {
             downloads.update(id) { $0.waitingSince = now }
             return takeHandle(of: id).map { .cancel($0) }
         case .release(let id):
-            if downloads[id]?.isEndReported == false { note(id, .cancelled) }
+            if downloads[id]?.isEndReported == false { note(.cancelled, of: id) }
             guard let download = downloads.remove(id) else { return nil }
             drop(download)
             return download.handle.map { .cancel($0) }
@@ -67,7 +72,7 @@ extension Loader.State {
         case .beginPause(let token):
             return .pause(token: token)
         case .parse(let id):
-            return parseEffect(of: id)
+            return preparedParse(of: id)
         case .parseStored(let id):
             guard let parse = parses[id], case .read(let fetched) = parse.stored else { return nil }
             return .parseStored(id, parse, fetched)
@@ -93,9 +98,9 @@ extension Loader.State {
     ) -> (LoadJob, FetchHandle)? {
         guard let download = downloads[id] else { return nil }
         noteWait(of: id, until: now)
-        note(id, kind)
+        note(kind, of: id)
         // A fetch that waits for another process, when the network was switched off.
-        if let waiting = takeHandle(of: id) { extraEffects.append(.cancel(waiting)) }
+        if let waiting = takeHandle(of: id) { extraActions.append(.cancel(waiting)) }
         let handle = FetchHandle(isRepeated: download.hasLookedUp)
         downloads.update(id) {
             $0.handle = handle
@@ -110,7 +115,7 @@ extension Loader.State {
         return handle
     }
 
-    private mutating func parseEffect(of id: ParseID) -> Loader.Effect? {
+    private mutating func preparedParse(of id: ParseID) -> Loader.PreparedAction? {
         if parses[id]?.job.parsesQuickly == false, parses[id]?.cancellation == nil {
             parses.update(id) { $0.cancellation = ParseFlag() }
         }
@@ -120,7 +125,7 @@ extension Loader.State {
         return .parse(id, parse, fetched)
     }
 
-    private mutating func delivery(of id: ParseID, to subscribers: Few<LoadReceiver.ID>) -> Loader.Effect? {
+    private mutating func delivery(of id: ParseID, to subscribers: Few<LoadReceiver.ID>) -> Loader.PreparedAction? {
         guard let parse = parses.remove(id) else { return nil }
         drop(parse)
         parse.previews?.stop()
@@ -129,7 +134,7 @@ extension Loader.State {
         if let ended, ended.parse == id { return .deliver(receivers, ended.result) }
         parse.cancellation?.cancel()  // the parse of the stored response may be running
         guard case .failure(let error)? = downloads[parse.download]?.result else { return nil }
-        note(parse.download, .failed(error.value))
+        note(.failed(error.value), of: parse.download)
         return .deliver(receivers, .failure(error.value))
     }
 
@@ -138,8 +143,8 @@ extension Loader.State {
     mutating func begin(_ id: DownloadID, job: LoadJob, at now: Date) {
         downloads.insert(Loader.LoadRecord(job, at: now), as: id)
         deadlines.forget { downloads[$0] == nil }
-        if let delay = deadlines.begin(id, at: now) { extraEffects.append(.alarm(after: delay)) }
-        note(id, .queued)
+        if let delay = deadlines.begin(id, at: now) { extraActions.append(.alarm(after: delay)) }
+        note(.queued, of: id)
     }
 
     /// Whether the handle represents the current fetch of the download.
@@ -152,18 +157,18 @@ extension Loader.State {
         guard let job = downloads[id]?.job, machine.needsNetwork(id, host: job.host) else { return }
         downloads.update(id) { $0.waitingSince = now }
         if nothingStored { lookupMissID = id }
-        note(id, .needsNetwork)
+        note(.needsNetwork, of: id)
     }
 
     /// The fetch waits for another process, and gives its slot back.
     mutating func waitsForLease(_ id: DownloadID, at now: Date) {
         downloads.update(id) { $0.waitingSince = now }
         machine.backOff(id)
-        note(id, .waitingForAnotherProcess)
+        note(.waitingForAnotherProcess, of: id)
     }
 
     /// The wait is over: the load starts again with a lookup.
-    mutating func waited(_ id: DownloadID, _ end: LeaseEnd, at now: Date) {
+    mutating func waited(_ id: DownloadID, end: LeaseEnd, at now: Date) {
         guard let since = downloads[id]?.waitingSince else { return }
         downloads.update(id) {
             $0.waited.total += max(0, now.timeIntervalSince(since))
@@ -187,7 +192,7 @@ extension Loader.State {
             fetched.trace.leaseWait = download.waited.total
             downloads.update(id) { $0.result = .success(Boxed(fetched)) }
             if let source = fetched.trace.source {
-                if source != .network { note(id, .cached(source)) }
+                if source != .network { note(.cached(source), of: id) }
                 // A response from the store says nothing about the state of the origin.
                 if source == .network || source == .revalidated { retries.succeeded(at: download.job.host, now: now) }
             }
@@ -213,8 +218,8 @@ extension Loader.State {
             download.waitingSince = now
         }
         machine.backOff(id)
-        note(id, .retrying(error, after: delay))
-        extraEffects.append(.backOff(id, after: delay))
+        note(.retrying(error, after: delay), of: id)
+        extraActions.append(.backOff(id, after: delay))
     }
 
     /// Marks a load in flight as invalidated, and lets no load join it.
@@ -234,7 +239,7 @@ extension Loader.State {
             machine.fail(id)
         }
         deadlines.forget { downloads[$0] == nil }
-        if let delay = deadlines.nextAlarm(at: now) { extraEffects.append(.alarm(after: delay)) }
+        if let delay = deadlines.nextAlarm(at: now) { extraActions.append(.alarm(after: delay)) }
     }
 
     private mutating func noteWait(of id: DownloadID, until now: Date) {
@@ -244,7 +249,7 @@ extension Loader.State {
 
     // MARK: - Events for the observer
 
-    mutating func note(_ download: DownloadID, _ kind: SynchronizerEvent.Kind) {
+    mutating func note(_ kind: SynchronizerEvent.Kind, of download: DownloadID) {
         guard isObserved else { return }
         switch kind {
         case .finished, .failed: downloads.update(download) { $0.isEndReported = true }
@@ -259,10 +264,10 @@ extension Loader.State {
         guard isObserved, let download = parses[parse]?.download else { return }
         switch result {
         case .success(let loaded):
-            if let seconds = loaded.trace.parse { note(download, .parsed(seconds)) }
-            note(download, .finished(loaded.trace))
+            if let seconds = loaded.trace.parse { note(.parsed(seconds), of: download) }
+            note(.finished(loaded.trace), of: download)
         case .failure(let error):
-            note(download, .failed(error))
+            note(.failed(error), of: download)
         }
     }
 }

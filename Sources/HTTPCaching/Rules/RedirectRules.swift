@@ -1,4 +1,7 @@
 /// Where a response leads (RFC 9110 §15.4).
+///
+/// These rules apply to the loads of a `Synchronizer`, on every platform. A `CurlSession` that is used without one follows
+/// redirects by its own rules, `SessionRedirects`, which are those of `URLSession`.
 package enum Redirect: Hashable, Sendable {
     /// The response is not a redirect.
     case none

@@ -7,8 +7,8 @@
     @testable import ImageResource
 
     /// Small pictures of JPEGs, for which most of the file is passed over.
-    @Suite("Coarse JPEGs", .bounded)
-    struct CoarseJPEGTests {
+    @Suite("JPEGs at a quarter of their size", .bounded)
+    struct QuarterScaleJPEGTests {
         /// All rows that come by the short way, and whether that was the whole picture; nil if the file is not for it.
         private func quarter(_ data: Data) throws -> (rows: [UInt8], size: PixelSize, isComplete: Bool)? {
             try data.withUnsafeBytes { bytes in
@@ -70,11 +70,11 @@
             arguments: [(120, 97), (65, 8)])
         func soft(_ width: Int, _ height: Int) throws {
             let data = try #require(try softPicture(width, height).jpegData(compressionQuality: 0.95))
-            let coarse = try #require(try quarter(data))
-            #expect(coarse.isComplete)
-            #expect(coarse.size == PixelSize(width: (width + 3) / 4, height: (height + 3) / 4))
+            let small = try #require(try quarter(data))
+            #expect(small.isComplete)
+            #expect(small.size == PixelSize(width: (width + 3) / 4, height: (height + 3) / 4))
             let exact = try exactQuarter(data).rows
-            #expect(zip(coarse.rows, exact).allSatisfy { abs(Int($0) - Int($1)) <= 3 })
+            #expect(zip(small.rows, exact).allSatisfy { abs(Int($0) - Int($1)) <= 3 })
         }
 
         @Test(
@@ -86,9 +86,9 @@
             ])
         func common(_ file: String) throws {
             let data = try Samples.data(file)
-            let coarse = try #require(try quarter(data))
-            #expect(coarse.isComplete)
-            let squares = zip(coarse.rows, try exactQuarter(data).rows).map {
+            let small = try #require(try quarter(data))
+            #expect(small.isComplete)
+            let squares = zip(small.rows, try exactQuarter(data).rows).map {
                 (Int($0) - Int($1)) * (Int($0) - Int($1))
             }
             // It is smoother.
@@ -159,11 +159,11 @@
             var mutator = Mutator(seed: 0x0DC)
             var complete = 0
             for turn in 0..<50_000 {
-                let data = Data(mutator.damage(samples[turn % samples.count]))
+                let data = Data(mutator.corrupted(samples[turn % samples.count]))
                 guard ImageHeader(data).map({ $0.pixelWidth <= 200 && $0.pixelHeight <= 200 }) ?? false else {
                     continue
                 }
-                guard let coarse = try? quarter(data), coarse.isComplete else { continue }
+                guard let small = try? quarter(data), small.isComplete else { continue }
                 complete += 1
                 #expect(try exactQuarter(data).isTruncated == false)
             }

@@ -1,10 +1,11 @@
 import Foundation
+import HTTPCaching
 import ImageResource
 import ScriptedServer
 import Synchronizer
 
 /// The results of loading a feed and all of its images.
-struct Outcome: Sendable {
+struct TourResult: Sendable {
     /// The images that were loaded, in the order of the feed.
     private(set) var images: [PlatformImage] = []
     /// The number of loads by source, including the feed.
@@ -21,7 +22,7 @@ struct Outcome: Sendable {
     ) async throws {
         var request = URLRequest(url: feedURL)
         request.cachePolicy = cachePolicy
-        request.setValue("application/json", forHTTPHeaderField: "Accept")
+        request.setValue("application/json", forHTTPHeaderField: FieldName.accept)
         let feed = try await synchronizer.loaded(JSONResource<SampleFeed>(request: request))
         sources[feed.source, default: 0] += 1
         let items = feed.object.items

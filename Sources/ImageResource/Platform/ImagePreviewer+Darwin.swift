@@ -21,7 +21,9 @@
                 let file = try? ImageIOSource(source, format: nil)
             else { return nil }
             reservation = reservation ?? DecodeBudget.previews.reserve(file.bytes(sizing))
-            guard reservation != nil, let picture = try? file.picture(at: file.primary, sizing) else { return nil }
+            guard reservation != nil, let picture = try? file.picture(at: file.primary, sizing: sizing) else {
+                return nil
+            }
             return PlatformImage.make(picture, scale: sizing.scale)
         }
     }

@@ -73,7 +73,7 @@
         var fileProperties: [CFString: Any] { Self.values(CGImageSourceCopyProperties(source, nil)) }
 
         /// Decodes a picture, upright, at the requested size.
-        func picture(at index: Int, _ sizing: ImageSizing) throws -> CGImage {
+        func picture(at index: Int, sizing: ImageSizing) throws -> CGImage {
             try ParseCancellation.check()
             let size = affordable(sizing.size(for: uprightSize))
             return try DecodeBudget.shared.with(size.bytes) {

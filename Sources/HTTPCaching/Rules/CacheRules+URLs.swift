@@ -24,6 +24,36 @@ extension CacheRules {
     }
 }
 
+extension CacheRequest {
+    /// Creates a request.
+    ///
+    /// - Parameters:
+    ///   - url: an absolute HTTP URL.
+    ///   - method: the method.
+    ///   - fields: all fields that will be sent, also cookies: they select among the stored responses.
+    ///   - policy: what the caller wants of the cache.
+    public init(
+        url: URL, method: String = "GET", fields: HTTPFields = HTTPFields(), policy: CachePolicy = .useProtocol
+    ) {
+        self.init(url: CacheRules.cacheKey(of: url.absoluteString), method: method, fields: fields, policy: policy)
+    }
+}
+
+extension URL {
+    /// Whether it is an HTTP URL in its usual spelling: faster than reading its scheme.
+    package var isPlainHTTP: Bool {
+        let text = absoluteString
+        return text.utf8.starts(with: "http://".utf8) || text.utf8.starts(with: "https://".utf8)
+    }
+
+    /// The same URL with its scheme in lower case. Schemes compare without regard to case (RFC 3986 §3.1), but
+    /// `URLSession` on Linux supports them in lower case only.
+    package var withLowercaseScheme: URL {
+        guard !isPlainHTTP, let scheme, scheme != scheme.lowercased() else { return self }
+        return URL(string: scheme.lowercased() + absoluteString.dropFirst(scheme.count)) ?? self
+    }
+}
+
 /// The parts of an absolute URI with an authority: scheme and host in lower case, no default port.
 private struct URIParts {
     let scheme: String

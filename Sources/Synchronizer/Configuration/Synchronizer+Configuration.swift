@@ -39,7 +39,7 @@ extension Synchronizer {
         /// Called once for each load, on no actor; also for a load that memory can answer, for prefetches and for `file:` URLs,
         /// but not for redirects and retries. The load sends the request that you return. An error that you throw is the load's
         /// error, unchanged. Cancelling the load cancels the task of the call, and does not wait for it. If
-        /// ``Synchronizer/removeAll()`` is called meanwhile, as after a log-out, the request is prepared once more,
+        /// ``Synchronizer/removeAll()`` is called before it returns, as after a log-out, the request is prepared once more,
         /// because it may have old credentials.
         ///
         /// Coalescing and lookups need its result, so no load is answered before it returns, not even from memory, and
@@ -184,15 +184,15 @@ extension Synchronizer.Configuration {
         let session = sessionConfiguration.copy() as? URLSessionConfiguration ?? sessionConfiguration
         session.httpMaximumConnectionsPerHost = max(1, maximumLoadsPerHost)
         let credentials = session.removeCredentials()
-        let fetcher = makeFetcher(session, network, over: makeTransport)
+        let fetcher = makeFetcher(session, network: network, over: makeTransport)
         return credentials.isEmpty ? fetcher : CredentialedFetcher(fetcher, credentials: credentials)
     }
 
     private func makeFetcher(
-        _ session: URLSessionConfiguration, _ network: NetworkSwitch,
+        _ session: URLSessionConfiguration, network: NetworkSwitch,
         over makeTransport: ((URLSessionConfiguration) -> any Transport)?
     ) -> any Fetching {
-        if makeTransport == nil, caching == .native, let fetcher = makeNativeFetcher(session, network) {
+        if makeTransport == nil, caching == .native, let fetcher = makeNativeFetcher(session, network: network) {
             return fetcher
         }
         session.urlCache = nil

@@ -8,7 +8,7 @@
         static func decode(_ data: Data, sizing: ImageSizing) throws -> PlatformImage {
             if data.isEmpty { throw ImageError.unknownFormat }
             let file = try ImageIOSource(data)
-            return make(try file.picture(at: file.primary, sizing), scale: sizing.scale)
+            return make(try file.picture(at: file.primary, sizing: sizing), scale: sizing.scale)
         }
     }
 #endif

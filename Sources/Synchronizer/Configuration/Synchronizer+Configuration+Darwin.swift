@@ -10,7 +10,7 @@
     }
 
     extension Synchronizer.Configuration {
-        func makeNativeFetcher(_ session: URLSessionConfiguration, _ network: NetworkSwitch) -> (any Fetching)? {
+        func makeNativeFetcher(_ session: URLSessionConfiguration, network: NetworkSwitch) -> (any Fetching)? {
             session.urlCache = urlCache
             return NativeFetcher(
                 transport: URLSessionTransport(configuration: session, delegate: sessionDelegate, tls: tls),

@@ -1,0 +1,59 @@
+import Foundation
+import HTTPCaching
+
+/// The answer that a step leads to: a response and its body.
+struct Answer: Sendable {
+    var step: FetchStep
+    let head: ResponseHead
+    let body: Data
+    /// The body if it is in a file; then `body` is empty.
+    var file: BodyFile?
+    /// The entry of the store that has the body.
+    var entry: Int64?
+    /// See ``Fetched/storedDigest``.
+    var storedDigest: UInt64?
+    /// The objects that are stored next to the response, if they have not been offered.
+    var offer: StoredOffer?
+    var freshUntil = Date.distantPast
+    /// Whether the trace gets the freshness of the response as it is stored.
+    var describesStored = false
+
+    /// The answer after its response was stored; `kept` is nil if it was not.
+    func stored(as kept: KeptResponse?, rules: CacheRules, at now: Date) -> Answer {
+        guard let kept else { return self }
+        var answer = self
+        answer.entry = kept.entry
+        let outlook = rules.outlook(of: kept.response, at: now)
+        answer.freshUntil = outlook.expiration
+        if describesStored { answer.step.trace.describe(outlook.freshness) }
+        return answer
+    }
+
+    var context: SynchronizerError.Context {
+        .init(url: step.url, trace: step.trace, head: head, body: body)
+    }
+
+    /// What the caller gets: only a success is a result.
+    var result: Result<Fetched, SynchronizerError> {
+        // A part is a success only if the caller requested a range.
+        let isComplete = head.status != 206 || step.cacheRequest.fields.contains(FieldName.range)
+        guard (200..<300).contains(head.status), isComplete else {
+            guard let response = head.httpResponse else {
+                return .failure(.transport(URLError(.badServerResponse), context))
+            }
+            return .failure(.status(response, context))
+        }
+        var fetched = Fetched(body: body, response: head, freshUntil: freshUntil, trace: step.trace)
+        (fetched.file, fetched.entry, fetched.storedDigest, fetched.offer) = (file, entry, storedDigest, offer)
+        fetched.isForThisLoadOnly = step.cacheRequest.isBoundToSession(
+            by: head, maySendCookies: step.request.httpShouldHandleCookies)
+        return .success(fetched)
+    }
+}
+
+/// A response as it is stored.
+struct KeptResponse: Sendable {
+    let response: StoredResponse
+    /// The identifier of its entry; nil if it is not known.
+    let entry: Int64?
+}
