@@ -112,7 +112,8 @@ extension SQLiteURLCache {
 extension ResponseCache {
     /// Reads on a thread that may wait for the disk. The first page contains everything that was stored before.
     fileprivate func page(after last: Int64?) async -> EntryPage? {
-        await withCheckedContinuation { continuation in
+        guard !ForkedProcess.isCurrent else { return nil }
+        return await withCheckedContinuation { continuation in
             DispatchQueue.global(qos: .userInitiated).async {
                 if last == nil { self.flush() }
                 continuation.resume(returning: self.readDisk { try $0.page(after: last) })
@@ -121,7 +122,8 @@ extension ResponseCache {
     }
 
     fileprivate var memoryOnlyEntries: [SQLiteURLCache.Entry] {
-        state.withLock { $0.memory.memoryOnlyRows }.compactMap { row in
+        guard !ForkedProcess.isCurrent else { return [] }
+        return state.withLock { $0.memory.memoryOnlyRows }.compactMap { row in
             row.record.decoded.map {
                 SQLiteURLCache.Entry($0.response, size: row.bodySize, stored: row.stored, used: nil)
             }

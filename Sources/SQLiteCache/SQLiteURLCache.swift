@@ -30,7 +30,7 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
     ///
     /// - Parameters:
     ///   - memoryCapacity: the bytes of bodies and fields to keep in memory; 0 for none.
-    ///   - diskCapacity: the bytes that all files may take on the disk. Below about 200 KB little is left for responses.
+    ///   - diskCapacity: the bytes that all files may take on the disk. Below about 600 KB little is left for responses.
     ///     With 0 the cache is in memory only, and the directory is used only for removals: what you remove from the
     ///     cache is removed there, too.
     ///   - directory: the directory of the files, which only its owner can read. nil for a directory of this user and

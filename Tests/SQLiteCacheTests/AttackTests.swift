@@ -29,25 +29,25 @@ enum Obstacle: String, CaseIterable, Sendable {
 
 @Suite("A cache whose files are attacked while it is in use", .bounded)
 struct AttackTests {
-    private let directory = TemporaryDirectory()
+    let directory = TemporaryDirectory()
 
-    private func url(_ number: Int) -> String { "https://example.com/\(number)" }
+    func url(_ number: Int) -> String { "https://example.com/\(number)" }
 
-    private func body(_ number: Int, _ size: Int) -> Data {
+    func body(_ number: Int, _ size: Int) -> Data {
         StorageChurn.body(seed: 3, step: number, key: number, size: size)
     }
 
-    private func store(_ cache: ResponseCache, _ number: Int, size: Int = 3000) throws {
+    func store(_ cache: ResponseCache, _ number: Int, size: Int = 3000) throws {
         let cached = try Sample.cached(url(number), body(number, size))
         cache.store(StoredRecord(Sample.stored(url(number))), cached: cached, keepsObject: false)
     }
 
-    private func found(_ cache: ResponseCache, _ number: Int) -> Data? {
+    func found(_ cache: ResponseCache, _ number: Int) -> Data? {
         cache.rows(of: url(number)) { _ in true }.first?.body
     }
 
     /// Ten small entries, and ten with files.
-    private func filled(_ disk: Int = 64 << 20) throws -> ResponseCache {
+    func filled(_ disk: Int = 64 << 20) throws -> ResponseCache {
         let cache = directory.cache(disk: disk)
         for number in 0..<20 { try store(cache, number, size: number < 10 ? 3000 : 40_000) }
         cache.flush()
@@ -56,11 +56,11 @@ struct AttackTests {
     }
 
     /// Changes the database as another process may.
-    private func execute(_ sql: String) throws {
+    func execute(_ sql: String) throws {
         try directory.database().execute(sql)
     }
 
-    private func checkUse(_ cache: ResponseCache, _ comment: Comment) throws {
+    func checkUse(_ cache: ResponseCache, _ comment: Comment) throws {
         try store(cache, 99, size: 40_000)
         cache.flush()
         #expect(found(cache, 99) == body(99, 40_000), comment)
@@ -72,6 +72,7 @@ struct AttackTests {
         let paths: [(String, (Generation) -> String)] = [
             ("generation", { $0.path }), ("database", { $0.database }), ("journal", { $0.journal }),
             ("bodies", { $0.bodies.settled }), ("moving bodies", { $0.bodies.moving }),
+            ("partial bodies", { $0.partials.folder }),
         ]
         let cache = try filled()
         for (name, path) in paths {
@@ -80,6 +81,7 @@ struct AttackTests {
                 if let found = found(cache, number) { #expect(found == body(number, number < 10 ? 3000 : 40_000)) }
             }
             try checkUse(cache, "\(name): \(obstacle)")
+            #expect(cache.makePartial(for: url(1), resumable: nil, length: 100) != nil, "\(name): \(obstacle)")
             for number in 0..<20 { try store(cache, number, size: number < 10 ? 3000 : 40_000) }
             cache.flush()
             for number in 0..<20 { #expect(found(cache, number) != nil, "\(name): \(obstacle), \(number)") }
@@ -138,14 +140,45 @@ struct AttackTests {
         #expect(cache.state.withLock { $0.counts.evictions } == 0)
     }
 
+    @Test("an entry whose length is damaged goes with its body, wherever that is")
+    func damagedLength() throws {
+        let cache = try filled()
+        try execute("UPDATE entries SET length = 5")
+        for number in 0..<20 { #expect(found(cache, number) == nil) }
+        cache.flush()
+        #expect(try directory.database().integer("SELECT count(*) FROM bodies") == 0)
+        #expect(try FileSystem.names(in: directory.bodies) == [])
+    }
+
+    @Test("nothing is removed through a link in the place of a directory")
+    func links() throws {
+        let cache = try filled()
+        let other = directory.url.path + "-other"
+        try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
+        defer { FileSystem.remove(other) }
+        try Data([1]).write(to: URL(fileURLWithPath: other + "/mine"))
+        let generation = try directory.generation
+        for path in [generation.bodies.moving, generation.bodies.settled, generation.partials.folder] {
+            FileSystem.remove(path)
+            try #require(symlink(other, path) == 0)
+            try checkUse(cache, "\(path)")
+            cache.close()
+            try checkUse(cache, "\(path)")
+            #expect(cache.makePartial(for: url(1), resumable: nil, length: 100) != nil)
+            #expect(FileSystem.status(other + "/mine") != nil)
+        }
+    }
+
     @Test(
         "triggers of another process make no writer loop",
         arguments: ["BEFORE INSERT ON entries", "BEFORE DELETE ON entries", "BEFORE UPDATE ON usage"])
     func triggers(_ event: String) throws {
         let cache = try filled(1 << 20)
         try execute("CREATE TRIGGER attack \(event) BEGIN SELECT raise(ignore); END")
+        cache.change(.removeURL(url(5), urlKey: Checksum64.of(url(5))))
         for number in 100..<140 { try store(cache, number, size: 40_000) }
         cache.flush()
+        #expect(found(cache, 5) == nil)
         try checkUse(cache, "\(event)")
     }
 
@@ -232,44 +265,5 @@ struct AttackTests {
         .disabled(if: Sanitizers.areOn, "they take both for themselves"))
     func shortages() throws {
         try ChildProcess("short-lookups", directory).expectSuccess()
-    }
-
-    @Test("a page number beyond SQLite's limit is corruption, not a full disk: the database is replaced at once")
-    func pageNumbers() throws {
-        let cache = directory.cache()
-        for number in 0..<100 { try store(cache, number, size: number % 4 == 0 ? 4600 : 1100) }
-        cache.flush()
-        cache.close()
-        let generation = try directory.generation
-        #expect(try corruptOverflowPages(generation.database) >= 25)
-        // A page with one cell left is merged with its neighbour, and SQLite notes the new parent of the overflow page.
-        for number in 0..<100 where number % 4 > 0 {
-            cache.change(.removeURL(url(number), urlKey: Checksum64.of(url(number))))
-        }
-        try store(cache, 100)
-        cache.flush()
-        #expect(found(cache, 100) == body(100, 3000))
-        #expect(try directory.generation.number == generation.number + 1)
-    }
-
-    /// Sets the numbers of the first overflow pages of all cells to one that no database has; returns how many there are.
-    /// (sqlite.org/fileformat2.html#b_tree_pages)
-    private func corruptOverflowPages(_ path: String) throws -> Int {
-        var data = try Data(contentsOf: URL(fileURLWithPath: path))
-        func number(_ place: Int, _ count: Int) -> Int { data[place..<place + count].reduce(0) { $0 << 8 | Int($1) } }
-        let pageSize = 4096
-        var found = 0
-        for page in stride(from: pageSize, to: data.count, by: pageSize) where data[page] == 0x0D {
-            let cells = (0..<number(page + 3, 2)).map { number(page + 8 + 2 * $0, 2) }
-            // Cells are stored without gaps from the end of the page, and the number is the end of each.
-            for end in cells.sorted().dropFirst() + [pageSize] {
-                let place = page + end - 4
-                guard (2...data.count / pageSize).contains(number(place, 4)) else { continue }
-                data[place] = 0x7F
-                found += 1
-            }
-        }
-        try data.write(to: URL(fileURLWithPath: path))
-        return found
     }
 }

@@ -7,90 +7,6 @@ import Testing
 
 @testable import SQLiteCache
 
-/// A cache of bodies that say who they are, whose files can be damaged.
-private struct Victim {
-    static let keys = 60
-    let directory = TemporaryDirectory()
-
-    init() throws {
-        try Self.fill(directory.cache())
-    }
-
-    static func url(_ key: Int) -> String { "https://example.com/churn/\(key)" }
-
-    static func body(_ key: Int) -> Data {
-        let size = key % 6 == 0 ? 80_000 + key : 100 + key * 300
-        return StorageChurn.body(seed: 1, step: key, key: key, size: size)
-    }
-
-    /// An object that was made from that body.
-    static func object(_ key: Int) -> Data {
-        StorageChurn.body(seed: 2, step: key, key: key, size: 100 + key * 97)
-    }
-
-    private static func source(_ key: Int, entry: Int64) -> DerivedSource {
-        let body = body(key)
-        return DerivedSource(
-            entry: entry, digest: body.withUnsafeBytes { Checksum64.of($0) }, bodySize: body.count)
-    }
-
-    static func fill(_ cache: ResponseCache, closing: Bool = true) throws {
-        for key in 0..<keys {
-            let record = StoredRecord(Sample.stored(url(key), [("X-Key", "\(key)")]))
-            let id = cache.store(record, cached: try Sample.cached(url(key), body(key)), keepsObject: false)
-            cache.keepDerivedObject(object(key), as: "object", of: source(key, entry: id))
-        }
-        if closing { cache.close() } else { cache.flush() }
-    }
-
-    /// Looks everything up; returns how many responses were there. All of them must be right, and so must their objects.
-    @discardableResult
-    static func check(_ cache: ResponseCache, _ location: SourceLocation = #_sourceLocation) -> Int {
-        count(cache, location).responses
-    }
-
-    static func count(
-        _ cache: ResponseCache, _ location: SourceLocation = #_sourceLocation
-    ) -> (responses: Int, objects: Int) {
-        var (found, objects) = (0, 0)
-        for key in 0..<keys {
-            for row in cache.rows(of: url(key), wanting: { _ in true }) {
-                let body = row.body ?? cache.body(of: row.id, url: url(key)) { row.variant }
-                guard let body else { continue }
-                found += 1
-                #expect(body == Self.body(key), sourceLocation: location)
-                let object = cache.derivedObject("object", of: source(key, entry: row.id))
-                #expect(object == nil || object == Self.object(key), sourceLocation: location)
-                if object != nil { objects += 1 }
-                let fields = row.record.decoded?.response.fields
-                #expect(fields == HTTPFields([("X-Key", "\(key)")]), sourceLocation: location)
-            }
-        }
-        return (found, objects)
-    }
-
-    /// What must work whatever has happened: storing, and finding what was stored.
-    static func checkUse(_ cache: ResponseCache, _ location: SourceLocation = #_sourceLocation) throws {
-        let url = "https://example.com/after"
-        cache.store(StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, Data([1, 2])), keepsObject: false)
-        let row = try #require(cache.rows(of: url) { _ in true }.first, sourceLocation: location)
-        #expect(row.body ?? cache.body(of: row.id, url: url) { row.variant } == Data([1, 2]), sourceLocation: location)
-    }
-
-    /// Changes a file where nothing has it open.
-    func damage(_ path: String, _ change: (inout Data) -> Void) throws {
-        let url = URL(fileURLWithPath: path)
-        var data = try Data(contentsOf: url)
-        change(&data)
-        try data.write(to: url)
-    }
-
-    var bodyFiles: [String] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.bodies)) ?? []
-        return names.sorted().map { directory.bodies + "/" + $0 }
-    }
-}
-
 @Suite("The cache on damaged files", .bounded)
 struct DamageTests {
     @Test("flipped bits in the database give the right answer or none", arguments: UInt64(0)..<40)
@@ -205,12 +121,10 @@ struct DamageTests {
         let intact = try Data(contentsOf: URL(fileURLWithPath: path))
         for bit in part * 80..<part * 80 + 80 {
             let directory = TemporaryDirectory()
-            try FileManager.default.createDirectory(
-                at: directory.url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try directory.makeGeneration()
             var flipped = intact
             flipped[bit / 8] ^= 1 << UInt8(bit % 8)
-            let name = URL(fileURLWithPath: path).lastPathComponent
-            try flipped.write(to: directory.url.appendingPathComponent(name))
+            try flipped.write(to: URL(fileURLWithPath: directory.generation.database))
             let reports = Reports()
             let cache = directory.cache(report: reports)
             Victim.check(cache)
@@ -242,6 +156,7 @@ struct DamageTests {
         cache.flush()
         #expect(reports.lines.count == 1)
         #expect(reports.lines.first?.contains("replaced") == true)
+        victim.directory.waitForRemovals()
         #expect(try FileManager.default.contentsOfDirectory(atPath: victim.directory.url.path).count == 1)
         try Victim.fill(cache, closing: false)
         #expect(Victim.check(victim.directory.cache()) == Victim.keys)
@@ -281,11 +196,59 @@ struct DamageTests {
         let bodies = try victim.directory.generation.bodies
         let strays = [bodies.settledPath(7), bodies.settled + "/x", bodies.movingPath(8), bodies.moving + "/y"]
         for path in strays { try Data([1, 2, 3]).write(to: URL(fileURLWithPath: path)) }
-        let old = victim.directory.url.path + "/Old-1"
+        let old = victim.directory.url.path + "/Old-1-0123456789abcdef"
         try FileManager.default.createDirectory(atPath: old + "/x", withIntermediateDirectories: true)
         let cache = victim.directory.cache()
         cache.flush()
+        victim.directory.waitForRemovals()
         for path in strays + [old] { #expect(!FileManager.default.fileExists(atPath: path), "\(path)") }
         #expect(Victim.check(cache) == Victim.keys)
+    }
+
+    @Test("opening a cache looks at each body file only if some may have no entry, or may be missing")
+    func opening() throws {
+        let victim = try Victim()
+        let bodies = try victim.directory.generation.bodies
+        let stray = bodies.settledPath(7)
+        func isThere() -> Bool { FileSystem.status(stray) != nil }
+        for (comment, damage) in [
+            ("nothing", {}),
+            ("a file of a killed process", { try Data().write(to: URL(fileURLWithPath: bodies.movingPath(8))) }),
+            (
+                "no number",
+                { try victim.directory.database().execute("DELETE FROM usage; INSERT INTO usage VALUES (1, 1)") }
+            ),
+        ] as [(Comment, () throws -> Void)] {
+            try Data([1]).write(to: URL(fileURLWithPath: stray))
+            try damage()
+            let cache = victim.directory.cache()
+            cache.flush()
+            #expect(isThere() == (comment == "nothing"), comment)
+            #expect(Victim.check(cache) == Victim.keys)
+        }
+    }
+
+    @Test("the number of bytes in body files stays right, also if a file is missing, or an entry goes with its store")
+    func fileBytes() throws {
+        let victim = try Victim()
+        let cache = victim.directory.cache()
+        func counted() -> Int64? { cache.readDisk { try $0.bodyFileBytes() } }
+        func actual() -> Int64 {
+            victim.bodyFiles.reduce(0) {
+                $0 + BodyFiles.allocatedBytes(length: Int64(FileSystem.status($1)?.st_size ?? 0))
+            }
+        }
+        try FileManager.default.removeItem(atPath: victim.bodyFiles[3])
+        #expect(Victim.check(cache) == Victim.keys - 1)
+        cache.flush()
+        #expect(counted() == actual())
+        let url = "https://example.com/large"
+        cache.writer.queue.suspend()
+        cache.store(
+            StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, Data(count: 100_000)), keepsObject: false)
+        cache.change(.removeURL(url, urlKey: Checksum64.of(url)))
+        cache.writer.queue.resume()
+        cache.flush()
+        #expect(counted() == actual())
     }
 }

@@ -149,7 +149,10 @@ struct LeaseTests {
 
     @Test("while another process holds the lock of a mark, a removal concerns its own process, too")
     func heldMark() throws {
-        let (file, start) = (self.file(), Date(timeIntervalSince1970: 1_000_000))
+        let (nanoseconds, start) = (Locked<UInt64>(0), Date(timeIntervalSince1970: 1_000_000))
+        let timeout = BusyTimeout(
+            seconds: 0.01, now: { nanoseconds.withLock { $0 } }, sleep: { nanoseconds.withLock { $0 += 1_000_000 } })
+        let file = LeaseFile(directory: directory.files, markTimeout: timeout)
         _ = try grant(in: file)
         let other = open(directory.url.appendingPathComponent("Leases").path, O_RDWR | O_CLOEXEC)
         defer { close(other) }
@@ -159,6 +162,10 @@ struct LeaseTests {
         file.noteRemoval(of: 7, at: start + 1)
         #expect(file.isRemoved(7, since: start, now: start + 2))
         #expect(!file.isRemoved(7, since: start + 1.1, now: start + 2))
+        #expect(nanoseconds.withLock { $0 } == 10_000_000)
+        file.noteRemoval(of: 8, at: start + 1)  // it does not wait again at once
+        #expect(file.isRemoved(8, since: start, now: start + 2))
+        #expect(nanoseconds.withLock { $0 } == 10_000_000)
     }
 
     @Test("says whether a response may have been stored since the caller looked")
@@ -261,9 +268,13 @@ struct LeaseTests {
         file.release(first, at: 1_002_001)
         #expect(file.look(at: 7, now: 1_002_001).isHeld)
         #expect(FileSystem.status(path)?.st_mode == S_IFREG | 0o600)
+        #expect(rename(path, path + "-away") == 0)
+        #expect(try grant(8, in: file, at: 1_003_001).token > 0 && FileSystem.status(path) != nil)
     }
 
-    @Test("something else in the place of the file is not used", arguments: ["directory", "link", "fifo", "names"])
+    @Test(
+        "something else in the place of the file is replaced, unless it is a directory with files",
+        arguments: ["directory", "link", "fifo", "names", "files"])
     func places(kind: String) throws {
         try directory.files.prepare()
         let path = directory.url.appendingPathComponent("Leases").path
@@ -273,8 +284,11 @@ struct LeaseTests {
         case "directory": #expect(mkdir(path, 0o700) == 0)
         case "link": #expect(symlink(other, path) == 0)
         case "fifo": #expect(mkfifo(path, 0o600) == 0)
+        case "files": try FileManager.default.createDirectory(atPath: path + "/x", withIntermediateDirectories: true)
         default: #expect(link(other, path) == 0)
         }
-        #expect(file().grant(7, at: 0, for: 5000) == .unavailable)
+        #expect((token(file().grant(7, at: 0, for: 5000)) != nil) == (kind != "files"))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: other)).isEmpty)
+        if kind == "files" { #expect(FileSystem.status(path + "/x") != nil) }
     }
 }

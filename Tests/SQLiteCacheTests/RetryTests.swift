@@ -27,6 +27,8 @@ private final class OneRemoval: WriteSource {
     var lostDatabases: Int { state.withLock { $0.lostDatabases } }
     func waitUntilWritten() { written.wait() }
 
+    let pendingEnd = 1
+
     func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {
         (isWritten ? [] : [.removeURL(url, urlKey: Checksum64.of(url))], 1)
     }
@@ -117,6 +119,8 @@ struct RetryTests {
     private enum Refusal {
         /// The disk is full.
         case write
+        /// There is no room for a journal.
+        case journal
         /// The process has no descriptors left.
         case open
 
@@ -138,11 +142,11 @@ struct RetryTests {
         }
 
         private static func isFull(_ file: Int32) -> Bool {
-            guard
-                Refusal.write.isRefused({
-                    try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(file)")
-                })
-            else { return false }
+            let path = { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(file)") }
+            let isJournal = { path()?.hasSuffix("-journal") == true }
+            guard Refusal.write.isRefused(path) || (Refusal.journal.isRefused(path) && isJournal()) else {
+                return false
+            }
             errno = ENOSPC
             return true
         }
@@ -199,6 +203,21 @@ struct RetryTests {
             #expect(found(directory.cache()) == [])
         }
 
+        @Test("do not cost the generation if one was written in between, though without a journal")
+        func writtenInBetween() throws {
+            try fill()
+            let generation = try directory.generation
+            let (writer, source, next) = (writer(), OneRemoval(url(1)), OneRemoval(url(2)))
+            try Refusal.write.during(in: directory) { flush(writer, source) }
+            #expect(!source.isWritten)
+            try Refusal.journal.during(in: directory) { flush(writer, source) }
+            #expect(source.isWritten)
+            time.withLock { $0 += 60_000_000_000 }
+            try Refusal.write.during(in: directory) { flush(writer, next) }
+            #expect(try directory.generation == generation)
+            #expect(!next.isWritten && next.lostDatabases == 0)
+        }
+
         @Test("keep new responses in memory for two seconds if they are removals")
         func pause() throws {
             try fill()
@@ -231,6 +250,8 @@ struct RetryTests {
                 }
             }
             #expect(!source.isWritten)
+            // A full disk is another reason, which has lasted for no time.
+            try Refusal.write.during(in: directory) { flush(writer, source) }
             #expect(source.lostDatabases == 0)
             flush(writer, source)
             #expect(try directory.generation == generation)

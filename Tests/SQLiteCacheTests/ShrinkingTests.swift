@@ -21,10 +21,12 @@ struct ShrinkingTests {
         #expect(try directory.allocatedBytes() > 8 << 20)
         cache.diskCapacity = 2 << 20
         cache.flush()
+        directory.waitForRemovals()
         #expect(try directory.allocatedBytes() <= (2 << 20) * 11 / 10)
         #expect(cache.statistics.evictions > 200)
         cache.diskCapacity = 0
         cache.flush()
+        directory.waitForRemovals()
         #expect(try directory.allocatedBytes() < 200_000)
         #expect(cache.entries(for: "https://example.com/299").isEmpty)
     }
@@ -46,6 +48,7 @@ struct ShrinkingTests {
         cache.diskCapacity = 2 << 20
         cache.flush()
         #expect(try Generation.newest(in: directory.files) != generation)
+        directory.waitForRemovals()
         #expect(try directory.allocatedBytes() <= (2 << 20) * 11 / 10)
         let kept = try urls.map { try cache.cachedResponse(for: Sample.request($0))?.data }
         for (number, body) in kept.enumerated() where body != nil {
@@ -104,6 +107,7 @@ struct ShrinkingTests {
         cache.diskCapacity = 2 << 20
         cache.flush()
         #expect(try directory.generation == generation)
+        directory.waitForRemovals()
         #expect(try FileSystem.names(in: directory.url.path)?.count == 1, "the draft is gone")
         #expect(try directory.allocatedBytes() <= (2 << 20) * 11 / 10)
         let kept = try found(cache)
@@ -119,7 +123,7 @@ struct ShrinkingTests {
         cache.close()
         let generation = try directory.generation
         // What it leaves: half a database, and links to body files.
-        let draft = directory.url.path + "/New-1-1"
+        let draft = directory.url.path + "/New-1-0123456789abcdef"
         try FileManager.default.createDirectory(atPath: draft + "/Bodies", withIntermediateDirectories: true)
         try Data(contentsOf: URL(fileURLWithPath: generation.database)).prefix(100_000)
             .write(to: URL(fileURLWithPath: draft + "/Database"))
@@ -153,6 +157,28 @@ struct ShrinkingTests {
         cache.flush()
         #expect(FileSystem.status(generation.path) == nil)
         #expect(try found(cache) == Array(1..<300))
+        #expect(cache.statistics.corruptEntriesDropped == 0)
+    }
+
+    // MARK: - Removals since a date
+
+    @Test(
+        "a removal of most entries by their dates copies the others, that of all makes an empty database",
+        arguments: [0, 50, 250, 300])
+    func removingSince(_ kept: Int) throws {
+        let directory = TemporaryDirectory()
+        let cache = try fill(directory)
+        let generation = try directory.generation
+        // The first was stored one second after the clock's start.
+        let start = ManualClock().now
+        cache.removeCachedResponses(since: start.addingTimeInterval(TimeInterval(kept + 1)))
+        cache.flush()
+        #expect(try directory.generation.number == generation.number + (kept < 150 ? 1 : 0))
+        #expect(try found(cache) == Array(0..<kept))
+        #expect(try found(directory.urlCache()) == Array(0..<kept))
+        cache.store(Sample.stored(Self.urls[299]), try Sample.cached(Self.urls[299], Self.body(299)))
+        cache.flush()
+        #expect(try found(directory.urlCache()) == Array(0..<min(kept, 299)) + [299])
         #expect(cache.statistics.corruptEntriesDropped == 0)
     }
 }

@@ -89,4 +89,19 @@ struct SpaceTests {
         #expect(try directory.generation.number == connection.generation.number + 1)
         #expect(try database().integer(Schema.countEntries) == 100 - evicted)
     }
+
+    @Test("the file of the leases counts like the others")
+    func leases() throws {
+        let cache = directory.cache()
+        cache.store(
+            StoredRecord(Sample.stored("https://x/")), cached: try Sample.cached("https://x/", Data()),
+            keepsObject: false)
+        cache.flush()
+        let connection = try WriteConnection(
+            directory: directory.files, generation: directory.generation, busyTimeout: .none)
+        let (before, counted) = (cache.diskUsage, try connection.usage().files)
+        try Data(repeating: 1, count: 100_000).write(to: directory.url.appendingPathComponent("Leases"))
+        #expect(cache.diskUsage >= before + 100_000)
+        #expect(try connection.usage().files >= counted + 100_000)
+    }
 }

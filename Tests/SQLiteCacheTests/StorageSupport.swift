@@ -35,6 +35,9 @@ final class TemporaryDirectory: Sendable {
     /// Where the body files are; nowhere if there is no generation.
     var bodies: String { (try? generation)?.bodies.settled ?? "/nonexistent" }
 
+    /// Returns once what was replaced has been deleted.
+    func waitForRemovals() { FileSystem.removals.sync {} }
+
     /// Returns once the last change of the database is old enough for lookups without a lock, after some ticks of the
     /// system's clock.
     func settle() throws {

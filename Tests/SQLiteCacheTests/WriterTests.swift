@@ -28,6 +28,7 @@ private final class OneStore: WriteSource {
         self.comes = comes
     }
 
+    var pendingEnd: Int { 1 }
     var pauses: Int { state.withLock { $0.pauses } }
     var isWritten: Bool { state.withLock { $0.isWritten } }
 
@@ -114,47 +115,31 @@ struct WriterTests {
         }
     }
 
-    @Test("an incomplete generation does not count, and one that a killed process left is removed")
-    func draft() throws {
-        let directory = TemporaryDirectory()
-        try directory.files.prepare()
-        let draft = directory.url.path + "/New-1-1"
-        try FileManager.default.createDirectory(atPath: draft, withIntermediateDirectories: false)
-        #expect(try Generation.newest(in: directory.files) == nil)
+    @Test("a flush waits for what was pending, and not for what is stored meanwhile")
+    func flushBesideStores() throws {
+        let (directory, count, limit) = (TemporaryDirectory(), Locked(0), 500)
         let cache = directory.cache()
-        cache.store(
-            StoredRecord(Sample.stored("https://x/")), cached: try Sample.cached("https://x/", Data()),
-            keepsObject: false)
-        cache.flush()
-        #expect(try directory.generation.number == 1)
-        #expect(FileSystem.status(draft) == nil)
-    }
-
-    @Test("a generation that another process has made meanwhile stays in use")
-    func fasterProcess() throws {
-        let directory = TemporaryDirectory()
-        try directory.files.prepare()
-        var faster: stat?
-        try Generation.make(after: nil, in: directory.files) { draft in
-            try Generation.make(after: nil, in: directory.files)
-            faster = FileSystem.status(try directory.generation.database)
-            try Database(path: draft.database, busyTimeout: .none).execute(Schema.create)
+        /// Each store that is written makes another one.
+        @Sendable func store() {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let url = "https://example.com/\(number)"
+            guard number < limit, let cached = try? Sample.cached(url, Data([1])) else { return }
+            let fence = Fence(requested: Date(), time: SystemTime()) {
+                store()
+                return false
+            }
+            cache.store(StoredRecord(Sample.stored(url)), cached: cached, keepsObject: false, fence: fence)
         }
-        let found = try #require(FileSystem.status(directory.generation.database))
-        #expect(faster.map { found.isSameFile(as: $0) } == true)
-        #expect(try FileSystem.names(in: directory.url.path)?.count == 1, "the draft is gone")
-    }
-
-    @Test("a connection whose generation was replaced changes nothing")
-    func staleConnection() throws {
-        let directory = TemporaryDirectory()
-        try directory.makeGeneration()
-        let stale = try WriteConnection(
-            directory: directory.files, generation: directory.generation, busyTimeout: .none)
-        try Generation.make(after: directory.generation, in: directory.files)
-        #expect(throws: WriteConnection.Superseded.self) { try stale.transaction {} }
-        stale.generation.retire(from: directory.files)
-        #expect(throws: WriteConnection.Superseded.self) { try stale.transaction {} }
+        store()
+        cache.flush()
+        #expect(!directory.cache().rows(of: "https://example.com/1").isEmpty)
+        #expect(count.withLock { $0 } < limit)
+        while count.withLock({ $0 }) < limit { cache.flush() }
+        cache.flush()
+        #expect(!directory.cache().rows(of: "https://example.com/\(limit - 1)").isEmpty)
     }
 
     @Test(
@@ -170,6 +155,34 @@ struct WriterTests {
         #expect(cache.cachedResponse(for: request) == nil)
         cache.flush()
         #expect(cache.cachedResponse(for: request) == nil)
+    }
+
+    @Test("a pending store is superseded by one of its variant, unless an update may have changed the variant")
+    func superseded() {
+        var log = ChangeLog()
+        func row(_ id: Int64, _ variant: UInt64) -> StoredRow {
+            StoredRow(
+                id: id, url: "https://example.com/x", urlKey: 7, revision: id, stored: id, record: EncodedRecord(),
+                variant: variant, bodySize: 0)
+        }
+        var revisions: [Int64] { log.changes(for: 7).compactMap(\.revision) }
+        for (id, variant) in [(1, 10), (2, 20), (3, 10)] as [(Int64, UInt64)] { log.append(.store(row(id, variant))) }
+        #expect(revisions == [2, 3])
+        log.append(
+            .update(
+                RowUpdate(
+                    id: 3, url: "https://example.com/x", urlKey: 7, record: EncodedRecord(), variant: 30, revision: 4,
+                    stored: 4, isMemoryOnly: false)))
+        log.append(.store(row(5, 10)))
+        #expect(revisions == [2, 3, 4, 5])
+        let (first, rest) = (log.removeChanges(before: 1), log.removeChanges(before: 4))
+        #expect(!first && rest)
+        log.append(.store(row(6, 10)))
+        #expect(revisions == [6])
+        let abandoned = log.abandonStores()
+        #expect(abandoned.map(\.id) == [6])
+        log.append(.store(row(7, 10)))
+        #expect(revisions == [7])
     }
 
     @Test("the cost of pending changes includes their overhead, so that many small responses wait for the disk, too")

@@ -7,7 +7,7 @@ import TestSupport
 ///
 /// Each body says which key it belongs to, and which of its versions it is.
 struct Service {
-    private let cache: SQLiteURLCache
+    let cache: SQLiteURLCache
     private let seed: UInt64
 
     init(_ cache: SQLiteURLCache, seed: Int) {
@@ -35,8 +35,11 @@ struct Service {
         case ("check", 2): (numbers[0]..<numbers[1]).count { find($0) != nil }
         case ("version", 1): find(numbers[0]) ?? -1
         case ("probe", 1): probe(numbers[0])
-        case ("hammer", 4):
-            hammer(milliseconds: numbers[0], threads: numbers[1], keys: numbers[2], largest: numbers[3])
+        case ("hammer", 4), ("hammerall", 4):
+            hammer(
+                milliseconds: numbers[0], threads: numbers[1], keys: numbers[2], largest: numbers[3],
+                removesAll: command == "hammerall")
+        case ("lease", 0): done { useLease("key") }
         case ("flush", 0): done { cache.flush() }
         case ("store", 3): done { store(numbers[0], version: numbers[1], size: numbers[2]) }
         case ("remove", 1): done { cache.removeCachedResponse(for: request(numbers[0])) }
@@ -61,7 +64,7 @@ struct Service {
 
     // MARK: - The cache
 
-    private func request(_ key: Int) -> URLRequest {
+    func request(_ key: Int) -> URLRequest {
         guard let request = StorageChurn.request(key) else { fail("no URL") }
         return request
     }
@@ -85,6 +88,24 @@ struct Service {
         cache.keepDerivedObject(Data(body.reversed()), as: "object", of: source)
     }
 
+    /// Stores another body for the response of a key, which arrives in a file.
+    private func storeFile(_ key: Int, version: Int, size: Int) {
+        let url = request(key).url?.absoluteString ?? ""
+        let body = StorageChurn.body(seed: seed, step: version, key: key, size: max(32, size))
+        guard let response = cache.entries(for: url).first?.response,
+            let partial = cache.makePartial(for: url, resumable: response, length: body.count)
+        else { return }
+        let cached = CachedURLResponse(response: StorageChurn.fileResponse, data: Data())
+        do {
+            try body.withUnsafeBytes { try partial.append($0) }
+            _ = cache.store(response, cached, file: try partial.finish())
+        } catch {}  // the disk is full, or the file was replaced
+    }
+
+    private func useLease(_ key: String) {
+        if case .granted(let lease) = cache.lease(key, for: 1) { cache.release(lease) }
+    }
+
     private func source(of key: Int) -> (DerivedSource, body: Data)? {
         guard let entry = cache.entries(for: request(key).url?.absoluteString ?? "").first,
             let body = cache.body(of: entry)
@@ -101,7 +122,7 @@ struct Service {
     }
 
     /// The version that is stored; nil if there is none.
-    private func find(_ key: Int) -> Int? {
+    func find(_ key: Int) -> Int? {
         guard let found = cache.cachedResponse(for: request(key)) else { return nil }
         guard let body = StorageChurn.identify(found.data, key: key) else { fail("the body of \(key) is another") }
         return body.step
@@ -126,7 +147,9 @@ struct Service {
     }
 
     /// Everything at once; returns the milliseconds that the slowest call took.
-    private func hammer(milliseconds: Int, threads: Int, keys: Int, largest: Int) -> Int {
+    ///
+    /// - Parameter removesAll: whether all entries are removed now and then.
+    private func hammer(milliseconds: Int, threads: Int, keys: Int, largest: Int, removesAll: Bool) -> Int {
         let end = Date().addingTimeInterval(Double(milliseconds) / 1000)
         let slowest = Slowest()
         DispatchQueue.concurrentPerform(iterations: threads) { thread in
@@ -145,6 +168,11 @@ struct Service {
                     case 10..<13: checkObject(key)
                     case 8: cache.removeCachedResponse(for: request(key))
                     case 9 where step % 16 == 0: cache.flush()
+                    case 13 where removesAll && step % 64 == 0: cache.removeAllCachedResponses()
+                    case 14:
+                        let size = 1 << Int.random(in: 5...max(5, largest), using: &random)
+                        storeFile(key, version: step, size: size)
+                    case 15: useLease("\(key)")
                     default: _ = find(key)
                     }
                 }
@@ -153,26 +181,19 @@ struct Service {
         return slowest.milliseconds
     }
 
-    /// Lookups on four threads; the 99.9th of a hundred percent of their times, in microseconds.
-    private func slowest(milliseconds: Int, keys: Int) -> Int {
-        let end = Date().addingTimeInterval(Double(milliseconds) / 1000)
-        var times: [UInt64] = []
-        while Date() < end {
-            let key = Int.random(in: 0..<keys)
-            let start = DispatchTime.now().uptimeNanoseconds
-            _ = find(key)
-            times.append(DispatchTime.now().uptimeNanoseconds - start)
-        }
-        times.sort()
-        return times.isEmpty ? 0 : Int(times[times.count * 999 / 1000] / 1000)
-    }
-
     // MARK: - What the unit tests run
 
     func checkForks() {
         _ = fill(0..<20, size: 3000, version: 1)
         let log = Pipe()
         dup2(log.fileHandleForWriting.fileDescriptor, STDERR_FILENO)
+        // Another thread holds one lock or another when the process is forked.
+        Thread.detachNewThread { [cache] in
+            while true {
+                cache.invalidations.note(["x"], at: Date())
+                _ = (cache.refusal(toStore: 1), cache.isLeaseHeld("key"), cache.memoryCapacity)
+            }
+        }
         for _ in 0..<5 where useInFork() != 0 { fail("a forked process did not end, or found something") }
         FileHandle.standardError.write(Data("end".utf8))  // so that there is something to read
         let lines = String(decoding: log.fileHandleForReading.availableData, as: UTF8.self).split(separator: "\n")
@@ -196,39 +217,30 @@ struct Service {
         guard cache.statistics.corruptEntriesDropped == 0 else { fail("\(cache.statistics)") }
     }
 
-    // MARK: - Measuring
-
-    private func storeVariants(_ count: Int) -> Int {
-        for number in 0..<count {
-            var request = request(0)
-            request.setValue("\(number)", forHTTPHeaderField: "Accept")
-            let url = request.url ?? URL(fileURLWithPath: "/")
-            let response = HTTPURLResponse(
-                url: url, statusCode: 200, httpVersion: "HTTP/1.1",
-                headerFields: ["Vary": "Accept", "Cache-Control": "max-age=60"])
-            guard let response else { fail("no response") }
-            cache.storeCachedResponse(CachedURLResponse(response: response, data: Data([1])), for: request)
-        }
-        cache.flush()
-        return cache.statistics.entries
-    }
-
     // MARK: - The process
 
     /// Uses the cache in a copy of this process; 0 if that ended by itself within ten seconds.
     private func useInFork() -> Int {
         typealias Fork = @convention(c) () -> pid_t
         guard let symbol = dlsym(dlopen(nil, RTLD_NOW), "fork") else { return -1 }
+        var partial = cache.makePartial(for: "https://example.com/partial", resumable: nil, length: 100)
         let child = unsafeBitCast(symbol, to: Fork.self)()  // Swift hides it
         if child == 0 {
+            let isRefused =
+                cache.refusal(toStore: 1) == .diskFailed && cache.invalidations.isInvalid("y", since: 0)
+                && !cache.isLeaseHeld("key") && partial.map { cache.grow($0, to: 200) } == false
+            partial = nil  // its file stays, and stays locked
             store(1, version: 9, size: 100)
             cache.flush()
             _ = (cache.currentDiskUsage, cache.statistics)
-            exit(find(1) == nil && find(2) == nil ? 0 : 1)  // what `atexit` has registered runs, too
+            exit(isRefused && find(1) == nil && find(2) == nil ? 0 : 1)  // what `atexit` has registered runs, too
         }
         var status: Int32 = 0
         for _ in 0..<1000 {
-            if waitpid(child, &status, WNOHANG) == child { return Int(status) }
+            if waitpid(child, &status, WNOHANG) == child {
+                let names = FileManager.default.subpaths(atPath: directory.path) ?? []
+                return withExtendedLifetime(partial) { names.contains { $0.contains("/Partial/") } ? Int(status) : -1 }
+            }
             usleep(10_000)
         }
         kill(child, SIGKILL)
@@ -252,26 +264,5 @@ struct Service {
         guard getrlimit(resource, &limits) == 0 else { return -1 }
         limits.rlim_cur = value == 0 ? limits.rlim_max : rlim_t(value)
         return Int(setrlimit(resource, &limits))
-    }
-}
-
-/// The longest of many times.
-private final class Slowest: @unchecked Sendable {  // `longest` is touched under `lock` only
-    private let lock = NSLock()
-    private var longest: UInt64 = 0
-
-    func time(_ body: () -> Void) {
-        let start = DispatchTime.now().uptimeNanoseconds
-        body()
-        let time = DispatchTime.now().uptimeNanoseconds - start
-        lock.lock()
-        longest = max(longest, time)
-        lock.unlock()
-    }
-
-    var milliseconds: Int {
-        lock.lock()
-        defer { lock.unlock() }
-        return Int(longest / 1_000_000)
     }
 }

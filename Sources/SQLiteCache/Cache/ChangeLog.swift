@@ -5,6 +5,10 @@ struct ChangeLog {
     /// The number of the first of `changes`. Numbers only grow.
     private var first = 0
     private var byURL: [UInt64: [Int]] = [:]
+    /// The number of the latest store of each variant, so that a store finds the one that it supersedes among thousands.
+    private var stores: [VariantKey: Int] = [:]
+    /// The entries for which an update is pending, which may have changed their variants.
+    private var updated: Set<Int64> = []
     /// The numbers of the changes that concern every URL.
     private var sweeps: [Int] = []
     private(set) var bodyBytes = 0
@@ -21,6 +25,8 @@ struct ChangeLog {
 
     mutating func append(_ change: Change) {
         removeSuperseded(by: change)
+        if case .store(let row) = change { stores[VariantKey(row)] = end }
+        if case .update(let update) = change { updated.insert(update.id) }
         if let key = change.urlKey { byURL[key, default: []].append(end) } else { sweeps.append(end) }
         changes.append(change)
         addCost(of: change, sign: 1)
@@ -73,6 +79,7 @@ struct ChangeLog {
             changes[index] = removal
             rows.append(row)
         }
+        stores = [:]
         return rows
     }
 
@@ -84,33 +91,45 @@ struct ChangeLog {
     private mutating func removeSuperseded(by change: Change) {
         switch change {
         case .store(let row):
-            for number in byURL[row.urlKey] ?? [] {
-                guard case .store(let older)? = changes[number - first], older.variant == row.variant,
-                    older.url == row.url, !isUpdated(older)
-                else { continue }
-                supersede(number)
-            }
+            guard let number = stores[VariantKey(row)], case .store(let older)? = changes[number - first],
+                older.url == row.url, !updated.contains(older.id)
+            else { break }
+            supersede(number)
         case .removeAll:
             for number in first..<end { supersede(number) }
         default: break
         }
     }
 
-    /// Whether an update is pending, too: it may have changed the variant.
-    private func isUpdated(_ row: StoredRow) -> Bool {
-        (byURL[row.urlKey] ?? []).contains { changes[$0 - first]?.isUpdate(of: row.id) == true }
-    }
-
     private mutating func supersede(_ number: Int) {
         guard let change = changes[number - first] else { return }
         addCost(of: change, sign: -1)
         changes[number - first] = nil
+        switch change {
+        case .store(let row): if stores[VariantKey(row)] == number { stores[VariantKey(row)] = nil }
+        case .update(let update): updated.remove(update.id)
+        default: break
+        }
         guard let key = change.urlKey else {
             sweeps.removeAll { $0 == number }
             return
         }
-        byURL[key]?.removeAll { $0 == number }
+        // The oldest changes are written first, and the latest ones superseded.
+        if byURL[key]?.first == number {
+            byURL[key]?.removeFirst()
+        } else if let place = byURL[key]?.lastIndex(of: number) {
+            byURL[key]?.remove(at: place)
+        }
         if byURL[key]?.isEmpty == true { byURL[key] = nil }
+    }
+}
+
+private struct VariantKey: Hashable {
+    let urlKey: UInt64
+    let variant: UInt64
+
+    init(_ row: StoredRow) {
+        (urlKey, variant) = (row.urlKey, row.variant)
     }
 }
 

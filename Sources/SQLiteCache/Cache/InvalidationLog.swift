@@ -38,16 +38,16 @@ package final class InvalidationLog: Sendable {
 
     package init() {}
 
-    package var now: Mark { state.withLock { $0.last } }
+    package var now: Mark { access(inFork: 0) { $0.last } }
 
     package func note(_ keys: [String], at now: Date) {
-        state.withLock { $0.note(keys, at: now) }
+        access(inFork: ()) { $0.note(keys, at: now) }
     }
 
     /// Notes what a response invalidates. Returns a mark with which the response itself may be stored, unless its key was
     /// invalidated after the mark before.
     package func note(_ keys: [String], at now: Date, keeping mark: Mark, of key: String) -> Mark {
-        state.withLock { state in
+        access(inFork: mark) { state in
             let isValid = state.position(of: key) <= mark
             state.note(keys, at: now)
             return isValid ? state.last : mark
@@ -56,7 +56,7 @@ package final class InvalidationLog: Sendable {
 
     /// Notes that all entries were invalidated.
     package func noteEverything(at now: Date) {
-        state.withLock { state in
+        access(inFork: ()) { state in
             state.last += 1
             state.evicted = Note(position: state.last, time: now)
             state.keys = LRUList()
@@ -65,12 +65,17 @@ package final class InvalidationLog: Sendable {
 
     /// Whether the key was invalidated after the mark; true if that is not known any more.
     package func isInvalid(_ key: String, since mark: Mark) -> Bool {
-        state.withLock { $0.position(of: key) > mark }
+        access(inFork: true) { $0.position(of: key) > mark }
     }
 
     /// Whether the key was invalidated at that time or later; true if that is not known any more.
     package func hasNoted(_ key: String, since time: Date) -> Bool {
-        state.withLock { ($0.keys[key] ?? $0.evicted).time >= time }
+        access(inFork: true) { ($0.keys[key] ?? $0.evicted).time >= time }
+    }
+
+    /// - Parameter answer: the answer in a forked process, where no one may ever release the lock.
+    private func access<Answer>(inFork answer: Answer, _ body: (inout State) -> Answer) -> Answer {
+        ForkedProcess.isCurrent ? answer : state.withLock { body(&$0) }
     }
 }
 
@@ -85,7 +90,8 @@ extension InvalidationLog {
 
     /// The log of a cache that has none itself. The caller keeps the cache for as long as the log.
     package static func shared(by cache: URLCache) -> InvalidationLog {
-        known.withLock { known in
+        if ForkedProcess.isCurrent { return InvalidationLog() }
+        return known.withLock { known in
             if let log = known[ObjectIdentifier(cache)]?.log { return log }
             let log = InvalidationLog()
             known = known.filter { $0.value.log != nil }

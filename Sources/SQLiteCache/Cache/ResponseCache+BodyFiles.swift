@@ -16,7 +16,8 @@ extension ResponseCache {
 
     /// Makes room for more of a body; returns whether the cache takes a body of that length.
     func grow(_ partial: PartialFile, to length: Int) -> Bool {
-        writer.perform(for: self) { try $0.grow(partial, to: length, budget: $1) } ?? false
+        guard !ForkedProcess.isCurrent else { return false }
+        return writer.perform(for: self) { try $0.grow(partial, to: length, budget: $1) } ?? false
     }
 
     /// The kept beginnings of bodies of a URL.

@@ -42,7 +42,8 @@ extension ResponseCache {
 
     /// Why a body of this size would not be kept; nil if it would be. A failing disk is known from the latest write.
     func refusal(toStore bytes: Int) -> StoreRefusal? {
-        state.withLock { state in
+        guard !ForkedProcess.isCurrent else { return .diskFailed }
+        return state.withLock { state in
             if state.storesFail || state.disk.hasFailed { return .diskFailed }
             let isTooLarge =
                 bytes > DiskBudget(capacity: state.diskCapacity).largestBody && bytes > state.memory.capacity
@@ -68,7 +69,7 @@ extension ResponseCache {
     var diskUsage: Int {
         guard !ForkedProcess.isCurrent else { return 0 }
         let pending = state.withLock { $0.log.bodyBytes }
-        let files = readDisk { try $0.bodyFileBytes() } ?? 0
+        let files = (readDisk { try $0.bodyFileBytes() } ?? 0) + FileSystem.allocatedBytes(directory.leases)
         let generation = try? Generation.newest(in: directory)
         let database = (generation?.allocatedBytes ?? 0) + (generation?.partials.bytes ?? 0)
         return Int(clamping: files + database) + pending
@@ -76,6 +77,8 @@ extension ResponseCache {
 }
 
 extension ResponseCache: WriteSource {
+    var pendingEnd: Int { state.withLock { $0.log.end } }
+
     func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int) {
         let batch = state.withLock { state in
             let batch = state.log.batch(maximumCount: budget.batchCount, maximumBytes: budget.batchBytes)

@@ -85,6 +85,11 @@ final class ResponseCache: Sendable {
     }
 
     deinit {
+        if ForkedProcess.isCurrent {
+            // A forked process must not close its parent's connections, and another thread may have held the locks.
+            for object in [reader, writer, leases] as [AnyObject] { _ = Unmanaged.passRetained(object) }
+            return
+        }
         // Closing a database may write to it, which must not block the thread that releases the cache.
         DispatchQueue.global(qos: .utility).async { [reader, writer] in withExtendedLifetime((reader, writer)) {} }
     }
@@ -199,20 +204,12 @@ final class ResponseCache: Sendable {
         wait { writer.flush(from: self, then: $0) }
     }
 
-    /// Seconds for which the end of the process waits for the disk.
-    static let longestExit: TimeInterval = 2
-
-    /// Flushes when the process ends.
-    func flushAtExit(within seconds: TimeInterval = longestExit) {
-        wait(timeout: .now() + seconds) { writer.flush(from: self, isLast: true, then: $0) }
-    }
-
     /// Waits for the writer, which waits for other processes for some seconds at most.
-    private func wait(timeout: DispatchTime = .distantFuture, _ body: (@escaping @Sendable () -> Void) -> Void) {
+    private func wait(_ body: (@escaping @Sendable () -> Void) -> Void) {
         guard !ForkedProcess.isCurrent else { return }
         let done = DispatchSemaphore(value: 0)
         body { done.signal() }
-        _ = done.wait(timeout: timeout)
+        done.wait()
     }
 }
 

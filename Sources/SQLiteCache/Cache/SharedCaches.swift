@@ -45,7 +45,14 @@ enum SharedCaches {
 
     private static func flushAll() {
         guard !ForkedProcess.isCurrent else { return }
-        let caches = known.withLock { $0.values.compactMap(\.cache) }
-        for cache in caches { cache.flushAtExit() }
+        flushAtExit(known.withLock { $0.values.compactMap(\.cache) })
+    }
+
+    /// Flushes caches at the end of the process, which waits two seconds for all of them together.
+    static func flushAtExit(_ caches: [ResponseCache], within seconds: TimeInterval = 2) {
+        let done = DispatchSemaphore(value: 0)
+        for cache in caches { cache.writer.flush(from: cache, isLast: true) { done.signal() } }
+        let deadline = DispatchTime.now() + seconds
+        for _ in caches { _ = done.wait(timeout: deadline) }
     }
 }

@@ -14,22 +14,18 @@ final class DiskReader: Sendable {
     /// An idle connection.
     private struct Idle: @unchecked Sendable {  // only the thread that has taken it out of the pool uses it
         let connection: ReadConnection
-        /// The thread that used it last, and has its memory in the processor's cache.
-        let thread: pthread_t
     }
 
     private struct Pool {
         var idle: [Idle] = []
         /// When to look for a newer generation, in nanoseconds of the system's clock.
         var looksAt: UInt64 = 0
-        /// When to open a connection without locks again, on the same clock.
+        /// When to open a connection without locks again, on the same clock. Where there can be none, as on network file systems,
+        /// not each lookup tries.
         var opensAt: UInt64 = 0
 
-        mutating func takeIdle(by thread: pthread_t, locks: Bool) -> Idle? {
-            let index =
-                idle.lastIndex { $0.thread == thread && $0.connection.locks == locks }
-                ?? idle.lastIndex { $0.connection.locks == locks }
-            return index.map { idle.remove(at: $0) }
+        mutating func takeIdle(locks: Bool) -> Idle? {
+            idle.lastIndex { $0.connection.locks == locks }.map { idle.remove(at: $0) }
         }
     }
 
@@ -125,7 +121,7 @@ final class DiskReader: Sendable {
     private func takeIdle(locks: Bool) -> ReadConnection? {
         let now = now()
         let (idle, looks): (Idle?, Bool) = pool.withLock { pool in
-            guard let idle = pool.takeIdle(by: pthread_self(), locks: locks) else { return (nil, false) }
+            guard let idle = pool.takeIdle(locks: locks) else { return (nil, false) }
             let looks = now >= pool.looksAt
             if looks { pool.looksAt = now + lookInterval }
             return (idle, looks)
@@ -133,7 +129,7 @@ final class DiskReader: Sendable {
         guard let connection = idle?.connection else { return nil }
         // Without locks a connection notices by itself that its database was removed from its directory.
         if !locks, !looks { return connection }
-        if !connection.hasMoved {
+        if !connection.database.hasMoved {
             if !looks { return connection }
             if let newest = try? Generation.newest(in: directory), newest == connection.generation { return connection }
         }
@@ -142,7 +138,7 @@ final class DiskReader: Sendable {
     }
 
     private func putBack(_ connection: ReadConnection) {
-        let idle = Idle(connection: connection, thread: pthread_self())
+        let idle = Idle(connection: connection)
         let surplus: Idle? = pool.withLock { pool in
             if pool.idle.count == poolSize { return idle }
             pool.idle.append(idle)

@@ -1,23 +1,55 @@
 import Foundation
 
+/// Why the disk does not take a change.
+enum WriteFailure: Error {
+    /// Another process held the lock for too long.
+    case busy
+    case failed
+    /// The process has no memory or descriptors left.
+    case outOfResources
+
+    init(_ error: any Error) {
+        let failure = error as? SQLiteFailure
+        self = failure?.isBusy == true ? .busy : failure?.isShortage == true ? .outOfResources : .failed
+    }
+}
+
 extension DiskWriter {
-    /// Runs `body` once the pending changes are written, and waits for it; nil if the disk takes nothing.
+    /// Runs `body` once the changes that are pending now are written, and waits for it; nil if the disk takes nothing.
     func perform<T>(for source: some WriteSource, _ body: (WriteConnection, DiskBudget) throws -> T) -> T? {
-        queue.sync {
-            guard drain(source) else { return nil }
-            for _ in 0..<4 {
-                if connection == nil, reopen() != nil { return nil }
-                guard let connection else { return nil }
-                do {
-                    return try body(connection, DiskBudget(capacity: source.diskCapacity))
-                } catch let failure as SQLiteFailure where failure.isCorruption {
-                    reopen(replacing: (connection.generation, failure.message))
-                } catch {
-                    self.connection = nil
-                    guard error is WriteConnection.Superseded else { return nil }
-                }
-            }
-            return nil
+        let end = source.pendingEnd
+        return queue.sync {
+            guard drain(source, before: end) else { return nil }
+            let result = attempt(reports: false) { try body($0, DiskBudget(capacity: source.diskCapacity)) }
+            return try? result.get()
         }
+    }
+
+    /// Passes the connection to `body`. If it can't be used, the database is opened again, and replaced if it is corrupt.
+    ///
+    /// - Parameter reports: whether users should know that `body` has failed.
+    func attempt<T>(reports: Bool = true, _ body: (WriteConnection) throws -> T) -> Result<T, WriteFailure> {
+        for attempt in 0..<4 {
+            if connection == nil, let failure = reopen(reporting: attempt > 0) {
+                if attempt == 0, failure != .busy { continue }
+                return .failure(failure)
+            }
+            guard let connection else { break }
+            do {
+                defer { if self.connection?.isReplaced == true { self.connection = nil } }
+                return .success(try body(connection))
+            } catch is WriteConnection.Superseded {
+                self.connection = nil
+            } catch let failure as SQLiteFailure where failure.isCorruption {
+                reopen(replacing: (connection.generation, failure.message))
+            } catch {
+                self.connection = nil
+                let failure = WriteFailure(error)
+                if failure != .busy, attempt == 0 { continue }
+                if failure != .busy, reports { reportFailure(error) }
+                return .failure(failure)
+            }
+        }
+        return .failure(.failed)
     }
 }

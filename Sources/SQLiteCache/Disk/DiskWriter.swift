@@ -3,20 +3,6 @@ import SynchronizerSupport
 
 /// Writes changes to the database, on one serial queue, in the background.
 final class DiskWriter: @unchecked Sendable {  // its variables are touched on `queue` only
-    enum WriteResult {
-        case done
-        /// Another process held the lock for too long.
-        case busy
-        case failed
-        /// The process has no memory or descriptors left.
-        case outOfResources
-
-        init(_ error: any Error) {
-            let failure = error as? SQLiteFailure
-            self = failure?.isBusy == true ? .busy : failure?.isShortage == true ? .outOfResources : .failed
-        }
-    }
-
     private let directory: CacheDirectory
     private let report: @Sendable (String) -> Void
     private let didOpen: @Sendable () -> Void
@@ -48,20 +34,22 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         (self.retryInterval, self.now) = (retryInterval, now)
     }
 
-    /// Writes the pending changes, in the background.
+    /// Writes the changes that are pending now, in the background.
     func write(from source: some WriteSource, then done: @escaping @Sendable () -> Void = {}) {
+        let end = source.pendingEnd
         queue.async { [self] in
-            _ = drain(source)
+            _ = drain(source, before: end)
             done()
         }
     }
 
-    /// Writes the pending changes and the usage times, and enforces the capacity, in the background.
+    /// Writes the changes that are pending now and the usage times, and enforces the capacity, in the background.
     ///
     /// - Parameter isLast: whether failed removals can't be tried again.
     func flush(from source: some WriteSource, isLast: Bool = false, then done: @escaping @Sendable () -> Void) {
+        let end = source.pendingEnd
         queue.async { [self] in
-            if drain(source, isLast: isLast) { tidy(source) }
+            if drain(source, before: end, isLast: isLast) { tidy(source) }
             done()
         }
     }
@@ -82,44 +70,53 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         }
     }
 
-    /// Returns false if a change could not be written.
-    func drain(_ source: some WriteSource, isLast: Bool = false) -> Bool {
+    /// Writes the changes before that number, and then goes on in the background: a thread that stores faster than the disk
+    /// writes must not hold up those that wait. Returns false if a change could not be written.
+    func drain(_ source: some WriteSource, before last: Int, isLast: Bool = false) -> Bool {
         dispatchPrecondition(condition: .onQueue(queue))
         var hasAbandonedStores = false
         while true {
             let budget = DiskBudget(capacity: source.diskCapacity)
             let (changes, end) = source.nextBatch(budget)
             if changes.isEmpty { return true }
-            let result = write(changes, source: source, budget: budget)
-            switch result {
-            case .done:
+            switch write(changes, source: source, budget: budget) {
+            case .success:
                 (hasAbandonedStores, failingSince) = (false, nil)
                 if changes.contains(where: \.isStore) { hasReportedFailure = false }
                 source.didWrite(before: end)
-            case .busy:
+            case .failure(.busy):
                 source.diskIsBusy()
                 retrySoon(source)
                 return false
-            case .failed where hasAbandonedStores && writeWithoutJournal(changes, source: source, budget: budget):
+            case .failure(.failed)
+            where hasAbandonedStores
+                && writeWithoutJournal(changes, source: source, budget: budget):
+                failingSince = nil
                 source.didWrite(before: end)
-            case .failed where hasAbandonedStores, .outOfResources where hasAbandonedStores:
-                removalsFailed(source, isLast: isLast, isShortage: result == .outOfResources)
+            case .failure(let failure) where hasAbandonedStores:
+                removalsFailed(source, isLast: isLast, because: failure)
                 return false
-            case .failed, .outOfResources:
+            case .failure:
                 hasAbandonedStores = true
                 source.abandonStores()
+                continue
+            }
+            if end >= last {
+                write(from: source)
+                return true
             }
         }
     }
 
     /// What can't be removed must not come back: losing entries is safe, serving removed ones is not.
-    private func removalsFailed(_ source: some WriteSource, isLast: Bool, isShortage: Bool) {
+    private func removalsFailed(_ source: some WriteSource, isLast: Bool, because failure: WriteFailure) {
         guard source.diskFailed() else { return }
+        if failure == .outOfResources { return retrySoon(source) }
         let now = now()
         let since = failingSince ?? now
         failingSince = since
         let isLong = isLast || now - since > DiskRecovery.longestFailure
-        if isLong, !isShortage, retireGeneration() { source.didRemoveDatabase() } else { retrySoon(source) }
+        if isLong, retireGeneration() { source.didRemoveDatabase() } else { retrySoon(source) }
     }
 
     private func retrySoon(_ source: some WriteSource) {
@@ -128,44 +125,24 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         queue.asyncAfter(deadline: .now() + retryInterval) { [weak self, weak source] in
             guard let self, let source else { return }
             willRetry = false
-            _ = drain(source)
+            _ = drain(source, before: source.pendingEnd)
         }
     }
 
-    /// Writes a batch. It tries again if the database has to be opened again.
-    private func write(_ changes: [Change], source: some WriteSource, budget: DiskBudget) -> WriteResult {
-        if connection == nil, isMissing, !changes.contains(where: \.isStore) { return .done }
+    private func write(
+        _ changes: [Change], source: some WriteSource, budget: DiskBudget
+    ) -> Result<Void, WriteFailure> {
+        if connection == nil, isMissing, !changes.contains(where: \.isStore) { return .success(()) }
         var changes = changes[...]
         if case .removeAll? = changes.first {
-            if let failure = startAnew() { return failure }
+            if let failure = startAnew() { return .failure(failure) }
             changes = changes.dropFirst()
         }
-        if changes.isEmpty { return .done }
-        for attempt in 0..<4 {
-            if connection == nil, let failure = reopen(reporting: attempt > 0) {
-                if attempt == 0, failure != .busy { continue }
-                return failure
-            }
-            guard let connection else { return .failed }
-            do {
-                let evicted = try shrunk(connection, budget: budget, source: source)
-                    .write(changes, budget: budget, source: source)
-                source.didEvict(evicted)
-                return .done
-            } catch is WriteConnection.Superseded {
-                self.connection = nil
-            } catch let failure as SQLiteFailure where failure.isCorruption {
-                reopen(replacing: (connection.generation, failure.message))
-            } catch {
-                self.connection = nil
-                let result = WriteResult(error)
-                if result == .busy { return .busy }
-                guard attempt > 0 else { continue }
-                reportFailure(error)
-                return result
-            }
+        if changes.isEmpty { return .success(()) }
+        return attempt { connection in
+            let connection = try shrunk(connection, budget: budget, source: source)
+            source.didEvict(try connection.write(changes, budget: budget, source: source))
         }
-        return .failed
     }
 
     /// Writes removals without a journal, for which a full disk has no room. If the process ends in the middle of that, the
@@ -181,20 +158,13 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     }
 
     private func tidy(_ source: some WriteSource) {
-        dispatchPrecondition(condition: .onQueue(queue))
         let budget = DiskBudget(capacity: source.diskCapacity)
-        if connection == nil, budget.capacity > 0, !isMissing { reopen() }
-        guard let connection else { return }
-        do {
+        if connection == nil, budget.capacity == 0 || isMissing { return }
+        _ = attempt { connection in
             let connection = try shrunk(connection, budget: budget, source: source)
             try connection.markUsed(from: source, budget: budget)
             source.didEvict(try connection.change(needing: DiskNeed(), budget: budget, marking: {}))
             try connection.giveBackFreePages(budget: budget)
-        } catch let failure as SQLiteFailure where failure.isCorruption {
-            reopen(replacing: (connection.generation, failure.message))
-        } catch {
-            self.connection = nil
-            if !(error is WriteConnection.Superseded), WriteResult(error) != .busy { reportFailure(error) }
         }
     }
 
@@ -212,16 +182,16 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     @discardableResult
     func reopen(
         replacing unusable: (generation: Generation, reason: String)? = nil, reporting reports: Bool = true
-    ) -> WriteResult? {
+    ) -> WriteFailure? {
         dispatchPrecondition(condition: .onQueue(queue))
         connection = nil
         do {
             connection = try open(replacing: unusable)
             return nil
         } catch {
-            let result = WriteResult(error)
-            if reports, result != .busy { reportFailure(error) }
-            return result
+            let failure = WriteFailure(error)
+            if reports, failure != .busy { reportFailure(error) }
+            return failure
         }
     }
 
@@ -268,17 +238,16 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     }
 
     /// Removes everything by making a new generation; returns nil if that worked.
-    private func startAnew() -> WriteResult? {
+    private func startAnew() -> WriteFailure? {
         connection = nil
         do {
             guard let newest = try Generation.newest(in: directory) else { return nil }
             try directory.check()
             try? Generation.make(after: newest, in: directory)  // a full disk has no room for it
-            defer { newest.removeOthers(in: directory) }
             return newest.retire(from: directory) ? nil : .failed
         } catch {
             reportFailure(error)
-            return WriteResult(error)
+            return WriteFailure(error)
         }
     }
 
@@ -291,7 +260,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         return newest.retire(from: directory)
     }
 
-    private func reportFailure(_ error: any Error) {
+    func reportFailure(_ error: any Error) {
         if hasReportedFailure { return }
         hasReportedFailure = true
         report("the cache in \(directory.path) keeps to memory: \(error)")

@@ -9,7 +9,7 @@ extension Schema {
     static let entriesByUse = "SELECT used, length, id FROM entries ORDER BY used, length, id"
 
     /// The condition for the entries that a shrink keeps.
-    static func keptAfter(_ last: EntryUse) -> String {
+    static func usedAfter(_ last: EntryUse) -> String {
         "(used, length, id) > (\(last.used), \(last.length), \(last.id))"
     }
 }

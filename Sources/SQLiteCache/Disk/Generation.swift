@@ -17,30 +17,23 @@ struct Generation: Hashable, Sendable {
     var partials: PartialFiles { PartialFiles(generation: path) }
     var bodies: BodyFiles { BodyFiles(settled: path + "/Bodies", moving: path + "/Moving") }
 
-    private static let prefix = "Cache-"
-    private static let draftPrefix = "New-"
-    private static let removedPrefix = "Old-"
-    /// What versions before 3 of the schema kept in the cache directory.
-    private static let formerNames = ["Bodies", "Lock", "Set-aside.db"]
     private static let largestNumber: UInt64 = 1 << 60
 
     init(_ number: UInt64, in directory: CacheDirectory) {
-        let digits = String(number, radix: 16)
-        path = directory.path + "/" + Self.prefix + String(repeating: "0", count: 16 - digits.count) + digits
+        path = directory.path + "/" + Self.name(of: number)
         self.number = number
     }
 
     /// The generation in use; nil if there is none.
     static func newest(in directory: CacheDirectory) throws(SQLiteFailure) -> Generation? {
-        let numbers = try FileSystem.names(in: directory.path)?.compactMap(number) ?? []
-        return numbers.max().map { Generation($0, in: directory) }
+        try directory.names().compactMap(number).max().map { Generation($0, in: directory) }
     }
 
+    private static func name(of number: UInt64) -> String { "Cache-" + PartialFiles.hex(number) }
+
     private static func number(of name: String) -> UInt64? {
-        guard name.utf8.count == prefix.utf8.count + 16, name.hasPrefix(prefix),
-            let number = UInt64(name.dropFirst(prefix.count), radix: 16), number < largestNumber
-        else { return nil }
-        return number
+        let number = UInt64(name.suffix(16), radix: 16)
+        return number.flatMap { $0 < largestNumber && self.name(of: $0) == name ? $0 : nil }
     }
 
     /// Makes the generation that follows the newest, unless another process has just made it.
@@ -51,8 +44,8 @@ struct Generation: Hashable, Sendable {
         fill: (Draft) throws -> Void = { try Database(path: $0.database, busyTimeout: .none).execute(Schema.create) }
     ) throws {
         let next = Generation((newest?.number ?? 0) + 1, in: directory)
-        let draft = Draft(path: "\(directory.path)/\(draftPrefix)\(getpid())-\(MonotonicID.next())")
-        defer { FileSystem.remove(draft.path) }
+        let draft = Draft(path: directory.path + "/" + TemporaryGeneration.draft.newName())
+        defer { directory.discard(draft.path) }
         try draft.prepare()
         try fill(draft)
         guard rename(draft.path, next.path) != 0, errno != EEXIST, errno != ENOTEMPTY else { return }
@@ -66,7 +59,7 @@ struct Generation: Hashable, Sendable {
         var bodies: String { path + "/Bodies" }
 
         fileprivate func prepare() throws(SQLiteFailure) {
-            for directory in [path, bodies, path + "/Moving"] { _ = try FileSystem.makeDirectory(directory) }
+            for directory in [path, bodies, path + "/Moving"] { _ = try FileSystem.provideDirectory(directory) }
             // SQLite would make the file readable for others. Its journal gets the same mode.
             let file = open(database, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             guard file >= 0 else { throw .system("\(database) can't be made") }
@@ -80,8 +73,9 @@ struct Generation: Hashable, Sendable {
         return errno == ENOENT || errno == ENOTDIR
     }
 
-    /// Checks the directory and the database, and makes the directories of the bodies if they are missing.
-    func prepare() throws(SQLiteFailure) {
+    /// Checks the directory and the database, and makes the directories of the bodies if they are missing; returns whether none
+    /// was.
+    func prepare() throws(SQLiteFailure) -> Bool {
         if isIncomplete { throw .corruption("it is gone, or no file") }
         guard let directory = FileSystem.status(path), let file = FileSystem.status(database) else {
             throw .system(database)
@@ -89,28 +83,78 @@ struct Generation: Hashable, Sendable {
         guard directory.isDirectory, directory.st_uid == geteuid(), file.st_uid == geteuid(), file.st_nlink == 1 else {
             throw .corruption("it is a link, or belongs to another user")
         }
-        try bodies.prepare()
+        return try bodies.prepare()
     }
 
-    /// Takes the generation out of use for all processes at once; returns whether that worked.
+    /// Takes the generation out of use for all processes at once, and deletes its files in the background; returns whether that
+    /// worked.
     @discardableResult
     func retire(from directory: CacheDirectory) -> Bool {
-        let removed = "\(directory.path)/\(Self.removedPrefix)\(MonotonicID.next())"
-        guard rename(path, removed) == 0 else { return errno == ENOENT }
+        guard let removed = directory.discard(path) else { return errno == ENOENT }
         FileSystem.remove(removed + "/Database")  // lookups that are in the directory already notice that
         return true
     }
 
-    /// Removes what is left of all other generations, and the files of former versions. If another process is making a
-    /// generation, it makes that again or finds this one.
+    /// Whether the generation is the newest one. Also deletes what processes that have ended left of others.
+    func isInUse(in directory: CacheDirectory) throws(SQLiteFailure) -> Bool {
+        let names = try directory.names()
+        for name in names where TemporaryGeneration.isAbandoned(name) { directory.discard(directory.path + "/" + name) }
+        return names.compactMap(Self.number).max() == number
+    }
+
+    /// Deletes what is left of all other generations, in the background. If another process is making a generation, it makes that
+    /// again or finds this one.
     func removeOthers(in directory: CacheDirectory) {
-        guard let names = try? FileSystem.names(in: directory.path) else { return }
-        for name in names where !(Self.number(of: name) ?? 0 >= number) {
-            let isOurs = [Self.prefix, Self.draftPrefix, Self.removedPrefix].contains(where: name.hasPrefix)
-            if isOurs || Self.formerNames.contains(name) { FileSystem.remove(directory.path + "/" + name) }
+        for name in (try? directory.names()) ?? [] {
+            let isOlder = Self.number(of: name).map { $0 < number } ?? false
+            if isOlder || TemporaryGeneration.process(of: name) != nil {
+                directory.discard(directory.path + "/" + name)
+            }
         }
     }
 
     /// The bytes that database and journal take on the disk.
     var allocatedBytes: Int64 { FileSystem.allocatedBytes(database) + FileSystem.allocatedBytes(journal) }
+}
+
+/// A generation that is being made or deleted. Its name holds the identifier of the process that does so.
+private enum TemporaryGeneration: String {
+    case draft = "New"
+    case removed = "Old"
+
+    func newName() -> String {
+        "\(rawValue)-\(getpid())-\(PartialFiles.hex(UInt64(bitPattern: MonotonicID.next())))"
+    }
+
+    /// The process of a temporary generation; nil for every other name, which may be that of a user's file.
+    static func process(of name: String) -> pid_t? {
+        let parts = name.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3, Self(rawValue: parts[0]) != nil, let process = pid_t(parts[1]), process > 0,
+            String(process) == parts[1], parts[2].utf8.count == 16, parts[2].allSatisfy(\.isHexDigit)
+        else { return nil }
+        return process
+    }
+
+    /// Whether it is one whose process has ended.
+    static func isAbandoned(_ name: String) -> Bool {
+        guard let process = process(of: name) else { return false }
+        return kill(process, 0) != 0 && errno == ESRCH
+    }
+}
+
+extension CacheDirectory {
+    fileprivate func names() throws(SQLiteFailure) -> [String] {
+        try FileSystem.names(in: path, followsLink: true) ?? []
+    }
+
+    /// Renames a file or directory, and deletes it in the background. If the process ends before, another one deletes it.
+    ///
+    /// - Returns: the new path; nil, with `errno`, if it could not be renamed.
+    @discardableResult
+    fileprivate func discard(_ path: String) -> String? {
+        let removed = self.path + "/" + TemporaryGeneration.removed.newName()
+        guard rename(path, removed) == 0 else { return nil }
+        FileSystem.removals.async { FileSystem.remove(removed) }
+        return removed
+    }
 }

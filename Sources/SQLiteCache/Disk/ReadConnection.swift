@@ -10,7 +10,7 @@ final class ReadConnection {
     let generation: Generation
     let locks: Bool
     let database: Database
-    private let directory: OpenDirectory
+    let directory: OpenDirectory
     private let verified: VerifiedFiles
     /// The status of the database's file when it was opened.
     private let file: stat
@@ -68,8 +68,6 @@ final class ReadConnection {
         if directory.status("Database").map(FileStamp.init) == stamp { return result }
         throw database.forgetPages() ? .busy : .changedMeanwhile
     }
-    /// Whether the path no longer leads to the open database.
-    var hasMoved: Bool { !(FileSystem.status(generation.database)?.isSameFile(as: file) ?? false) }
 
     /// Whether another connection may have changed the database since the last call.
     func hasChanged() throws(SQLiteFailure) -> Bool {

@@ -46,7 +46,7 @@ enum Schema {
     /// Copies the entries that are kept from another generation, attached as `old`, to an empty database. It creates the
     /// indexes last: sorting once costs a fraction of as many insertions. An unfinished draft is deleted, so it needs no
     /// journal.
-    static func copy(usedAfter last: EntryUse) -> String {
+    static func copy(keeping condition: String) -> String {
         """
         PRAGMA page_size = 4096;
         PRAGMA main.auto_vacuum = INCREMENTAL;
@@ -54,7 +54,7 @@ enum Schema {
         PRAGMA cell_size_check = ON;
         \(objects[0]);
         INSERT INTO main.entries SELECT * FROM old.entries NOT INDEXED
-            WHERE \(keptAfter(last)) ORDER BY id;
+            WHERE \(condition) ORDER BY id;
         \(objects[1]);
         \(objects[2]);
         \(objects[3]);
@@ -136,6 +136,7 @@ enum Schema {
     static let victimsBeyond =
         victims + " WHERE url_key = ? ORDER BY revision DESC LIMIT -1 OFFSET \(Change.maximumVariants - 1)"
     static let victimsOfURL = victims + " WHERE url_key = ?"
+    static func storedBefore(_ moment: Int64) -> String { "stored < \(moment)" }
     static let victimsSince = victims + " WHERE id > ? AND stored >= ? ORDER BY id LIMIT ?"
     static let deleteEntry = "DELETE FROM entries WHERE id = ?"
     static let deleteBody = "DELETE FROM bodies WHERE id = ?"

@@ -7,7 +7,7 @@ extension WriteConnection {
         _ changes: ArraySlice<Change>, budget: DiskBudget, source: some WriteSource
     ) throws -> Int {
         if case .removeSince(let moment)? = changes.first {
-            try removeAll(since: moment, budget: budget)
+            if try !replaceIfMostGo(since: moment, budget: budget) { try removeAll(since: moment, budget: budget) }
             return 0
         }
         var need = DiskNeed()
@@ -57,7 +57,7 @@ extension WriteConnection {
         switch change {
         case .store(let row):
             // An object is not kept longer than the body that it was made from.
-            if let source = DerivedEntry.source(of: row.url), try !hasEntry(source) { break }
+            if let source = DerivedEntry.source(of: row.url), try length(of: source) == nil { break }
             if try hasCopy(row) { return try apply(RowUpdate(row)) }
             try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
             try removeVictims(Schema.victimsBeyond, Int64(bitPattern: row.urlKey))
@@ -155,9 +155,7 @@ extension WriteConnection {
     func removeVictims(
         _ sql: String, _ parameters: Int64..., except kept: Int64? = nil
     ) throws(SQLiteFailure) {
-        for victim in try victims(sql, parameters: parameters) where victim.id != kept {
-            try remove(victim.id, length: victim.length)
-        }
+        for victim in try victims(sql, parameters: parameters) where victim.id != kept { try remove(victim.id) }
     }
 
     func victims(_ sql: String, parameters: [Int64]) throws(SQLiteFailure) -> [(id: Int64, length: Int64)] {
@@ -170,31 +168,24 @@ extension WriteConnection {
         return victims
     }
 
-    /// Removes one entry, and the objects that were made from its body; returns how many entries there were.
-    ///
-    /// - Parameter length: the length of the body according to the entry, or a large number if the entry may be corrupt.
+    /// Removes an entry if it exists, and the objects that were made from its body; returns how many entries that were.
     @discardableResult
-    func remove(_ id: Int64, length: Int64 = .max) throws(SQLiteFailure) -> Int {
+    func remove(_ id: Int64) throws(SQLiteFailure) -> Int {
         let objects = Int64(bitPattern: Checksum64.of(DerivedEntry.url(ofObjectsFrom: id)))
+        var count = 0
         for object in try victims(Schema.victimsOfURL, parameters: [objects]) where object.id != id {
-            try removeAlone(object.id, length: object.length)
+            count += try removeAlone(object.id)
         }
-        return try removeAlone(id, length: length)
+        return try count + removeAlone(id)
     }
 
-    @discardableResult
-    private func removeAlone(_ id: Int64, length: Int64) throws(SQLiteFailure) -> Int {
+    private func removeAlone(_ id: Int64) throws(SQLiteFailure) -> Int {
+        guard let length = try length(of: id) else { return 0 }
         try statement(Schema.deleteEntry).run(id)
-        let count = database.changes
-        if length > StoredBody.largestInRow { try statement(Schema.deleteBody).run(id) }
-        if length > StoredBody.largestInDatabase { try removeFile(id) }
-        return count
-    }
-
-    private func hasEntry(_ id: Int64) throws(SQLiteFailure) -> Bool {
-        let selection = try statement(Schema.lengthOfEntry)
-        defer { selection.reset() }
-        selection.bind(id, at: 0)
-        return try selection.step()
+        if database.changes == 0 { throw .corruption("nothing can be removed from it") }
+        // Whatever the length says: it may be corrupt.
+        try statement(Schema.deleteBody).run(id)
+        try removeFile(id, length: length)
+        return 1
     }
 }

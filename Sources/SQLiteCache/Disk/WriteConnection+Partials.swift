@@ -13,7 +13,7 @@ extension WriteConnection {
         guard isAcceptable(length, budget: budget) else { return nil }
         var partial: PartialFile?
         _ = try change(needing: Self.need(length), budget: budget, marking: mark) {
-            _ = try FileSystem.makeDirectory(partials.folder)
+            _ = try FileSystem.provideDirectory(partials.folder)
             partial = try PartialFile(in: partials, urlKey: urlKey, resumable: resumable, length: length)
         }
         return partial

@@ -1,11 +1,11 @@
 import Foundation
 import SynchronizerSupport
 
+// Removals of many entries: those that stay are copied to a new generation. Removing one entry after the other would change most
+// pages of the index by URL in each transaction. Lookups continue meanwhile, and other writers wait. Body files get a second link,
+// so that the old generation stays complete until the new one is in use.
 extension WriteConnection {
     /// Shrinks a generation that exceeds its capacity by a third: copies the entries that are kept to a new generation.
-    /// Evicting that many would change most pages of the index by URL in each transaction. Lookups continue meanwhile, and
-    /// other writers wait. Body files get a second link, so that the old generation stays complete until the new one is in
-    /// use.
     ///
     /// - Parameter mark: writes the usage times.
     /// - Returns: how many entries were removed; nil if this generation stays in use, and has to evict.
@@ -22,15 +22,36 @@ extension WriteConnection {
         guard usage.isMuchTooLarge(for: budget), let victims = try victims(usage: usage, budget: budget) else {
             return nil
         }
+        return try replace(keeping: Schema.usedAfter(victims.last)) ? victims.count : nil
+    }
+
+    /// Removes what was stored at that moment or later if that is more than half of the entries, and too much for one
+    /// transaction; returns whether it did.
+    func replaceIfMostGo(since moment: Int64, budget: DiskBudget) throws -> Bool {
+        try transaction {
+            let count = try number(Schema.countEntries)
+            guard count > Int64(budget.removalCount) else { return false }
+            let kept = try database.integer(Schema.countEntries + " WHERE " + Schema.storedBefore(moment))
+            return try kept < count / 2 && replace(keeping: kept == 0 ? nil : Schema.storedBefore(moment))
+        }
+    }
+
+    /// Copies entries to a new generation, which replaces this one; returns whether that was possible.
+    ///
+    /// - Parameter condition: the SQL condition for the entries that are kept; nil for none.
+    private func replace(keeping condition: String?) throws -> Bool {
         do {
-            try Generation.make(after: generation, in: directory) { draft in
-                try copy(to: draft, usedAfter: victims.last)
+            if let condition {
+                try Generation.make(after: generation, in: directory) { try copy(to: $0, keeping: condition) }
+            } else {
+                try Generation.make(after: generation, in: directory)
             }
         } catch let failure as SQLiteFailure where !failure.isCorruption {
-            return nil  // there may be no room for both, or no links on this file system
+            return false  // there may be no room for both, or no links on this file system
         }
         generation.retire(from: directory)
-        return victims.count
+        isReplaced = true
+        return true
     }
 
     private struct Victims {
@@ -75,11 +96,11 @@ extension WriteConnection {
         }
     }
 
-    private func copy(to draft: Generation.Draft, usedAfter last: EntryUse) throws(SQLiteFailure) {
+    private func copy(to draft: Generation.Draft, keeping condition: String) throws(SQLiteFailure) {
         let copy = try Database(path: draft.database, busyTimeout: .none)
         try copy.execute(Schema.connection)
         try copy.prepare(Schema.attachOld).run(binding: Data(generation.database.utf8), at: 0)
-        try copy.execute(Schema.copy(usedAfter: last))
+        try copy.execute(Schema.copy(keeping: condition))
         let kept = try copy.prepare(Schema.filesOfDraft)
         while try kept.step() {
             let id = kept.integer(.only)

@@ -6,7 +6,8 @@ extension WriteConnection {
         if try fileBytes() == nil { try countFiles() }
         return DiskUsage(
             pageSize: try number(Schema.pageSize), pages: try number(Schema.pageCount),
-            freePages: try number(Schema.freePageCount), files: (try fileBytes() ?? 0) + partials.bytes)
+            freePages: try number(Schema.freePageCount),
+            files: (try fileBytes() ?? 0) + partials.bytes + FileSystem.allocatedBytes(directory.leases))
     }
 
     /// Runs `change` in a transaction that has room for it. Transactions before it evict the least recently used entries.
@@ -48,10 +49,9 @@ extension WriteConnection {
             let oldest = try victims(Schema.leastRecentlyUsed, parameters: [Int64(budget.removalCount)])
             var count = 0
             for victim in oldest where freed < content - budget.preferredContent {
-                count += try remove(victim.id, length: victim.length)
+                count += try remove(victim.id)
                 freed += 512 + max(0, min(victim.length, 1 << 32))
             }
-            if count == 0, !oldest.isEmpty { throw SQLiteFailure.corruption("nothing can be removed from it") }
             return count
         }
     }
@@ -101,11 +101,12 @@ extension WriteConnection {
             let removed = try transaction {
                 let removed = try victims(
                     Schema.victimsSince, parameters: [last, moment, Int64(budget.removalCount)])
-                for victim in removed { try remove(victim.id, length: victim.length) }
+                for victim in removed { try remove(victim.id) }
                 return removed
             }
             guard let id = removed.last?.id, id > last else { return }
             last = id
+            usleep(1000)  // other processes get the lock
         }
     }
 }

@@ -12,15 +12,23 @@ final class WriteConnection {
     private var made: [Int64] = []
     private var movedAway: [Int64] = []
 
+    /// Whether the current transaction has found files that a killed process has left.
+    private var hasFoundLeftovers = false
+    /// Whether the current transaction has removed an entry whose body file was missing. `usage` still counts that file.
+    private var missesFile = false
+
     /// The capacity for which `shrink` has checked the usage.
     var checkedCapacity: Int64?
+    /// Whether another generation has replaced this one.
+    var isReplaced = false
 
     var files: BodyFiles { generation.bodies }
 
     /// The generation is not in use any more.
     struct Superseded: Error {}
 
-    /// Opens an existing generation, and counts its files.
+    /// Opens an existing generation. It looks at each body file only if some may have no entry, or may be missing: that takes
+    /// seconds for a million.
     ///
     /// - Parameter hasJournal: false to do without one, for which a full disk has no room. If the process ends in the middle
     ///   of a commit, the database is corrupt then.
@@ -30,12 +38,15 @@ final class WriteConnection {
         self.directory = directory
         self.generation = generation
         self.hasJournal = hasJournal
-        try generation.prepare()
+        let isComplete = try generation.prepare()
         let settings = hasJournal ? Schema.writing : Schema.writing + Schema.noJournal
         database = try Database.open(generation, busyTimeout: busyTimeout, settings: settings)
         try database.checkSchema(of: generation)
         try checkHeader(journalMode: hasJournal ? "delete" : "memory")
-        try transaction { try countFiles() }
+        try transaction {
+            partials.sweep()
+            if !isComplete || hasFoundLeftovers { try countFiles() }
+        }
     }
 
     /// Detects corrupt headers that SQLite accepts.
@@ -57,15 +68,17 @@ final class WriteConnection {
 
     /// Runs `body` in a transaction, if the generation is in use.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        (made, movedAway) = ([], [])
+        (made, movedAway, missesFile) = ([], [], false)
         try statement(Schema.beginWriting).run()
         let result: Result
         defer { if !hasJournal { unlink(generation.journal) } }
         do {
             if !hasJournal { try announceChanges() }
-            guard !database.hasMoved, try Generation.newest(in: directory) == generation else { throw Superseded() }
-            try files.settleAll(whoseEntryExists: hasFile)
+            guard !database.hasMoved, try generation.isInUse(in: directory) else { throw Superseded() }
+            hasFoundLeftovers = try files.settleAll(whoseEntryExists: hasFile)
             result = try body()
+            // The next transaction counts them.
+            if missesFile { try statement(Schema.setFileBytes).run(-1, 0) }
             try statement(Schema.commit).run()
         } catch {
             // After some failures SQLite has already rolled back. Then this fails, which does no harm. The next
@@ -85,12 +98,17 @@ final class WriteConnection {
         close(journal)
     }
 
-    @inline(never)
-    private func hasFile(_ id: Int64) throws(SQLiteFailure) -> Bool {
+    /// The length of an entry's body; nil if there is no such entry.
+    func length(of id: Int64) throws(SQLiteFailure) -> Int64? {
         let selection = try statement(Schema.lengthOfEntry)
         defer { selection.reset() }
         selection.bind(id, at: 0)
-        return try selection.step() && selection.integer(.only) > StoredBody.largestInDatabase
+        return try selection.step() ? selection.integer(.only) : nil
+    }
+
+    @inline(never)
+    private func hasFile(_ id: Int64) throws(SQLiteFailure) -> Bool {
+        try length(of: id).map { $0 > StoredBody.largestInDatabase } ?? false
     }
 
     func number(_ sql: String) throws(SQLiteFailure) -> Int64 {
@@ -122,7 +140,6 @@ final class WriteConnection {
     }
 
     func countFiles() throws(SQLiteFailure) {
-        partials.sweep()
         let bytes = try files.sweep(whoseEntryExists: hasFile)
         if try fileBytes() != bytes { try set(fileBytes: bytes) }
     }
@@ -156,8 +173,13 @@ final class WriteConnection {
         unlink(files.movingPath(id))
     }
 
-    func removeFile(_ id: Int64) throws(SQLiteFailure) {
-        movedAway.append(id)
-        try add(fileBytes: -files.moveAway(id))
+    /// - Parameter length: that of the body according to the entry, which may be corrupt.
+    func removeFile(_ id: Int64, length: Int64) throws(SQLiteFailure) {
+        if let bytes = files.moveAway(id) {
+            movedAway.append(id)
+            try add(fileBytes: -bytes)
+        } else if length > StoredBody.largestInDatabase {
+            missesFile = true
+        }
     }
 }

@@ -1,6 +1,8 @@
 /// Provides the changes that a `DiskWriter` writes, and learns what came of them.
 protocol WriteSource: AnyObject, Sendable {
     var diskCapacity: Int { get }
+    /// The number that the next change will get. Numbers grow.
+    var pendingEnd: Int { get }
     /// The next changes, and the number to pass to `didWrite(before:)`.
     func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int)
     func didWrite(before end: Int)

@@ -1,15 +1,26 @@
 import Foundation
 import SynchronizerSupport
 
-/// The result of reading a body from the disk.
-enum BodyReadResult {
-    case complete(Data)
+/// The result of reading a body from the disk, or of opening its file.
+enum BodyResult<Body> {
+    case complete(Body)
     /// The file does not exist. Its entry may have been removed a moment ago.
     case missing
     case corrupt
     /// The file can't be read at the moment, which says nothing about it.
     case unreadable
+
+    fileprivate func flatMap<Other>(_ transform: (Body) -> BodyResult<Other>) -> BodyResult<Other> {
+        switch self {
+        case .complete(let body): transform(body)
+        case .missing: .missing
+        case .corrupt: .corrupt
+        case .unreadable: .unreadable
+        }
+    }
 }
+
+typealias BodyReadResult = BodyResult<Data>
 
 extension BodyFiles {
     /// A multiple of the checksum's block size that fits into the processor's cache.
@@ -24,15 +35,35 @@ extension BodyFiles {
     static func read(
         _ id: Int64, expecting body: StoredBody, in generation: OpenDirectory, verified: VerifiedFiles
     ) -> BodyReadResult {
-        // Between two attempts another process may settle the file, or move it away.
-        for directory: StaticString in ["Bodies/", "Moving/", "Bodies/"] {
-            let file = open(directory, id: id, in: generation)
-            if file < 0, errno == ENOENT || errno == ENOTDIR { continue }
-            // A link fails with ELOOP, a socket with ENXIO.
-            guard file >= 0 else { return errno == ELOOP || errno == ENXIO ? .corrupt : .unreadable }
+        open(id, in: generation).flatMap { file in
             defer { close(file) }
             if body.length <= pieceSize { return read(file, expecting: body, checksum: Checksum64()) }
             return readLarge(file, id: id, expecting: body, verified: verified)
+        }
+    }
+
+    /// Opens the body file of an entry, and verifies each byte of it.
+    static func openFile(
+        _ id: Int64, expecting body: StoredBody, in generation: OpenDirectory, at paths: [String]
+    ) -> BodyResult<BodyFile> {
+        open(id, in: generation).flatMap { file in
+            let opened = BodyFile(descriptor: file, at: paths, count: body.length, checksum: body.checksum)
+            var status = stat()
+            guard fstat(file, &status) == 0 else { return .unreadable }
+            guard status.isRegularFile, Int(status.st_size) == body.length else { return .corrupt }
+            guard let checksum = Descriptor.checksum(of: 0..<body.length, in: file) else { return .unreadable }
+            return checksum.value == body.checksum ? .complete(opened) : .corrupt
+        }
+    }
+
+    private static func open(_ id: Int64, in generation: OpenDirectory) -> BodyResult<Int32> {
+        // Between two attempts another process may settle the file, or move it away.
+        for directory: StaticString in ["Bodies/", "Moving/", "Bodies/"] {
+            let file = open(directory, id: id, in: generation)
+            if file >= 0 { return .complete(file) }
+            if errno == ENOENT || errno == ENOTDIR { continue }
+            // A link fails with ELOOP, a socket with ENXIO.
+            return errno == ELOOP || errno == ENXIO ? .corrupt : .unreadable
         }
         return .missing
     }

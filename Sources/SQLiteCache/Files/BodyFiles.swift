@@ -27,7 +27,7 @@ struct BodyFiles: Hashable, Sendable {
         let path = movingPath(id)
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .system("\(path) can't be made") }
-        let isWritten = body.withUnsafeBytes { Self.writeFully($0, to: file) }
+        let isWritten = body.withUnsafeBytes { Descriptor.write($0, to: file, at: 0) }
         let failure = SQLiteFailure.system("\(path) can't be written")
         guard close(file) == 0, isWritten else {
             unlink(path)
@@ -35,23 +35,15 @@ struct BodyFiles: Hashable, Sendable {
         }
     }
 
-    private static func writeFully(_ buffer: UnsafeRawBufferPointer, to file: Int32) -> Bool {
-        var done = 0
-        while done < buffer.count {
-            guard let start = buffer.baseAddress else { return false }
-            let count = Foundation.write(file, start + done, buffer.count - done)
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return false }
-            done += count
-        }
-        return true
+    /// Moves the file of an entry that is about to be removed, unless it is new and has not been settled yet; returns the bytes
+    /// that it takes on the disk, or nil if there is no file.
+    func moveAway(_ id: Int64) -> Int64? {
+        rename(settledPath(id), movingPath(id))
+        return Self.allocatedBytes(movingPath(id))
     }
 
-    /// Moves the file of an entry that is about to be removed; returns the bytes that it takes on the disk.
-    func moveAway(_ id: Int64) -> Int64 {
-        guard let status = FileSystem.status(settledPath(id)) else { return 0 }
-        let hasMoved = rename(settledPath(id), movingPath(id)) == 0
-        return hasMoved ? Self.allocatedBytes(length: Int64(status.st_size)) : 0
+    private static func allocatedBytes(_ path: String) -> Int64? {
+        FileSystem.status(path).map { allocatedBytes(length: Int64($0.st_size)) }
     }
 
     /// Settles a file whose entry is in the database. If that fails, lookups read the file where it is, and the next
@@ -59,48 +51,49 @@ struct BodyFiles: Hashable, Sendable {
     @inline(never)
     func settle(_ id: Int64) {
         if rename(movingPath(id), settledPath(id)) == 0 || (errno != ENOENT && errno != ENOTDIR) { return }
-        try? prepare()
+        _ = try? prepare()
         rename(movingPath(id), settledPath(id))
     }
 
-    /// Makes the directories if they do not exist, replacing anything else.
-    func prepare() throws(SQLiteFailure) {
-        for directory in [settled, moving] where try !FileSystem.makeDirectory(directory) {
-            if FileSystem.status(directory)?.isDirectory == true { continue }
-            FileSystem.remove(directory)
-            _ = try FileSystem.makeDirectory(directory)
-        }
+    /// Makes the directories if they do not exist; returns whether both did.
+    func prepare() throws(SQLiteFailure) -> Bool {
+        let existed = (try FileSystem.provideDirectory(settled), try FileSystem.provideDirectory(moving))
+        return existed == (true, true)
     }
 
     /// Deletes the file of an entry that has been removed. Another process that has just stored the entry may settle the
     /// file at this moment; then it is found there.
     @inline(never)
     func discard(_ id: Int64) {
-        unlink(movingPath(id))
-        unlink(settledPath(id))
+        FileSystem.remove(movingPath(id))
+        FileSystem.remove(settledPath(id))
     }
 
-    /// Settles or deletes the files that a killed process has left.
+    /// Settles or deletes the files that a killed process has left; returns whether there were any.
     @inline(never)
-    func settleAll(whoseEntryExists exists: (Int64) throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) {
-        for name in try FileSystem.names(in: moving) ?? [] {
+    func settleAll(whoseEntryExists exists: (Int64) throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) -> Bool {
+        let names = try FileSystem.names(in: moving) ?? []
+        for name in names {
             guard let id = Int64(name), String(id) == name else {
                 FileSystem.remove(moving + "/" + name)
                 continue
             }
             if try exists(id) { settle(id) } else { discard(id) }
         }
+        return !names.isEmpty
     }
 
-    /// Deletes the settled files without an entry; returns the bytes that the others take on the disk.
+    /// Deletes the settled files without an entry; returns the bytes that all files with an entry take on the disk.
     func sweep(whoseEntryExists exists: (Int64) throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) -> Int64 {
         var bytes: Int64 = 0
-        for name in try FileSystem.names(in: settled) ?? [] {
-            let path = settled + "/" + name
-            if let id = Int64(name), String(id) == name, try exists(id) {
-                bytes += Self.allocatedBytes(length: Int64(FileSystem.status(path)?.st_size ?? 0))
-            } else {
-                FileSystem.remove(path)
+        for folder in [settled, moving] {
+            for name in try FileSystem.names(in: folder) ?? [] {
+                let path = folder + "/" + name
+                if let id = Int64(name), String(id) == name, try exists(id) {
+                    bytes += Self.allocatedBytes(path) ?? 0
+                } else if folder == settled {
+                    FileSystem.remove(path)
+                }
             }
         }
         return bytes

@@ -13,6 +13,8 @@ struct CacheDirectory: Sendable {
     }
 
     let path: String
+    /// The file of the leases.
+    var leases: String { path + "/Leases" }
 
     init(_ url: URL) {
         path = url.standardizedFileURL.path

@@ -5,12 +5,17 @@ enum FileSystem {
     /// Commands of `fcntl`.
     typealias LockCommands = (set: Int32, get: Int32)
 
+    /// Deletes what may take seconds. If the process ends before, it leaves the rest.
+    static let removals = DispatchQueue(label: "SQLiteURLCache.removals", qos: .utility)
+
     /// The names in a directory; nil if there is no such directory.
     ///
     /// - Throws: if the directory can't be read, which does not mean that it is empty.
-    static func names(in path: String) throws(SQLiteFailure) -> [String]? {
-        guard let directory = opendir(path) else {
-            if errno == ENOENT || errno == ENOTDIR { return nil }
+    static func names(in path: String, followsLink: Bool = false) throws(SQLiteFailure) -> [String]? {
+        let file = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW))
+        if file < 0, [ENOENT, ENOTDIR, ELOOP].contains(errno) { return nil }
+        guard file >= 0, let directory = fdopendir(file) else {
+            defer { close(file) }
             throw .system("\(path) can't be listed")
         }
         defer { closedir(directory) }
@@ -44,9 +49,11 @@ enum FileSystem {
         return paths.contains { self.status($0)?.isSameFile(as: status) == true }
     }
 
-    /// Removes a file or directory, if it can be removed.
+    /// Removes a file or directory, or what can be removed of it.
     static func remove(_ path: String) {
-        if unlink(path) != 0, errno != ENOENT { try? FileManager.default.removeItem(atPath: path) }
+        if unlink(path) == 0 || status(path)?.isDirectory != true { return }
+        for name in (try? names(in: path)) ?? [] { remove(path + "/" + name) }
+        rmdir(path)
     }
 
     /// Makes a file with the content that `fill` writes. Where the system can, it has a name only once it has its content, so
@@ -64,10 +71,12 @@ enum FileSystem {
         return nameless < 0 || link(file, to: path, besides: 0)
     }
 
-    /// Makes a directory that only its owner can use; returns false if something has that name.
-    static func makeDirectory(_ path: String) throws(SQLiteFailure) -> Bool {
-        if mkdir(path, 0o700) == 0 { return true }
-        if errno == EEXIST { return false }
+    /// Makes a directory that only its owner can use, unless there is one, in place of anything else; returns whether there was
+    /// one.
+    static func provideDirectory(_ path: String) throws(SQLiteFailure) -> Bool {
+        if status(path)?.isDirectory == true { return true }
+        remove(path)
+        if mkdir(path, 0o700) == 0 || errno == EEXIST { return false }
         throw .system("\(path) can't be made")
     }
 }
@@ -96,6 +105,9 @@ final class OpenDirectory: Sendable {
 extension stat {
     var isDirectory: Bool { st_mode & S_IFMT == S_IFDIR }
     var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
+
+    /// Whether it is a regular file of this user with one name.
+    var isOwnFile: Bool { isRegularFile && st_uid == geteuid() && st_nlink == 1 }
 
     func isSameFile(as other: stat) -> Bool { st_dev == other.st_dev && st_ino == other.st_ino }
 }

@@ -57,13 +57,17 @@ final class LeaseFile: Sendable {
     /// For how many milliseconds before a grant a lookup may have been made.
     private static let recently: Int64 = 10_000
     private let directory: CacheDirectory
-    private let commands: FileSystem.LockCommands
+    let commands: FileSystem.LockCommands
+    private let markTimeout: BusyTimeout
     private let owner = UInt64.random(in: 1 ... .max)
     private let state = Locked(State())
 
-    init(directory: CacheDirectory, commands: FileSystem.LockCommands = FileSystem.lockCommands) {
-        self.directory = directory
-        self.commands = commands
+    /// - Parameter markTimeout: how long to wait for the lock of a mark, which others hold for some microseconds.
+    init(
+        directory: CacheDirectory, commands: FileSystem.LockCommands = FileSystem.lockCommands,
+        markTimeout: BusyTimeout = BusyTimeout(seconds: 0.01, sleep: { usleep(100) })
+    ) {
+        (self.directory, self.commands, self.markTimeout) = (directory, commands, markTimeout)
     }
 
     deinit {
@@ -157,27 +161,20 @@ final class LeaseFile: Sendable {
             || isLocked(Self.lock(slot, record.token), of: state.file)
     }
 
-    /// The open file; another one if the file was removed, which is noticed within a second.
+    /// The open file; another one if the file was removed or replaced, which is noticed within a second.
     ///
     /// - Parameter creates: whether to create it. Without it there are no leases, and so no marks.
     private func open(_ state: inout State, at now: Int64, creates: Bool = true) -> Int32? {
         if state.file >= 0, abs(now - state.checkedAt) < 1000 { return state.file }
-        var status = stat()
-        state.checkedAt = now
-        if state.file >= 0, fstat(state.file, &status) == 0, status.st_nlink > 0 { return state.file }
-        if creates, (try? directory.prepare()) == nil { return nil }
-        let path = directory.path + "/Leases"
-        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (creates ? O_CREAT : 0)
-        let file = Foundation.open(path, flags, 0o600)
-        guard file >= 0 else { return nil }
-        guard fstat(file, &status) == 0, status.isRegularFile, status.st_uid == geteuid(), status.st_nlink == 1 else {
-            close(file)
-            return nil
+        if state.file < 0 || !FileSystem.isFile(state.file, atOneOf: [directory.leases]) {
+            if creates, (try? directory.prepare()) == nil { return nil }
+            guard let file = Self.openFile(directory.leases, creates: creates) else { return nil }
+            ForkedProcess.close(state.file)
+            ForkedProcess.willClose(file)
+            (state.file, state.held, state.taken) = (file, [:], [:])
         }
-        ForkedProcess.close(state.file)
-        ForkedProcess.willClose(file)
-        (state.file, state.held, state.taken) = (file, [:], [:])
-        return file
+        state.checkedAt = now
+        return state.file
     }
 }
 
@@ -202,15 +199,15 @@ extension LeaseFile {
         }
     }
 
-    /// Waits for a lock that others hold for some microseconds. Returns false if another has it for more than about 10 ms. Where
-    /// there are no such locks, no lock is needed, because there are no leases either.
+    /// Waits for a lock that others hold for some microseconds. Returns false if another has it for longer. Where there are no such
+    /// locks, no lock is needed, because there are no leases either.
     private func lockMark(at position: Int, of file: Int32) -> Bool {
-        for _ in 0..<100 {
-            if set(F_WRLCK, at: Self.lock(ofMarkAt: position), of: file) { return true }
+        var start: UInt64?
+        while !set(F_WRLCK, at: Self.lock(ofMarkAt: position), of: file) {
             guard [EAGAIN, EACCES].contains(errno) else { return true }
-            usleep(100)
+            guard markTimeout.wait(since: &start) else { return false }
         }
-        return false
+        return true
     }
 
     /// Whether another process has removed the entries of the URL since a response was requested. The process itself knows
@@ -244,53 +241,5 @@ extension LeaseFile {
     private static func microseconds(_ time: Date) -> UInt64 {
         let microseconds = (time.timeIntervalSince1970 * 1e6).rounded(.down)
         return UInt64(max(0, min(microseconds.isNaN ? 0 : microseconds, 1e18)))
-    }
-}
-
-// MARK: - The file
-
-extension LeaseFile {
-    private static let (size, expiryOffset) = (32, 16)
-
-    private static func slot(of key: UInt64) -> Int { Int(key % UInt64(slots)) }
-
-    private static func read(_ slot: Int, of file: Int32) -> Record {
-        var words = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
-        let count = withUnsafeMutableBytes(of: &words) { pread(file, $0.baseAddress, size, off_t(slot * size)) }
-        guard count == size else { return Record() }
-        return Record(
-            key: UInt64(littleEndian: words.0), token: UInt64(littleEndian: words.1),
-            expires: Int64(bitPattern: UInt64(littleEndian: words.2)), owner: UInt64(littleEndian: words.3))
-    }
-
-    private static func write(_ record: Record, _ slot: Int, to file: Int32) -> Bool {
-        let words = (
-            record.key.littleEndian, record.token.littleEndian, UInt64(bitPattern: record.expires).littleEndian,
-            record.owner.littleEndian
-        )
-        return withUnsafeBytes(of: words) { Descriptor.write($0, to: file, at: slot * size) }
-    }
-
-    /// The position of a lock, which need not exist in the file.
-    private static func lock(_ slot: Int, _ token: UInt64) -> Int { 1 << 40 + slot * 8 + Int(token % 8) }
-
-    /// The position of the lock of a mark.
-    private static func lock(ofMarkAt position: Int) -> Int { 1 << 41 + position }
-
-    /// Sets or frees a lock of one byte; returns false, with `errno`, if that did not work.
-    @discardableResult
-    private func set(_ type: Int32, at position: Int, of file: Int32) -> Bool {
-        var lock = flock()
-        (lock.l_type, lock.l_whence) = (Int16(type), Int16(SEEK_SET))
-        (lock.l_start, lock.l_len) = (off_t(position), 1)
-        return fcntl(file, commands.set, &lock) == 0
-    }
-
-    /// Whether another process, or another instance, has the lock.
-    private func isLocked(_ position: Int, of file: Int32) -> Bool {
-        var lock = flock()
-        (lock.l_type, lock.l_whence) = (Int16(F_WRLCK), Int16(SEEK_SET))
-        (lock.l_start, lock.l_len) = (off_t(position), 1)
-        return fcntl(file, commands.get, &lock) == 0 && Int32(lock.l_type) != F_UNLCK
     }
 }

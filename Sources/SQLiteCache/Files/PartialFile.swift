@@ -68,6 +68,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
             record = -1
         }
         state = Locked(State(isKept: record >= 0, names: isNamed ? 1 : 0))
+        ForkedProcess.willClose(descriptor)
         if let length { try reserve(length) }
     }
 
@@ -77,8 +78,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         let file = Foundation.open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else { return nil }
         var status = stat()
-        guard FileLock.takeToWrite(file) == .locked, fstat(file, &status) == 0, status.isRegularFile,
-            status.st_uid == geteuid(), status.st_nlink == 1,
+        guard FileLock.takeToWrite(file) == .locked, fstat(file, &status) == 0, status.isOwnFile,
             // Until the lock was taken, another load may have gone on with the file, and even completed it.
             FileSystem.isFile(file, atOneOf: [path]), kept.isCurrent,
             let checksum = Descriptor.checksum(of: 0..<kept.count, in: file), checksum.value == kept.checksum
@@ -93,12 +93,13 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         reserved = Int(status.st_size)
         record = Foundation.open(place.recordPath(kept.name), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
         state = Locked(State(isKept: record >= 0, names: 1))
+        ForkedProcess.willClose(descriptor)
     }
 
     deinit {
         keep()
         if record >= 0 { close(record) }
-        close(descriptor)
+        ForkedProcess.close(descriptor)
     }
 
     private static func makeRecord(_ response: StoredResponse, at path: String) -> Int32 {
@@ -115,6 +116,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     // MARK: - Writing
 
     package func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        try checkProcess()
         // Before, and not after: a checkpoint is never that of a whole body, so that there is a rest to request.
         if count - checkpointed >= Self.checkpointInterval { makeCheckpoint() }
         guard Descriptor.write(bytes, to: descriptor, at: count) else { throw .system(path) }
@@ -127,10 +129,16 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
 
     /// Gives the file the length that its body will have, so that it counts, and checks that the disk has room for it.
     func reserve(_ length: Int) throws(FileError) {
+        try checkProcess()
         if let free = Descriptor.freeBytes(descriptor), length - count > free { throw FileError(.noSpace, path) }
         guard place.isCounted, length > reserved else { return }
         guard ftruncate(descriptor, off_t(length)) == 0 else { throw .system(path) }
         reserved = length
+    }
+
+    /// A forked process has closed the file: its descriptor may be that of another one.
+    private func checkProcess() throws(FileError) {
+        if ForkedProcess.isCurrent { throw FileError(.other, path, code: EBADF) }
     }
 
     private func makeCheckpoint() {
@@ -144,6 +152,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     /// Keeps the bytes for a later load, which may go on with the file at once. From then on, this object must not write it.
     /// Of a whole body the last checkpoint stays, so that there is a rest to request.
     package func keep() {
+        if ForkedProcess.isCurrent { return }
         let wasOver = state.withLock { state in
             defer { state.isOver = true }
             return state.isOver
@@ -165,6 +174,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
 
     /// Passes the bytes so far to `body` in pieces.
     package func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        try checkProcess()
         guard try Descriptor.read(0..<count, of: descriptor, body) else { throw FileError(.other, path, code: EIO) }
     }
 
@@ -172,6 +182,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
 
     /// The body is complete.
     package func finish() throws(FileError) -> BodyFile {
+        try checkProcess()
         guard ftruncate(descriptor, off_t(count)) == 0 else { throw .system(path) }
         reserved = count
         isComplete = true
@@ -180,6 +191,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
 
     /// The body was delivered, or must not be kept: its name is removed. It stays readable.
     package func drop() {
+        if ForkedProcess.isCurrent { return }
         let isReleased = state.withLock { state in
             state.isKept = false
             return state.isReleased

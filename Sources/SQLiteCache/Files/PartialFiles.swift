@@ -82,8 +82,7 @@ package struct PartialFiles: Hashable, Sendable {
     package func kept(for url: String) -> [KeptPartial] {
         if !isCounted { sweep() }
         let start = prefix + Self.hex(Checksum64.of(url)) + "-"
-        let names = (try? FileSystem.names(in: folder)) ?? []
-        let found = names.compactMap { name -> KeptPartial? in
+        let found = allNames.compactMap { name -> KeptPartial? in
             guard name.hasPrefix(start), name.hasSuffix(Self.recordSuffix) else { return nil }
             let body = String(name.dropLast(Self.recordSuffix.count))
             var kept: KeptPartial?
@@ -96,7 +95,7 @@ package struct PartialFiles: Hashable, Sendable {
     /// Removes the beginnings of bodies of a URL. A body that is arriving goes on, and is not kept.
     package func remove(for url: String) {
         let start = prefix + Self.hex(Checksum64.of(url)) + "-"
-        for name in (try? FileSystem.names(in: folder)) ?? [] where name.hasPrefix(start) { unlink(path(name)) }
+        for name in allNames where name.hasPrefix(start) { unlink(path(name)) }
     }
 
     func remove(_ name: String) {
@@ -108,9 +107,12 @@ package struct PartialFiles: Hashable, Sendable {
 // MARK: - Counting and evicting, in a directory of the cache
 
 extension PartialFiles {
+    /// All names in the folder. A link in the place of a directory of the cache is not followed.
+    private var allNames: [String] { (try? FileSystem.names(in: folder, followsLink: !isCounted)) ?? [] }
+
     /// The names of the bodies, without their records.
     private var names: [String] {
-        ((try? FileSystem.names(in: folder)) ?? []).filter { !$0.hasSuffix(Self.recordSuffix) }
+        allNames.filter { !$0.hasSuffix(Self.recordSuffix) }
     }
 
     /// The bytes that all of them take, or will have taken.
@@ -169,7 +171,7 @@ extension PartialFiles {
 
     /// Removes what a killed process has left and nothing can use: what has no record, no body, or no verified bytes.
     func sweep() {
-        for name in (try? FileSystem.names(in: folder)) ?? [] where name.hasPrefix(prefix) {
+        for name in allNames where name.hasPrefix(prefix) {
             if name.hasSuffix(Self.recordSuffix) {
                 if FileSystem.status(path(String(name.dropLast(Self.recordSuffix.count)))) == nil { unlink(path(name)) }
             } else if KeptPartial(in: self, name: name) == nil {

@@ -17,7 +17,8 @@ extension SQLiteURLCache: LeasingStore {
 
     /// Whether a process of this machine holds the lease.
     package func isLeaseHeld(_ key: String) -> Bool {
-        cache.leases.look(at: Checksum64.of(key), now: cache.time.now.milliseconds).isHeld
+        guard !ForkedProcess.isCurrent else { return false }
+        return cache.leases.look(at: Checksum64.of(key), now: cache.time.now.milliseconds).isHeld
     }
 
     package func waitForRelease(

@@ -1,12 +1,14 @@
+import SynchronizerSupport
+
 /// The ``Checksum64`` of bytes that arrive in pieces of any size.
-package struct RunningChecksum: Sendable {
+struct RunningChecksum: Sendable {
     private var blocks = Checksum64()
     /// What does not fill a block yet.
     private var rest: [UInt8] = []
 
-    package init() { rest.reserveCapacity(Checksum64.blockSize) }
+    init() { rest.reserveCapacity(Checksum64.blockSize) }
 
-    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    mutating func add(_ bytes: UnsafeRawBufferPointer) {
         var bytes = bytes[...]
         if !rest.isEmpty {
             let missing = bytes.prefix(Checksum64.blockSize - rest.count)
@@ -22,7 +24,7 @@ package struct RunningChecksum: Sendable {
     }
 
     /// The checksum of all bytes so far.
-    package var value: UInt64 {
+    var value: UInt64 {
         var all = blocks
         rest.withUnsafeBytes { all.combine($0) }
         return all.value

@@ -1,0 +1,68 @@
+import Foundation
+import SynchronizerSupport
+
+// What is at which place of the file.
+extension LeaseFile {
+    /// Opens the file.
+    ///
+    /// - Parameter creates: whether to create it, in place of anything but a regular file of this user. A directory that is not
+    ///   empty stays: it is not of the cache.
+    static func openFile(_ path: String, creates: Bool) -> Int32? {
+        let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (creates ? O_CREAT : 0)
+        for isLastTry in [false, true] {
+            let file = Foundation.open(path, flags, 0o600)
+            var status = stat()
+            if file >= 0, fstat(file, &status) == 0, status.isOwnFile { return file }
+            if file >= 0 { close(file) }
+            guard creates, !isLastTry, FileSystem.status(path)?.isOwnFile == false,
+                unlink(path) == 0 || rmdir(path) == 0
+            else { break }
+        }
+        return nil
+    }
+
+    static let (size, expiryOffset) = (32, 16)
+
+    static func slot(of key: UInt64) -> Int { Int(key % UInt64(slots)) }
+
+    static func read(_ slot: Int, of file: Int32) -> Record {
+        var words = (UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+        let count = withUnsafeMutableBytes(of: &words) { pread(file, $0.baseAddress, size, off_t(slot * size)) }
+        guard count == size else { return Record() }
+        return Record(
+            key: UInt64(littleEndian: words.0), token: UInt64(littleEndian: words.1),
+            expires: Int64(bitPattern: UInt64(littleEndian: words.2)), owner: UInt64(littleEndian: words.3))
+    }
+
+    static func write(_ record: Record, _ slot: Int, to file: Int32) -> Bool {
+        let words = (
+            record.key.littleEndian, record.token.littleEndian, UInt64(bitPattern: record.expires).littleEndian,
+            record.owner.littleEndian
+        )
+        return withUnsafeBytes(of: words) { Descriptor.write($0, to: file, at: slot * size) }
+    }
+
+    /// The position of a lock, which need not exist in the file.
+    static func lock(_ slot: Int, _ token: UInt64) -> Int { 1 << 40 + slot * 8 + Int(token % 8) }
+
+    /// The position of the lock of a mark.
+    static func lock(ofMarkAt position: Int) -> Int { 1 << 41 + position }
+
+    /// Sets or frees a lock of one byte; returns false, with `errno`, if that did not work.
+    @discardableResult
+    func set(_ type: Int32, at position: Int, of file: Int32) -> Bool {
+        Self.control(file, commands.set, type, at: position) != nil
+    }
+
+    /// Whether another process, or another instance, has the lock.
+    func isLocked(_ position: Int, of file: Int32) -> Bool {
+        Self.control(file, commands.get, F_WRLCK, at: position).map { Int32($0.l_type) != F_UNLCK } ?? false
+    }
+
+    static func control(_ file: Int32, _ command: Int32, _ type: Int32, at position: Int) -> flock? {
+        var lock = flock()
+        (lock.l_type, lock.l_whence) = (Int16(type), Int16(SEEK_SET))
+        (lock.l_start, lock.l_len) = (off_t(position), 1)
+        return fcntl(file, command, &lock) == 0 ? lock : nil
+    }
+}
