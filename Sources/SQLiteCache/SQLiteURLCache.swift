@@ -77,10 +77,14 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
 
     /// The newest response that answers the request, whether it is fresh or not.
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        guard let lookup = LookupKey(request) else { return nil }
+        LookupKey(request).flatMap(cachedResponse)
+    }
+
+    /// The same for a request that has been looked at already.
+    package func cachedResponse(_ lookup: LookupKey) -> CachedURLResponse? {
         // Before its body is read a response may be replaced; then the lookup starts again.
         for _ in 0..<16 {
-            let rows = cache.rows(of: lookup.key) { $0.record.answers(lookup) }
+            let rows = cache.rows(of: lookup.key, urlKey: lookup.urlKey) { $0.record.answers(lookup) }
             guard let row = rows.first(where: { $0.record.answers(lookup) }) else { break }
             guard let found = object(of: row, for: lookup) else { continue }
             cache.markUsed(row.id)

@@ -22,15 +22,16 @@
     /// the server until it answers. A response that was stored while the server failed is forgotten when the server is
     /// back.
     ///
-    /// You can call every method on any thread. On the main thread none waits for the server: lookups are answered by the
+    /// You can call every method on any thread. On the main thread none but ``flush()`` waits for the server: lookups are answered by the
     /// local level or miss, changes take effect locally at once, and reach the server soon. In a process that was forked
     /// without `exec` lookups miss, and stores are ignored.
     public final class ValkeyURLCache: URLCache, @unchecked Sendable {  // `level` is a constant and itself Sendable
         /// How a shared cache behaves.
         public struct Options: Hashable, Sendable {
-            /// Seconds that a call waits for the server at most.
+            /// Seconds that a call waits for the server at most. A load makes up to four calls: it looks up, gets a large body,
+            /// takes a lease, and stores. A removal may also wait as long for the removals of other threads.
             public var longestWait: TimeInterval = 0.02
-            /// Larger bodies, in bytes, stay on the machine that stored them.
+            /// Larger bodies, in bytes, stay on the machine that stored them. More than 16 MB count as 16 MB.
             public var largestSharedBody = 1 << 20
             /// Seconds for which the server keeps a response after its lifetime, to be validated, or to be used when its origin
             /// cannot be reached. Longer periods of the response itself (`stale-while-revalidate`, `stale-if-error`) count.
@@ -39,6 +40,15 @@
 
             /// Creates the default options.
             public init() {}
+
+            /// Half of what a reply may contain: the other half is for the entries of the URL.
+            private static let mostShared = 16 << 20
+
+            var checked: Options {
+                var options = self
+                options.largestSharedBody = max(0, min(largestSharedBody, Self.mostShared))
+                return options
+            }
         }
 
         package let invalidations = InvalidationLog()

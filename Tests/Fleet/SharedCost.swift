@@ -3,50 +3,98 @@ import Synchronizer
 import ValkeyCache
 
 #if Valkey && canImport(CHiredis)
-    /// What a hit costs in the shared level, beside a bare GET by redis-benchmark, and in the local level, beside a
-    /// `SQLiteURLCache` alone: 20 KB, in turns.
-    enum SharedCost {
-        private static let (rounds, hits) = (9, 1000)
+    /// What hits cost in both levels of a shared cache, beside other ways to get the same 20 KB.
+    struct SharedCost {
+        let socket: String
+        let directory: URL
+        /// The port of an nginx with a proxy cache.
+        let proxyPort: Int
+        /// The command that measures requests-cache.
+        let requestsCache: [String]
 
-        static func printTable(socket: String, directory: String) throws {
-            let place = URL(fileURLWithPath: directory, isDirectory: true)
-            let url = "unix://\(socket)"
-            let nothing = SQLiteURLCache(
-                memoryCapacity: 0, diskCapacity: 0, directory: place.appendingPathComponent("none"))
-            let shared = try ValkeyURLCache(server: url, namespace: "shared", local: nothing)
-            try row("a hit in the shared level", shared, "redis-benchmark GET") { try redisBenchmark(socket) }
-            for memory in [0, 16 << 20] {
-                let name = memory == 0 ? "disk" : "memory"
-                let local = { (name: String) in
-                    SQLiteURLCache(
-                        memoryCapacity: memory, diskCapacity: 64 << 20, directory: place.appendingPathComponent(name))
+        private static let (size, calls) = (20_000, 5000)
+        private static let url = "https://example.com/item"
+
+        /// Prints a row for each peer, and returns whether all goals are met.
+        func printTable() async throws -> Bool {
+            var isMet = try await sharedHits()
+            for memory in [0, 16 << 20] { isMet = try await localHits(memory: memory) && isMet }
+            return try await loads() && isMet
+        }
+
+        private func cache(_ name: String, local: SQLiteURLCache) async throws -> ValkeyURLCache {
+            let cache = try ValkeyURLCache(server: "unix://\(socket)", namespace: name, local: local)
+            while !cache.statistics.isConnected { try await Task.sleep(for: .milliseconds(1)) }
+            return cache
+        }
+
+        private func local(_ name: String, memory: Int, disk: Int = 64 << 20) -> SQLiteURLCache {
+            SQLiteURLCache(
+                memoryCapacity: memory, diskCapacity: disk, directory: directory.appendingPathComponent(name))
+        }
+
+        /// A level that keeps nothing.
+        private var nothing: SQLiteURLCache { local("none", memory: 0, disk: 0) }
+
+        // MARK: - Rows
+
+        private func sharedHits() async throws -> Bool {
+            let cache = try await cache("shared", local: nothing)
+            try Self.fill(cache)
+            let benchmark = try RedisBenchmark(socket: socket, size: Self.size, calls: Self.calls)
+            return try await Contest(
+                name: "a hit in the shared level, response made", peer: "\(benchmark.program) GET", goal: 1.5,
+                ours: { try await Self.time(cache, makesResponse: true) }, theirs: { try benchmark.measure() }
+            ).run()
+        }
+
+        private func localHits(memory: Int) async throws -> Bool {
+            let name = memory == 0 ? "disk" : "memory"
+            let cache = try await cache(name, local: local("front \(name)", memory: memory))
+            let alone = local("alone \(name)", memory: memory)
+            for cache in [cache, alone] { try Self.fill(cache) }
+            (cache.flush(), alone.flush())
+            return try await Contest(
+                name: "a hit in the local level, \(name)", peer: "SQLiteURLCache alone", goal: 1.1,
+                ours: { try await Self.time(cache) }, theirs: { try await Self.time(alone) }
+            ).run()
+        }
+
+        /// Whole loads, which the shared level answers.
+        private func loads() async throws -> Bool {
+            let cache = try await cache("loads", local: nothing)
+            guard let item = URL(string: "http://127.0.0.1:\(proxyPort)/item") else { throw URLError(.badURL) }
+            let (shared, plain) = (Self.synchronizer(cache), Self.synchronizer(nil))
+            let time = { (synchronizer: Synchronizer) in
+                try await Contest.time(Self.calls) {
+                    guard try await synchronizer.load(DataResource(url: item)).count == Self.size else {
+                        throw URLError(.cannotDecodeRawData)
+                    }
                 }
-                let cache = try ValkeyURLCache(server: url, namespace: name, local: local("front \(name)"))
-                let alone = local("alone \(name)")
-                try fill(alone)
-                alone.flush()
-                try row("a hit in the local level, \(name)", cache, "SQLiteURLCache alone") { try time(alone) }
             }
+            let peer = try PeerProcess(requestsCache + [socket, item.absoluteString, "\(Self.calls / 5)"])
+            let proxy = try await Contest(
+                name: "a load that the shared level answers", peer: "a load that nginx's proxy_cache answers", goal: 1,
+                ours: { try await time(shared) }, theirs: { try await time(plain) }
+            ).run()
+            let requests = try await Contest(
+                name: "a load that the shared level answers", peer: "requests-cache with Redis", goal: 1,
+                ours: { try await time(shared) }, theirs: { try peer.measure() }
+            ).run()
+            guard cache.statistics.sharedHits > Contest.rounds * Self.calls else { throw URLError(.unknown) }
+            return proxy && requests
         }
 
-        private static func row(
-            _ name: String, _ cache: ValkeyURLCache, _ other: String, _ measure: () throws -> Double
-        ) throws {
-            while !cache.statistics.isConnected { usleep(1000) }
-            try fill(cache)
-            cache.flush()
-            _ = try (time(cache), measure())
-            let pairs = try (0..<rounds).map { _ in (try time(cache), try measure()) }
-            let median = { (values: [Double]) in values.sorted()[rounds / 2] }
-            say(
-                name
-                    + String(
-                        format: ": %.1f µs; %@ %.1f µs; %.2f times", median(pairs.map(\.0)), other,
-                        median(pairs.map(\.1)), median(pairs.map { $0.0 / $0.1 })))
+        private static func synchronizer(_ cache: URLCache?) -> Synchronizer {
+            var configuration = Synchronizer.Configuration(urlCache: cache)
+            (configuration.memoryCapacity, configuration.caching) = (0, .managed)
+            return Synchronizer(configuration: configuration)
         }
+
+        // MARK: - Hits
 
         private static func request() throws -> URLRequest {
-            guard let url = URL(string: "https://example.com/item") else { throw URLError(.badURL) }
+            guard let url = URL(string: url) else { throw URLError(.badURL) }
             return URLRequest(url: url)
         }
 
@@ -58,33 +106,39 @@ import ValkeyCache
                     headerFields: ["Cache-Control": "max-age=600", "Content-Type": "image/jpeg", "ETag": "\"1\""])
             else { throw URLError(.badURL) }
             cache.storeCachedResponse(
-                CachedURLResponse(response: response, data: Data(repeating: 7, count: 20_000)), for: request)
+                CachedURLResponse(response: response, data: Data(repeating: 7, count: size)), for: request)
         }
 
-        /// Microseconds of a hit.
-        private static func time(_ cache: URLCache) throws -> Double {
+        private static func time(_ cache: URLCache, makesResponse: Bool = false) async throws -> Double {
             let request = try request()
-            let start = DispatchTime.now().uptimeNanoseconds
-            for _ in 0..<hits {
-                guard cache.cachedResponse(for: request)?.data.count == 20_000 else {
-                    throw URLError(.cannotDecodeRawData)
-                }
+            return try await Contest.time(calls) {
+                guard let found = cache.cachedResponse(for: request), found.data.count == size,
+                    !makesResponse || (found.response as? HTTPURLResponse)?.statusCode == 200
+                else { throw URLError(.cannotDecodeRawData) }
             }
-            return Double(DispatchTime.now().uptimeNanoseconds - start) / 1000 / Double(hits)
+        }
+    }
+
+    /// redis-benchmark or valkey-benchmark: a GET on one connection.
+    private struct RedisBenchmark {
+        let program: String
+        private let options: [String]
+
+        init(socket: String, size: Int, calls: Int) throws {
+            let programs = ["redis-benchmark", "valkey-benchmark"]
+            let found = programs.first { (try? PeerProcess.output(of: [$0, "--version"]))?.isEmpty == false }
+            guard let found else { throw URLError(.fileDoesNotExist) }
+            program = found
+            options = ["-s", socket, "-d", "\(size)", "-c", "1", "--csv", "-n"]
+            _ = try PeerProcess.output(of: [program] + options + ["1", "-t", "set"])
+            self.calls = calls
         }
 
-        /// Microseconds of a GET on one connection.
-        private static func redisBenchmark(_ socket: String) throws -> Double {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/redis-benchmark")
-            process.arguments = [
-                "-s", socket, "-t", "set,get", "-d", "20000", "-n", "\(hits)", "-c", "1", "--csv",
-            ]
-            let output = Pipe()
-            process.standardOutput = output
-            try process.run()
-            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            process.waitUntilExit()
+        private let calls: Int
+
+        /// Microseconds.
+        func measure() throws -> Double {
+            let text = try PeerProcess.output(of: [program] + options + ["\(calls)", "-t", "get"])
             let line = text.split(separator: "\n").first { $0.hasPrefix("\"GET\"") }
             let rate = line?.split(separator: ",").dropFirst().first.flatMap { Double($0.filter { $0 != "\"" }) }
             guard let rate, rate > 0 else { throw URLError(.cannotParseResponse) }

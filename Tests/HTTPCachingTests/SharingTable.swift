@@ -20,6 +20,7 @@ struct SharingTable {
         (.get(), [.response("Cache-Control: max-age=10\nVary: A", asked: .get("A: 1"))]),
         (.get(), [.response("ETag: \"1\"\nContent-Range: bytes 0-9/20", status: 206)]),
         (CacheRequest.request("QUERY").reusable(for: "body"), []),
+        (CacheRequest.request("POST").reusable(for: "body"), []),
     ]
 
     @Test("a request that a stored response could answer, or could have answered a while ago", arguments: shared)

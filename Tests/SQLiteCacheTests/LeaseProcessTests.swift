@@ -81,7 +81,7 @@ struct LeaseProcessTests {
         let server = try ScriptedServer()
         let gate = Gate()
         server["/a"] = Reply("hello", fields: ["Cache-Control": "max-age=600"]).waiting(for: gate, .beforeHead)
-        let fleet = try Fleet(5, directory, server)
+        let fleet = try Fleet(10, directory, server)
         try await gate.waitForArrivals(1)
         let holder = try await fleet.holder()
         if isKilled {

@@ -6,6 +6,17 @@
 
     extension ValkeyURLCache: ModelledCache {}
 
+    /// Takes a lease of a server whose socket is in the directory, and holds it until it is killed.
+    func holdSharedLease(milliseconds: Int, in directory: URL) throws {
+        var options = ValkeyURLCache.Options()
+        options.longestWait = 60
+        let cache = try ValkeyURLCache(
+            server: "unix://\(directory.path)/socket", namespace: "test", options: options)
+        guard case .granted = cache.lease("key", for: Double(milliseconds) / 1000) else { fail("no lease") }
+        say("granted")
+        while true { pause() }
+    }
+
     /// The model test of one process among others that share a server.
     enum SharedModel {
         static func run(seed: UInt64, steps: Int, memory: Int, in directory: URL) throws {

@@ -54,6 +54,13 @@ case "share":  // SEED STEPS MEMORY: among others
     SharingProcess(seed: numbers[0], cache: cache(memory: numbers[2], disk: 256 << 20)).run(steps: numbers[1])
 
 #if Valkey && canImport(CHiredis)
+    case "shared-lease":  // MILLISECONDS: until killed
+        guard numbers.count == 1 else { fail("MILLISECONDS") }
+        // On the main thread no call waits for the server.
+        onThreads(1) { _ in
+            do { try holdSharedLease(milliseconds: numbers[0], in: directory) } catch { fail("\(error)") }
+        }.wait()
+
     case "shared-model":  // SEED STEPS MEMORY: among others, with the server on a socket in the directory
         guard numbers.count == 3 else { fail("SEED STEPS MEMORY") }
         // On the main thread no call waits for the server.

@@ -58,8 +58,26 @@
             #expect(one.statistics.pendingRemovals == 0)
             try await waitUntil("removed") { other.bodies().isEmpty }
             try server.run("CONFIG", "SET", "maxmemory", "0")
+            try one.put(Sample.body(7), url: "https://example.com/4")
+            #expect(other.bodies("https://example.com/4") == [Sample.body(7)])
+            try server.run("CONFIG", "SET", "maxmemory", "1")
+            one.removeAll()
+            #expect(one.statistics.pendingRemovals == 0)
+            try await waitUntil("removed") { other.bodies("https://example.com/4").isEmpty }
+            try server.run("CONFIG", "SET", "maxmemory", "0")
             try one.put(Sample.body(8))
             #expect(other.bodies() == [Sample.body(8)])
+        }
+
+        @Test("a removal waits for the removals of other threads no longer than for the server")
+        func busy() async throws {
+            let server = try RedisServer()
+            let one = try await ValkeyURLCache.test(server.url, wait: 0.02).connected()
+            one.level.deliveries.wait()  // as if another thread told the server of its removal
+            one.removeEntries(for: Sample.url)
+            #expect(one.statistics.pendingRemovals == 1)
+            one.level.deliveries.signal()
+            try await waitUntil("delivered") { one.statistics.pendingRemovals == 0 }
         }
 
         @Test("a replica: responses stay local, removals wait for a server that takes them")

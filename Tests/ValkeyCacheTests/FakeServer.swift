@@ -9,6 +9,7 @@
     final class FakeServer: Sendable {
         enum Answer {
             case bytes(String)
+            case data(Data, ends: Bool)
             /// Bytes, and then the end of the connection.
             case cut(String)
             case silence
@@ -65,7 +66,7 @@
             }
         }
 
-        private static func listenOnNetwork() throws -> (Int32, port: Int) {
+        fileprivate static func listenOnNetwork() throws -> (Int32, port: Int) {
             let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
@@ -85,15 +86,17 @@
             guard let input = fdopen(dup(connection), "r") else { return }
             defer { fclose(input) }
             while let command = command(from: input) {
-                let bytes: String
+                var (bytes, isLast) = (Data(), false)
                 switch answer(command) ?? .bytes(usual(command)) {
-                case .bytes(let text): bytes = text
+                case .bytes(let text): bytes = Data(text.utf8)
+                case .data(let data, let ends): (bytes, isLast) = (data, ends)
                 case .cut(let text):
                     _ = text.withCString { send(connection, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
                     return
                 case .silence: continue
                 }
-                guard send(connection, bytes, bytes.utf8.count, Int32(MSG_NOSIGNAL)) > 0 else { return }
+                let sent = bytes.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                guard sent > 0, !isLast else { return }
             }
         }
 
@@ -123,9 +126,19 @@
             case "SUBSCRIBE": "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n"
             case "PING": "*2\r\n$4\r\npong\r\n$0\r\n\r\n"
             case "GET": "$1\r\ng\r\n"
-            case "EVALSHA": "*0\r\n"
+            case "EVALSHA", "HGETALL": "*0\r\n"
+            case "GETRANGE": "$0\r\n\r\n"
             default: "+OK\r\n"
             }
+        }
+    }
+
+    extension RedisServer {
+        /// A port of 127.0.0.1 that nobody listens on.
+        static func freePort() throws -> Int {
+            let (listener, port) = try FakeServer.listenOnNetwork()
+            close(listener)
+            return port
         }
     }
 #endif

@@ -1,6 +1,8 @@
 #if Valkey
     import Foundation
     import SQLiteCache
+    import Synchronizer
+    import SynchronizerTesting
     import TestSupport
     import TestTraits
     import Testing
@@ -11,16 +13,16 @@
     struct LeaseCallTests {
         /// The scripts that grant and release have so many words.
         private static let (grant, release) = (8, 7)
+        private static let granted = "*2\r\n:1\r\n$16\r\n0000000000000001\r\n"
 
         @Test("releasing does not wait for the server", arguments: [true, false])
         func release(isAbandoned: Bool) async throws {
             let (gate, releases) = (DispatchSemaphore(value: 0), Locked(0))
             let server = try FakeServer { command in
                 guard command.first == "EVALSHA", command.count >= Self.release else { return nil }
-                if command.count == Self.release {
-                    gate.wait()
-                    releases.withLock { $0 += 1 }
-                }
+                guard command.count == Self.release else { return .bytes(Self.granted) }
+                gate.wait()
+                releases.withLock { $0 += 1 }
                 return .bytes(":1\r\n")
             }
             let cache = try await ValkeyURLCache.test(server.url).connected()
@@ -74,6 +76,50 @@
             cache.flush()
             #expect(asked.withLock { $0 } == 3 && cache.statistics.failures == 0)
             #expect(ends.elements == [.vacant])  // the second is free, the first will be soon, the limit ends the third
+        }
+
+        /// What a load asks of the server, as the names of commands and their numbers of words.
+        private func calls(takesLeases: Bool) async throws -> [String] {
+            let seen = Locked<[String]>([])
+            let server = try FakeServer { command in
+                seen.withLock { $0.append("\(command[0]) \(command.count)") }
+                return command.first == "EVALSHA" && command.count == Self.grant ? .bytes(Self.granted) : nil
+            }
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            let origin = StubServer { _ in Reply("hello", fields: ["Cache-Control": "max-age=60"]) }
+            var configuration = Synchronizer.Configuration.test()
+            configuration.urlCache = cache
+            if !takesLeases { configuration.leases = nil }
+            seen.withLock { $0 = [] }
+            let resource = DataResource(url: try #require(URL(string: Sample.url)))
+            _ = try await origin.synchronizer(configuration).load(resource)
+            cache.flush()
+            let others = ["SCRIPT", "PING", "SUBSCRIBE"]  // what connections need
+            return seen.withLock { seen in seen.filter { text in !others.contains { text.hasPrefix($0) } } }
+        }
+
+        @Test("a free lease costs a load one call more")
+        func free() async throws {
+            var calls = try await calls(takesLeases: true)
+            calls.removeAll { $0 == "EVALSHA \(Self.release)" }  // no call of the load
+            let lease = try #require(calls.firstIndex(of: "EVALSHA \(Self.grant)"))
+            calls.remove(at: lease)
+            let without = try await self.calls(takesLeases: false)
+            #expect(calls == without)
+        }
+
+        @Test("an update moves no body")
+        func update() async throws {
+            let seen = Locked<[String]>([])
+            let server = try FakeServer { command in
+                seen.withLock { $0.append(command[0]) }
+                return nil
+            }
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            try cache.put(Sample.body(5))
+            seen.withLock { $0 = [] }
+            cache.update(StoredEntry(response: Sample.response(), id: 1, bodySize: 5), to: Sample.response())
+            #expect(seen.withLock { $0.filter { $0 != "PING" } } == ["GET", "HGETALL"])
         }
 
         @Test("a channel is needed as long as one of its waits is, in whatever order waits begin and end")

@@ -107,6 +107,19 @@
         var all: [String] { kept.withLock { $0 } }
     }
 
+    extension DisposableDirectory {
+        /// Several paths of one directory in it. Caches with different paths share the directory as processes do.
+        func paths(_ count: Int) throws -> [URL] {
+            let paths = (0..<count).map { url.appendingPathComponent("\($0)") }
+            try FileManager.default.createDirectory(
+                at: paths[0], withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            for path in paths.dropFirst() {
+                try FileManager.default.createSymbolicLink(at: path, withDestinationURL: paths[0])
+            }
+            return paths
+        }
+    }
+
     enum Sample {
         static let url = "https://example.com/feed?page=1"
 

@@ -81,6 +81,35 @@
             }
         }
 
+        @Test("more than a reply can contain is not shared")
+        func largest() throws {
+            let cache = try ValkeyURLCache.test(server.url) { $0.largestSharedBody = .max }
+            #expect(cache.level.options.largestSharedBody == 16 << 20)
+            let body = Data(repeating: 7, count: 16 << 20)
+            #expect(try cache.put(body) != nil)
+            let other = try ValkeyURLCache.test(server.url) { $0.largestSharedBody = 1 << 30 }
+            #expect(other.bodies() == [body])
+        }
+
+        @Test("a slow copy does not replace the later response of another process of the machine")
+        func slowCopy() async throws {
+            let directory = DisposableDirectory("slow-copy")
+            let places = try directory.paths(3)
+            let locals = places.map { SQLiteURLCache(memoryCapacity: 1 << 20, diskCapacity: 64 << 20, directory: $0) }
+            let slow = try await ValkeyURLCache.test(server.url, local: locals[0]).connected()
+            let quick = try await ValkeyURLCache.test(server.url, local: locals[1]).connected()
+            slow.level.subscription.stop()
+            try await waitUntil("its thread has ended") { !slow.statistics.isConnected }
+            try one.put(Sample.body(1))
+            let lookup = slow.level.coherence.withLock { $0.begin(URLDigest.key(Sample.url)) }
+            let found = try slow.level.read(Sample.url, .newest)
+            try quick.put(Sample.body(2))
+            quick.flush()
+            slow.level.copy(found, insteadOf: [], of: Sample.url, lookup)
+            slow.flush()
+            #expect(locals[2].entries(for: Sample.url).map(\.body) == [Sample.body(2)])
+        }
+
         @Test("an update, a removal of an entry, of a URL and of everything take effect on the other")
         func changes() async throws {
             try one.put(Sample.body(30_000))

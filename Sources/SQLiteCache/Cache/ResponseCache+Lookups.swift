@@ -8,11 +8,14 @@ extension ResponseCache {
     /// All responses that are stored for a URL, newest first.
     ///
     /// - Parameters:
+    ///   - urlKey: the checksum of the URL, if it is known.
     ///   - wanting: the first row that it accepts comes with its body, unless the body is gone.
     ///   - withOlder: whether the rows after that one are needed.
-    func rows(of url: String, wanting: ((StoredRow) -> Bool)? = nil, withOlder: Bool = false) -> [StoredRow] {
+    func rows(
+        of url: String, urlKey: UInt64? = nil, wanting: ((StoredRow) -> Bool)? = nil, withOlder: Bool = false
+    ) -> [StoredRow] {
         guard !ForkedProcess.isCurrent else { return [] }
-        let urlKey = Checksum64.of(url)
+        let urlKey = urlKey ?? Checksum64.of(url)
         let (complete, snapshot) = peek(at: url, urlKey: urlKey)
         if let complete { return complete }
         let stored = readRows(of: url, urlKey: urlKey, snapshot: snapshot, wanting: wanting, withOlder: withOlder)

@@ -10,6 +10,8 @@ package struct LookupKey {
     private let absoluteURL: String
     /// The URL that a response to the request is stored under.
     package let key: String
+    /// The checksum of that URL.
+    package let urlKey: UInt64
     let isGET: Bool
     let hasCredentials: Bool
 
@@ -20,6 +22,7 @@ package struct LookupKey {
         self.url = url
         absoluteURL = url.absoluteString
         key = CacheRules.cacheKey(of: absoluteURL)
+        urlKey = Checksum64.of(key)
         isGET = request.httpMethod ?? "GET" == "GET"
         hasCredentials = request.allHTTPHeaderFields?.keys.contains(where: CacheRules.alwaysBinds) ?? false
     }

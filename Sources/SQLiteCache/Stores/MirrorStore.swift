@@ -23,6 +23,9 @@ package struct MirroredEntry: Sendable {
 
 /// What a level behind this store needs to keep copies of its entries here.
 extension SQLiteURLCache {
+    /// Whether it can keep anything.
+    package var hasCapacity: Bool { cache.state.withLock { $0.memory.capacity > 0 || $0.diskCapacity > 0 } }
+
     /// The identifiers and records of all entries of a URL, newest first.
     package func copies(of url: String) -> [(id: Int64, record: EncodedRecord)] {
         cache.rows(of: url).map { ($0.id, $0.record) }

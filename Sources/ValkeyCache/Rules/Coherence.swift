@@ -27,6 +27,15 @@ package struct Coherence: Sendable {
         let since: Date
     }
 
+    /// What is known of a URL.
+    private struct Known {
+        var removal: Removal?
+        /// How many entries were copied.
+        var count = 0
+        /// The number of sweeps when they were; -1 if they were not.
+        var copiedAt = -1
+    }
+
     /// What a store must say of removals that it knows.
     package enum Fence: Hashable, Sendable {
         /// The response was requested before a removal that is known now.
@@ -36,7 +45,7 @@ package struct Coherence: Sendable {
         case expecting(String?)
     }
 
-    /// URLs that are known to be copied, or whose last removal is known. Beyond that the server is asked again.
+    /// Beyond so many URLs of which something is known, the server is asked again.
     package static let mostURLs = 200_000
     /// Beyond so many removals that the server does not know yet, everything is removed.
     package static let mostPending = 10_000
@@ -46,11 +55,10 @@ package struct Coherence: Sendable {
     /// When it began to. nil if it never has.
     private var toldSince: Date?
     package var hasBeenTold: Bool { toldSince != nil }
-    /// How many entries the URLs have that were copied.
-    private var copied = LRUList<UInt64, Int>()
+    private var urls = LRUList<UInt64, Known>()
     private var inFlight: [UInt64: InFlight] = [:]
+    /// How often all copies became useless.
     private var sweeps = 0
-    private var removals = LRUList<UInt64, Removal>()
     /// Since when the latest of the forgotten removals was known.
     private var forgottenSince = Date.distantPast
     private var sweptAt = Date.distantPast
@@ -64,13 +72,14 @@ package struct Coherence: Sendable {
     /// The number of entries that the local level has of the URL, if it answers without the server. It does not if the last
     /// removal is not known: the next response could not be shared.
     package mutating func localCount(_ url: UInt64) -> Int? {
-        guard isTold, removals.use(url, if: { _ in true }) != nil else { return nil }
-        return copied.use(url) { _ in true }
+        guard isTold else { return nil }
+        let sweeps = sweeps
+        return urls.use(url) { $0.copiedAt == sweeps && $0.removal != nil }?.count
     }
 
     /// Whether the local level may answer while the server cannot: unless an announced or missed change may concern the URL.
     package func answersAlone(_ url: UInt64) -> Bool {
-        toldSince == nil || copied[url] != nil
+        toldSince == nil || urls[url]?.copiedAt == sweeps
     }
 
     package mutating func begin(_ url: UInt64) -> Lookup {
@@ -89,8 +98,8 @@ package struct Coherence: Sendable {
 
     /// The local level has all entries of the URL, so many.
     package mutating func didCopy(_ url: UInt64, count: Int) {
-        copied.insert(count, for: url)
-        if copied.count > Self.mostURLs, let oldest = copied.leastRecentlyUsed { copied.remove(oldest) }
+        let sweeps = sweeps
+        remember(url) { known in (known.count, known.copiedAt) = (count, sweeps) }
     }
 
     // MARK: - Changes
@@ -98,23 +107,25 @@ package struct Coherence: Sendable {
     /// Entries of the URL have changed, here or elsewhere.
     package mutating func noteChange(_ url: UInt64) {
         inFlight[url]?.changes += 1
-        copied.remove(url)
+        forget(url)
     }
 
     /// Entries of the URL may have changed elsewhere.
-    package mutating func forget(_ url: UInt64) { copied.remove(url) }
+    package mutating func forget(_ url: UInt64) {
+        if urls[url] != nil { remember(url) { $0.copiedAt = -1 } }
+    }
 
     /// Another process has removed all entries of the URL.
     package mutating func noteRemoval(_ url: UInt64, token: String, at now: Date) {
         noteChange(url)
-        remember(Removal(token: token, since: now), of: url)
+        remember(url) { $0.removal = Removal(token: token, since: now) }
     }
 
     /// This process has removed all entries of the URL. It knows itself which responses it may still store.
     package mutating func noteOwnRemoval(_ url: UInt64, token: String) {
         noteChange(url)
-        let since = removals[url]?.since ?? toldSince ?? .distantPast
-        remember(Removal(token: token, since: since), of: url)
+        let since = urls[url]?.removal?.since ?? toldSince ?? .distantPast
+        remember(url) { $0.removal = Removal(token: token, since: since) }
     }
 
     /// Everything was removed.
@@ -123,24 +134,25 @@ package struct Coherence: Sendable {
     package mutating func noteSweep(generation: String?, at now: Date?) {
         self.generation = generation
         sweeps += 1
-        copied = LRUList()
-        removals = LRUList()
+        urls = LRUList()
         if let now { sweptAt = now }
     }
 
     /// A lookup has found what the server knows of the last removal.
     package mutating func noteToken(_ token: String, of url: UInt64, at now: Date) {
-        if removals[url]?.token == token {
-            removals.markUsed(url)
+        if urls[url]?.removal?.token == token {
+            urls.markUsed(url)
         } else {
-            remember(Removal(token: token, since: now), of: url)
+            remember(url) { $0.removal = Removal(token: token, since: now) }
         }
     }
 
-    private mutating func remember(_ removal: Removal, of url: UInt64) {
-        removals.insert(removal, for: url)
-        guard removals.count > Self.mostURLs, let oldest = removals.leastRecentlyUsed else { return }
-        if let removal = removals.remove(oldest), !removal.token.isEmpty {
+    private mutating func remember(_ url: UInt64, _ change: (inout Known) -> Void) {
+        var known = urls[url] ?? Known()
+        change(&known)
+        urls.insert(known, for: url)
+        guard urls.count > Self.mostURLs, let oldest = urls.leastRecentlyUsed else { return }
+        if let removal = urls.remove(oldest)?.removal, !removal.token.isEmpty {
             forgottenSince = max(forgottenSince, removal.since)
         }
     }
@@ -148,7 +160,7 @@ package struct Coherence: Sendable {
     /// What the store of a response says to the server, or whether it must not be stored at all.
     package func fence(_ url: UInt64, requested: Date) -> Fence {
         guard requested >= max(sweptAt, forgottenSince) else { return .refused }
-        if let removal = removals[url] { return requested < removal.since ? .refused : .expecting(removal.token) }
+        if let removal = urls[url]?.removal { return requested < removal.since ? .refused : .expecting(removal.token) }
         // No lookup of the URL has reached the server.
         return knowsRemovals(since: requested) ? .expecting(nil) : .refused
     }
@@ -166,7 +178,6 @@ package struct Coherence: Sendable {
         isTold = true
         toldSince = now
         sweeps += 1
-        copied = LRUList()
     }
 
     package mutating func disconnected() { isTold = false }

@@ -24,6 +24,9 @@ package struct Command: Sendable {
         key = keys.first
     }
 
+    /// The slot of a cluster that it belongs to; nil for any.
+    package var slot: Int? { key.map(ClusterSlot.of) }
+
     /// The bytes to send: an array of strings (RESP 2).
     ///
     /// - Parameter digest: what the server calls a script.

@@ -9,16 +9,17 @@ package struct Keyspace: Sendable {
     private let prefix: String
 
     /// Increases with each change of the scripts, or of ``SharedEntry``. Versions do not see each other's values.
-    private static let version = 3
+    private static let version = 4
 
     package init(namespace: String) {
         prefix = "\(namespace):\(Self.version).\(EncodedRecord.format)"
+        (generation, changes) = ("\(prefix):generation", "\(prefix):changes")
     }
 
     /// The number of the generation in use. A removal of everything changes it.
-    package var generation: String { "\(prefix):generation" }
+    package let generation: String
     /// Where changes are announced.
-    package var changes: String { "\(prefix):changes" }
+    package let changes: String
 
     /// The hash with all entries of a URL: a field for each variant. The body of a variant is in a key of its own.
     package func entries(of url: URLDigest, in generation: String) -> String {
@@ -32,7 +33,7 @@ package struct Keyspace: Sendable {
     }
 
     package func lease(_ key: String) -> String { "\(prefix):lease:{\(URLDigest(key).text)}" }
-    /// Exists for a while after a lease was granted.
+    /// Has the number of a lease for a while after it was granted.
     package func recent(_ key: String) -> String { lease(key) + ":recent" }
     /// Where the release of a lease is announced.
     package func releases(_ key: String) -> String { lease(key) + ":released" }

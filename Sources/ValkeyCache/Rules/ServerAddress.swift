@@ -72,7 +72,7 @@ public enum ValkeyURLError: Error, Hashable, Sendable, CustomStringConvertible {
     case malformed(String)
     /// The scheme is none of `redis`, `valkey` and `unix`.
     case unknownScheme(String)
-    /// `rediss` needs a hiredis with TLS. Debian's version 0.14 has none.
+    /// `rediss` needs TLS. hiredis has that from version 1.0 on; this package uses version 0.14, which Debian 12 has.
     case tlsUnavailable
 
     /// One sentence.
@@ -80,7 +80,8 @@ public enum ValkeyURLError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .malformed(let what): "The URL of the Valkey server is wrong: \(what)."
         case .unknownScheme(let scheme): "There is no server with the scheme \(scheme): use redis, valkey or unix."
-        case .tlsUnavailable: "The installed hiredis has no TLS: use redis:// through a tunnel, or a unix socket."
+        case .tlsUnavailable:
+            "There is no TLS here, because hiredis 0.14 has none: use redis:// through a tunnel, or a unix socket."
         }
     }
 }

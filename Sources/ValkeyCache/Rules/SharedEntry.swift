@@ -5,8 +5,8 @@ import SynchronizerSupport
 
 /// An entry as the server keeps it, without its body.
 ///
-/// The encoding begins with texts that the server's scripts compare: 16 digits each of the revision, the identifier, and the time
-/// of the request. Then come the flags, the times and lengths as 64-bit numbers (little-endian), the record, and a checksum of all that.
+/// The encoding begins with texts that the server's scripts compare: 16 digits each of the revision, the identifier, the time
+/// of the request, and the number of its lease. Then come the flags, the times and lengths as 64-bit numbers (little-endian), the record, and a checksum of all that.
 package struct SharedEntry: Sendable {
     package let id: Int64
     /// Grows with each change of the entry, so the newest entry of a URL has the largest.
@@ -16,6 +16,8 @@ package struct SharedEntry: Sendable {
     package let bodySize: Int
     package let bodyChecksum: UInt64
     package let place: Place
+    /// That of the lease under which it was requested; 0 for none. The server counts them up.
+    package let leaseNumber: UInt64
 
     /// Where the body is.
     package enum Place: UInt8, Sendable {
@@ -33,25 +35,35 @@ package struct SharedEntry: Sendable {
 
     package static func variant(_ key: UInt64) -> String { key.hexadecimal }
 
-    private static let headLength = 48 + 1 + 16
+    /// The variant of a response to a GET that no request field selects.
+    package static let plainVariant = variant(
+        StoredResponse(
+            url: "", method: "GET", selectingFields: HTTPFields(), status: 200, fields: HTTPFields(),
+            requestTime: .distantPast, responseTime: .distantPast
+        ).variantKey)
+
+    private static let flagsOffset = 64
+    private static let headLength = flagsOffset + 1 + 16
     private static let checksumLength = 8
     /// The largest encoding, in bytes. A response with more fields stays local.
     package static let largest = 64 << 10
 
-    package init(_ record: StoredRecord, id: Int64, revision: Int64, body: StoredBodyFacts, place: Place) {
-        (self.id, self.revision, self.place) = (id, revision, place)
+    package init(
+        _ record: StoredRecord, id: Int64, revision: Int64, body: StoredBodyFacts, place: Place, leaseNumber: UInt64 = 0
+    ) {
+        (self.id, self.revision, self.place, self.leaseNumber) = (id, revision, place, leaseNumber)
         self.record = EncodedRecord(record)
         response = record.response
         (bodySize, bodyChecksum) = (body.size, body.checksum)
     }
 
     /// The same entry with another response.
-    package func updated(to response: StoredResponse, revision: Int64) -> SharedEntry? {
+    package func updated(to response: StoredResponse, revision: Int64, leaseNumber: UInt64 = 0) -> SharedEntry? {
         guard var record = record.decoded else { return nil }
         record.response = response
         return SharedEntry(
             record, id: id, revision: revision, body: StoredBodyFacts(size: bodySize, checksum: bodyChecksum),
-            place: place)
+            place: place, leaseNumber: leaseNumber)
     }
 
     package var encoded: Data {
@@ -59,6 +71,7 @@ package struct SharedEntry: Sendable {
         data.append(contentsOf: UInt64(bitPattern: revision).hexadecimal.utf8)
         data.append(contentsOf: UInt64(bitPattern: id).hexadecimal.utf8)
         data.append(contentsOf: Self.time(response.requestTime).utf8)
+        data.append(contentsOf: leaseNumber.hexadecimal.utf8)
         data.append(place.rawValue)
         data.append(UInt64(bodySize))
         data.append(bodyChecksum)
@@ -83,20 +96,23 @@ package struct SharedEntry: Sendable {
     package init?(_ data: Data, variant: String) {
         let end = data.count - Self.checksumLength
         guard end > Self.headLength, data.count <= Self.largest else { return nil }
-        let parts = data.withUnsafeBytes { bytes -> (Int64, Int64, UInt8, UInt64, UInt64, EncodedRecord)? in
+        let parts = data.withUnsafeBytes { bytes -> (Int64, Int64, Int64, UInt8, UInt64, UInt64, EncodedRecord)? in
             let content = UnsafeRawBufferPointer(rebasing: bytes[..<end])
             guard Checksum64.of(content) == bytes.number(at: end),
                 let revision = content.hexadecimal(at: 0), let id = content.hexadecimal(at: 16),
+                let lease = content.hexadecimal(at: 48),
                 let record = EncodedRecord(UnsafeRawBufferPointer(rebasing: content[Self.headLength...]))
             else { return nil }
-            return (revision, id, content[48], content.number(at: 49), content.number(at: 57), record)
+            let (size, checksum) = (content.number(at: Self.flagsOffset + 1), content.number(at: Self.flagsOffset + 9))
+            return (revision, id, lease, content[Self.flagsOffset], size, checksum, record)
         }
-        guard let (revision, id, flags, size, checksum, record) = parts, id >= 0, let place = Place(rawValue: flags),
+        guard let (revision, id, lease, flags, size, checksum, record) = parts, id >= 0,
+            let place = Place(rawValue: flags),
             let size = Int(exactly: size), let response = record.decoded?.response,
             Self.variant(response.variantKey) == variant
         else { return nil }
         (self.revision, self.id, self.place, bodySize, bodyChecksum) = (revision, id, place, size, checksum)
-        (self.record, self.response) = (record, response)
+        (self.record, self.response, leaseNumber) = (record, response, UInt64(bitPattern: lease))
     }
 
     /// Whether these bytes are the body that was stored.

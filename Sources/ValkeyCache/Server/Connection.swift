@@ -21,6 +21,8 @@
 
         /// The most bytes of the replies to one call.
         private static let mostBytes = 32 << 20
+        /// The bytes of a reply's buffer that are kept for the next one.
+        private static let keptBuffer = 256 << 10
 
         init(to endpoint: Endpoint, until deadline: Deadline) throws(LinkFailure) {
             self.endpoint = endpoint
@@ -34,6 +36,8 @@
             guard context.pointee.err == 0 else { throw .refused(Self.text(of: context.pointee.errstr)) }
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             context.pointee.reader.pointee.fn = ReplyLimits.functions
+            // Otherwise hiredis gives the buffer back after each reply over 16 KB.
+            context.pointee.reader.pointee.maxbuf = Self.keptBuffer
             try wait(for: POLLOUT, until: deadline)
             var (failure, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
             getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failure, &size)
@@ -72,6 +76,7 @@
 
         func send(_ commands: [Command], until deadline: Deadline) throws(LinkFailure) {
             var bytes: [UInt8] = []
+            bytes.reserveCapacity(512)
             for command in commands {
                 command.encode(into: &bytes) { $0.rawValue < digests.count ? digests[$0.rawValue] : "" }
             }
@@ -108,7 +113,7 @@
             }
             guard let raw else { return nil }
             defer { freeReplyObject(raw) }
-            return Self.reply(raw.assumingMemoryBound(to: redisReply.self).pointee)
+            return Self.reply(&raw.assumingMemoryBound(to: redisReply.self).pointee)
         }
 
         /// Reads what has arrived; returns its length.
@@ -140,16 +145,23 @@
             }
         }
 
-        private static func reply(_ raw: redisReply) -> Reply {
+        private static func reply(_ raw: inout redisReply) -> Reply {
             switch raw.type {
-            case REDIS_REPLY_STRING: return .data(Data(bytes: raw.str, count: raw.len))
+            case REDIS_REPLY_STRING: return .data(data(&raw))
             case REDIS_REPLY_STATUS: return .status(text(of: raw))
             case REDIS_REPLY_ERROR: return .error(ServerError(text(of: raw)))
             case REDIS_REPLY_INTEGER: return .number(Int(raw.integer))
             case REDIS_REPLY_ARRAY:
-                return .array((0..<raw.elements).map { raw.element[$0].map { reply($0.pointee) } ?? .null })
+                return .array((0..<raw.elements).map { raw.element[$0].map { reply(&$0.pointee) } ?? .null })
             default: return .null
             }
+        }
+
+        /// The bytes of a long text are not copied: they are taken from the reply.
+        private static func data(_ raw: inout redisReply) -> Data {
+            guard raw.len > 4096, let bytes = raw.str else { return Data(bytes: raw.str, count: raw.len) }
+            raw.str = nil
+            return Data(bytesNoCopy: bytes, count: raw.len, deallocator: .free)
         }
 
         private static func text(of raw: redisReply) -> String {

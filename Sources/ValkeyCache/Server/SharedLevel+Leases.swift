@@ -21,9 +21,9 @@
                 switch try server.run([command])[0] {
                 case .number(0): return .held
                 case .number(-1): return .unavailable
-                case .number(let answer) where answer == 1 || answer == 2:
-                    if answer == 2 { forgetCopies(key) }
-                    return .granted(Lease(key: key, token: token, followsAnother: answer == 2))
+                case .array(let grant):
+                    guard let lease = noteGrant(grant, of: key, token) else { return localLease(key, for: duration) }
+                    return .granted(lease)
                 default: return localLease(key, for: duration)
                 }
             } catch {
@@ -32,6 +32,20 @@
                 return localLease(key, for: duration)
             }
         }
+
+        /// - Parameter grant: 1, or 2 if the lease follows another one; and its number.
+        private func noteGrant(_ grant: [Reply], of key: String, _ token: UInt64) -> Lease? {
+            guard grant.count == 2, let answer = grant[0].number, (1...2).contains(answer),
+                let number = grant[1].text.flatMap({ UInt64($0, radix: 16) })
+            else { return nil }
+            if answer == 2 { forgetCopies(key) }
+            let now = time.now
+            leaseNumbers.withLock { $0.add(number, token: token, url: Self.urlKey(of: key), at: now) }
+            return Lease(key: key, token: token, followsAnother: answer == 2)
+        }
+
+        /// What stands for the URL of a lease.
+        private static func urlKey(of key: String) -> UInt64 { URLDigest.key(String(key.prefix { $0 != "\n" })) }
 
         /// What the server knows the holder of a lease by.
         private func owner(_ token: UInt64) -> String { name + token.hexadecimal }
@@ -55,6 +69,7 @@
         }
 
         private func releaseLater(_ lease: Lease, as end: LeaseEnd) {
+            leaseNumbers.withLock { $0.remove(token: lease.token, url: Self.urlKey(of: lease.key)) }
             unreleased.withLock { unreleased in
                 unreleased.append((lease, end))
                 // The oldest have expired, or will soon.
@@ -86,8 +101,7 @@
 
         /// Lets the next lookup ask the server, although a change may not have been announced yet.
         private func forgetCopies(_ key: String) {
-            let url = URLDigest.key(String(key.prefix { $0 != "\n" }))
-            coherence.withLock { $0.forget(url) }
+            coherence.withLock { $0.forget(Self.urlKey(of: key)) }
         }
 
         func waitForRelease(

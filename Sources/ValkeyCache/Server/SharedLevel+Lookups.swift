@@ -8,10 +8,10 @@
         func entries(for url: String) -> [StoredEntry] {
             if let known = localCount(url) {
                 let entries = local.entries(for: url)
-                if entries.count >= max(1, known) { return count(entries, in: \.localHits) }
+                if entries.count >= max(1, known) { return count(entries, by: .local) }
             }
             guard let found = ask(url) else {
-                return count(answersAlone(url) ? local.entries(for: url) : [], in: \.localHits)
+                return count(answersAlone(url) ? local.entries(for: url) : [], by: .local)
             }
             let copied = found.entries.contains(where: \.isLocal) ? Set(local.copies(of: url).map(\.id)) : []
             let entries = found.entries.filter { !$0.isLocal || copied.contains($0.id) }.map { entry in
@@ -20,34 +20,33 @@
                 stored.isShared = !entry.isLocal
                 return stored
             }
-            return count(entries, in: \.sharedHits)
+            return count(entries, by: .shared)
         }
 
         /// The body of an entry; nil if it is gone, or is another one.
         func body(of entry: StoredEntry) -> Data? {
             if let body = entry.body ?? local.body(of: entry) { return body }
-            let found = ask(entry.response.url, wanting: entry.response.variantKey)
+            let found = ask(entry.response.url, .variant(entry.response.variantKey))
             guard let body = found?.body, body.id == entry.id, body.data.count == entry.bodySize else { return nil }
             return body.data
         }
 
         func cachedResponse(_ lookup: LookupKey) -> CachedURLResponse? {
             let url = lookup.key
-            if let known = localCount(url) {
-                if let response = local.cachedResponse(for: lookup.request) { return count(response, in: \.localHits) }
-                if local.copies(of: url).count >= max(1, known) { return count(nil, in: \.localHits) }
+            if let known = coherence.withLock({ $0.localCount(lookup.urlKey) }) {
+                if let response = local.cachedResponse(lookup) { return count(response, by: .local) }
+                if local.copies(of: url).count >= max(1, known) { return count(nil, by: .local) }
             }
             guard let found = ask(url) else {
-                let response = answersAlone(url) ? local.cachedResponse(for: lookup.request) : nil
-                return count(response, in: \.localHits)
+                return count(answersAlone(url) ? local.cachedResponse(lookup) : nil, by: .local)
             }
             for entry in found.entries where entry.record.answers(lookup) {
                 guard let body = found.body.flatMap({ $0.id == entry.id ? $0.data : nil }) ?? body(of: entry.stored),
                     let response = entry.record.cachedResponse(to: lookup, body: body)
                 else { continue }
-                return count(response, in: \.sharedHits)
+                return count(response, by: .shared)
             }
-            return count(nil, in: \.sharedHits)
+            return count(nil, by: .shared)
         }
 
         private func localCount(_ url: String) -> Int? {
@@ -60,16 +59,29 @@
             return coherence.withLock { $0.answersAlone(key) }
         }
 
-        private func count(_ entries: [StoredEntry], in hits: WritableKeyPath<Counts, Int>) -> [StoredEntry] {
-            counts.withLock { $0[keyPath: entries.isEmpty ? \.misses : hits] += 1 }
+        private enum Level {
+            case local
+            case shared
+        }
+
+        private func count(_ entries: [StoredEntry], by level: Level) -> [StoredEntry] {
+            countLookup(isHit: !entries.isEmpty, by: level)
             return entries
         }
 
-        private func count(
-            _ response: CachedURLResponse?, in hits: WritableKeyPath<Counts, Int>
-        ) -> CachedURLResponse? {
-            counts.withLock { $0[keyPath: response == nil ? \.misses : hits] += 1 }
+        private func count(_ response: CachedURLResponse?, by level: Level) -> CachedURLResponse? {
+            countLookup(isHit: response != nil, by: level)
             return response
+        }
+
+        private func countLookup(isHit: Bool, by level: Level) {
+            counts.withLock { counts in
+                switch (isHit, level) {
+                case (false, _): counts.misses += 1
+                case (true, .local): counts.localHits += 1
+                case (true, .shared): counts.sharedHits += 1
+                }
+            }
         }
     }
 #endif

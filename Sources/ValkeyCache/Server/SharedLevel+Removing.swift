@@ -37,7 +37,7 @@
             }
             local.removeEntries(for: url)
             // If many are pending, the server is slow or has failed. The caller leaves them to the thread.
-            let isDelivered = !hasMany && mayWait && deliveries.sync { deliver(url, token) }
+            let isDelivered = !hasMany && mayWait && inTurn { deliver(url, token) }
             if !isDelivered { subscription.wake() }
         }
 
@@ -48,7 +48,7 @@
                 coherence.addPendingSweep(generation)
             }
             local.removeAllCachedResponses()
-            let isDelivered = mayWait && deliveries.sync { deliverSweep() }
+            let isDelivered = mayWait && inTurn { deliverSweep() }
             if !isDelivered { subscription.wake() }
         }
 
@@ -58,13 +58,18 @@
         /// Tells the server of some removals.
         func deliverRemovals() -> Subscription.Work {
             if coherence.withLock({ $0.pending.isEmpty }) { return .done }
-            return deliveries.sync {
-                guard deliverSweep() else { return .failed }
-                for (url, token) in coherence.withLock({ $0.pending.tokens.prefix(Self.mostAtOnce) }) {
-                    guard deliver(url, token) else { return .failed }
-                }
-                return coherence.withLock { $0.pending.isEmpty } ? .done : .isLeft
+            guard inTurn({ deliverSweep() }) else { return .failed }
+            for (url, token) in coherence.withLock({ $0.pending.tokens.prefix(Self.mostAtOnce) }) {
+                guard inTurn({ deliver(url, token) }) else { return .failed }
             }
+            return coherence.withLock { $0.pending.isEmpty } ? .done : .isLeft
+        }
+
+        /// Tells the server of something when no other thread does so; returns false if that takes longer than a call may wait.
+        private func inTurn(_ delivery: () -> Bool) -> Bool {
+            guard deliveries.wait(timeout: .now() + server.limit) == .success else { return false }
+            defer { deliveries.signal() }
+            return delivery()
         }
 
         /// Tells the server of the removal of everything, if that is pending; returns false if it still is.

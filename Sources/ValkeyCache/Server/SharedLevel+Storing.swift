@@ -37,7 +37,8 @@
         func store(_ record: StoredRecord, body: MirroredEntry.Body, isRequestedNow: Bool = false) -> Int64? {
             let (url, id) = (record.response.url, MonotonicID.next())
             let (facts, place, shared) = content(body)
-            let entry = SharedEntry(record, id: id, revision: id, body: facts, place: place)
+            let entry = SharedEntry(
+                record, id: id, revision: id, body: facts, place: place, leaseNumber: leaseNumber(record.response))
             guard let terms = terms(of: url, requested: record.response.requestTime) else { return nil }
             let copy = MirroredEntry(
                 id: id, record: entry.record, variant: record.response.variantKey, body: body)
@@ -80,7 +81,7 @@
         }
 
         private func readToken(of entry: SharedEntry) -> String? {
-            guard let token = try? read(entry.response.url).token else { return nil }
+            guard let token = try? read(entry.response.url, .none).token else { return nil }
             let key = URLDigest.key(entry.response.url)
             coherence.withLock { $0.noteToken(token, of: key, at: entry.response.requestTime) }
             return token
@@ -143,6 +144,13 @@
             }
         }
 
+        /// An update without a lease keeps the number of the response that it has confirmed.
+        private func leaseNumber(_ response: StoredResponse, updating old: SharedEntry? = nil) -> UInt64 {
+            let key = URLDigest.key(response.url)
+            let number = leaseNumbers.withLock { $0.number(of: key, requested: response.requestTime) }
+            return number == 0 ? old?.leaseNumber ?? 0 : number
+        }
+
         private func milliseconds(_ response: StoredResponse) -> Int {
             SharedLifetime.milliseconds(of: response, at: time.now, staleRetention: options.staleRetention)
         }
@@ -195,13 +203,14 @@
         }
 
         private func send(_ entry: StoredEntry, _ response: StoredResponse) -> Outcome {
-            guard let found = try? read(entry.response.url) else { return .unavailable }
+            guard let found = try? read(entry.response.url, .none) else { return .unavailable }
             let key = URLDigest.key(entry.response.url)
             let fence = coherence.withLock { $0.fence(key, requested: response.requestTime) }
             // The server has evicted the URL. The local level still has it.
             if found.entries.isEmpty, fence == .expecting(found.token) { return .unavailable }
             guard let old = found.entries.first(where: { $0.id == entry.id }),
-                let new = old.updated(to: response, revision: MonotonicID.next())
+                let new = old.updated(
+                    to: response, revision: MonotonicID.next(), leaseNumber: leaseNumber(response, updating: old))
             else { return .refused }
             let value = new.encoded
             guard value.count <= SharedEntry.largest else { return .refused }

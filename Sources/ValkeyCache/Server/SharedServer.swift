@@ -98,17 +98,15 @@
                 let replies = try run(commands, at: try endpoint(until: deadline), until: deadline)
                 return try follow(replies, of: commands, until: deadline)
             }
-            var replies: [Reply] = []
-            for command in commands {
-                let known = node(for: command.key)
+            var (replies, rest): ([Reply], _) = ([], commands[...])
+            while let slot = rest.first.map(\.slot) {
+                let group = Array(rest.prefix { $0.slot == slot })
+                rest = rest.dropFirst(group.count)
+                let known = slot.flatMap { slot in state.withLock { $0.nodes[slot] } }
                 let node = if let known { known } else { try endpoint(until: deadline) }
-                replies += try follow(run([command], at: node, until: deadline), of: [command], until: deadline)
+                replies += try follow(run(group, at: node, until: deadline), of: group, until: deadline)
             }
             return replies
-        }
-
-        private func node(for key: String?) -> Connection.Endpoint? {
-            key.flatMap { key in state.withLock { $0.nodes[ClusterSlot.of(key)] } }
         }
 
         /// Repeats the commands whose replies are redirections.

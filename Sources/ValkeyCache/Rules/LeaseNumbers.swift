@@ -1,0 +1,31 @@
+import Foundation
+
+/// The numbers of the leases that this process holds, by URL. The server counts the leases of a key up. So it refuses a
+/// response that was requested under an earlier lease than the stored one, whatever the clocks of the machines say.
+package struct LeaseNumbers: Sendable {
+    private struct Holding {
+        let token: UInt64
+        let number: UInt64
+        let since: Date
+    }
+
+    private var held: [UInt64: [Holding]] = [:]
+
+    package init() {}
+
+    /// Notes a lease that was granted. Its request is sent after that.
+    package mutating func add(_ number: UInt64, token: UInt64, url: UInt64, at now: Date) {
+        held[url, default: []].append(Holding(token: token, number: number, since: now))
+    }
+
+    /// The lease has ended.
+    package mutating func remove(token: UInt64, url: UInt64) {
+        held[url]?.removeAll { $0.token == token }
+        if held[url]?.isEmpty ?? false { held[url] = nil }
+    }
+
+    /// The number of the last lease of the URL that was granted before the request; 0 if there is none.
+    package func number(of url: UInt64, requested: Date) -> UInt64 {
+        held[url]?.last { $0.since <= requested }?.number ?? 0
+    }
+}

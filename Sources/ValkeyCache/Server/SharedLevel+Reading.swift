@@ -1,0 +1,199 @@
+#if Valkey && canImport(CHiredis)
+    import Foundation
+    import SQLiteCache
+    import SynchronizerSupport
+
+    extension SharedLevel {
+        /// What the server has of a URL.
+        struct Found {
+            /// Newest first.
+            var entries: [SharedEntry] = []
+            /// The body that came with them, verified.
+            var body: (id: Int64, data: Data)?
+            /// That of the last removal; empty for none.
+            var token = ""
+        }
+
+        /// Which body a lookup needs.
+        enum Wanted {
+            /// That of the newest entry, if it is not large.
+            case newest
+            case variant(UInt64)
+            case none
+        }
+
+        /// Bodies up to this size come with the entries, in bytes.
+        private static let largestBodyWithEntries = 64 << 10
+
+        /// Asks the server, and copies what it has.
+        ///
+        /// - Returns: nil if the server cannot be asked, or its entries must not be used.
+        func ask(_ url: String, _ wanted: Wanted = .newest) -> Found? {
+            guard mayWait else { return nil }
+            let key = URLDigest.key(url)
+            for _ in 0..<3 {
+                let (isPending, lookup) = coherence.withLock { ($0.pending.contains(url), $0.begin(key)) }
+                defer { coherence.withLock { $0.end(lookup) } }
+                let copies = local.hasCapacity ? local.copies(of: url) : nil
+                guard !isPending, let found = try? read(url, wanted) else { return nil }
+                let now = time.now
+                let isCurrent = coherence.withLock { coherence in
+                    guard coherence.isCurrent(lookup) else { return false }
+                    coherence.noteToken(found.token, of: key, at: now)
+                    return true
+                }
+                guard isCurrent else { continue }
+                if let copies { copy(found, insteadOf: copies, of: url, lookup) }
+                return found
+            }
+            return Found()
+        }
+
+        func read(_ url: String, _ wanted: Wanted) throws(LinkFailure) -> Found {
+            for _ in 0..<3 {
+                let generation = try generation()
+                let key = keys.entries(of: URLDigest(url), in: generation)
+                if let found = try read(url, wanted, at: key, in: generation) { return found }
+            }
+            throw .server("another generation each time")
+        }
+
+        /// Most lookups need the body of a response that no request field selects. So they ask for it before they know the
+        /// entries, all in one round trip.
+        ///
+        /// - Returns: nil if everything was removed.
+        private func read(
+            _ url: String, _ wanted: Wanted, at key: String, in generation: String
+        ) throws(LinkFailure) -> Found? {
+            let (variant, most) = body(wanted)
+            var commands = [Command(["HGETALL", key], key: key)]
+            if let variant {
+                commands.append(Command(["GETRANGE", key + ":" + variant, "0", "\(max(1, most) - 1)"], key: key))
+            }
+            guard let replies = try run(commands, in: generation) else { return nil }
+            guard let fields = replies[0].array else { throw .malformed("a hash is no array") }
+            var found = found(fields[...], url: url, key: key)
+            guard let entry = entry(wanted, of: found), !entry.isLocal, entry.bodySize <= most else { return found }
+            if entry.variant == variant, let body = replies[1].data, entry.isBody(body) {
+                found.body = (entry.id, body)
+                return found
+            }
+            // Another variant is the newest, the entry was replaced between the commands, or its body is gone or corrupt.
+            return try read(entry.variant, of: url, at: key, in: generation)
+        }
+
+        /// The variant whose body to ask for, and the length of the largest that is of use.
+        private func body(_ wanted: Wanted) -> (variant: String?, most: Int) {
+            switch wanted {
+            case .newest: (SharedEntry.plainVariant, min(Self.largestBodyWithEntries, options.largestSharedBody))
+            case .variant(let variant): (SharedEntry.variant(variant), options.largestSharedBody)
+            case .none: (nil, 0)
+            }
+        }
+
+        private func entry(_ wanted: Wanted, of found: Found) -> SharedEntry? {
+            switch wanted {
+            case .newest: found.entries.first
+            case .variant(let variant): found.entries.first { $0.response.variantKey == variant }
+            case .none: nil
+            }
+        }
+
+        /// The replies to commands; nil if everything was removed.
+        private func run(_ commands: [Command], in generation: String) throws(LinkFailure) -> [Reply]? {
+            let replies = try server.run([keys.currentGeneration] + commands)
+            if replies[0].text == generation { return Array(replies.dropFirst()) }
+            adopt(replies[0].text)
+            return nil
+        }
+
+        /// Reads the entries and a body in one step.
+        private func read(
+            _ variant: String, of url: String, at key: String, in generation: String
+        ) throws(LinkFailure) -> Found? {
+            let most = Command.Argument.text("\(options.largestSharedBody)")
+            guard
+                let replies = try run([Command(.read, keys: [key], [.text(variant), most])], in: generation)
+            else { return nil }
+            guard let parts = replies.first?.array, parts.count >= 2 else { throw .malformed("a hash is no array") }
+            var found = found(parts.dropLast(2), url: url, key: key)
+            if let body = parts[parts.count - 1].data,
+                let entry = found.entries.first(where: { $0.variant == variant })
+            {
+                if entry.isBody(body) { found.body = (entry.id, body) } else { drop(variant, of: key) }
+                if found.body == nil { found.entries.removeAll { $0.id == entry.id } }
+            }
+            return found
+        }
+
+        private func found(_ fields: ArraySlice<Reply>, url: String, key: String) -> Found {
+            var found = Found()
+            for index in stride(from: fields.startIndex, to: fields.endIndex - 1, by: 2) {
+                guard let name = fields[index].text, let value = fields[index + 1].data else { continue }
+                if name == "x" {
+                    found.token = String(decoding: value, as: UTF8.self)
+                } else if let entry = SharedEntry(value, url: url, variant: name) {
+                    found.entries.append(entry)
+                } else {
+                    drop(name, of: key)
+                }
+            }
+            if found.entries.count > 1 { found.entries.sort { $0.revision > $1.revision } }
+            return found
+        }
+
+        /// Removes a corrupt entry. One that is stored at this moment may be lost, too.
+        private func drop(_ variant: String, of key: String) {
+            counts.withLock { $0.corrupt += 1 }
+            _ = try? server.run([Command(["HDEL", key, variant], key: key)])
+        }
+
+        // MARK: - Copying
+
+        /// Makes the local level have the same entries, as far as their bodies are known.
+        ///
+        /// - Parameter copies: what the local level had before the server was asked. What came later may be newer.
+        func copy(
+            _ found: Found, insteadOf copies: [(id: Int64, record: EncodedRecord)], of url: String,
+            _ lookup: Coherence.Lookup
+        ) {
+            for copy in copies where !found.entries.contains(where: { $0.id == copy.id }) {
+                local.removeCopy(copy.id, of: url)
+            }
+            var (count, isComplete, isInserting) = (0, true, false)
+            for entry in found.entries.reversed() {
+                let copy = copies.first { $0.id == entry.id }
+                let isSame = copy.map { $0.record.bytes == entry.record.bytes } ?? false
+                if isSame, !isInserting { count += 1 }
+                if isSame && !isInserting || copy == nil && entry.isLocal { continue }
+                guard let body = body(of: entry, in: found, isCopied: copy != nil) else {
+                    isComplete = false
+                    local.removeCopy(entry.id, of: url)
+                    continue
+                }
+                isInserting = true  // newer entries are stored again, after this one
+                if keep(entry, body, of: url) { count += 1 } else { isComplete = false }
+            }
+            let isCurrent = coherence.withLock { coherence in
+                guard coherence.isCurrent(lookup) else { return false }
+                if isComplete, count > 0 { coherence.didCopy(URLDigest.key(url), count: count) }
+                return true
+            }
+            if !isCurrent { local.removeEntries(for: url) }
+        }
+
+        /// Returns false if another process of this machine has copied a later response, or removed it, in the meantime.
+        private func keep(_ entry: SharedEntry, _ body: Data, of url: String) -> Bool {
+            local.keep(
+                MirroredEntry(
+                    id: entry.id, record: entry.record, variant: entry.response.variantKey,
+                    body: entry.place == .memory ? .memory(body) : .data(body)), of: url, yields: true)
+        }
+
+        private func body(of entry: SharedEntry, in found: Found, isCopied: Bool) -> Data? {
+            if let body = found.body, body.id == entry.id { return body.data }
+            guard isCopied, let body = local.body(of: entry.stored), entry.isBody(body) else { return nil }
+            return body
+        }
+    }
+#endif

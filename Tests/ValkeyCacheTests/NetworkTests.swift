@@ -1,0 +1,77 @@
+#if Valkey
+    import Foundation
+    import SQLiteCache
+    import TestSupport
+    import TestTraits
+    import Testing
+
+    @testable import ValkeyCache
+
+    @Suite("A server on the network", .bounded, .enabled(if: RedisServer.isInstalled))
+    struct NetworkTests {
+        /// Does everything once, and expects that it takes effect on both sides.
+        private func exchange(_ url: String) async throws {
+            let one = try await ValkeyURLCache.test(url).connected()
+            let other = try await ValkeyURLCache.test(url).connected()
+            for number in 0..<20 {
+                let url = "https://example.com/\(number)"
+                try one.put(Sample.body(1000 * number), url: url)
+                #expect(other.bodies(url) == [Sample.body(1000 * number)])
+            }
+            try one.put(Sample.body(30_000), selecting: [("Accept", "a")])
+            #expect(other.bodies() == [Sample.body(30_000)])
+            let entry = try #require(one.entries(for: Sample.url).first)
+            #expect(one.update(entry, to: Sample.response([("ETag", "\"2\"")], selecting: [("Accept", "b")])))
+            try await waitUntil("updated") { other.entries(for: Sample.url).first?.response.fields["ETag"] == "\"2\"" }
+            #expect(other.bodies() == [Sample.body(30_000)])
+            one.remove(try #require(one.entries(for: Sample.url).first))
+            try await waitUntil("removed") { other.bodies().isEmpty }
+            one.removeEntries(for: "https://example.com/1")
+            try await waitUntil("removed") { other.bodies("https://example.com/1").isEmpty }
+            guard case .granted(let lease) = one.lease("key", for: 600) else { throw LinkFailure.malformed("no lease") }
+            #expect(other.lease("key", for: 600) == .held)
+            let ends = Collector<LeaseEnd>()
+            _ = other.waitForRelease(of: "key", atMost: 600) { ends.append($0) }
+            one.release(lease)
+            try await waitUntil("woken") { ends.elements.count == 1 }
+            one.removeAll()
+            try await waitUntil("removed") { other.bodies("https://example.com/2").isEmpty }
+            #expect(one.statistics.failures == 0 && other.statistics.failures == 0)
+        }
+
+        @Test("is used over TCP")
+        func network() async throws {
+            let port = try RedisServer.freePort()
+            let server = try RedisServer("--bind", "127.0.0.1", "--port", "\(port)")
+            try await exchange("redis://127.0.0.1:\(port)")
+            server.stop()
+        }
+
+        @Test("is a cluster: each command has keys of one slot")
+        func cluster() async throws {
+            let port = try RedisServer.freePort()
+            let server = try RedisServer(
+                "--bind", "127.0.0.1", "--port", "\(port)", "--cluster-enabled", "yes", "--cluster-port",
+                "\(try RedisServer.freePort())")
+            try server.run("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
+            try await waitUntil("it has its slots") {
+                (try? server.run("CLUSTER", "INFO"))?.text?.contains("cluster_state:ok") == true
+            }
+            try await exchange("redis://127.0.0.1:\(port)")
+        }
+
+        @Test("grants the lease of a process that was killed to another", .enabled(if: ChildProcess.isAvailable))
+        func killedHolder() async throws {
+            let server = try RedisServer()
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            let child = try ChildProcess("shared-lease", directory: server.directory, [1000])
+            #expect(child.line() == "granted")
+            #expect(cache.lease("key", for: 600) == .held)
+            let ends = Collector<LeaseEnd>()
+            _ = cache.waitForRelease(of: "key", atMost: 600) { ends.append($0) }
+            child.kill()
+            try await waitUntil("expired") { ends.elements == [.vacant] }
+            guard case .granted = cache.lease("key", for: 600) else { throw LinkFailure.malformed("no lease") }
+        }
+    }
+#endif
