@@ -45,7 +45,7 @@ struct Outcome: Sendable {
         var request = URLRequest(url: item.url)
         request.cachePolicy = cachePolicy
         do {
-            return .success(try await synchronizer.loaded(ImageResource(request: request, sizing: ContactSheet.sizing)))
+            return .success(try await synchronizer.loaded(ContactSheet.resource(request)))
         } catch {
             return .failure(error)
         }
