@@ -198,6 +198,7 @@ let package = Package(
         page("LoadingImages", "Loading Images"),
         page("ProcessingImages", "Processing Images"),
         page("LoadingJSON", "Loading JSON"),
+        page("DownloadingFiles", "Downloading Files"),
         page("CancellingOffScreen", "Cancelling Off Screen"),
         page("PrefetchingAndRetrying", "Prefetching and Retrying"),
         page("YourOwnResource", "Your Own Resource"),

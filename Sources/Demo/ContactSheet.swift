@@ -1,14 +1,23 @@
 import Foundation
 import ImageResource
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 /// All images of the demo in one picture, eight in a row.
 struct ContactSheet {
     /// The side of an image, in pixels.
     static let side = 160
     static let margin = 12
     static let columns = 8
-    /// The size at which images are decoded: they cover their square.
-    static let sizing = ImageSizing.space(CGSize(width: side, height: side), contentMode: .aspectFill, scale: 1)
+
+    /// An image that fills its square: what is outside of the square is neither kept nor stored.
+    static func resource(_ request: URLRequest) -> ImageResource {
+        let square = CGSize(width: side, height: side)
+        return ImageResource(
+            request: request, sizing: .space(square, contentMode: .aspectFill, scale: 1), processing: [.cropToFill])
+    }
 
     let images: [PlatformImage]
 

@@ -46,7 +46,7 @@ struct TourResult: Sendable {
         var request = URLRequest(url: item.url)
         request.cachePolicy = cachePolicy
         do {
-            return .success(try await synchronizer.loaded(ImageResource(request: request, sizing: ContactSheet.sizing)))
+            return .success(try await synchronizer.loaded(ContactSheet.resource(request)))
         } catch {
             return .failure(error)
         }

@@ -16,13 +16,15 @@ public struct FileError: Error, Sendable, Hashable {
         case isSpecial
         /// The folder does not exist.
         case noFolder
+        /// The destination is the URL of something other than a file.
+        case notFileURL
         /// Another error of the system: see ``FileError/code``.
         case other
     }
 
     /// Why it failed.
     public let reason: Reason
-    /// The path of the file.
+    /// The path of the file; the whole URL if it is no file URL.
     public let path: String
     /// The error of the system (`errno`); 0 if the system was not asked.
     public let code: Int32
@@ -64,6 +66,7 @@ extension FileError: CustomStringConvertible, LocalizedError {
         case .isLink: "it is a symbolic link"
         case .isSpecial: "it is no ordinary file"
         case .noFolder: "its folder does not exist"
+        case .notFileURL: "it is no file URL"
         case .other: String(cString: strerror(code))
         }
     }

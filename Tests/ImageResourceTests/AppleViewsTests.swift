@@ -218,6 +218,38 @@
                     .object != nil)
         }
 
+        #if !canImport(Darwin)
+            @Test(
+                "an image fades into a SwiftUI view if it was loaded, and not if it was in memory, whatever was there before"
+            )
+            func fades() async throws {
+                bench.server["/other"] = Reply(try AppleSamples.data(), status: 200)
+                let (one, other) = (
+                    ImageResource(url: bench.server.url("/image")), ImageResource(url: bench.server.url("/other"))
+                )
+                let duration = 0.1234  // no other test has it
+                let transaction = Transaction(animation: .easeInOut(duration: duration))
+                func show(_ resource: RemoteImage, in model: ResourceModel<RemoteImage>) async throws {
+                    let tasks = model.followed
+                    let task = Task { await model.follow(resource, identity: resource.identity, from: synchronizer) }
+                    try await waitUntil("the image is shown") {
+                        let phase = model.phase(
+                            for: resource, identity: resource.identity, from: synchronizer, changingBy: transaction)
+                        return phase.object != nil && model.followed > tasks
+                    }
+                    task.cancel()
+                    await task.value
+                }
+                let model = ResourceModel<RemoteImage>()
+                for (resource, fades) in [(one, 1), (other, 2), (one, 2)] {
+                    try await show(resource, in: model)
+                    #expect(StubAnimations.count(lasting: duration) == fades)
+                }
+                try await show(other, in: ResourceModel())
+                #expect(StubAnimations.count(lasting: duration) == 2)
+            }
+        #endif
+
         @Test("a task that ends late does not cancel the load of the next one, for the same resource")
         func lateEnd() async throws {
             let gate = Gate()

@@ -126,5 +126,28 @@
             }
             #expect(images[0] == images[1])
         }
+
+        @Test("animations, and images above the bound, are not stored")
+        func notStored() async throws {
+            let bench = try Workbench()
+            let photograph = try #require(SamplePhotograph.all().first { $0.file.hasPrefix("retina") }).data
+            bench.server["/photograph"] = Reply(photograph, status: 200, fields: ["Cache-Control": "max-age=60"])
+            bench.server["/animation"] = Reply(
+                try Samples.data("gif-disposal-1.gif"), status: 200, fields: ["Cache-Control": "max-age=60"])
+            let url = bench.server.url("/photograph")
+            for launch in 0..<2 {
+                let cache = bench.cache()
+                let synchronizer = bench.synchronizer(cache: cache) {
+                    $0.derivedObjects?.minimumParseTime = 0
+                    $0.derivedObjects?.maximumShare = .infinity
+                }
+                let animation = AnimatedImageResource(url: bench.server.url("/animation"))
+                #expect(try await !synchronizer.loaded(animation).trace.isDerived)
+                #expect(try await !synchronizer.loaded(ImageResource(url: url)).trace.isDerived)  // takes 6 MB
+                let small = try await synchronizer.loaded(ImageResource(url: url, maxPixelSize: 40))
+                #expect(small.trace.isDerived == (launch == 1))
+                try await waitUntil("the small image is stored") { cache.statistics.entries == 3 }
+            }
+        }
     }
 #endif

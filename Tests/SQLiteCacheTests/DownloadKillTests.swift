@@ -68,6 +68,7 @@ struct DownloadKillTests {
             for _ in 0..<Int.random(in: 0..<120, using: &random) { lines.append(child.line() ?? "") }
             var spin = SeededGenerator(seed: UInt64(kill))  // some microseconds, so that the kill hits anything
             for _ in 0..<Int.random(in: 0..<3000, using: &random) where spin.next() == 0 { break }
+            try #require(try directory.allocatedBytes() <= Self.capacity * 11 / 10)
             child.kill()
             // The kill may have cut the last line off.
             lines = (lines + child.rest()).dropLast()

@@ -134,10 +134,13 @@ struct ProcessTests {
 extension TemporaryDirectory {
     /// What all files take on the disk, as `du` counts.
     func allocatedBytes() throws -> Int {
-        var total = 0
+        var (total, counted) = (0, Set<UInt64>())
         // A directory may be gone before its files are listed.
         let names = FileManager.default.enumerator(atPath: url.path)?.compactMap { $0 as? String } ?? []
-        for name in names { total += Int(FileSystem.allocatedBytes(url.path + "/" + name)) }
+        for path in names.map({ url.path + "/" + $0 }) {
+            guard let status = FileSystem.status(path), counted.insert(UInt64(status.st_ino)).inserted else { continue }
+            total += Int(FileSystem.allocatedBytes(path))
+        }
         return total
     }
 }

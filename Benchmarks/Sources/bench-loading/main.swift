@@ -20,7 +20,9 @@ if arguments.count > 2, arguments[1] == "--disk" {
         exit(0)
     }
     if arguments.count > 4, arguments[1] == "--file" {
-        try await FileRows.download(arguments[2], warmingUpWith: arguments[3], to: arguments[4])
+        // bench-loading --file URL SMALL PATH [CACHE]
+        try await FileRows.download(
+            arguments[2], warmingUpWith: arguments[3], to: arguments[4], cachingIn: arguments.dropFirst(5).first)
         exit(0)
     }
     if arguments.count > 2, arguments[1] == "--profile" {

@@ -13,6 +13,9 @@ void pixels_grey(uint8_t *pixels, size_t count);
 /// the channels are those of the colour times its share, all from 0 to 256.
 void pixels_tint(uint8_t *pixels, size_t count, uint32_t blue, uint32_t green, uint32_t red, uint32_t share);
 
+/// Copies rows of `length` bytes, which begin `stride` bytes after each other, into rows without gaps.
+void pixels_copy_rows(const uint8_t *pixels, size_t stride, uint8_t *result, size_t length, size_t rows);
+
 /// Copies pixels without their alpha: three bytes for each.
 void pixels_drop_alpha(const uint8_t *pixels, uint8_t *result, size_t count);
 

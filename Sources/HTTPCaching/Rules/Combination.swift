@@ -37,6 +37,14 @@ package struct Combination: Hashable, Sendable {
 }
 
 extension StoredResponse {
+    /// Whether a validator identifies its bytes: a strong entity tag, or a strong date if it has no entity tag (RFC 9110 §8.8,
+    /// §13.1.5).
+    package var hasStrongValidator: Bool {
+        let facts = ResponseFacts(fields)
+        guard let tag = facts.entityTag else { return hasStrongDate(facts) }
+        return EntityTag(tag)?.isStrong == true
+    }
+
     /// Whether a message with these fields has bytes of the same representation: by entity tag, or by date if neither has an
     /// entity tag (RFC 9110 §8.8).
     package func hasSameStrongValidator(as newer: HTTPFields) -> Bool {

@@ -101,7 +101,9 @@
         /// - Parameters:
         ///   - url: The image's URL; nil shows the phase `empty`.
         ///   - sizing: The size at which the image is decoded. Its `scale` is that of the image.
-        ///   - processing: What happens to the decoded image, in this order, such as `[.cropToFill(size), .circle]`.
+        ///   - processing: What happens to the decoded image, in this order, such as `[.cropToFill(size), .circle]`. A
+        ///     `.cropToFill` without a size crops to the space of `sizing`. With the default, `.stored`, there is none, so it
+        ///     does nothing: this view, unlike `UIImageView`, does not know its size before it loads.
         ///   - transition: How an image that was not in memory appears. `.fade` replaces the transaction by an animation.
         ///   - showsPreviews: Whether to show previews in the phase `success`: the stored image at once, even if it is
         ///     stale, or otherwise the part that has arrived, if the format allows it. Previews cost decodes.

@@ -100,6 +100,8 @@
         /// The number of tasks started so far, which identifies the latest.
         private(set) var followed = 0
         private var transaction = Transaction()
+        /// Whether a load is starting. What it shows then, the view has shown before: a loading state, or an object in memory.
+        private var isStarting = false
         private var binding: ResourceBinding<R>?
         /// The synchronizer of the binding.
         private var synchronizer: Synchronizer?
@@ -124,7 +126,9 @@
             followed += 1
             let mine = followed
             key = Key(resource, identity: identity, synchronizer: synchronizer)
+            isStarting = true
             binding(to: synchronizer).load(resource, identity: identity, showsPreviews: showsPreviews)
+            isStarting = false
             for await _ in AsyncStream(Never.self, { _ in }) {}  // It ends when the task is cancelled.
             // A later task may have started before this one ends. The load in flight then belongs to the later task.
             if mine == followed { binding?.cancel() }
@@ -140,7 +144,7 @@
             binding?.cancel()
             let binding = ResourceBinding<R>(synchronizer: synchronizer) { [weak self] phase in
                 guard let self else { return }
-                withTransaction(self.transaction) { self.phase = phase }
+                withTransaction(self.isStarting ? Transaction() : self.transaction) { self.phase = phase }
             }
             (self.binding, self.synchronizer) = (binding, synchronizer)
             return binding

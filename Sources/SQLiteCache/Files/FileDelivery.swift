@@ -5,16 +5,20 @@ import SynchronizerSupport
 /// to the old file or to the whole new one. If the delivery fails, the old file stays.
 package struct FileDelivery: Sendable {
     private let destination: String
+    /// Whether the destination is a file URL; a path of another URL is none of the disk.
+    private let isFile: Bool
     private let place: PartialFiles
     private var folder: String { place.folder }
 
     package init(to destination: URL) {
-        self.destination = destination.standardizedFileURL.path
+        isFile = destination.isFileURL
+        self.destination = isFile ? destination.standardizedFileURL.path : destination.absoluteString
         place = PartialFiles(besides: self.destination)
     }
 
     /// Why nothing can be put there; nil if nothing is known to prevent it.
     package var objection: FileError? {
+        guard isFile else { return FileError(.notFileURL, destination) }
         var status = stat()
         guard lstat(destination, &status) == 0 else {
             return errno == ENOENT ? folderObjection : .system(destination)

@@ -6,7 +6,7 @@ import SynchronizerSupport
 ///
 /// When it is released, the file stays if its rest can be requested later, and the body was neither delivered nor dropped.
 package final class PartialFile: @unchecked Sendable {  // only the queue that writes it uses its variables
-    let place: PartialFiles
+    package let place: PartialFiles
     /// Nil if the file has no name, so that nothing is left of it if the process ends.
     let name: String?
     let descriptor: Int32
@@ -228,5 +228,5 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     var isReleased: Bool { state.withLock { $0.isReleased } }
 
     /// The path, for errors.
-    var path: String { name.map(place.path) ?? place.folder }
+    package var path: String { name.map(place.path) ?? place.folder }
 }

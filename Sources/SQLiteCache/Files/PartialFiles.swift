@@ -8,7 +8,7 @@ import SynchronizerSupport
 /// later: the response, and checkpoints, each the length and the checksum of a beginning. So the process may be killed at
 /// any moment: the next one verifies the bytes up to the last checkpoint, and goes on from there.
 package struct PartialFiles: Hashable, Sendable {
-    let folder: String
+    package let folder: String
     let prefix: String
     /// Whether the files count towards the capacity of a cache. Then a file has the length of its body from the start.
     let isCounted: Bool

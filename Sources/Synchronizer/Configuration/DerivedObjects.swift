@@ -6,8 +6,8 @@ public struct DerivedObjects: Hashable, Sendable {
     /// takes to load a stored thumbnail of 256 pixels (`Documentation/Benchmarks.md`).
     public var minimumParseTime: TimeInterval = 0.001
 
-    /// The largest size of a stored object, as a share of the size of its body. By default 1.25: then the
-    /// thumbnails of the demo's photographs take a quarter of the photographs' disk space (`Documentation/Benchmarks.md`).
+    /// The largest size of a stored object, as a share of the size of its body. By default 1.25: then all
+    /// thumbnails of the demo's photographs are stored, in a fifth of the photographs' bytes (`Documentation/Benchmarks.md`).
     public var maximumShare = 1.25
 
     /// The largest size of a stored object, in bytes, encoded and in memory. By default 1 MB: an image of 512 × 512 pixels.

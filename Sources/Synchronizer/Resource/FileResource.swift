@@ -11,7 +11,8 @@ import HTTPCaching
 /// body is complete, and stays as it was if anything fails.
 ///
 /// After a failure, a cancellation or a kill of the process, the next load continues the download, in this process or a
-/// later one. This needs managed mode, and a response with a strong `ETag` (RFC 9110 §8.8.1).
+/// later one. This needs managed mode, and a response with a strong `ETag`, or with a strong
+/// `Last-Modified` and no `ETag` (RFC 9110 §8.8).
 /// Otherwise the next load starts over.
 ///
 /// The response is cached like every other. If `SQLiteURLCache` takes the body, it arrives in a file of the cache, and the
@@ -35,8 +36,8 @@ public struct FileResource: Resource {
     ///
     /// - Parameters:
     ///   - url: the URL of the file.
-    ///   - destination: a file URL: where the file goes. Its folder must exist. An ordinary file there is replaced. A directory, a
-    ///     symbolic link or anything else is an error (``SynchronizerError/file(_:_:)``).
+    ///   - destination: a file URL: where the file goes. Its folder must exist. An ordinary file there is replaced. A URL of
+    ///     something else, a directory, a symbolic link or anything else is an error (``SynchronizerError/file(_:_:)``).
     ///   - maximumSize: the largest accepted body, in bytes; nil for no limit.
     public init(url: URL, to destination: URL, maximumSize: Int? = nil) {
         self.init(request: URLRequest(url: url), to: destination, maximumSize: maximumSize)

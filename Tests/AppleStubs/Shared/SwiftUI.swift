@@ -81,17 +81,33 @@ public struct ViewBuilder {
 }
 
 public struct Animation: Equatable, Sendable {
-    public static let `default` = Animation()
-    public static func easeInOut(duration: TimeInterval) -> Animation { Animation() }
+    public static let `default` = Animation(duration: 0.35)
+    public static func easeInOut(duration: TimeInterval) -> Animation { Animation(duration: duration) }
+    let duration: TimeInterval
 }
 
 public struct Transaction {
+    public var animation: Animation?
     public init() {}
-    public init(animation: Animation?) {}
+    public init(animation: Animation?) { self.animation = animation }
 }
 
 public func withTransaction<Result>(_ transaction: Transaction, _ body: () throws -> Result) rethrows -> Result {
-    try body()
+    if let animation = transaction.animation { StubAnimations.note(animation.duration) }
+    return try body()
+}
+
+/// The changes that were animated.
+public enum StubAnimations {
+    private static let lock = NSLock()
+    nonisolated(unsafe) private static var all: [TimeInterval] = []
+
+    static func note(_ duration: TimeInterval) { lock.withLock { all.append(duration) } }
+
+    /// How many took that long.
+    public static func count(lasting duration: TimeInterval) -> Int {
+        lock.withLock { all.count { $0 == duration } }
+    }
 }
 
 public protocol DynamicProperty {}

@@ -24,6 +24,11 @@ struct FileErrorTests {
         case directory, link, noFolder, fileAsFolder, pipe
     }
 
+    /// Whether the cache takes the body. Otherwise it arrives beside the destination.
+    private enum Size: CaseIterable {
+        case taken, tooLarge
+    }
+
     private func put(_ obstacle: Obstacle) throws -> (URL, FileError.Reason) {
         let (place, manager) = (files.file("place"), FileManager.default)
         switch obstacle {
@@ -56,8 +61,21 @@ struct FileErrorTests {
         #expect(files.content("target") == (obstacle == .link ? Data("target".utf8) : nil))
     }
 
-    @Test("are errors if they become so in between, and the body is in the cache", arguments: Obstacle.allCases)
-    private func inBetween(_ obstacle: Obstacle) async throws {
+    @Test("that are no file URLs are errors before anything is sent")
+    func notFile() async throws {
+        bench.server["/a"] = Reply(body)
+        let place = try #require(URL(string: "https://example.com\(files.file("place").path)"))
+        await #expect {
+            try await files.synchronizer().load(FileResource(url: bench.server.url("/a"), to: place))
+        } throws: { reason($0) == .notFileURL && "\($0)".contains(place.absoluteString) }
+        #expect(bench.server.requests.isEmpty)
+        #expect(try files.names.isEmpty)
+    }
+
+    @Test(
+        "are errors if they become so in between, and nothing is lost that the cache takes",
+        arguments: Obstacle.allCases, Size.allCases)
+    private func inBetween(_ obstacle: Obstacle, _ size: Size) async throws {
         let gate = Gate()
         bench.server["/a"] = Reply(body, fields: ["Cache-Control": "max-age=60"]).waiting(for: gate)
         let place =
@@ -65,7 +83,7 @@ struct FileErrorTests {
             ? files.folder.appendingPathComponent(obstacle == .noFolder ? "gone" : "place") : files.folder
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         let destination = place == files.folder ? files.file("place") : place.appendingPathComponent("file")
-        let synchronizer = files.synchronizer()
+        let synchronizer = files.synchronizer(takesLarge: size == .taken)
         async let loaded = synchronizer.load(FileResource(url: bench.server.url("/a"), to: destination))
         try await gate.waitForArrivals()
         if place != files.folder { try FileManager.default.removeItem(at: place) }
@@ -77,9 +95,10 @@ struct FileErrorTests {
         } catch {
             #expect(reason(error) == expected, "\(error)")
         }
-        #expect(try await synchronizer.loaded(files.resource()).source == .cache)
+        #expect(files.content("target") == (obstacle == .link ? Data("target".utf8) : nil))
+        #expect(try await synchronizer.loaded(files.resource()).source == (size == .taken ? .cache : .network))
         #expect(files.content() == body)
-        #expect(bench.server.requests.count == 1)
+        #expect(bench.server.requests.count == (size == .taken ? 1 : 2))
         #expect(try !files.names.contains { $0.hasPrefix(".") })
     }
 

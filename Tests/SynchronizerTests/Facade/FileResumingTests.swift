@@ -53,6 +53,26 @@ struct FileResumingTests {
         #expect(files.partials.isEmpty)
     }
 
+    @Test(
+        "go on with a date that is a strong validator, also over another cache object, and start over if it has changed",
+        arguments: [true, false], [false, true])
+    func dates(takesLarge: Bool, hasChanged: Bool) async throws {
+        let dates = ["Fri, 01 Jan 2027 00:00:00 GMT", "Sat, 02 Jan 2027 00:00:00 GMT"]
+        let other = hasChanged ? FileBench.body(2_500_000, seed: 2) : whole
+        bench.server.enqueue(
+            Reply(whole, fields: ["Last-Modified": dates[0]]).ranged().failing(.close(.afterBody(1_000_000))),
+            Reply(other, fields: ["Last-Modified": dates[hasChanged ? 1 : 0]]).ranged(), for: "/a")
+        await #expect(throws: SynchronizerError.self) {
+            _ = try await files.synchronizer(takesLarge: takesLarge).load(files.resource())
+        }
+        _ = try await files.synchronizer(takesLarge: takesLarge).load(files.resource())
+        #expect(files.content() == other)
+        #expect(ranges == [nil, "bytes=1000000-"])
+        #expect(bench.server.requests.last?["If-Range"] == dates[0])
+        #expect(try files.names == ["file"])
+        #expect(files.partials.isEmpty)
+    }
+
     @Test("go on after they were cancelled", arguments: [true, false])
     func cancelled(takesLarge: Bool) async throws {
         let gate = Gate()
@@ -148,7 +168,10 @@ struct FileResumingTests {
 
     @Test(
         "start over without a strong validator, or when nothing may be kept", arguments: [true, false],
-        [["ETag": "W/\"1\""], [:], ["ETag": "\"1\"", "Cache-Control": "no-store"]])
+        [
+            ["ETag": "W/\"1\""], ["Last-Modified": "Fri, 15 Jan 2027 08:00:00 GMT"], [:],
+            ["ETag": "\"1\"", "Cache-Control": "no-store"],
+        ])
     func startOver(takesLarge: Bool, fields: [String: String]) async throws {
         var complete = Reply(whole)
         for (name, value) in fields { complete = complete.adding(name, value) }

@@ -47,6 +47,19 @@ struct ResumingTests {
         #expect(bench.server.requests.map { $0["If-Range"] } == [nil, "\"1\"", "\"1\""])
     }
 
+    @Test("go on with a date that is a strong validator, and start over if it has changed", arguments: [false, true])
+    func dates(hasChanged: Bool) async throws {
+        let dates = ["Fri, 01 Jan 2027 00:00:00 GMT", "Sat, 02 Jan 2027 00:00:00 GMT"]
+        let other = hasChanged ? Data(repeating: 9, count: 30_000) : whole
+        bench.server.enqueue(
+            Reply(whole, fields: ["Last-Modified": dates[0]]).ranged().failing(.close(.afterBody(20_000))),
+            Reply(other, fields: ["Last-Modified": dates[hasChanged ? 1 : 0]]).ranged(), for: "/a")
+        #expect(try await load(retrying(2), retries: 1) == other)
+        #expect(bench.server.requests.map { $0["Range"] } == [nil, "bytes=20000-"])
+        #expect(bench.server.requests.last?["If-Range"] == dates[0])
+        #expect(bench.server.counts.replies[206] == (hasChanged ? nil : 1))
+    }
+
     @Test("start over if the resource has changed in the meantime")
     func changed() async throws {
         let other = Data(repeating: 9, count: 30_000)
@@ -59,7 +72,8 @@ struct ResumingTests {
     @Test(
         "start over without a strong validator, or when nothing may be kept",
         arguments: [
-            ["Last-Modified": "Fri, 01 Jan 2027 00:00:00 GMT"], ["ETag": "W/\"1\""],
+            ["Last-Modified": "Fri, 15 Jan 2027 08:00:00 GMT"], ["ETag": "W/\"1\""],
+            ["ETag": "W/\"1\"", "Last-Modified": "Fri, 01 Jan 2027 00:00:00 GMT"],
             ["ETag": "\"1\"", "Cache-Control": "no-store"],
         ] as [[String: String]])
     func startOver(fields: [String: String]) async throws {

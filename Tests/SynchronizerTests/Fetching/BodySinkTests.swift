@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 import TestSupport
 import TestTraits
 import Testing
@@ -65,6 +66,72 @@ struct BodySinkTests {
         let (first, second, third) = (1 << 20, 5 << 19, 11 << 19)
         #expect(grown == Array(repeating: first, count: 4) + Array(repeating: second, count: 6) + [third, third])
         sink.abandon {}
+    }
+
+    /// Which disk has too little space.
+    private enum Disk: CaseIterable {
+        case none, arrival, destination
+    }
+
+    /// How a body of ten bytes ends if disks have space for fewer.
+    private func failure(_ full: Disk, isShared: Bool = false, isSameDisk: Bool = false) async throws -> FileError? {
+        let cache = files.bench.cache()
+        var places = BodyPlaces(store: cache, target: FileTarget(files.file()), url: "http://a.example/x")
+        places.volume = { [folder = files.folder.path] path in
+            let isDestination = path == folder
+            return Volume(
+                id: isDestination && !isSameDisk ? 2 : 1, freeBytes: (full == .destination) == isDestination ? 9 : 10)
+        }
+        if full == .none { places.volume = { _ in Volume(id: 1, freeBytes: 10) } }
+        let sink = BodySink(places, going: nil, resumable: nil, length: 10) { _ in
+            true
+        } failed: { _ in
+        }
+        sink.tap.isShared = isShared
+        sink.start()
+        let ends = Collector<FileError?>()
+        sink.end { result in
+            if case .failure(let error) = result { ends.append(error as? FileError) } else { ends.append(nil) }
+        }
+        return try await ends.wait(for: 1)[0]
+    }
+
+    @Test("is not requested in vain if the disk on which it arrives, or that of its destination, has no space")
+    func noSpace() async throws {
+        #expect(try await failure(.none) == nil)
+        #expect(try await failure(.arrival)?.reason == .noSpace)
+        let error = try await failure(.destination)
+        #expect(error == FileError(.noSpace, files.file().path))
+        // On one disk, the destination becomes a link. Other loads have other destinations.
+        #expect(try await failure(.destination, isSameDisk: true) == nil)
+        #expect(try await failure(.destination, isShared: true) == nil)
+    }
+
+    @Test("goes on beside its destination only if there is space for the rest", arguments: [(9, false), (10, true)])
+    func noSpaceForTheRest(free: Int, isEnough: Bool) async throws {
+        var places = BodyPlaces(store: nil, target: FileTarget(files.file()), url: "http://a.example/x")
+        let response = StoredResponse(
+            url: places.url, method: "GET", selectingFields: HTTPFields([]), status: 206,
+            fields: HTTPFields([("ETag", "\"1\"")]), requestTime: Date(), responseTime: Date(),
+            part: .init(range: 0..<0, completeLength: 15))
+        let beginning = try places.begin(resumable: response, length: 15)
+        try Data(count: 5).withUnsafeBytes { try beginning.append($0) }
+        beginning.keep()
+        places.volume = { _ in Volume(id: 1, freeBytes: free) }
+        let kept = try #require(places.kept().first)
+        let sink = BodySink(places, going: kept, resumable: kept.response, length: 15) { _ in
+            true
+        } failed: { _ in
+        }
+        sink.start()
+        let ends = Collector<Bool>()
+        sink.end { result in
+            let file = try? result.get()
+            file?.keep()
+            ends.append(file != nil)
+        }
+        #expect(try await ends.wait(for: 1) == [isEnough])
+        #expect(places.kept().map(\.count) == [5])  // nothing is lost
     }
 
     @Test("goes to the temporary directory if it has no destination and the cache does not take it")

@@ -65,11 +65,22 @@ struct Check {
             return cells.count >= 8 && cells.allSatisfy { $0.state == .shown || $0.state == .failed }
         }
         let cells = window.grid.visibleCells
+        try checkSizes(of: cells)
         try await wait(for: "the drawing of a first screen", seconds: 20) {
             pictures(of: window).count { $0.key != Self.broken && $0.value.isColourful } == cells.count - 1
         }
         report("the first screen is filled: \(cells.count) cells")
         return window
+    }
+
+    /// Checks that processing has cropped each picture to exactly the space of its cell.
+    private func checkSizes(of cells: [PhotographCell]) throws {
+        for cell in cells where cell.state == .shown {
+            let (space, scale) = (PhotographCell.pictureSize, CGFloat(cell.root.scale))
+            guard cell.pixelSize == CGSize(width: space.width * scale, height: space.height * scale) else {
+                throw Failed(description: "a picture has \(cell.pixelSize) pixels, in a space of \(space) points")
+            }
+        }
     }
 
     /// Clicks on the failure button with a pointer.

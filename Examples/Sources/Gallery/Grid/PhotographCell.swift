@@ -28,6 +28,8 @@ final class PhotographCell {
     private weak var journal: (any CellJournal)?
     private(set) var photograph: Photograph?
     private(set) var state = State.empty
+    /// The size of the picture that was shown last, in pixels.
+    private(set) var pixelSize = CGSize.zero
     private var cancel: CancelLoading?
 
     init(session: Session, journal: (any CellJournal)?) {
@@ -176,6 +178,7 @@ final class PhotographCell {
     }
 
     private func show(_ image: BitmapImage, as state: State) {
+        pixelSize = CGSize(width: image.width, height: image.height)
         picture.show(Texture(image), fills: session.baseline != .fullSize)
         change(to: state)
     }

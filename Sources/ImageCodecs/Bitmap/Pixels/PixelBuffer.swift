@@ -1,3 +1,4 @@
+internal import CImageProcessing
 import Foundation
 
 /// Memory for premultiplied BGRA. Rows follow each other without gaps.
@@ -32,9 +33,10 @@ final class PixelBuffer: @unchecked Sendable {  // Only its creator writes to it
     /// A copy of a part, which lies inside.
     func part(_ area: PixelArea) throws -> PixelBuffer {
         let part = try PixelBuffer(area.size)
-        for row in 0..<area.size.height {
-            part.row(row).copyMemory(from: self.row(area.y + row) + area.x * 4, byteCount: part.bytesPerRow)
-        }
+        let start = row(area.y) + area.x * 4
+        pixels_copy_rows(
+            start.assumingMemoryBound(to: UInt8.self), bytesPerRow, part.base.assumingMemoryBound(to: UInt8.self),
+            part.bytesPerRow, area.size.height)
         return part
     }
 

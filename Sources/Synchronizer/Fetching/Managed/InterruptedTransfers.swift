@@ -70,7 +70,7 @@ final class InterruptedTransfers: Sendable {
 
 extension Exchange {
     /// The beginning of a representation that was cut short; nil if the rest could not be requested: the response has no
-    /// strong `ETag` or is coded, or the caller requested a range itself. `old` is the part that this exchange was to
+    /// strong validator or is coded, or the caller requested a range itself. `old` is the part that this exchange was to
     /// complete.
     func interrupted(after old: Data?) -> (StoredResponse, Data)? {
         guard !received.body.isEmpty, let (body, length) = beginning(after: old),
@@ -89,16 +89,16 @@ extension Exchange {
         var stored = CacheRules.storedFields(of: fields, receivedAt: received.time)
         stored[FieldName.contentRange] = part.contentRange
         stored[FieldName.contentLength] = String(count)
-        return StoredResponse(
+        let response = StoredResponse(
             url: step.cacheRequest.url, method: "GET",
             selectingFields: CacheRules.selectingFields(of: step.cacheRequest, for: stored), status: 206,
             fields: stored, requestTime: requestTime, responseTime: received.time, part: part)
+        return response.hasStrongValidator ? response : nil
     }
 
     private func mayBeKept(_ fields: HTTPFields) -> Bool {
         let objection = CacheRules.objection(toStoring: 200, fields: fields, answering: step.cacheRequest)
-        let tag = fields[FieldName.entityTag].flatMap(EntityTag.init)
-        return (objection == nil || objection == .notCacheable) && tag?.isStrong == true
+        return objection == nil || objection == .notCacheable
     }
 
     /// The bytes from the first one on, and the length of the whole where it is known.

@@ -8,8 +8,12 @@ struct BodyPlaces: Sendable {
     let target: FileTarget
     /// The cache key.
     let url: String
+    /// The file system of a path; tests have others.
+    var volume: @Sendable (_ path: String) -> Volume? = { Volume(of: $0) }
 
-    private var besides: PartialFiles? { target.destination.map { PartialFiles(besides: $0.path) } }
+    private var besides: PartialFiles? {
+        target.destination.flatMap { $0.isFileURL ? PartialFiles(besides: $0.path) : nil }
+    }
 
     func begin(resumable: StoredResponse?, length: Int?) throws -> PartialFile {
         try store?.makePartial(for: url, resumable: resumable, length: length)
@@ -23,6 +27,19 @@ struct BodyPlaces: Sendable {
 
     /// The kept beginnings.
     func kept() -> [KeptPartial] { (store?.keptPartials(for: url) ?? []) + (besides?.kept(for: url) ?? []) }
+
+    /// Throws if there is no room for the rest of a body of that length, or for the copy that its destination becomes if that is on
+    /// another file system.
+    ///
+    /// - Parameter isShared: Whether other loads want the body, which must not fail because of this destination.
+    func checkSpace(for length: Int, in file: PartialFile, isShared: Bool) throws(FileError) {
+        guard let arrival = volume(file.place.folder) else { return }
+        if length - file.count > arrival.freeBytes { throw FileError(.noSpace, file.path) }
+        guard !isShared, let besides, let destination = target.destination, let end = volume(besides.folder),
+            end.id != arrival.id, length > end.freeBytes
+        else { return }
+        throw FileError(.noSpace, destination.path)
+    }
 
     /// Makes room for a body of one of these lengths. If the cache takes none of them, the body goes on outside of it.
     func grow(_ file: PartialFile, toOneOf lengths: Int..., resumable: StoredResponse?) throws -> PartialFile {

@@ -58,7 +58,12 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     }
 
     private func open() throws -> PartialFile {
-        guard let kept else { return try places.begin(resumable: resumable, length: length) }
+        let file = try kept.map(goOn) ?? places.begin(resumable: resumable, length: length)
+        if let length { try places.checkSpace(for: length, in: file, isShared: tap.isShared) }
+        return file
+    }
+
+    private func goOn(with kept: KeptPartial) throws -> PartialFile {
         guard let file = kept.open() else { throw BeginningIsGone() }
         if tap.isUsed { try file.forEachPiece { tap.pass(Data($0)) } }
         guard let length, !file.hasRoom(for: length - file.count) else { return file }

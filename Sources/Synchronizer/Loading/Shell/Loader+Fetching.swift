@@ -82,6 +82,7 @@ extension Loader {
             state.isCurrent(handle, of: id)
                 ? state.machine.parses(of: id).compactMap { id in state.parses[id].map { (id, $0.job) } } : []
         }
+        tap.isShared = parses.count > 1
         for (parse, job) in parses {
             guard let stream = job.makeStream() else { continue }
             tap.attach(stream.feed)
