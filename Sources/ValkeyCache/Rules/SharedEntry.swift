@@ -31,7 +31,7 @@ package struct SharedEntry: Sendable {
     package var isLocal: Bool { place != .server }
 
     /// The name of the field, and of the key with the body.
-    package var variant: String { Self.variant(response.variantKey) }
+    package let variant: String
 
     package static func variant(_ key: UInt64) -> String { key.hexadecimal }
 
@@ -54,6 +54,7 @@ package struct SharedEntry: Sendable {
         (self.id, self.revision, self.place, self.leaseNumber) = (id, revision, place, leaseNumber)
         self.record = EncodedRecord(record)
         response = record.response
+        variant = Self.variant(response.variantKey)
         (bodySize, bodyChecksum) = (body.size, body.checksum)
     }
 
@@ -112,7 +113,8 @@ package struct SharedEntry: Sendable {
             Self.variant(response.variantKey) == variant
         else { return nil }
         (self.revision, self.id, self.place, bodySize, bodyChecksum) = (revision, id, place, size, checksum)
-        (self.record, self.response, leaseNumber) = (record, response, UInt64(bitPattern: lease))
+        (self.record, self.response, self.variant) = (record, response, variant)
+        leaseNumber = UInt64(bitPattern: lease)
     }
 
     /// Whether these bytes are the body that was stored.
