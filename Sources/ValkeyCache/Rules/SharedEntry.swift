@@ -6,7 +6,8 @@ import SynchronizerSupport
 /// An entry as the server keeps it, without its body.
 ///
 /// The encoding begins with texts that the server's scripts compare: 16 digits each of the revision, the identifier, the time
-/// of the request, and the number of its lease. Then come the flags, the times and lengths as 64-bit numbers (little-endian), the record, and a checksum of all that.
+/// of the request, and the number of its lease. Then come the flags, the times and lengths as 64-bit numbers (little-endian), the
+/// record, and a checksum of all that.
 package struct SharedEntry: Sendable {
     package let id: Int64
     /// Grows with each change of the entry, so the newest entry of a URL has the largest.
