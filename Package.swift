@@ -163,7 +163,7 @@ let package = Package(
                 "Synchronizer", "ValkeyCache", "SynchronizerSupport", "SynchronizerTesting", "HTTPCaching",
                 "TestSupport",
             ],
-            path: "Tests/Fleet", exclude: ["fleet.py", "requests_cache.py"], swiftSettings: settings),
+            path: "Tests/Fleet", exclude: ["fleet.py", "requests_cache_peer.py"], swiftSettings: settings),
         .testTarget(
             name: "SQLiteCacheTests",
             dependencies: [

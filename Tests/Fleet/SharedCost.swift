@@ -42,10 +42,17 @@ import ValkeyCache
             let cache = try await cache("shared", local: nothing)
             try Self.fill(cache)
             let benchmark = try RedisBenchmark(socket: socket, size: Self.size, calls: Self.calls)
-            return try await Contest(
-                name: "a hit in the shared level, response made", peer: "\(benchmark.program) GET", goal: 1.5,
-                ours: { try await Self.time(cache, makesResponse: true) }, theirs: { try benchmark.measure() }
-            ).run()
+            var isMet = true
+            for makesResponse in [false, true] {
+                let isRowMet = try await Contest(
+                    name: "a hit in the shared level" + (makesResponse ? ", response made" : ""),
+                    peer: "\(benchmark.program) GET", goal: 1.5,
+                    ours: { try await Self.time(cache, makesResponse: makesResponse) },
+                    theirs: { try benchmark.measure() }
+                ).run()
+                isMet = isMet && isRowMet
+            }
+            return isMet
         }
 
         private func localHits(memory: Int) async throws -> Bool {

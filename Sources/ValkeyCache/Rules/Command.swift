@@ -31,7 +31,7 @@ package struct Command: Sendable {
     ///
     /// - Parameter digest: what the server calls a script.
     package func encode(into bytes: inout [UInt8], digest: (Script) -> String) {
-        bytes += "*\(arguments.count)\r\n".utf8
+        Self.put(arguments.count, after: "*", into: &bytes)
         for argument in arguments {
             switch argument {
             case .text(let text): Self.put(text.utf8, into: &bytes)
@@ -42,9 +42,15 @@ package struct Command: Sendable {
     }
 
     private static func put(_ value: some Collection<UInt8>, into bytes: inout [UInt8]) {
-        bytes += "$\(value.count)\r\n".utf8
+        put(value.count, after: "$", into: &bytes)
         bytes += value
-        bytes += "\r\n".utf8
+        bytes += [UInt8(ascii: "\r"), UInt8(ascii: "\n")]
+    }
+
+    private static func put(_ number: Int, after mark: Unicode.Scalar, into bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: mark))
+        bytes += String(number).utf8
+        bytes += [UInt8(ascii: "\r"), UInt8(ascii: "\n")]
     }
 }
 

@@ -61,8 +61,13 @@ package struct URLDigest: Hashable, Sendable {
 extension UInt64 {
     /// 16 digits, so that the order of texts is that of numbers.
     package var hexadecimal: String {
-        let digits = String(self, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
+        String(unsafeUninitializedCapacity: 16) { bytes in
+            for place in 0..<16 {
+                let digit = UInt8(truncatingIfNeeded: self >> (4 * UInt64(15 - place))) & 15
+                bytes[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+            }
+            return 16
+        }
     }
 }
 

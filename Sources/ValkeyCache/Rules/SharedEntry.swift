@@ -6,7 +6,8 @@ import SynchronizerSupport
 /// An entry as the server keeps it, without its body.
 ///
 /// The encoding begins with texts that the server's scripts compare: 16 digits each of the revision, the identifier, the time
-/// of the request, and the number of its lease. Then come the flags, the times and lengths as 64-bit numbers (little-endian), the record, and a checksum of all that.
+/// of the request, and the number of its lease. Then come the flags, the times and lengths as 64-bit numbers (little-endian), the
+/// record, and a checksum of all that.
 package struct SharedEntry: Sendable {
     package let id: Int64
     /// Grows with each change of the entry, so the newest entry of a URL has the largest.
@@ -31,7 +32,7 @@ package struct SharedEntry: Sendable {
     package var isLocal: Bool { place != .server }
 
     /// The name of the field, and of the key with the body.
-    package var variant: String { Self.variant(response.variantKey) }
+    package let variant: String
 
     package static func variant(_ key: UInt64) -> String { key.hexadecimal }
 
@@ -54,6 +55,7 @@ package struct SharedEntry: Sendable {
         (self.id, self.revision, self.place, self.leaseNumber) = (id, revision, place, leaseNumber)
         self.record = EncodedRecord(record)
         response = record.response
+        variant = Self.variant(response.variantKey)
         (bodySize, bodyChecksum) = (body.size, body.checksum)
     }
 
@@ -112,7 +114,8 @@ package struct SharedEntry: Sendable {
             Self.variant(response.variantKey) == variant
         else { return nil }
         (self.revision, self.id, self.place, bodySize, bodyChecksum) = (revision, id, place, size, checksum)
-        (self.record, self.response, leaseNumber) = (record, response, UInt64(bitPattern: lease))
+        (self.record, self.response, self.variant) = (record, response, variant)
+        leaseNumber = UInt64(bitPattern: lease)
     }
 
     /// Whether these bytes are the body that was stored.
