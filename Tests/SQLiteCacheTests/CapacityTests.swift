@@ -122,6 +122,7 @@ struct CapacityTests {
         cache.flush()
         cache.removeAllCachedResponses()
         cache.flush()
+        directory.waitForRemovals()
         #expect(try directory.allocatedBytes() < 200_000)
         #expect(cache.statistics.entries == 0)
     }

@@ -4,7 +4,7 @@ import FoundationNetworking
 /// A request that is ready to be sent: its libcurl options.
 struct Exchange: Sendable {
     let url: URL
-    /// The URL as libcurl gets it: without dot segments.
+    /// The URL as libcurl gets it: without dot segments, and with a host in ASCII.
     let target: String
     /// Scheme, host and port: what a connection leads to.
     let origin: String
@@ -26,7 +26,7 @@ struct Exchange: Sendable {
         additional: [String: String] = [:], isForeign: Bool = false
     ) throws(URLError) {
         guard let url = request.url else { throw URLError(.badURL) }
-        target = URLReference.target(of: url.absoluteString)
+        target = HostName.withHostInASCII(URLReference.target(of: url.absoluteString))
         guard let origin = Self.origin(of: target) else { throw URLError(.unsupportedURL) }
         guard !origin.isEmpty else { throw URLError(.badURL) }
         self.url = url

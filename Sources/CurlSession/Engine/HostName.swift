@@ -25,18 +25,31 @@ extension Exchange {
 extension HostName {
     /// Reads the host and the port of a URL. Nil if there is nothing to look up.
     init?(authorityOf url: String, defaultPort: Int) {
-        guard let start = url.range(of: "://")?.upperBound else { return nil }
-        let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
-        var host = url[start..<end]
-        if let at = host.lastIndex(of: "@") { host = host[host.index(after: at)...] }
-        guard !host.hasPrefix("[") else { return nil }
-        var port = defaultPort
-        if let colon = host.lastIndex(of: ":") {
-            port = Int(host[host.index(after: colon)...]) ?? defaultPort
-            host = host[..<colon]
+        guard let (range, end) = Self.host(in: url) else { return nil }
+        let host = url[range]
+        let port = range.upperBound < end ? Int(url[url.index(after: range.upperBound)..<end]) : nil
+        guard !host.hasPrefix("["), let name = Self.canonical(String(host)), !Self.needsNoLookup(name) else {
+            return nil
         }
-        guard let name = Self.canonical(String(host)), !Self.needsNoLookup(name) else { return nil }
-        self.init(name: name, port: port)
+        self.init(name: name, port: port ?? defaultPort)
+    }
+
+    /// The URL with a host in ASCII. Foundation leaves letters in escapes as they are, and libcurl converts no capital letters.
+    static func withHostInASCII(_ url: String) -> String {
+        guard url.utf8.contains(UInt8(ascii: "%")), let (range, _) = host(in: url),
+            let plain = url[range].removingPercentEncoding, !plain.utf8.allSatisfy({ $0 < 128 }),
+            let name = canonical(plain)
+        else { return url }
+        return url.replacingCharacters(in: range, with: name)
+    }
+
+    /// Where a URL has its host, and where its authority ends. The host is an address in brackets, or ends at a colon.
+    private static func host(in url: String) -> (Range<String.Index>, authorityEnd: String.Index)? {
+        guard var start = url.range(of: "://")?.upperBound else { return nil }
+        let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
+        if let at = url[start..<end].lastIndex(of: "@") { start = url.index(after: at) }
+        let colon = url[start..<end].lastIndex(of: ":")
+        return (start..<(url[start..<end].hasPrefix("[") ? end : colon ?? end), end)
     }
 
     /// The name as libcurl has it in its cache: without escapes, in ASCII.
