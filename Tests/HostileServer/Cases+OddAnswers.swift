@@ -165,7 +165,10 @@ extension HostileCase {
         "Trailer: Content-Length", "Upgrade: h2c", "Proxy-Authenticate: Basic", "WWW-Authenticate: Basic realm=\"",
         "Set-Cookie2: a=b", "X-Frame-Options: %s%n%x", "Content-Location: //a%20b/", "Content-Length-X: 9",
     ].map {
-        HostileCase(
-            "A field that does not matter", $0.count > 30 ? "\($0.prefix(30))…" : $0, .hello, .response($0))
+        HostileCase("A field that does not matter", shortened($0), .hello, .response($0))
+    }
+
+    private static func shortened(_ field: String) -> String {
+        field.count > 30 ? "\(field.prefix(30))…" : field
     }
 }
