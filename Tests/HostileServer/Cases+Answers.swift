@@ -32,7 +32,9 @@ extension HostileCase {
         redirect("Redirects to a host that does not exist", "//%7f/", .error(.cannotFindHost)),
         redirect("Redirects to an invalid port", "//127.0.0.1:99999/", .error(.badURL)),
         redirect("Redirects to a port without a listener", "//127.0.0.1:1/", .error(.cannotConnectToHost)),
-        HostileCase("Redirects to itself", "its URL", .error(.httpTooManyRedirects)) { _, path in .redirect(to: path) },
+        HostileCase("Redirects to the URL of the request", .error(.httpTooManyRedirects)) { _, path in
+            .redirect(to: path)
+        },
         HostileCase("Redirects to a new URL each time", .error(.httpTooManyRedirects)) { server, _ in
             server.handle("/again") { request in .redirect(to: "/again?\(request.number)") }
             return .redirect(to: "/again")

@@ -105,11 +105,11 @@ extension HostileCase {
 
     private static let empty: [HostileCase] = [
         HostileCase(
-            "A coded body that decodes to nothing, without end", "after its end",
+            "An endless coded body that decodes to nothing", "surplus bytes after its end",
             .error(.dataLengthExceedsMaximum), .head("Content-Encoding: gzip"),
             .bytes(Compressed.gzip.sample + Data("surplus".utf8)), .again([.block], times: nil)),
         HostileCase(
-            "A coded body that decodes to nothing, without end", "empty gzip members",
+            "An endless coded body that decodes to nothing", "empty gzip members",
             .error(.dataLengthExceedsMaximum), .head("Content-Encoding: gzip"),
             .again([.bytes((0..<1_000).reduce(into: Data()) { data, _ in data += emptyMember })], times: nil)),
     ]

@@ -40,10 +40,12 @@ extension HostileCase {
             "Two lengths that differ", "9 and 5", .error(.badServerResponse),
             .head("Content-Length: 9", "Content-Length: 5"), .text("helloworld"), .hold),
         HostileCase(
-            "A body longer than its length", "by a word", .hello, .head("Content-Length: 5"), .text("hello world")),
+            "A body longer than its length", "one more word", .hello, .head("Content-Length: 5"),
+            .text("hello world")),
         // In one piece: a response that arrives after the next request has been sent can't be told from its answer.
         HostileCase(
-            "A body longer than its length", "which looks like a response", .hello, .head("Content-Length: 5"),
+            "A body longer than its length", "surplus bytes that look like a response", .hello,
+            .head("Content-Length: 5"),
             .text("helloHTTP/1.1 200 OK\r\nCache-Control: max-age=100\r\nContent-Length: 5\r\n\r\nwrong")),
         HostileCase(
             "A body shorter than its length", .error(.networkConnectionLost), .head("Content-Length: 9"),
@@ -87,10 +89,10 @@ extension HostileCase {
         chunked(
             "Chunks as RFC 9112 allows them", "an empty trailer value", .hello, "5\r\nhello\r\n0\r\nX-Trailer:\r\n\r\n"),
         HostileCase(
-            "A length beside chunks: the chunks count", "before", .hello,
+            "A length beside chunks, which is ignored", "the length field first", .hello,
             .head("Content-Length: 3", "Transfer-Encoding: chunked"), .text("5\r\nhello\r\n0\r\n\r\n")),
         HostileCase(
-            "A length beside chunks: the chunks count", "after", .hello,
+            "A length beside chunks, which is ignored", "the coding field first", .hello,
             .head("Transfer-Encoding: chunked", "Content-Length: 300"), .text("5\r\nhello\r\n0\r\n\r\n")),
         HostileCase(
             "A length beyond 2^63 beside chunks", .error(.badServerResponse),

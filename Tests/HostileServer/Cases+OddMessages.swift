@@ -150,7 +150,7 @@ extension HostileCase {
         chunked(
             "A chunk size that is invalid or too large", "a space before a size", lost, " 5\r\nhello\r\n0\r\n\r\n"),
         chunked("A chunk size that is invalid or too large", "0x5", bad, "0x5\r\nhello\r\n0\r\n\r\n"),
-        chunked("A chunk size that is invalid or too large", "5h", .hello, "5h\r\nhello\r\n0\r\n\r\n"),
+        chunked("A chunk size with a letter behind it, which is ignored", "", .hello, "5h\r\nhello\r\n0\r\n\r\n"),
         chunked(
             "A chunk size that is invalid or too large", "40 digits", lost,
             String(repeating: "0", count: 39) + "5\r\nhello\r\n0\r\n\r\n"),
@@ -161,8 +161,8 @@ extension HostileCase {
         chunked(
             "Chunks as RFC 9112 allows them", "an extension of 60 KB", .hello,
             "5;" + String(repeating: "x", count: 60 << 10) + "\r\nhello\r\n0\r\n\r\n"),
-        chunked("Broken chunks", "nothing at all", lost, ""),
-        chunked("Broken chunks", "a body without them", lost, "hello"),
+        chunked("Broken chunks", "no bytes at all", lost, ""),
+        chunked("Broken chunks", "a body that is not in chunks", lost, "hello"),
     ]
 
     private static let trailerVariants: [HostileCase] = [

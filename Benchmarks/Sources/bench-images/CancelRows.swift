@@ -30,7 +30,7 @@ struct CancelRows {
         }
         guard times.count > Self.cancels / 3 else { throw BenchmarkError("too few cancels") }
         return Row(
-            "a cancelled decode gives its thread back, nine of ten of \(times.count): \(name)",
+            "a cancelled decode gives its thread back, p90 of \(times.count): \(name)",
             Comparison([0, Self.ninthDecile(times) * 1e9], [0, Self.ninthDecile(yardsticks)]), unit: .milliseconds,
             against: "\(Self.rows) rows by libjpeg", .atMost(64))
     }

@@ -96,7 +96,7 @@ actor Empty {
                 against: "await of an empty actor method", .atMost(3)),
             Row(
                 "the same, from a task of no actor", Comparison(offMain, calls), unit: .microseconds,
-                against: "await of an empty actor method, entered without a switch", .atMost(3)),
+                against: "await of an empty actor method, without a thread switch", .atMost(3)),
         ]
     }
 

@@ -55,7 +55,7 @@ struct NetworkRows {
         ]
     }
 
-    /// Nanoseconds of a load, of a look-up in the cache alone, and of a peer's pass, by round; all in turns.
+    /// Nanoseconds of a load, of a lookup in the cache alone, and of a peer's pass, by round; all in turns.
     func disk(_ peer: Peer?) async throws -> (ours: [Double], cache: [Double], peer: [Double]) {
         let scratch = try Scratch()
         let cache = SQLiteURLCache(

@@ -224,8 +224,8 @@ struct PeerRows {
         let words = output.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }
         guard words.count == 2 else { throw BenchmarkError("\(output)") }
         return [
-            .row(Row("5,000 slow loads at once, each", words[0], unit: "KB", atMost: 40)),
-            .row(Row("threads for 5,000 slow loads, beyond those of one", words[1], unit: "", atMost: 3)),
+            .row(Row("one of 5,000 slow loads at once", words[0], unit: "KB", atMost: 40)),
+            .row(Row("threads for 5,000 slow loads, minus those for one", words[1], unit: "", atMost: 3)),
         ]
     }
 

@@ -76,10 +76,10 @@ if report.isWanted("disk") {
 if report.isWanted("crowd") {
     report.add(
         Row(
-            "10,000 subscribers of one load, each", try await CrowdRows().subscribers(), unit: .microseconds,
+            "one of 10,000 subscribers of one load", try await CrowdRows().subscribers(), unit: .microseconds,
             against: "a dictionary of requests and closures under a lock", .atMost(3)))
     let bytes = try CrowdRows().bytesForEach()
-    report.add(Row("a waiting load, of 100,000", bytes, unit: "bytes", atMost: 1_024))
+    report.add(Row("one of 100,000 waiting loads", bytes, unit: "bytes", atMost: 1_024))
 }
 if report.isWanted("scroll") {
     let slow = try ServerProcess(bytesPerSecond: ScrollRows.link)

@@ -33,13 +33,13 @@ enum LookUpRows {
         let against = "open/fstat/read/close"
         return [
             Row(
-                "look-up on disk, response made", whole, unit: .microseconds,
+                "lookup on disk, with its HTTPURLResponse", whole, unit: .microseconds,
                 against: against + ", HTTPURLResponse.init", .atMost(1.8)),
-            Row("look-up on disk, body alone", bare, unit: .microseconds, against: against, .atMost(4.3)),
+            Row("lookup on disk, body alone", bare, unit: .microseconds, against: against, .atMost(4.3)),
         ]
     }
 
-    /// Beside the stock cache, among 500 entries: look-ups and stores on the disk.
+    /// Beside the stock cache, among 500 entries: lookups and stores on the disk.
     static func stockOnDisk() throws -> [Row] {
         let scratch = try Scratch()
         let cache = try Fixture.cache(scratch.path("cache"))
@@ -63,7 +63,7 @@ enum LookUpRows {
         }
         let against = "stock URLCache on disk"
         return [
-            Row("look-up on disk, 500 entries", lookUps, unit: .microseconds, against: against, .faster(300)),
+            Row("lookup on disk, 500 entries", lookUps, unit: .microseconds, against: against, .faster(300)),
             Row("store, as the caller sees it", stores, unit: .microseconds, against: against, .faster(100)),
         ]
     }
@@ -81,7 +81,7 @@ enum LookUpRows {
             try Fixture.lookUp(stock, requests, bodySize: Fixture.bodySize)
         }
         return [
-            Row("look-up in memory", comparison, unit: .microseconds, against: "stock URLCache in memory", .faster(1.5))
+            Row("lookup in memory", comparison, unit: .microseconds, against: "stock URLCache in memory", .faster(1.5))
         ]
     }
 

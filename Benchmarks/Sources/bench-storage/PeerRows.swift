@@ -29,7 +29,7 @@ struct PeerRows {
         let origin = try Origin(python: python, program: folder + "/origin.py")
         var rows: [Row] = []
         for peer in peers {
-            let name = "look-up on disk, response made"
+            let name = "lookup on disk, with its HTTPURLResponse"
             do {
                 let process = try Peer(peer.command + [origin.url, "\(entries)", try scratch.path(peer.name)])
                 let comparison = try Comparison(rounds: peer.rounds) {

@@ -34,7 +34,7 @@ enum ScaleRows {
         } against: {
             try lookUp(small, few)
         }
-        let name = "look-up among \(entries == 100_000 ? "100,000" : "1,000,000") entries"
+        let name = "lookup among \(entries == 100_000 ? "100,000" : "1,000,000") entries"
         return Row(name, comparison, unit: .microseconds, against: "among 1,000", goal)
     }
 

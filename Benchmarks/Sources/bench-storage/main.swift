@@ -5,16 +5,16 @@ var report = try Report("storage")
 
 /// Groups that are measured together, with words that their rows' names and yardsticks have.
 let groups: [(words: String, rows: () throws -> [Row])] = [
-    ("look-up on disk, response made, body alone", LookUpRows.disk),
-    ("look-up on disk, 500 entries, stock URLCache on disk", LookUpRows.stockOnDisk),
-    ("look-up in memory", LookUpRows.memory),
+    ("lookup on disk, with its HTTPURLResponse, body alone", LookUpRows.disk),
+    ("lookup on disk, 500 entries, stock URLCache on disk", LookUpRows.stockOnDisk),
+    ("lookup in memory", LookUpRows.memory),
     ("4 threads looking up", LookUpRows.threads),
     ("store, as the caller sees it", StoreRows.asCallerSees),
     ("store, until it is in the file, sustained", StoreRows.sustained),
     ("1 MB body", { try LargeBodyRows.rows(1) }),
     ("8 MB body", { try LargeBodyRows.rows(8) }),
     (
-        "look-up among 100,000 entries, look-up among 1,000,000 entries, miss, open with 100,000 entries",
+        "lookup among 100,000 entries, lookup among 1,000,000 entries, miss, open with 100,000 entries",
         { [report] in try ScaleRows.rows(report) }
     ),
     ("peers: hishel, requests-cache, OkHttp", { [report] in try PeerRows.rows(report) }),

@@ -4,17 +4,17 @@ import HTTPCaching
 extension Synchronizer {
     /// The configuration of a synchronizer. Every property has a sensible default.
     public struct Configuration: Sendable {
-        /// What drives the `URLCache`.
+        /// Who does the HTTP caching.
         public enum Caching: Sendable {
-            /// `URLSession` drives the cache, as usual on Apple's systems. Synchronizer isolates responses per credential and
+            /// `URLSession` does the HTTP caching, as usual on Apple's systems. Synchronizer isolates responses per credential and
             /// enforces invalidation. Interrupted transfers are not resumed, and stale responses are not used after an error.
             /// For Apple's systems only: on Linux, where no session stores responses, this means `managed`.
             case native
-            /// The synchronizer drives the cache as RFC 9111 says, the same on every platform.
+            /// The synchronizer does the HTTP caching as RFC 9111 says, the same on every platform.
             case managed
         }
 
-        /// What drives the cache: `.native` on Apple's systems, `.managed` on Linux.
+        /// Who does the HTTP caching: `.native` on Apple's systems, `.managed` on Linux.
         public var caching: Caching = .platformDefault
 
         /// The cache for responses; nil stores none. Several synchronizers may share a cache.
