@@ -42,6 +42,28 @@ package struct StoredFacts: Hashable, Sendable {
     package func contains(_ flag: Flags) -> Bool { flags.contains(flag) }
 }
 
+/// The source of a response's lifetime (RFC 9111 §4.2.1, §4.2.2). Stores contain the raw values.
+package enum LifetimeRule: UInt8, Hashable, Sendable {
+    /// The response has no lifetime, and none is estimated.
+    case none = 0
+    case maxAge = 1
+    case expires = 2
+    case heuristic = 3
+    /// The `max-age` that the session's delegate injected.
+    case injected = 4
+
+    /// The rule in words.
+    package var name: String {
+        switch self {
+        case .none: "no lifetime"
+        case .maxAge: "max-age"
+        case .expires: "Expires"
+        case .heuristic: "heuristic"
+        case .injected: "injected max-age"
+        }
+    }
+}
+
 extension StoredFacts {
     /// Decides them by the head of a response.
     init(deciding response: StoredResponse) {
@@ -87,10 +109,18 @@ extension ResponseFacts {
             let end = date(FieldName.expires, at: response.responseTime)  // §5.3: invalid means expired
             return (.expires, max(0, end?.timeIntervalSince(generated) ?? 0))
         }
-        guard control.contains(.isPublic) || CacheRules.isHeuristicallyCacheable(response.status), let modified else {
+        guard control.contains(.isPublic) || Self.isHeuristicallyCacheable(response.status), let modified else {
             return (.none, 0)
         }
         return (.heuristic, max(0, generated.timeIntervalSince(modified)))
+    }
+
+    /// Whether a response with this status may get an estimated lifetime (RFC 9110 §15.1).
+    static func isHeuristicallyCacheable(_ status: Int) -> Bool {
+        switch status {
+        case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: return true
+        default: return false
+        }
     }
 }
 

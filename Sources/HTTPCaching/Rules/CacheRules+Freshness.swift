@@ -18,28 +18,6 @@ public struct Freshness: Hashable, Sendable {
     public var staleness: TimeInterval { age - lifetime }
 }
 
-/// The source of a response's lifetime (RFC 9111 §4.2.1, §4.2.2). Stores contain the raw values.
-package enum LifetimeRule: UInt8, Hashable, Sendable {
-    /// The response has no lifetime, and none is estimated.
-    case none = 0
-    case maxAge = 1
-    case expires = 2
-    case heuristic = 3
-    /// The `max-age` that the session's delegate injected.
-    case injected = 4
-
-    /// The rule in words.
-    package var name: String {
-        switch self {
-        case .none: "no lifetime"
-        case .maxAge: "max-age"
-        case .expires: "Expires"
-        case .heuristic: "heuristic"
-        case .injected: "injected max-age"
-        }
-    }
-}
-
 /// The estimated lifetime of a response without one (RFC 9111 §4.2.2).
 package struct HeuristicLifetime: Hashable, Sendable {
     /// The share of the time since `Last-Modified` for which the response is fresh.

@@ -41,15 +41,7 @@ extension CacheRules {
     /// §3: the last condition, as it applies to a private cache.
     private static func isMarkedCacheable(status: Int, facts: ResponseFacts) -> Bool {
         facts.control.contains(.isPublic) || facts.control.contains(.isPrivate) || facts.hasExpires
-            || facts.control.maxAge != nil || isHeuristicallyCacheable(status)
-    }
-
-    /// RFC 9110 §15.1.
-    static func isHeuristicallyCacheable(_ status: Int) -> Bool {
-        switch status {
-        case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: return true
-        default: return false
-        }
+            || facts.control.maxAge != nil || ResponseFacts.isHeuristicallyCacheable(status)
     }
 
     /// The part that a 206 holds according to its `Content-Range`; nil if that names none, or several (§3.3).
