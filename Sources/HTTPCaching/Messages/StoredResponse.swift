@@ -1,6 +1,7 @@
 /// The parts of a response that a cache stores besides its body (RFC 9111 §3): all that later decisions need.
 ///
 /// ``HTTPCache/storing(_:fields:answering:among:requestTime:responseTime:)`` creates it. Encode it to keep it on a disk.
+/// Only this package changes its properties.
 public struct StoredResponse: Hashable, Sendable, Codable {
     /// The target URI of the request: absolute, with its query, without a fragment (RFC 9111 §2).
     public package(set) var url: String
