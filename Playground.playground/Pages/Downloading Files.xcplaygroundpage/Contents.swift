@@ -81,5 +81,6 @@ struct Column: StreamingResource {
 
 server["/numbers"] = Reply((1...100).map { "\($0)\n" }.joined())
 print("\nThe sum is \(try await synchronizer.load(Column(url: server.url("/numbers")))).")
+cache.flush()  // the cache stores the last response in the background
 try FileManager.default.removeItem(at: folder)
 //: [Next: Cancelling Off Screen](@next)
