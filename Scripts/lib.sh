@@ -73,6 +73,9 @@ limited() {
 libraries='sqlite3:libsqlite3-dev libjpeg:libjpeg-dev libpng:libpng-dev libwebp:libwebp-dev lcms2:liblcms2-dev
     libcurl:libcurl4-openssl-dev zlib:zlib1g-dev libbrotlidec:libbrotli-dev libzstd:libzstd-dev'
 
+# All traits of the package. Builds with the same traits can share a folder.
+all_traits=AVIF,HEIC,JXL,SVG,Valkey
+
 # The Debian packages that the Swift toolchain itself needs, to run and to link.
 toolchain_packages='binutils ca-certificates g++ git libc6-dev libcurl4-openssl-dev libncurses-dev libsqlite3-dev
     libxml2-dev pkg-config tzdata zlib1g-dev'

@@ -50,7 +50,7 @@ extension SQLiteURLCache {
     /// for await entry in cache.entries where entry.size > 1_000_000 { print(entry.url) }
     /// ```
     ///
-    /// The sequence reads some hundred entries at a time, on a background thread. The cache may change in the meantime: an
+    /// The sequence reads some hundred entries at a time, on a background thread. The cache may change while you read: an
     /// entry that is there all the time occurs exactly once. Corrupt entries are left out.
     public var entries: Entries { Entries(cache: cache) }
 

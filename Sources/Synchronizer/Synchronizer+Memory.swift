@@ -52,7 +52,7 @@ extension Synchronizer {
         let expires = lifetime < .infinity ? now.addingTimeInterval(lifetime) : .distantFuture
         let cost = resource.cost(of: object, size: 0)
         let loaded = LoadedObject(
-            object: object, cost: cost, bodyDigest: nil,
+            object: object, cost: cost, bodyChecksum: nil,
             head: ResponseHead(url: url, status: 200, fields: HTTPFields()), freshUntil: expires, trace: LoadTrace())
         memory.insert(loaded, for: key, cost: cost, expires: expires, now: now)
     }

@@ -29,7 +29,7 @@ public struct FileError: Error, Sendable, Hashable {
     /// The error of the system (`errno`); 0 if the system was not asked.
     public let code: Int32
 
-    package init(_ reason: Reason, _ path: String, code: Int32 = 0) {
+    package init(_ reason: Reason, at path: String, code: Int32 = 0) {
         self.reason = reason
         self.path = path
         self.code = code
@@ -47,7 +47,7 @@ public struct FileError: Error, Sendable, Hashable {
             case ELOOP: .isLink
             default: .other
             }
-        return FileError(reason, path, code: code)
+        return FileError(reason, at: path, code: code)
     }
 }
 

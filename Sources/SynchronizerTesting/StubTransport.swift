@@ -112,7 +112,7 @@ final class StubTransfer: Transfer {
     ) {
         let session = URLSession.shared
         delegate.decideStorage(
-            of: head, body, cacheTime: cacheTime, session: session, task: session.dataTask(with: request),
+            of: head, body: body, cacheTime: cacheTime, session: session, task: session.dataTask(with: request),
             decided: decided)
     }
 }

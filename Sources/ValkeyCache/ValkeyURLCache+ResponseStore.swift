@@ -13,7 +13,7 @@
         }
 
         @discardableResult
-        package func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64? {
+        package func store(_ response: StoredResponse, as cached: CachedURLResponse) -> Int64? {
             guard !ForkedProcess.isCurrent, cached.storagePolicy != .notAllowed else { return nil }
             return level.store(StoredRecord(response, with: cached), body: cached.mirroredBody)
         }
@@ -86,7 +86,7 @@
         package func removePartials(for url: String) { local.removePartials(for: url) }
 
         /// Does not take a body that is small enough to be shared.
-        package func store(_ response: StoredResponse, _ cached: CachedURLResponse, file: BodyFile) -> Bool {
+        package func store(_ response: StoredResponse, as cached: CachedURLResponse, file: BodyFile) -> Bool {
             guard !ForkedProcess.isCurrent, cached.storagePolicy == .allowed,
                 file.count > min(level.options.largestSharedBody, 1 << 20), file.count > StoredBody.largestInDatabase
             else { return false }

@@ -17,14 +17,14 @@
     /// credentials as digests.
     ///
     /// The server may fail at any time. A call waits for it up to ``Options-swift.struct/longestWait``; after three
-    /// failures in a row, calls do not ask it for a while, and standard error gets one line. Meanwhile the local level
-    /// answers with its copies, even if another machine has removed a response since. The cache keeps your removals for
-    /// the server until it answers. A response that was stored while the server failed is forgotten when the server is
-    /// back.
+    /// failures in a row, calls do not ask it for a while, and the cache writes one line to standard error. Until the
+    /// server answers again, the local level answers with its copies, even if another machine has removed a response since.
+    /// The cache keeps your removals for the server until it answers. A response that was stored while the server failed is
+    /// forgotten when the server is back.
     ///
-    /// You can call every method on any thread. On the main thread none but ``flush()`` waits for the server: lookups are answered by the
-    /// local level or miss, changes take effect locally at once, and reach the server soon. In a process that was forked
-    /// without `exec` lookups miss, and stores are ignored.
+    /// You can call every method on any thread. On the main thread only ``flush()`` waits for the server: there the
+    /// local level alone answers lookups, and changes take effect locally at once, and reach the server soon. In a process
+    /// that was forked without `exec` lookups miss, and stores are ignored.
     public final class ValkeyURLCache: URLCache, @unchecked Sendable {  // `level` is a constant and itself Sendable
         /// How a shared cache behaves.
         public struct Options: Hashable, Sendable {

@@ -45,7 +45,7 @@ struct StoredFactsTests {
         var response = plain
         response.judge(by: other.facts)
         #expect(CacheRules().freshness(of: response, at: Moment.at(100)).lifetime == 600)
-        #expect(!CacheRules.selects(.get(), response))
+        #expect(!CacheRules.selects(response, for: .get()))
         #expect(Candidate(response, bodySize: 1).response.facts == other.facts)
         let changes: [(inout StoredResponse) -> Void] = [
             { $0.fields.add("A", "1") }, { $0.status = 203 }, { $0.requestTime += 1 }, { $0.responseTime += 1 },

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SQLiteCache
 
-/// What is put in the place of a file or directory of a cache that is in use.
+/// Something that takes the place of a file or directory of a cache that is in use.
 enum Obstacle: String, CaseIterable, Sendable {
     case nothing
     case directory
@@ -103,9 +103,7 @@ struct AttackTests {
         let cache = try filled()
         cache.close()
         let path = try directory.generation.database
-        var data = try Data(contentsOf: URL(fileURLWithPath: path))
-        (data[18], data[19]) = (2, 2)
-        try data.write(to: URL(fileURLWithPath: path))
+        try damageFile(at: path) { ($0[18], $0[19]) = (2, 2) }
         #expect(found(cache, 1) == nil)
         try checkUse(cache, "a write-ahead log")
         #expect(!FileManager.default.fileExists(atPath: path + "-shm"))
@@ -254,7 +252,7 @@ struct AttackTests {
     }
 
     @Test(
-        "in a copy of the process that was forked the cache refuses, and the copy ends",
+        "in a forked process the cache refuses all calls, and the process ends",
         .enabled(if: ChildProcess.isAvailable), .disabled(if: Sanitizers.areOn, "they need threads of their own"))
     func forks() throws {
         try ChildProcess("forks", directory).expectSuccess()

@@ -125,7 +125,7 @@ struct CacheToolTests {
         }
     }
 
-    @Test("of several caches it shows none, and it removes none that was not named: it exits with 2")
+    @Test("if there are several caches and none was named, it shows and removes nothing, and exits with 2")
     func several() throws {
         for name in ["one", "other"] {
             let opened = SQLiteURLCache(

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Capacity of the cache", .bounded)
 struct CapacityTests {
-    @Test("the disk is never more than a tenth over its capacity, and the usage is what du says", arguments: 0..<4)
+    @Test("the files are never more than a tenth over their capacity, and the usage is what du says", arguments: 0..<4)
     func diskCapacity(_ seed: Int) throws {
         let directory = TemporaryDirectory()
         let capacity = [1 << 20, 3 << 20, 8 << 20, 20 << 20][seed]
@@ -20,7 +20,7 @@ struct CapacityTests {
             let sizes = [200, 2000, 20_000, 60_000, 100_000, 300_000]
             let size = sizes.randomElement(using: &random) ?? 0
             let url = "https://example.com/\(Int.random(in: 0..<300, using: &random))"
-            cache.store(Sample.stored(url), try Sample.cached(url, Sample.body(size, seed: UInt64(number))))
+            cache.store(Sample.stored(url), as: try Sample.cached(url, Sample.body(size, seed: UInt64(number))))
             if number % 20 == 0 {
                 cache.flush()
                 largest = max(largest, try directory.allocatedBytes())
@@ -34,7 +34,7 @@ struct CapacityTests {
         #expect(abs(cache.currentDiskUsage - allocated) <= allocated / 20)
     }
 
-    @Test("at no moment is the disk more than a tenth over its capacity", arguments: [1 << 20, 6 << 20])
+    @Test("at no moment are the files more than a tenth over their capacity", arguments: [1 << 20, 6 << 20])
     func peak(_ capacity: Int) throws {
         let directory = TemporaryDirectory()
         try directory.leaveBehind(older: capacity / 2, strayBodies: capacity / 2)
@@ -57,7 +57,7 @@ struct CapacityTests {
             let size = sizes.randomElement(using: &random) ?? 0
             total += size + 1000
             let url = "https://example.com/\(number)"
-            cache.store(Sample.stored(url), try Sample.cached(url, Sample.body(size, seed: UInt64(number))))
+            cache.store(Sample.stored(url), as: try Sample.cached(url, Sample.body(size, seed: UInt64(number))))
             if number % 16 == 0 { largest = max(largest, try directory.allocatedBytes()) }
         }
         stopped.withLock { $0 = true }
@@ -81,7 +81,7 @@ struct CapacityTests {
         let cache = directory.urlCache()
         for number in 0..<50 {
             let url = "https://example.com/\(number)"
-            cache.store(Sample.stored(url), try Sample.cached(url, Sample.body(65_537, seed: UInt64(number))))
+            cache.store(Sample.stored(url), as: try Sample.cached(url, Sample.body(65_537, seed: UInt64(number))))
         }
         cache.flush()
         let allocated = try directory.allocatedBytes()
@@ -117,7 +117,7 @@ struct CapacityTests {
         for number in 0..<100 {
             let url = "https://example.com/\(number)"
             let size = number % 5 == 0 ? 90_000 : 30_000
-            cache.store(Sample.stored(url), try Sample.cached(url, Sample.body(size, seed: UInt64(number))))
+            cache.store(Sample.stored(url), as: try Sample.cached(url, Sample.body(size, seed: UInt64(number))))
         }
         cache.flush()
         cache.removeAllCachedResponses()
@@ -127,14 +127,14 @@ struct CapacityTests {
         #expect(cache.statistics.entries == 0)
     }
 
-    @Test("what was used least recently goes first, and use in memory counts, too", arguments: [0, 8 << 20])
+    @Test("the least recently used entry goes first, and use in memory counts, too", arguments: [0, 8 << 20])
     func leastRecentlyUsed(_ memory: Int) throws {
         let directory = TemporaryDirectory()
         let clock = ManualClock()
         let cache = directory.urlCache(memory: memory, disk: 2 << 20, time: clock)
         func store(_ number: Int) throws {
             let url = "https://example.com/\(number)"
-            cache.store(Sample.stored(url), try Sample.cached(url, Sample.body(30_000, seed: UInt64(number))))
+            cache.store(Sample.stored(url), as: try Sample.cached(url, Sample.body(30_000, seed: UInt64(number))))
             clock.advance(by: 1)
         }
         for number in 0..<40 { try store(number) }
@@ -157,7 +157,7 @@ struct CapacityTests {
         let cache = directory.urlCache(memory: 100_000, disk: 0)
         for number in 0..<20 {
             let url = "https://example.com/\(number)"
-            cache.store(Sample.stored(url), try Sample.cached(url, Sample.body(10_000, seed: UInt64(number))))
+            cache.store(Sample.stored(url), as: try Sample.cached(url, Sample.body(10_000, seed: UInt64(number))))
             #expect(!cache.entries(for: "https://example.com/0").isEmpty)
             #expect(cache.currentMemoryUsage <= 100_000)
         }
@@ -176,7 +176,7 @@ struct CapacityTests {
         let sizes = ["memory": 200_000, "disk": 400_000, "neither": 2 << 20]
         for (name, size) in sizes {
             let url = "https://example.com/\(name)"
-            cache.store(Sample.stored(url), try Sample.cached(url, Sample.body(size, seed: 1)))
+            cache.store(Sample.stored(url), as: try Sample.cached(url, Sample.body(size, seed: 1)))
         }
         for isFlushed in [false, true] {
             if isFlushed { cache.flush() }
@@ -212,7 +212,8 @@ struct CapacityTests {
         let url = "https://example.com/x"
         for number in 0..<200 {
             cache.store(
-                Sample.stored(url, selecting: [("Accept", "\(number)")]), try Sample.cached(url, Data("\(number)".utf8))
+                Sample.stored(url, selecting: [("Accept", "\(number)")]),
+                as: try Sample.cached(url, Data("\(number)".utf8))
             )
         }
         for isFlushed in [false, true] {
@@ -241,7 +242,7 @@ struct CapacityTests {
         #expect(statistics.bytes == cache.currentDiskUsage)
     }
 
-    @Test("what another process stores and removes is seen within a second, in memory, too")
+    @Test("a cache sees within a second, in memory, too, what another process stores and removes")
     func otherProcesses() throws {
         let directory = TemporaryDirectory()
         let clock = ManualClock()
@@ -268,7 +269,7 @@ struct CapacityTests {
 }
 
 extension TemporaryDirectory {
-    /// Files as a cache that came to harm has left them: an older generation, and bodies without entries.
+    /// The files that a damaged cache may leave: an older generation, and bodies without entries.
     fileprivate func leaveBehind(older: Int, strayBodies: Int) throws {
         try files.prepare()
         try Generation.make(after: nil, in: files)

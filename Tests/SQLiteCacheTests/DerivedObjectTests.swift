@@ -15,11 +15,11 @@ struct DerivedObjectTests {
     /// Stores a body, and returns what objects are made from.
     private func source(in cache: SQLiteURLCache, size: Int = 30_000, seed: UInt64 = 1) throws -> DerivedSource {
         let body = Sample.body(size, seed: seed)
-        let id = try #require(cache.store(Sample.stored(url), try Sample.cached(url, body)))
-        return DerivedSource(entry: id, digest: body.withUnsafeBytes { Checksum64.of($0) }, bodySize: body.count)
+        let id = try #require(cache.store(Sample.stored(url), as: try Sample.cached(url, body)))
+        return DerivedSource(entry: id, checksum: body.withUnsafeBytes { Checksum64.of($0) }, bodySize: body.count)
     }
 
-    @Test("are found by name, digest and entry, before and after they are written", arguments: [0, 1 << 20])
+    @Test("are found by name, checksum and entry, before and after they are written", arguments: [0, 1 << 20])
     func found(memory: Int) throws {
         let cache = directory.urlCache(memory: memory)
         let source = try source(in: cache)
@@ -28,8 +28,8 @@ struct DerivedObjectTests {
             cache.keepDerivedObject(object, as: "image \(number)", of: source)
         }
         let others = [
-            DerivedSource(entry: source.entry, digest: source.digest ^ 1, bodySize: source.bodySize),
-            DerivedSource(entry: source.entry + 1, digest: source.digest, bodySize: source.bodySize),
+            DerivedSource(entry: source.entry, checksum: source.checksum ^ 1, bodySize: source.bodySize),
+            DerivedSource(entry: source.entry + 1, checksum: source.checksum, bodySize: source.bodySize),
         ]
         for isFlushed in [false, true] {
             if isFlushed { cache.flush() }
@@ -77,7 +77,7 @@ struct DerivedObjectTests {
             changed.fields["Etag"] = "\"2\""
             cache.update(entry, to: changed)
         case .otherVariant:
-            cache.store(Sample.stored(url, selecting: [("Accept", "x")]), try Sample.cached(url, Data([1])))
+            cache.store(Sample.stored(url, selecting: [("Accept", "x")]), as: try Sample.cached(url, Data([1])))
         case .newBody: _ = try self.source(in: cache, seed: 9)
         case .remove: cache.remove(entry)
         case .removeURL: cache.removeEntries(for: url)
@@ -102,14 +102,15 @@ struct DerivedObjectTests {
         let body = Sample.body(3_000, seed: 1)
         let cached = CachedURLResponse(
             response: try Sample.cached(url, body).response, data: body, storagePolicy: .allowedInMemoryOnly)
-        let id = try #require(cache.store(Sample.stored(url), cached))
-        let source = DerivedSource(entry: id, digest: body.withUnsafeBytes { Checksum64.of($0) }, bodySize: body.count)
+        let id = try #require(cache.store(Sample.stored(url), as: cached))
+        let source = DerivedSource(
+            entry: id, checksum: body.withUnsafeBytes { Checksum64.of($0) }, bodySize: body.count)
         cache.keepDerivedObject(Data([1, 2]), as: "image", of: source)
         cache.flush()
         #expect(try directory.objects().isEmpty)
     }
 
-    @Test("those that the disk does not take stay out of memory, and are stored again when it works")
+    @Test("stay out of memory if the disk does not take them, and are stored again when it works")
     func failingDisk() throws {
         let clock = ManualClock()
         let cache = directory.urlCache(memory: 1 << 20, time: clock)

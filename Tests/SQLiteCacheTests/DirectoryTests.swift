@@ -67,7 +67,7 @@ struct DirectoryTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path).isEmpty)
     }
 
-    @Test("a directory that somebody else owns is refused", .enabled(if: geteuid() == 0, "only root can give one away"))
+    @Test("a directory that another user owns is refused", .enabled(if: geteuid() == 0, "only root can give one away"))
     func foreign() throws {
         let directory = TemporaryDirectory()
         try FileManager.default.createDirectory(
@@ -82,7 +82,7 @@ struct DirectoryTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path).isEmpty)
     }
 
-    @Test("a symbolic link of ours is followed, one into the open is refused")
+    @Test("a symbolic link of this user is followed, unless it leads to a directory that others can write")
     func symbolicLinks() throws {
         let directory = TemporaryDirectory()
         let target = TemporaryDirectory()
@@ -204,7 +204,7 @@ struct DirectoryTests {
     }
 
     @Test(
-        "on a disk that is full for a while nothing is lost but what was removed, and one line says so",
+        "if the disk is full for a while, the cache loses nothing but what was removed, and one line says so",
         .enabled(if: ChildProcess.isAvailable),
         .disabled(if: Sanitizers.areOn, "the sanitizers themselves need files"),
         arguments: ["full", "no-descriptors", "full-removal", "full-bodies", "full-objects"])
@@ -255,7 +255,7 @@ struct DirectoryTests {
     }
 
     @Test(
-        "what was removed while the disk could not be written does not come back when it can",
+        "an entry that was removed while the disk could not be written does not come back when it can",
         .enabled(if: ChildProcess.isAvailable))
     func comesBack() throws {
         let directory = TemporaryDirectory()

@@ -13,7 +13,7 @@ struct DamageTests {
     func flippedBits(_ seed: UInt64) throws {
         let victim = try Victim()
         var random = SeededGenerator(seed: seed)
-        try victim.damage(victim.directory.generation.database) { data in
+        try damageFile(at: victim.directory.generation.database) { data in
             for _ in 0..<(seed % 4 == 0 ? 200 : 1 + Int(seed % 3)) {
                 // Some near the start, where the structure is.
                 let range = seed % 2 == 0 ? data.count : min(data.count, 16_384)
@@ -37,7 +37,7 @@ struct DamageTests {
         let source = TemporaryDirectory()
         let open = source.cache()
         try Victim.fill(open, closing: false)
-        // A writer whose changes are partly in the file: what a process leaves that is killed then.
+        // A writer whose changes are partly in the file. A process that is killed then leaves the same.
         let writer = try source.database()
         try writer.execute("PRAGMA cache_size = 4; PRAGMA synchronous = OFF; BEGIN IMMEDIATE")
         try writer.execute("UPDATE bodies SET data = zeroblob(length(data)); DELETE FROM entries WHERE id % 3 = 0")
@@ -45,12 +45,11 @@ struct DamageTests {
         try ChildProcess.run("/bin/cp", ["-Rp", source.url.path, copy.url.path])
         try writer.execute("ROLLBACK")
         var random = SeededGenerator(seed: seed)
-        let path = try copy.generation.journal
-        var data = try Data(contentsOf: URL(fileURLWithPath: path))
-        #expect(data.count > 50_000)
-        if seed > 0 { data[Int.random(in: 0..<data.count, using: &random)] ^= 16 }
-        if seed % 3 == 2 { data = data.prefix(Int.random(in: 0..<data.count, using: &random)) }
-        try data.write(to: URL(fileURLWithPath: path))
+        try damageFile(at: copy.generation.journal) { data in
+            #expect(data.count > 50_000)
+            if seed > 0 { data[Int.random(in: 0..<data.count, using: &random)] ^= 16 }
+            if seed % 3 == 2 { data = data.prefix(Int.random(in: 0..<data.count, using: &random)) }
+        }
         let cache = copy.cache()
         let found = Victim.check(cache)
         if seed == 0 { #expect(found == Victim.keys) }
@@ -62,10 +61,10 @@ struct DamageTests {
         let victim = try Victim()
         let files = victim.bodyFiles
         #expect(files.count == 15)
-        try victim.damage(files[0]) { $0[$0.count / 2] ^= 1 }
-        try victim.damage(files[1]) { $0.removeLast() }
-        try victim.damage(files[2]) { $0.removeAll() }
-        try victim.damage(files[3]) { $0.append(0) }
+        try damageFile(at: files[0]) { $0[$0.count / 2] ^= 1 }
+        try damageFile(at: files[1]) { $0.removeLast() }
+        try damageFile(at: files[2]) { $0.removeAll() }
+        try damageFile(at: files[3]) { $0.append(0) }
         try FileManager.default.removeItem(atPath: files[4])
         try FileManager.default.removeItem(atPath: files[5])
         try FileManager.default.createDirectory(atPath: files[5], withIntermediateDirectories: false)
@@ -81,7 +80,7 @@ struct DamageTests {
     @Test("a truncated database gives the right answer or none", arguments: [0, 1, 100, 4096, 5000, 40_960, 200_000])
     func truncated(_ size: Int) throws {
         let victim = try Victim()
-        try victim.damage(victim.directory.generation.database) { $0 = $0.prefix(size) }
+        try damageFile(at: victim.directory.generation.database) { $0 = $0.prefix(size) }
         let cache = victim.directory.cache()
         Victim.check(cache)
         try Victim.checkUse(cache)
@@ -228,7 +227,7 @@ struct DamageTests {
         }
     }
 
-    @Test("the number of bytes in body files stays right, also if a file is missing, or an entry goes with its store")
+    @Test("the number of bytes in body files stays right if a file is missing, or a pending store is removed")
     func fileBytes() throws {
         let victim = try Victim()
         let cache = victim.directory.cache()

@@ -18,7 +18,7 @@ struct FileDeliveryTests {
         get throws { try FileManager.default.contentsOfDirectory(atPath: disposable.url.path).sorted() }
     }
 
-    @Test("what a process that is killed before the last step leaves is removed by the next load to the destination")
+    @Test("the next load to a destination removes the file of a process that was killed before its last step")
     func sweep() throws {
         struct Killed: Error {}
         let place = PartialFiles(besides: destination.path)
@@ -60,7 +60,7 @@ struct FileDeliveryTests {
     }
 
     @Test("a load to the same destination that sweeps in the middle of a delivery does not make it fail")
-    func sweepMeanwhile() throws {
+    func sweepDuringDelivery() throws {
         var checks = 0
         try FileDelivery(to: destination).put(Data([1, 2])) {
             checks += 1

@@ -16,7 +16,7 @@ struct GenerationTests {
         cache.store(StoredRecord(Sample.stored(url)), cached: cached, keepsObject: false)
     }
 
-    @Test("what users have in the directory stays, whatever its name")
+    @Test("files of users in the directory stay, whatever their names are")
     func usersFiles() throws {
         let names = [
             "Old-photos", "Old-2019", "Old-1-2019", "Old", "New-year", "New-1-0123456789abcdeg", "Cache-2",
@@ -60,7 +60,7 @@ struct GenerationTests {
         try directory.makeGeneration()
         let connection = try WriteConnection(
             directory: directory.files, generation: directory.generation, busyTimeout: .none)
-        // No process has such a number, and this one is making a generation.
+        // No process has the number 99999999, and this process is making a generation.
         let names = [
             "New-99999999-0123456789abcdef", "Old-99999999-0123456789abcdef", "New-\(getpid())-0123456789abcdef",
         ]
@@ -89,7 +89,7 @@ struct GenerationTests {
         #expect(try FileSystem.names(in: directory.url.path) == ["Cache-0000000000000002"])
     }
 
-    @Test("a generation that another process has made meanwhile stays in use")
+    @Test("if another process is faster to make a generation, its generation stays in use")
     func fasterProcess() throws {
         try directory.files.prepare()
         var faster: stat?

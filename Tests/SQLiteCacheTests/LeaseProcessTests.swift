@@ -76,7 +76,9 @@ struct LeaseProcessTests {
         }
     }
 
-    @Test("of processes that start at once, one asks; if it is killed, another one does", arguments: [false, true])
+    @Test(
+        "of processes that start together, one asks the server; if it is killed, another one asks",
+        arguments: [false, true])
     func stampede(isKilled: Bool) async throws {
         let server = try ScriptedServer()
         let gate = Gate()

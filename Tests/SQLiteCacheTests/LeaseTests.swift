@@ -46,7 +46,9 @@ struct LeaseTests {
         #expect(!file.look(at: 7, now: 1_000_004).isHeld && file.look(at: 7, now: 1_000_004).record.expires > 0)
     }
 
-    @Test("an expired one goes to the next, and the late holder does not release it", arguments: [5000, 3_700_000, -1])
+    @Test(
+        "an expired one goes to the next process, and the late holder does not release it",
+        arguments: [5000, 3_700_000, -1])
     func expiry(passed: Int64) throws {
         let file = file()
         let first = try grant(in: file)
@@ -74,7 +76,7 @@ struct LeaseTests {
         #expect(file.look(at: 7, now: 1_006_001).record.expires == 1_011_000 && taken.token == first.token + 1)
     }
 
-    @Test("one whose holder has its lock, and has not written its record yet, is held; but not for ever")
+    @Test("one whose holder has the lock, and has not written its record yet, is held, but not for ever")
     func halfTaken() throws {
         let (file, other) = (self.file(), self.file())
         file.release(try grant(in: file), at: 1_000_001)
@@ -273,7 +275,7 @@ struct LeaseTests {
     }
 
     @Test(
-        "something else in the place of the file is replaced, unless it is a directory with files",
+        "anything else in the place of the file is replaced, unless it is a directory with files",
         arguments: ["directory", "link", "fifo", "names", "files"])
     func places(kind: String) throws {
         try directory.files.prepare()

@@ -24,7 +24,7 @@ extension LeasedStoreTests {
     }
 
     @Test(
-        "a body in a file that comes too late is not stored", arguments: ["stored", "removed", "removed meanwhile", ""])
+        "a body in a file that comes too late is not stored", arguments: ["stored", "removed", "removed at last", ""])
     func lateFile(event: String) throws {
         let clock = ManualClock()
         let cache = directory.urlCache(time: clock)
@@ -36,17 +36,17 @@ extension LeasedStoreTests {
         let file = try partial.finish()
         clock.advance(by: 1)
         let (newer, newerBody) = try Self.response("newer", at: clock.now)
-        if event == "stored" { #expect(other.store(newer, newerBody) != nil) }
+        if event == "stored" { #expect(other.store(newer, as: newerBody) != nil) }
         if event == "removed" { other.removeEntries(for: late.url) }
         other.flush()
         let fence = cache.cache.fence(for: late)
         #expect((fence == nil) == ["stored", "removed"].contains(event))
-        if event == "removed meanwhile" {
+        if event == "removed at last" {
             other.removeEntries(for: late.url)
             other.flush()
             #expect(!cache.cache.store(StoredRecord(late, with: lateBody), file: file, fence: fence))
         } else {
-            #expect(cache.store(late, lateBody, file: file) == event.isEmpty)
+            #expect(cache.store(late, as: lateBody, file: file) == event.isEmpty)
         }
         let expected = event == "stored" ? ["newer"] : event.isEmpty ? ["late"] : []
         #expect(try stored() == expected)

@@ -33,12 +33,12 @@ struct LeasedStoreTests {
         let clock = ManualClock()
         let cache = directory.urlCache(time: clock)
         let (old, oldBody) = try Self.response("old", at: clock.now)
-        #expect(cache.store(old, oldBody) != nil)
+        #expect(cache.store(old, as: oldBody) != nil)
         let entry = try #require(cache.entries(for: old.url).first)
         clock.advance(by: 6)
         let (newer, newerBody) = try Self.response("newer", at: clock.now)
-        #expect(cache.store(newer, newerBody) != nil)
-        if isUpdate { #expect(!cache.update(entry, to: old)) } else { #expect(cache.store(old, oldBody) == nil) }
+        #expect(cache.store(newer, as: newerBody) != nil)
+        if isUpdate { #expect(!cache.update(entry, to: old)) } else { #expect(cache.store(old, as: oldBody) == nil) }
         cache.flush()
         let entries = cache.entries(for: old.url)
         #expect(entries.map { $0.response.fields["X-Body"] } == ["newer"])
@@ -46,7 +46,7 @@ struct LeasedStoreTests {
         // The clock has been set back by an hour since: that time says nothing.
         let (last, _) = try Self.response("last", at: clock.now + 3600)
         #expect(cache.update(entries[0], to: last))
-        #expect(cache.store(old, oldBody) != nil)
+        #expect(cache.store(old, as: oldBody) != nil)
         cache.flush()
         #expect(cache.entries(for: old.url).map { $0.response.fields["X-Body"] } == ["old"])
     }
@@ -60,7 +60,7 @@ struct LeasedStoreTests {
         let other = try directory.linkedCache(time: clock)
         guard case .granted = other.lease("another", for: 5) else { throw SQLiteFailure.corruption("no lease") }
         let (first, firstBody) = try Self.response("first", at: clock.now)
-        if isUpdate { #expect(cache.store(first, firstBody) != nil) }
+        if isUpdate { #expect(cache.store(first, as: firstBody) != nil) }
         cache.flush()
         clock.advance(by: 1)
         let (late, lateBody) = try Self.response("late", at: clock.now)
@@ -69,11 +69,11 @@ struct LeasedStoreTests {
         if isUpdate {
             #expect(cache.update(try #require(cache.entries(for: late.url).first), to: late))
         } else {
-            #expect(cache.store(late, lateBody) != nil)
+            #expect(cache.store(late, as: lateBody) != nil)
         }
         clock.advance(by: 1)
         let (newer, newerBody) = try Self.response("newer", at: clock.now)
-        if event == "store" { #expect(other.store(newer, newerBody) != nil) }
+        if event == "store" { #expect(other.store(newer, as: newerBody) != nil) }
         if event == "remove" { other.removeEntries(for: newer.url) }
         other.flush()
         cache.cache.writer.queue.resume()
@@ -84,7 +84,7 @@ struct LeasedStoreTests {
         }
     }
 
-    @Test("what was requested before a removal by another process is not stored", arguments: [true, false])
+    @Test("a response that was requested before a removal by another process is not stored", arguments: [true, false])
     func removal(isEverything: Bool) throws {
         let clock = ManualClock()
         let cache = directory.urlCache(memory: 1 << 20, time: clock)
@@ -96,10 +96,10 @@ struct LeasedStoreTests {
         other.flush()
         clock.advance(by: 1)
         let entries = cache.entries(for: early.url)
-        #expect(cache.store(early, earlyBody) == nil && entries.isEmpty)
+        #expect(cache.store(early, as: earlyBody) == nil && entries.isEmpty)
         cache.release(lease)
         let (later, laterBody) = try Self.response("later", at: clock.now)
-        #expect(cache.store(later, laterBody) != nil)
+        #expect(cache.store(later, as: laterBody) != nil)
         cache.flush()
         #expect(other.entries(for: early.url).map { $0.response.fields["X-Body"] } == ["later"])
     }
@@ -115,7 +115,7 @@ struct LeasedStoreTests {
         for _ in 0..<20 { try await clock.runTimer(after: 0...0.03) }
         #expect(ends.elements.isEmpty)
         let (response, cached) = try Self.response("x", at: clock.now)
-        _ = cache.store(response, cached)
+        _ = cache.store(response, as: cached)
         cache.release(lease)
         cache.flush()
         clock.advance(by: 0.03)
@@ -167,7 +167,7 @@ struct LeasedStoreTests {
         let first = try lease(cache)
         cache.cache.writer.queue.suspend()
         let (response, cached) = try Self.response("x", at: clock.now)
-        #expect(cache.store(response, cached) != nil)
+        #expect(cache.store(response, as: cached) != nil)
         cache.release(first)
         #expect(cache.lease("key", for: 5) == .unavailable && cache.entries(for: response.url).count == 1)
         let other = LeaseFile(directory: directory.files)
@@ -183,7 +183,7 @@ struct LeasedStoreTests {
         #expect(try stored() == ["x"])
     }
 
-    /// A clock whose timers fire before they are known, and are kept by what stops them.
+    /// A clock whose timers fire before `schedule` returns. The closure that stops a timer holds it.
     private struct HastyClock: TimeSource {
         let clock: ManualClock
 

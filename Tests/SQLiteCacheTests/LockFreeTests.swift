@@ -35,7 +35,8 @@ struct LockFreeTests {
     }
 
     @Test(
-        "a lookup holds up no writer, and what a writer changes meanwhile is looked up again", arguments: [500, 5000])
+        "a lookup holds up no writer, and looks again if a writer has changed the database during it",
+        arguments: [500, 5000])
     func changeDuringLookup(_ size: Int) throws {
         let cache = directory.cache()
         try store(cache, Data(count: size))

@@ -12,7 +12,7 @@ private final class WaitingTime: Sendable {
     private struct State {
         var nanoseconds: UInt64 = 0
         var waits = 0
-        var meanwhile: (@Sendable () -> Void)?
+        var duringWait: (@Sendable () -> Void)?
     }
 
     private let state = Locked(State())
@@ -25,20 +25,20 @@ private final class WaitingTime: Sendable {
 
     /// Calls `body` once, in the middle of the next wait.
     func duringNextWait(_ body: @escaping @Sendable () -> Void) {
-        state.withLock { $0.meanwhile = body }
+        state.withLock { $0.duringWait = body }
     }
 
     func timeout(seconds: TimeInterval) -> BusyTimeout {
         BusyTimeout(
             seconds: seconds, pause: 2, now: { [self] in state.withLock { $0.nanoseconds } },
             sleep: { [self] in
-                let meanwhile = state.withLock { state in
+                let duringWait = state.withLock { state in
                     state.nanoseconds += 100_000_000
                     state.waits += 1
-                    defer { state.meanwhile = nil }
-                    return state.meanwhile
+                    defer { state.duringWait = nil }
+                    return state.duringWait
                 }
-                meanwhile?()
+                duringWait?()
             })
     }
 }
@@ -107,7 +107,7 @@ struct LockTests {
         #expect(time.waits == 0)
     }
 
-    @Test("after a wait in vain none of several connections waits for a while")
+    @Test("after one connection has waited in vain, none of them waits for a while")
     func pause() throws {
         try directory.makeGeneration()
         let timeout = time.timeout(seconds: 1)

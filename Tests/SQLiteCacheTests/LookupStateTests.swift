@@ -6,14 +6,14 @@ import Testing
 
 @testable import SQLiteCache
 
-/// The state that lookups without a lock find in each phase of a transaction that another connection, which need not be one
-/// of ours, begins before or during the lookup.
+/// The state that lookups without a lock find in each phase of a transaction. Another connection, which need not be one of
+/// ours, begins the transaction before or during the lookup.
 ///
-/// All entries have the same usage time, which each transaction changes in all of them. It is even if it was committed.
+/// All entries have the same usage time, which each transaction changes in all of them. Committed times are even.
 @Suite("The state that a lookup finds", .bounded)
 struct LookupStateTests {
     private let directory = TemporaryDirectory()
-    /// Fewer pages than a transaction changes, which writes pages to the file before the commit then.
+    /// Fewer pages than a transaction changes, so that it writes some to the file before the commit.
     private let fewPages = "PRAGMA cache_size = 4; PRAGMA cache_spill = 1"
 
     init() throws {
@@ -40,9 +40,9 @@ struct LookupStateTests {
     ///
     /// - Parameters:
     ///   - count: how often the lookup reads them.
-    ///   - meanwhile: runs in the middle of the lookup.
+    ///   - duringLookup: runs in the middle of the lookup.
     private func times(
-        _ connection: ReadConnection, count: Int = 1, meanwhile: () throws -> Void = {}
+        _ connection: ReadConnection, count: Int = 1, duringLookup: () throws -> Void = {}
     ) throws -> Set<Int64> {
         try connection.inOneState { () throws(SQLiteFailure) in
             let selection = try connection.database.prepare("SELECT used FROM entries ORDER BY id")
@@ -50,7 +50,7 @@ struct LookupStateTests {
             var times: Set<Int64> = []
             for _ in 0..<count {
                 while try selection.step() {
-                    if times.isEmpty { #expect(throws: Never.self) { try meanwhile() } }
+                    if times.isEmpty { #expect(throws: Never.self) { try duringLookup() } }
                     times.insert(selection.integer(.only))
                 }
             }
@@ -60,8 +60,8 @@ struct LookupStateTests {
 
     private func change(to time: Int64) -> String { "UPDATE entries SET used = \(time)" }
 
-    private func isBusy(_ connection: ReadConnection, meanwhile: () throws -> Void = {}) -> Bool {
-        let failure = #expect(throws: SQLiteFailure.self) { _ = try times(connection, meanwhile: meanwhile) }
+    private func isBusy(_ connection: ReadConnection, duringLookup: () throws -> Void = {}) -> Bool {
+        let failure = #expect(throws: SQLiteFailure.self) { _ = try times(connection, duringLookup: duringLookup) }
         return failure?.isBusy == true
     }
 
@@ -90,7 +90,7 @@ struct LookupStateTests {
         let before = try Data(contentsOf: URL(fileURLWithPath: directory.generation.database))
         let begin = { try writer.execute("\(fewPages); BEGIN; \(change(to: 1))") }
         if beginsBefore { try begin() }
-        #expect(isBusy(connection, meanwhile: { if !beginsBefore { try begin() } }))
+        #expect(isBusy(connection, duringLookup: { if !beginsBefore { try begin() } }))
         let spilled = try Data(contentsOf: URL(fileURLWithPath: directory.generation.database))
         #expect(spilled != before && spilled.prefix(100) == before.prefix(100))
         try writer.execute(change(to: 2) + "; COMMIT")
@@ -101,8 +101,9 @@ struct LookupStateTests {
     @Test("a transaction that begins and ends during a lookup is not seen in part", arguments: ["COMMIT", "ROLLBACK"])
     func during(_ end: String) throws {
         let (connection, writer) = (try connection(), try writer())
-        #expect(isBusy(connection, meanwhile: { try writer.execute("\(fewPages); BEGIN; \(change(to: 2)); \(end)") }))
-        #expect(isBusy(connection))  // what has just changed may change again without another stamp
+        #expect(
+            isBusy(connection, duringLookup: { try writer.execute("\(fewPages); BEGIN; \(change(to: 2)); \(end)") }))
+        #expect(isBusy(connection))  // right after a change, another one may leave the same stamp
         try directory.settle()
         #expect(try times(connection) == [end == "COMMIT" ? 2 : 0])
     }
@@ -131,7 +132,7 @@ struct LookupStateTests {
         #expect(
             isBusy(
                 connection,
-                meanwhile: {
+                duringLookup: {
                     write(after); write(before)
                 }))
         try directory.settle()

@@ -44,7 +44,7 @@ struct PartialTests {
         cache.flush()
     }
 
-    @Test("are locked: meanwhile no other load goes on with them or removes them")
+    @Test("are locked while they arrive: no other load goes on with them or removes them")
     func locked() throws {
         let cache = directory.cache()
         var file = make(cache, length: 3 << 20, isResumable: true)
@@ -101,7 +101,7 @@ struct PartialTests {
     }
 
     @Test(
-        "of a whole body can be delivered after another load has the file, and are whole or an error",
+        "that are whole can be delivered after another load has opened the file: the delivery is whole or an error",
         arguments: [0, 3])
     func deliveredLate(truncated: Int) throws {
         let (cache, whole) = (directory.cache(), Sample.body(1_500_000, seed: 2))

@@ -94,7 +94,9 @@ struct PendingTests {
         #expect(pending(cache).bodies == 0)
     }
 
-    @Test("what a program stored before it ended by itself is on the disk", .enabled(if: ChildProcess.isAvailable))
+    @Test(
+        "a response that a program stored before it ended by itself is on the disk",
+        .enabled(if: ChildProcess.isAvailable))
     func exit() throws {
         try ChildProcess("exit", directory).expectSuccess()
         let found = directory.cache().rows(of: "https://example.com/churn/1") { _ in true }.first?.body

@@ -60,7 +60,7 @@ struct ReadingTests {
         #expect(cache.rows(of: url(1)).map(\.bodySize) == [200])
     }
 
-    @Test("a response that the disk did not take during a look-up stays in memory")
+    @Test("a response that the disk refused during a lookup stays in memory")
     func givenUpDuringLookUp() throws {
         let cache = directory.cache(memory: 8 << 20, time: ManualClock())
         try store(cache, 1, size: 100)

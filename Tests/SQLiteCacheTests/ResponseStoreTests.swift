@@ -18,7 +18,7 @@ struct ResponseStoreTests {
             url, [("Set-Cookie", "a"), ("Set-Cookie", "b"), ("Etag", "\"é\"")], selecting: [("Accept", "x")])
         response.part = StoredResponse.Part(range: 5..<9, completeLength: 100)
         response.injectedCacheControl = "max-age=5"
-        cache.store(response, try Sample.cached(url, Data([1, 2, 3, 4])))
+        cache.store(response, as: try Sample.cached(url, Data([1, 2, 3, 4])))
         for isFlushed in [false, true] {
             if isFlushed { cache.flush() }
             let entry = try #require(cache.entries(for: url).first)
@@ -34,7 +34,7 @@ struct ResponseStoreTests {
         let cache = directory.urlCache()
         var response = Sample.stored("https://example.com/x", status: 206)
         response.part = StoredResponse.Part(range: 0..<1, completeLength: nil)
-        cache.store(response, try Sample.cached("https://example.com/x", Data([1])))
+        cache.store(response, as: try Sample.cached("https://example.com/x", Data([1])))
         #expect(cache.cachedResponse(for: try Sample.request("https://example.com/x")) == nil)
     }
 
@@ -45,7 +45,7 @@ struct ResponseStoreTests {
         let url = "https://example.com/x"
         for size in [10, 200_000] {
             let body = Sample.body(size, seed: 3)
-            cache.store(Sample.stored(url), try Sample.cached(url, body))
+            cache.store(Sample.stored(url), as: try Sample.cached(url, body))
             cache.flush()
             let entry = try #require(cache.entries(for: url).first)
             var changed = entry.response
@@ -66,7 +66,7 @@ struct ResponseStoreTests {
         let directory = TemporaryDirectory()
         let cache = directory.urlCache()
         let url = "https://example.com/x"
-        cache.store(Sample.stored(url), try Sample.cached(url, Data([1])))
+        cache.store(Sample.stored(url), as: try Sample.cached(url, Data([1])))
         let entry = try #require(cache.entries(for: url).first)
         cache.remove(entry)
         cache.update(entry, to: entry.response)
@@ -81,10 +81,10 @@ struct ResponseStoreTests {
         let directory = TemporaryDirectory()
         let cache = directory.urlCache()
         let url = "https://example.com/x"
-        cache.store(Sample.stored(url, selecting: [("Accept", "a")]), try Sample.cached(url, Data([1])))
-        cache.store(Sample.stored(url, selecting: [("Accept", "b")]), try Sample.cached(url, Data([2])))
+        cache.store(Sample.stored(url, selecting: [("Accept", "a")]), as: try Sample.cached(url, Data([1])))
+        cache.store(Sample.stored(url, selecting: [("Accept", "b")]), as: try Sample.cached(url, Data([2])))
         cache.flush()
-        cache.store(Sample.stored(url, selecting: [("accept", "a")]), try Sample.cached(url, Data([3])))
+        cache.store(Sample.stored(url, selecting: [("accept", "a")]), as: try Sample.cached(url, Data([3])))
         for isFlushed in [false, true] {
             if isFlushed { cache.flush() }
             let bodies = cache.entries(for: url).map { cache.body(of: $0) }

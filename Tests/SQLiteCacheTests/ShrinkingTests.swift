@@ -15,7 +15,7 @@ struct ShrinkingTests {
         let cache = directory.urlCache(disk: 16 << 20)
         for number in 0..<300 {
             let url = "https://example.com/\(number)"
-            cache.store(Sample.stored(url), try Sample.cached(url, Sample.body(30_000, seed: UInt64(number))))
+            cache.store(Sample.stored(url), as: try Sample.cached(url, Sample.body(30_000, seed: UInt64(number))))
         }
         cache.flush()
         #expect(try directory.allocatedBytes() > 8 << 20)
@@ -41,7 +41,7 @@ struct ShrinkingTests {
         for (number, url) in urls.enumerated() {
             clock.advance(by: 1)  // entries that were used at the same moment go in no particular order
             cache.store(
-                Sample.stored(url), try Sample.cached(url, Sample.body(sizes[number % 3], seed: UInt64(number))))
+                Sample.stored(url), as: try Sample.cached(url, Sample.body(sizes[number % 3], seed: UInt64(number))))
         }
         cache.flush()
         let generation = try Generation.newest(in: directory.files)
@@ -78,7 +78,7 @@ struct ShrinkingTests {
         let cache = directory.urlCache(disk: 32 << 20, time: clock)
         for (number, url) in Self.urls.enumerated() {
             clock.advance(by: 1)
-            cache.store(Sample.stored(url), try Sample.cached(url, Self.body(number)))
+            cache.store(Sample.stored(url), as: try Sample.cached(url, Self.body(number)))
         }
         cache.flush()
         return cache
@@ -176,7 +176,7 @@ struct ShrinkingTests {
         #expect(try directory.generation.number == generation.number + (kept < 150 ? 1 : 0))
         #expect(try found(cache) == Array(0..<kept))
         #expect(try found(directory.urlCache()) == Array(0..<kept))
-        cache.store(Sample.stored(Self.urls[299]), try Sample.cached(Self.urls[299], Self.body(299)))
+        cache.store(Sample.stored(Self.urls[299]), as: try Sample.cached(Self.urls[299], Self.body(299)))
         cache.flush()
         #expect(try found(directory.urlCache()) == Array(0..<min(kept, 299)) + [299])
         #expect(cache.statistics.corruptEntriesDropped == 0)

@@ -72,7 +72,7 @@ struct SpaceTests {
     }
 
     @Test(
-        "a lowered capacity that is exceeded by a third makes a new generation, and one that is exceeded by less evicts"
+        "a capacity that is exceeded by a third leads to a new generation, and one that is exceeded by less to evictions"
     )
     func shrinking() throws {
         try fill(100, size: 10_000, capacity: 8 << 20)

@@ -26,8 +26,8 @@ private final class History: Sendable {
         events.withLock { $0.append(event) }
     }
 
-    /// Reads whose value cannot have been there at any moment between their start and end: it was not yet written, or
-    /// another write has come between for certain.
+    /// Reads whose value cannot have been there at any moment between their start and end: it was not yet written, or another
+    /// write has certainly replaced it before.
     var impossibleReads: [Event] {
         let events = events.withLock { $0 }
         let writes = events.filter(\.isWrite)
@@ -108,7 +108,7 @@ struct ThreadTests {
                     let body = StorageChurn.body(seed: 1, step: step, key: key, size: 100 << (step % 11))
                     let response = Sample.stored(urls[key], selecting: [("Accept", "\(thread % 3)")])
                     guard let cached = try? Sample.cached(urls[key], body) else { continue }
-                    cache.store(response, cached)
+                    cache.store(response, as: cached)
                 case 8..<16:
                     for entry in cache.entries(for: urls[key]) {
                         guard let body = cache.body(of: entry) else { continue }

@@ -22,7 +22,7 @@ struct URLCacheStoreTests {
         var response = Sample.stored(url, selecting: [("Accept", "x")])
         response.injectedCacheControl = "max-age=5"
         let info: [AnyHashable: Any] = ["list": [1, 2], InjectionMark.userInfoKey: "max-age=5"]
-        store.store(response, try Sample.cached(url, Data([1, 2]), userInfo: info))
+        store.store(response, as: try Sample.cached(url, Data([1, 2]), userInfo: info))
         let entry = try #require(store.entries(for: url).first)
         #expect(entry.response == response)
         #expect(store.body(of: entry) == Data([1, 2]))
@@ -34,13 +34,13 @@ struct URLCacheStoreTests {
         let directory = TemporaryDirectory()
         let store = URLCacheStore(stock(directory, capacity))
         store.store(
-            Sample.stored("https://example.com/x?w=1"), try Sample.cached("https://example.com/x?w=1", Data([1])))
+            Sample.stored("https://example.com/x?w=1"), as: try Sample.cached("https://example.com/x?w=1", Data([1])))
         #expect(store.entries(for: "https://example.com/x?w=2").isEmpty)
         #expect(store.entries(for: "http://example.com/x?w=1").isEmpty)
         #expect(store.entries(for: "https://example.com/x?w=1").count == 1)
     }
 
-    @Test("what somebody else stored is used for its own URL only, and is as old as can be")
+    @Test("what another user of the cache stored is used for its own URL only, and counts as very old")
     func foreign() throws {
         let directory = TemporaryDirectory()
         let cache = stock(directory, (1 << 20, 0))
@@ -56,7 +56,7 @@ struct URLCacheStoreTests {
         #expect(store.entries(for: url).isEmpty)
     }
 
-    @Test("what somebody else stored has an identifier that is not negative, which a store's never is")
+    @Test("what another user of the cache stored gets an identifier that is not negative, like all entries")
     func foreignIdentifiers() throws {
         let directory = TemporaryDirectory()
         let cache = stock(directory, (1 << 20, 0))
@@ -76,7 +76,7 @@ struct URLCacheStoreTests {
         for round in 0..<3 {
             for number in 0..<12 {
                 let url = "https://example.com/\(number)"
-                store.store(Sample.stored(url), try Sample.cached(url, Sample.body(20_000, seed: UInt64(round))))
+                store.store(Sample.stored(url), as: try Sample.cached(url, Sample.body(20_000, seed: UInt64(round))))
             }
         }
         let url = "https://example.com/11"
@@ -89,10 +89,10 @@ struct URLCacheStoreTests {
         let directory = TemporaryDirectory()
         let store = URLCacheStore(stock(directory, (1 << 20, 0)))
         let url = "https://example.com/x"
-        store.store(Sample.stored(url), try Sample.cached(url, Data([1])))
+        store.store(Sample.stored(url), as: try Sample.cached(url, Data([1])))
         let old = try #require(store.entries(for: url).first)
         #expect(store.body(of: old) == Data([1]))
-        store.store(Sample.stored(url), try Sample.cached(url, Data([2])))
+        store.store(Sample.stored(url), as: try Sample.cached(url, Data([2])))
         store.remove(old)
         store.update(old, to: Sample.stored(url, status: 404))
         #expect(store.body(of: old) == nil)

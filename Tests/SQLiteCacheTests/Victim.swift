@@ -30,7 +30,7 @@ struct Victim {
     private static func source(_ key: Int, entry: Int64) -> DerivedSource {
         let body = body(key)
         return DerivedSource(
-            entry: entry, digest: body.withUnsafeBytes { Checksum64.of($0) }, bodySize: body.count)
+            entry: entry, checksum: body.withUnsafeBytes { Checksum64.of($0) }, bodySize: body.count)
     }
 
     static func fill(_ cache: ResponseCache, closing: Bool = true) throws {
@@ -76,16 +76,16 @@ struct Victim {
         #expect(row.body ?? cache.body(of: row.id, url: url) { row.variant } == Data([1, 2]), sourceLocation: location)
     }
 
-    /// Changes a file where nothing has it open.
-    func damage(_ path: String, _ change: (inout Data) -> Void) throws {
-        let url = URL(fileURLWithPath: path)
-        var data = try Data(contentsOf: url)
-        change(&data)
-        try data.write(to: url)
-    }
-
     var bodyFiles: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.bodies)) ?? []
         return names.sorted().map { directory.bodies + "/" + $0 }
     }
+}
+
+/// Changes the bytes of a file that no connection has open.
+func damageFile(at path: String, _ change: (inout Data) -> Void) throws {
+    let url = URL(fileURLWithPath: path)
+    var data = try Data(contentsOf: url)
+    change(&data)
+    try data.write(to: url)
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SQLiteCache
 
-/// One store that waits; told when the writer comes for it.
+/// One store that waits. It calls a closure when the writer takes it.
 private final class OneStore: WriteSource {
     private struct State {
         var comings = 0
@@ -115,7 +115,7 @@ struct WriterTests {
         }
     }
 
-    @Test("a flush waits for what was pending, and not for what is stored meanwhile")
+    @Test("a flush waits for the changes that are pending at its start, and not for later ones")
     func flushBesideStores() throws {
         let (directory, count, limit) = (TemporaryDirectory(), Locked(0), 500)
         let cache = directory.cache()
@@ -143,7 +143,8 @@ struct WriterTests {
     }
 
     @Test(
-        "what was stored in the very millisecond goes, too, whether it is on the disk or not", arguments: [true, false])
+        "a removal by date removes what was stored in that very millisecond, too, on the disk or not",
+        arguments: [true, false])
     func sameMillisecond(_ isFlushed: Bool) throws {
         let directory = TemporaryDirectory()
         let clock = ManualClock()

@@ -151,8 +151,8 @@ struct SharingProcess {
     private func source(of key: Int) -> (DerivedSource, body: Data)? {
         let url = StorageChurn.request(key)?.url?.absoluteString ?? ""
         guard let entry = cache.entries(for: url).first, let body = cache.body(of: entry) else { return nil }
-        let digest = body.withUnsafeBytes { Checksum64.of($0) }
-        return (DerivedSource(entry: entry.id, digest: digest, bodySize: body.count), body)
+        let checksum = body.withUnsafeBytes { Checksum64.of($0) }
+        return (DerivedSource(entry: entry.id, checksum: checksum, bodySize: body.count), body)
     }
 
     private func checkObject(of key: Int, isKept: Bool = false) {

@@ -123,7 +123,7 @@ struct FullDisk {
             let body = cache.body(of: entry)
         else { fail("\(key) is gone") }
         return DerivedSource(
-            entry: entry.id, digest: body.withUnsafeBytes { Checksum64.of($0) }, bodySize: entry.bodySize)
+            entry: entry.id, checksum: body.withUnsafeBytes { Checksum64.of($0) }, bodySize: entry.bodySize)
     }
 
     private func object(_ key: Int) -> Data { StorageChurn.body(seed: 3, step: key, key: key, size: 30_000) }

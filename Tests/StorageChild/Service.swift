@@ -98,7 +98,7 @@ struct Service {
         let cached = CachedURLResponse(response: StorageChurn.fileResponse, data: Data())
         do {
             try body.withUnsafeBytes { try partial.append($0) }
-            _ = cache.store(response, cached, file: try partial.finish())
+            _ = cache.store(response, as: cached, file: try partial.finish())
         } catch {}  // the disk is full, or the file was replaced
     }
 
@@ -110,8 +110,8 @@ struct Service {
         guard let entry = cache.entries(for: request(key).url?.absoluteString ?? "").first,
             let body = cache.body(of: entry)
         else { return nil }
-        let digest = body.withUnsafeBytes { Checksum64.of($0) }
-        return (DerivedSource(entry: entry.id, digest: digest, bodySize: body.count), body)
+        let checksum = body.withUnsafeBytes { Checksum64.of($0) }
+        return (DerivedSource(entry: entry.id, checksum: checksum, bodySize: body.count), body)
     }
 
     private func checkObject(_ key: Int) {

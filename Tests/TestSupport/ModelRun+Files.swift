@@ -24,7 +24,7 @@ extension ModelRun {
     }
 
     private static func source(of entry: StoredEntry, _ body: Data) -> DerivedSource {
-        DerivedSource(entry: entry.id, digest: body.withUnsafeBytes { Checksum64.of($0) }, bodySize: body.count)
+        DerivedSource(entry: entry.id, checksum: body.withUnsafeBytes { Checksum64.of($0) }, bodySize: body.count)
     }
 
     func checkObjects(of entry: StoredEntry, _ expected: CacheModel.Stored) throws {
@@ -64,7 +64,8 @@ extension ModelRun {
         try whole[file.count..<end].withUnsafeBytes { try file.append($0) }
         if isWhole {
             (response.requestTime, response.responseTime) = (now, now)  // the rest was requested now
-            try Self.require(files.store(response, Self.cached(url, Data(), .allowed), file: try file.finish()), url)
+            try Self.require(
+                files.store(response, as: Self.cached(url, Data(), .allowed), file: try file.finish()), url)
             model.store(response, whole, at: now, isMemoryOnly: false)
         } else {
             file.keep()

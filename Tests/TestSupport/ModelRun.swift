@@ -118,7 +118,7 @@ package struct ModelRun: Sendable {
         let body = Self.body(sizes.randomElement(using: &random) ?? 0, stores % 50)
         let isMemoryOnly = memory > 1 << 20 && Int.random(in: 0..<10, using: &random) == 0
         let cached = try Self.cached(url, body, isMemoryOnly ? .allowedInMemoryOnly : .allowed)
-        cache.store(response, cached)
+        cache.store(response, as: cached)
         model.store(response, body, at: now, isMemoryOnly: isMemoryOnly || disk == 0)
     }
 

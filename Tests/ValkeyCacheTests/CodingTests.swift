@@ -197,7 +197,7 @@ struct CodingTests {
     @Test("that are announcements are read as they were written, and others are ignored")
     func messages() {
         for kind in [ChangeMessage.Kind.changed(url: "https://a/ b"), .removed(url: "", token: "t"), .generation("g")] {
-            let message = ChangeMessage(from: "me", kind)
+            let message = ChangeMessage(kind, from: "me")
             #expect(ChangeMessage(message.text) == message)
         }
         for text in ["", "me", "me changed", "me changed -", "me other - u", " changed - u", "me removed  u"] {
@@ -209,7 +209,9 @@ struct CodingTests {
     func commands() {
         var bytes: [UInt8] = []
         Command(["GET", "é"]).encode(into: &bytes) { _ in "" }
-        Command(.read, keys: ["k"], [.data(Data([0, 13, 10]))]).encode(into: &bytes) { "digest\($0.rawValue)" }
+        Command(.read, keys: ["k"], arguments: [.data(Data([0, 13, 10]))]).encode(into: &bytes) {
+            "digest\($0.rawValue)"
+        }
         let text =
             "*2\r\n$3\r\nGET\r\n$2\r\né\r\n*5\r\n$7\r\nEVALSHA\r\n$7\r\ndigest0\r\n$1\r\n1\r\n$1\r\nk\r\n$3\r\n\0\r\n\r\n"
         #expect(String(decoding: bytes, as: UTF8.self) == text)

@@ -8,7 +8,7 @@ import Testing
 struct CoherenceTests {
     private let start = Date(timeIntervalSince1970: 1_800_000_000)
 
-    /// One that knows of no removal of URL 1.
+    /// A process that is told of changes, and knows that URL 1 had no removal.
     private func told() -> Coherence {
         var coherence = Coherence()
         coherence.noteToken("", of: 1, at: start)
@@ -51,7 +51,7 @@ struct CoherenceTests {
         }
     }
 
-    @Test("a copy of which no lookup has told the last removal answers only while the server cannot")
+    @Test("until a lookup has learned the last removal of a URL, its copy answers only while the server cannot")
     func unknownRemoval() {
         var coherence = Coherence()
         coherence.connected(at: start)
@@ -76,7 +76,7 @@ struct CoherenceTests {
         #expect(coherence.fence(1, requested: start.addingTimeInterval(1)) == .refused)
     }
 
-    @Test("a change of another URL does not")
+    @Test("a change of another URL ends no copy")
     func others() {
         var coherence = told()
         coherence.didCopy(1, count: 1)

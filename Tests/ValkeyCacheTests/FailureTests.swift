@@ -130,7 +130,7 @@
             #expect(other.bodies() == [Sample.body(5)])
             server.stop()
             try await waitUntil("lost") { !other.statistics.isConnected }
-            #expect(other.bodies() == [Sample.body(5)])  // alone, with what nobody can have removed meanwhile
+            #expect(other.bodies() == [Sample.body(5)])  // alone, because no process can have removed it since
             try server.start()
             try await waitUntil("back") { one.statistics.isConnected && other.statistics.isConnected }
             #expect(other.bodies().isEmpty)
@@ -158,7 +158,7 @@
             let other = try await ValkeyURLCache.test(server.url).connected()
             let request = URLRequest(url: try #require(URL(string: Sample.url)))
             server.pause()
-            try #require(MainThread.isCurrent)
+            try #require(MainQueue.mustNotBlock)
             #expect(one.cachedResponse(for: request) == nil)
             one.storeCachedResponse(try Sample.cached(Sample.body(5)), for: request)
             #expect(one.cachedResponse(for: request)?.data == Sample.body(5))

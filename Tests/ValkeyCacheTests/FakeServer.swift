@@ -134,7 +134,7 @@
     }
 
     extension RedisServer {
-        /// A port of 127.0.0.1 that nobody listens on.
+        /// A port of 127.0.0.1 on which no program listens.
         static func freePort() throws -> Int {
             let (listener, port) = try FakeServer.listenOnNetwork()
             close(listener)

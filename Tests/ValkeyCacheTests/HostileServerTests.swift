@@ -23,7 +23,9 @@
             .bytes("-MOVED\r\n"), .bytes("%1\r\n+a\r\n+b\r\n"), .bytes("+" + String(repeating: "x", count: 100_000)),
         ]
 
-        @Test("is answered locally, without a crash, whatever it answers to a lookup", arguments: answers.indices)
+        @Test(
+            "crashes no client, and the local level answers, whatever it answers to a lookup",
+            arguments: answers.indices)
         func lookups(_ index: Int) async throws {
             let server = try FakeServer { command in
                 ["EVALSHA", "HGETALL", "GETRANGE"].contains(command.first) ? Self.answers[index] : nil
@@ -152,7 +154,7 @@
                 return .silence
             }
             let cache = try await ValkeyURLCache.test(server.url).connected()
-            cache.removeEntries(for: Sample.url)  // what the server answers does not say that it is done
+            cache.removeEntries(for: Sample.url)  // the answer of the server does not say that it has done it
             #expect(cache.statistics.pendingRemovals == 1)
             try await waitUntil("given up") { cache.statistics.failures > 0 }
             #expect(pings.withLock { $0 } > 0)
@@ -168,7 +170,7 @@
             try await waitUntil("noticed") { cache.statistics.failures > 0 }
         }
 
-        @Test("of many removals that the server does not know yet, it is told of a few at a time")
+        @Test("the server is told of many pending removals a few at a time")
         func manyRemovals() async throws {
             let server = try FakeServer { $0.first == "EVALSHA" ? .bytes(":1\r\n") : nil }
             let cache = try await ValkeyURLCache.test(server.url).connected()

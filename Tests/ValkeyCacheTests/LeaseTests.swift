@@ -30,7 +30,7 @@
             if case .held = cache.lease("key", for: 600) { true } else { false }
         }
 
-        @Test("one holds a lease until it releases it")
+        @Test("a machine holds a lease until it releases it")
         func exclusion() throws {
             let first = try grant(one)
             #expect(isHeld(other) && one.lease("key", for: 600) == .unavailable)
@@ -133,7 +133,7 @@
             let level = one.level
             let command = Command(
                 .lease, keys: [level.keys.lease("key"), level.keys.recent("key")],
-                [.text(level.name + "0000000000000001"), .text("600000"), .text("600000")])
+                arguments: [.text(level.name + "0000000000000001"), .text("600000"), .text("600000")])
             let answers = try (0..<2).map { _ in try level.server.run([command])[0].array?.first }
             #expect(answers == [.number(1), .number(2)])
             #expect(one.lease("key", for: 600) == .unavailable && isHeld(other))

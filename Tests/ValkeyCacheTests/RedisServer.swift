@@ -158,7 +158,7 @@
             if time == nil { _ = entries(for: url) }
             return store(
                 Sample.response(url: url, selecting: selecting, at: time ?? Date()),
-                try Sample.cached(body, url: url, policy: policy))
+                as: try Sample.cached(body, url: url, policy: policy))
         }
 
         /// Returns when this cache has heard of all changes that another one has made.

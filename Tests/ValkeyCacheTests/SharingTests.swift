@@ -21,7 +21,7 @@
         }
 
         @Test(
-            "what one stores, the other finds, first on the server and then locally",
+            "one finds what the other stores, first on the server and then locally",
             arguments: [0, 1, 20_000, 100_000, 1 << 20])
         func sharing(_ size: Int) throws {
             let body = Sample.body(size)
@@ -81,7 +81,7 @@
             }
         }
 
-        @Test("more than a reply can contain is not shared")
+        @Test("the largest body that a reply can contain is shared, whatever the options say")
         func largest() throws {
             let cache = try ValkeyURLCache.test(server.url) { $0.largestSharedBody = .max }
             #expect(cache.level.options.largestSharedBody == 16 << 20)
@@ -102,10 +102,10 @@
             try await waitUntil("its thread has ended") { !slow.statistics.isConnected }
             try one.put(Sample.body(1))
             let lookup = slow.level.coherence.withLock { $0.begin(URLDigest.key(Sample.url)) }
-            let found = try slow.level.read(Sample.url, .newest)
+            let found = try slow.level.read(Sample.url, wanting: .newest)
             try quick.put(Sample.body(2))
             quick.flush()
-            slow.level.copy(found, insteadOf: [], of: Sample.url, lookup)
+            slow.level.copy(found, insteadOf: [], of: Sample.url, during: lookup)
             slow.flush()
             #expect(locals[2].entries(for: Sample.url).map(\.body) == [Sample.body(2)])
         }

@@ -3,7 +3,7 @@
 
  *For developers who load files that are too large for memory.* Without Xcode, run `swift run DownloadingFiles`.
 
- The object of a `FileResource` is a file. Its body is written to the disk while it arrives.
+ A `FileResource` loads into a file. The body of the response is written to the disk while it arrives.
  */
 import Foundation
 import ScriptedServer

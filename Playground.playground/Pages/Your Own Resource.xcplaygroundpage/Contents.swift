@@ -3,7 +3,7 @@
 
  *For developers who load a format of their own.* Without Xcode, run `swift run YourOwnResource`.
 
- A resource has a request and a parse. Everything else works as for images: caching, coalescing, cancelling, priorities.
+ A resource describes a request, and how to parse its response. Everything else works as for images: caching, coalescing, cancelling, priorities.
  This one is a table of comma-separated values.
  */
 import Foundation

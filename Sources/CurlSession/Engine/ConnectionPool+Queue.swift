@@ -7,7 +7,7 @@ extension ConnectionPool {
         /// Nil once the task does not wait any more: nothing keeps it, nor its body, until a slot is free.
         fileprivate(set) var request: (task: TaskCore, exchange: Exchange)?
 
-        fileprivate init(_ task: TaskCore, _ exchange: Exchange) {
+        fileprivate init(_ task: TaskCore, exchange: Exchange) {
             request = (task, exchange)
         }
     }
@@ -16,7 +16,7 @@ extension ConnectionPool {
     func start(_ task: TaskCore, with exchange: Exchange) {
         engine.assertIsCurrent()
         guard !task.isOver else { return }
-        let waiting = Waiting(task, exchange)
+        let waiting = Waiting(task, exchange: exchange)
         if slots.take(exchange.origin, priority: task.priority, waiter: waiting) { return begin(task, with: exchange) }
         queued[ObjectIdentifier(task)] = waiting
         transferWaits(until: task.resourceDeadline)

@@ -28,7 +28,7 @@ extension CacheDecisionMaker {
         let response = candidate.response
         guard isEligible(response) else { return nil }
         let facts = response.facts
-        guard !facts.contains(.isForbidden), CacheRules.selects(request, response, siblingVary: siblingVary),
+        guard !facts.contains(.isForbidden), CacheRules.selects(response, for: request, siblingVary: siblingVary),
             let answer = answer(from: candidate)
         else { return nil }
         return Choice(index: index, answer: answer, date: facts.generated)
@@ -94,7 +94,7 @@ extension CacheDecisionMaker {
         else { return nil }
         guard response.fields.entityTag.map({ EntityTag($0)?.isStrong ?? false }) ?? true,
             response.facts.flags.isDisjoint(with: [.hasContentCoding, .isForbidden]),
-            CacheRules.selects(request, response, siblingVary: siblingVary)
+            CacheRules.selects(response, for: request, siblingVary: siblingVary)
         else { return nil }
         return part.range.upperBound
     }

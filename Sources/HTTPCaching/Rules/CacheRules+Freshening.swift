@@ -70,7 +70,7 @@ extension CacheRules {
     /// Whether a stored response would be selected for a request if it were fresh.
     private static func couldAnswer(_ request: CacheRequest, with response: StoredResponse) -> Bool {
         response.url == request.url && response.method == (request.isRetrieval ? request.method : "GET")
-            && selects(request, response)
+            && selects(response, for: request)
     }
 
     /// What a 200 to a `HEAD` does to a stored response (§4.3.5): true if it updates it, false if it invalidates it, nil if it

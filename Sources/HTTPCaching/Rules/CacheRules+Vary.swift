@@ -62,7 +62,7 @@ extension CacheRules {
         let siblingVary = candidates.count > 1 ? mostRecentVary(of: candidates) : []
         return candidates.indices.filter { index in
             !knows(names, of: candidates[index])
-                && selects(request, candidates[index], siblingVary: siblingVary)
+                && selects(candidates[index], for: request, siblingVary: siblingVary)
         }
     }
 
@@ -75,11 +75,11 @@ extension CacheRules {
     }
 
     /// Whether the fields of a request select a stored response.
-    package static func selects(_ request: CacheRequest, _ response: StoredResponse) -> Bool {
-        selects(request, response, siblingVary: [])
+    package static func selects(_ response: StoredResponse, for request: CacheRequest) -> Bool {
+        selects(response, for: request, siblingVary: [])
     }
 
-    static func selects(_ request: CacheRequest, _ response: StoredResponse, siblingVary: [String]) -> Bool {
+    static func selects(_ response: StoredResponse, for request: CacheRequest, siblingVary: [String]) -> Bool {
         let facts = response.facts
         guard !facts.contains(.variesOnEverything) else { return false }
         if request.fields.isEmpty, request.sessionHeaders.isEmpty, response.selectingFields.isEmpty { return true }

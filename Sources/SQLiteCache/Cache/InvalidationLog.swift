@@ -73,7 +73,7 @@ package final class InvalidationLog: Sendable {
         access(inFork: true) { ($0.keys[key] ?? $0.evicted).time >= time }
     }
 
-    /// - Parameter answer: the answer in a forked process, where no one may ever release the lock.
+    /// - Parameter answer: the answer in a forked process, which may not have the thread that holds the lock.
     private func access<Answer>(inFork answer: Answer, _ body: (inout State) -> Answer) -> Answer {
         ForkedProcess.isCurrent ? answer : state.withLock { body(&$0) }
     }

@@ -6,8 +6,8 @@ import SynchronizerSupport
 final class LeaseWatch: Sendable {
     private struct State {
         var handler: (@Sendable (Bool) -> Void)?
-        /// The timer that runs, and its number. A timer keeps its action, and so the watch: the watch must not keep one that is
-        /// over.
+        /// The timer that runs, and its number. A timer holds its action, and with it the watch. So the watch must not hold a
+        /// timer that is over.
         var timer = 0
         var stopTimer: (@Sendable () -> Void)?
     }

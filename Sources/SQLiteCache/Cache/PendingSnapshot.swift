@@ -19,7 +19,7 @@ struct PendingSnapshot {
     /// Whether only the database knows anything of the URL.
     var isEmpty: Bool { pending.isEmpty && known.isEmpty }
 
-    /// Whether neither this process nor, as far as it knows, another one has changed the URL since.
+    /// Whether neither this process nor, as far as it knows, another process has changed the URL since.
     func isCurrent(in state: ResponseCache.State, urlKey: UInt64) -> Bool {
         state.changes[urlKey] == changeCount && state.memory.epoch == epoch
     }

@@ -4,7 +4,7 @@ import SynchronizerSupport
 
 // Leases: of all processes that need a response, one asks the network. `LeaseFile` has the leases.
 extension ResponseCache {
-    /// Grants no lease where the others would not find what is stored under it.
+    /// Grants no lease where other processes would not find the response that is stored under it.
     func lease(_ key: UInt64, for duration: TimeInterval) -> LeaseFile.Answer {
         guard !ForkedProcess.isCurrent,
             state.withLock({ $0.diskCapacity > 0 && !$0.storesFail && !$0.disk.hasFailed })
@@ -41,7 +41,8 @@ extension ResponseCache {
         return isReplaced ? nil : fence
     }
 
-    /// Calls the handler once the lease is not held any more, and says whether it was released. Returns what cancels that.
+    /// Calls the handler once the lease is not held any more, and says whether it was released. Returns a closure that
+    /// cancels the watch.
     func watchLease(
         _ key: UInt64, atMost limit: TimeInterval, then handler: @escaping @Sendable (_ isReleased: Bool) -> Void
     ) -> @Sendable () -> Void {

@@ -25,7 +25,7 @@ enum SharedCaches {
                 report: report)
         }
         _ = ForkedProcess.isWatched
-        // A cache without a disk must not empty the directory of those that use it.
+        // A cache without a disk must not empty the directory of caches that use it.
         if diskCapacity <= 0 || ForkedProcess.isCurrent { return make() }
         _ = flushesAtExit
         let path = CacheDirectory(directory).path

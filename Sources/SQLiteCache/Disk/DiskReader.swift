@@ -20,8 +20,8 @@ final class DiskReader: Sendable {
         var idle: [Idle] = []
         /// When to look for a newer generation, in nanoseconds of the system's clock.
         var looksAt: UInt64 = 0
-        /// When to open a connection without locks again, on the same clock. Where there can be none, as on network file systems,
-        /// not each lookup tries.
+        /// When to open a connection without locks again, on the same clock. Where that always fails, as on network file
+        /// systems, not every lookup tries.
         var opensAt: UInt64 = 0
 
         mutating func takeIdle(locks: Bool) -> Idle? {
@@ -38,7 +38,7 @@ final class DiskReader: Sendable {
     private let poolSize = 8
     /// For how long a superseded generation may still be read, in nanoseconds.
     private let lookInterval: UInt64 = 500_000_000
-    /// After which time to open a connection without locks again if that has failed, in nanoseconds.
+    /// How long after a failure to open a connection without locks again, in nanoseconds.
     private let openInterval: UInt64 = 20_000_000
 
     /// - Parameter now: a clock, in nanoseconds.

@@ -1,6 +1,30 @@
 import Foundation
 import SynchronizerSupport
 
+/// Provides the changes that a `DiskWriter` writes, and learns what came of them.
+protocol WriteSource: AnyObject, Sendable {
+    var diskCapacity: Int { get }
+    /// The number that the next change will get. Numbers grow.
+    var pendingEnd: Int { get }
+    /// The next changes, and the number to pass to `didWrite(before:)`.
+    func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int)
+    func didWrite(before end: Int)
+    func didEvict(_ count: Int)
+    /// The database has not taken a change, because another process has changed the entry for a later request.
+    func didRefuse()
+    /// The disk takes no stores. Pending responses become memory-only; removals may still work.
+    func abandonStores()
+    /// The disk takes nothing. Pending removals still count; returns whether there are any.
+    func diskFailed() -> Bool
+    /// Another process held the lock for too long. The writer tries again soon.
+    func diskIsBusy()
+    func didRemoveDatabase()
+    /// Takes the usage times that the database does not know yet.
+    func takeUsageTimes() -> [Int64: Int64]
+    /// Puts back usage times that could not be written.
+    func putBack(usageTimes: [Int64: Int64])
+}
+
 /// Writes changes to the database, on one serial queue, in the background.
 final class DiskWriter: @unchecked Sendable {  // its variables are touched on `queue` only
     private let directory: CacheDirectory
@@ -71,7 +95,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     }
 
     /// Writes the changes before that number, and then goes on in the background: a thread that stores faster than the disk
-    /// writes must not hold up those that wait. Returns false if a change could not be written.
+    /// writes must not hold up the threads that wait. Returns false if a change could not be written.
     func drain(_ source: some WriteSource, before last: Int, isLast: Bool = false) -> Bool {
         dispatchPrecondition(condition: .onQueue(queue))
         var hasAbandonedStores = false
@@ -108,7 +132,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         }
     }
 
-    /// What can't be removed must not come back: losing entries is safe, serving removed ones is not.
+    /// An entry that can't be removed must not come back: the cache may lose entries, and must not serve removed ones.
     private func removalsFailed(_ source: some WriteSource, isLast: Bool, because failure: WriteFailure) {
         guard source.diskFailed() else { return }
         if failure == .outOfResources { return retrySoon(source) }
@@ -146,7 +170,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     }
 
     /// Writes removals without a journal, for which a full disk has no room. If the process ends in the middle of that, the
-    /// next one finds a corrupt database: losing entries is safe, serving removed ones is not.
+    /// next one finds a corrupt database: the cache may lose entries, and must not serve removed ones.
     private func writeWithoutJournal(_ changes: [Change], source: some WriteSource, budget: DiskBudget) -> Bool {
         connection = nil
         if case .removeAll? = changes.first { return false }  // this needs no journal anyway

@@ -1,4 +1,4 @@
-/// The place of an entry in the order of eviction: the least recently used first. A shrink by much also compares length and
+/// The place of an entry in the order of eviction: the least recently used first. A large shrink also compares length and
 /// identifier, so that entries of the same moment have an order.
 typealias EntryUse = (used: Int64, length: Int64, id: Int64)
 

@@ -91,19 +91,19 @@ struct Generation: Hashable, Sendable {
     @discardableResult
     func retire(from directory: CacheDirectory) -> Bool {
         guard let removed = directory.discard(path) else { return errno == ENOENT }
-        FileSystem.remove(removed + "/Database")  // lookups that are in the directory already notice that
+        FileSystem.remove(removed + "/Database")  // lookups that have the directory open notice that
         return true
     }
 
-    /// Whether the generation is the newest one. Also deletes what processes that have ended left of others.
+    /// Whether the generation is the newest one. Also deletes what ended processes have left of other generations.
     func isInUse(in directory: CacheDirectory) throws(SQLiteFailure) -> Bool {
         let names = try directory.names()
         for name in names where TemporaryGeneration.isAbandoned(name) { directory.discard(directory.path + "/" + name) }
         return names.compactMap(Self.number).max() == number
     }
 
-    /// Deletes what is left of all other generations, in the background. If another process is making a generation, it makes that
-    /// again or finds this one.
+    /// Deletes what is left of all other generations, in the background. A process whose draft this deletes makes another
+    /// draft, or finds this generation.
     func removeOthers(in directory: CacheDirectory) {
         for name in (try? directory.names()) ?? [] {
             let isOlder = Self.number(of: name).map { $0 < number } ?? false
@@ -135,7 +135,7 @@ private enum TemporaryGeneration: String {
         return process
     }
 
-    /// Whether it is one whose process has ended.
+    /// Whether it is a temporary generation whose process has ended.
     static func isAbandoned(_ name: String) -> Bool {
         guard let process = process(of: name) else { return false }
         return kill(process, 0) != 0 && errno == ESRCH
@@ -147,7 +147,7 @@ extension CacheDirectory {
         try FileSystem.names(in: path, followsLink: true) ?? []
     }
 
-    /// Renames a file or directory, and deletes it in the background. If the process ends before, another one deletes it.
+    /// Renames a file or directory, and deletes it in the background. If the process ends first, another one deletes it.
     ///
     /// - Returns: the new path; nil, with `errno`, if it could not be renamed.
     @discardableResult

@@ -66,7 +66,7 @@ final class ReadConnection {
         let stamp = try directory.quietStamp(of: file)
         let result = try read()
         if directory.status("Database").map(FileStamp.init) == stamp { return result }
-        throw database.forgetPages() ? .busy : .changedMeanwhile
+        throw database.forgetPages() ? .busy : .changedDuringRead
     }
 
     /// Whether another connection may have changed the database since the last call.
@@ -136,11 +136,11 @@ final class ReadConnection {
             return place.isInFile ? nil : try storedBody(of: id, place: place, row: entry)
         }
         if let inFile { return file(of: id, expecting: inFile) }
-        if case .corrupt = result, !locks { throw .changedMeanwhile }
+        if case .corrupt = result, !locks { throw .changedDuringRead }
         return result
     }
 
-    /// A body that is in a file, of which the database says this.
+    /// Reads a body that is in a file, and compares it with what the database says of it.
     func file(of id: Int64, expecting body: StoredBody) -> BodyReadResult {
         BodyFiles.read(id, expecting: body, in: directory, verified: verified)
     }
@@ -218,7 +218,7 @@ struct LookupResult {
 
     /// - Parameter isCertain: false if it was read without a lock. Then a connection with locks finds out.
     fileprivate mutating func add(corrupt id: Int64, isCertain: Bool) throws(SQLiteFailure) {
-        if !isCertain { throw .changedMeanwhile }
+        if !isCertain { throw .changedDuringRead }
         corrupt.append(id)
     }
 
@@ -241,7 +241,7 @@ extension OpenDirectory {
     /// - Parameter file: the status of the database when it was opened.
     fileprivate func quietStamp(of file: stat) throws(SQLiteFailure) -> FileStamp {
         let now = FileStamp.now()
-        guard let status = status("Database"), status.isSameFile(as: file) else { throw .changedMeanwhile }
+        guard let status = status("Database"), status.isSameFile(as: file) else { throw .changedDuringRead }
         let stamp = FileStamp(status)
         guard stamp.isSettled(at: now), self.status("Database-journal") == nil, errno == ENOENT else { throw .busy }
         return stamp

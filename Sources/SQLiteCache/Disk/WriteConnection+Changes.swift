@@ -20,12 +20,12 @@ extension WriteConnection {
             }
         }
         return try change(
-            needing: need, budget: budget, marking: { try markUsed(from: source, budget: budget) },
-            {
-                for change in changes {
-                    if try isLate(change) { source.didRefuse() } else { try apply(change, budget: budget) }
-                }
-            })
+            needing: need, budget: budget, marking: { try markUsed(from: source, budget: budget) }
+        ) {
+            for change in changes {
+                if try isLate(change) { source.didRefuse() } else { try apply(change, budget: budget) }
+            }
+        }
     }
 
     /// Whether another process has removed the entry, or stored it for a later request.
@@ -59,20 +59,22 @@ extension WriteConnection {
             // An object is not kept longer than the body that it was made from.
             if let source = DerivedEntry.source(of: row.url), try length(of: source) == nil { break }
             if try hasCopy(row) { return try apply(RowUpdate(row)) }
-            try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
-            try removeVictims(Schema.victimsBeyond, Int64(bitPattern: row.urlKey))
+            try removeVictims(
+                Schema.victimsOfVariant, parameters: Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
+            try removeVictims(Schema.victimsBeyond, parameters: Int64(bitPattern: row.urlKey))
             if let body = row.body, body.count <= budget.largestBody { try insert(row, body: body) }
         case .update(let update): try apply(update)
         case .remove(let id, _): try remove(id)
         case .removeVariant(_, let urlKey, let variant):
-            try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: urlKey), Int64(bitPattern: variant))
-        case .removeURL(_, let urlKey): try removeVictims(Schema.victimsOfURL, Int64(bitPattern: urlKey))
+            try removeVictims(
+                Schema.victimsOfVariant, parameters: Int64(bitPattern: urlKey), Int64(bitPattern: variant))
+        case .removeURL(_, let urlKey): try removeVictims(Schema.victimsOfURL, parameters: Int64(bitPattern: urlKey))
         case .removeSince, .removeAll: break  // these need transactions of their own
         }
     }
 
     /// Whether another process has stored the entry with the same identifier, as a copy of another level's entry. Its body is the
-    /// same; removing it and storing it again would take the file of the new one for that of the old one.
+    /// same. If it were removed and stored again, the new body file would be taken for the one to remove.
     private func hasCopy(_ row: StoredRow) throws -> Bool {
         guard row.revision != row.id else { return false }  // a response of this level
         return try victims(Schema.victimsOfURL, parameters: [Int64(bitPattern: row.urlKey)]).contains {
@@ -84,7 +86,7 @@ extension WriteConnection {
         let body = StoredBody(length: data.count, checksum: data.withUnsafeBytes { Checksum64.of($0) })
         var id = row.id
         var attempts = 0
-        // Two processes hardly ever make the same identifier. If they do, the second one takes another.
+        // Two processes hardly ever make the same identifier. If they do, the second process takes another one.
         while try !insert(row, id: id, data: data, body: body) {
             attempts += 1
             if attempts == 8 { throw SQLiteFailure.corruption("it accepts no entries") }
@@ -129,7 +131,7 @@ extension WriteConnection {
         selection.bind(update.id, at: 0)
         let (urlKey, variant) = (Int64(bitPattern: update.urlKey), Int64(bitPattern: update.variant))
         guard try selection.step() else {
-            try removeVictims(Schema.victimsOfVariant, urlKey, variant)
+            try removeVictims(Schema.victimsOfVariant, parameters: urlKey, variant)
             return
         }
         let decoded = try DecodedRow(selection)
@@ -138,7 +140,7 @@ extension WriteConnection {
             try remove(update.id)
             return
         }
-        try removeVictims(Schema.victimsOfVariant, urlKey, variant, except: update.id)
+        try removeVictims(Schema.victimsOfVariant, parameters: urlKey, variant, except: update.id)
         let checksum = update.record.bytes.withUnsafeBytes {
             RowChecksum.of(
                 record: $0, id: update.id, urlKey: update.urlKey, variant: update.variant,
@@ -153,7 +155,7 @@ extension WriteConnection {
 
     /// Removes the entries that a query for victims finds.
     func removeVictims(
-        _ sql: String, _ parameters: Int64..., except kept: Int64? = nil
+        _ sql: String, parameters: Int64..., except kept: Int64? = nil
     ) throws(SQLiteFailure) {
         for victim in try victims(sql, parameters: parameters) where victim.id != kept { try remove(victim.id) }
     }
@@ -183,7 +185,7 @@ extension WriteConnection {
         guard let length = try length(of: id) else { return 0 }
         try statement(Schema.deleteEntry).run(id)
         if database.changes == 0 { throw .corruption("nothing can be removed from it") }
-        // Whatever the length says: it may be corrupt.
+        // Whatever the length says of the place of the body: it may be corrupt.
         try statement(Schema.deleteBody).run(id)
         try removeFile(id, length: length)
         return 1

@@ -44,8 +44,9 @@ extension WriteConnection {
         let body = StoredBody(length: file.count, checksum: file.checksum)
         return try transaction {
             if try isLate(.store(row)) { return false }
-            try removeVictims(Schema.victimsOfVariant, Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
-            try removeVictims(Schema.victimsBeyond, Int64(bitPattern: row.urlKey))
+            try removeVictims(
+                Schema.victimsOfVariant, parameters: Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
+            try removeVictims(Schema.victimsBeyond, parameters: Int64(bitPattern: row.urlKey))
             guard try insert(row, id: row.id, data: Data(), body: body) else {
                 throw SQLiteFailure.corruption("it accepts no entries")
             }

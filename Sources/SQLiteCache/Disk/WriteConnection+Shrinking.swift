@@ -1,9 +1,9 @@
 import Foundation
 import SynchronizerSupport
 
-// Removals of many entries: those that stay are copied to a new generation. Removing one entry after the other would change most
-// pages of the index by URL in each transaction. Lookups continue meanwhile, and other writers wait. Body files get a second link,
-// so that the old generation stays complete until the new one is in use.
+// To remove many entries, the writer copies the others to a new generation. If it removed one entry after the other, each
+// transaction would change most pages of the index by URL. During the copy lookups go on, and other writers wait. Body files get
+// a second link, so that the old generation stays complete until the new one is in use.
 extension WriteConnection {
     /// Shrinks a generation that exceeds its capacity by a third: copies the entries that are kept to a new generation.
     ///

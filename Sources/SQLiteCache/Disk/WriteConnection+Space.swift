@@ -11,7 +11,7 @@ extension WriteConnection {
     }
 
     /// Runs `change` in a transaction that has room for it. Transactions before it evict the least recently used entries.
-    /// A cache without a disk capacity leaves eviction to others.
+    /// A cache without a disk capacity leaves eviction to the other caches of the directory.
     ///
     /// - Parameter mark: writes the usage times.
     /// - Returns: how many entries were evicted.

@@ -24,7 +24,7 @@ package final class BodyFile: Sendable {
         (whole, paths) = (nil, [])
     }
 
-    /// A body file of the cache, at one of the paths unless the entry is gone. The descriptor is closed with this object.
+    /// A body file of the cache, at one of the paths unless the entry is gone. This object closes the descriptor.
     init(descriptor: Int32, at paths: [String], count: Int, checksum: UInt64) {
         (self.descriptor, range, self.checksum) = (descriptor, 0..<count, checksum)
         (partial, whole, self.paths) = (nil, nil, paths)
@@ -50,7 +50,7 @@ package final class BodyFile: Sendable {
     /// Passes the body to `body` in pieces.
     package func forEachPiece(from start: Int = 0, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         let bytes = min(range.lowerBound + start, range.upperBound)..<range.upperBound
-        guard try Descriptor.read(bytes, of: descriptor, body) else { throw FileError(.other, "a body", code: EIO) }
+        guard try Descriptor.read(bytes, of: descriptor, body) else { throw FileError(.other, at: "a body", code: EIO) }
     }
 
     /// The whole body in memory; nil if it can't be read.

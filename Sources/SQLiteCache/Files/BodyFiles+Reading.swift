@@ -123,7 +123,7 @@ extension BodyFiles {
         return checksum == nil || checksum?.value == body.checksum ? .complete(data) : .corrupt
     }
 
-    /// Reads `count` bytes, or one more if there is one, by which a file that is too long is recognized.
+    /// Reads `count` bytes, and one more if the file has it. So the caller notices a file that is too long.
     ///
     /// - Returns: how many bytes were read; nil, and sets `errno`, if the file can't be read.
     private static func fill(_ start: UnsafeMutableRawPointer, count: Int, from file: Int32, at position: Int) -> Int? {
@@ -139,7 +139,7 @@ extension BodyFiles {
     }
 }
 
-/// The large body files that this process has verified within the last minute, and that no one has changed since.
+/// The large body files that this process has verified within the last minute, and that have not changed since.
 ///
 /// After a minute the system may have dropped their bytes from memory, and read them from the disk again.
 final class VerifiedFiles: Sendable {

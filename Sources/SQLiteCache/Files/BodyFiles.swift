@@ -55,14 +55,14 @@ struct BodyFiles: Hashable, Sendable {
         rename(movingPath(id), settledPath(id))
     }
 
-    /// Makes the directories if they do not exist; returns whether both did.
+    /// Makes the directories if they do not exist; returns whether both existed.
     func prepare() throws(SQLiteFailure) -> Bool {
         let existed = (try FileSystem.provideDirectory(settled), try FileSystem.provideDirectory(moving))
         return existed == (true, true)
     }
 
     /// Deletes the file of an entry that has been removed. Another process that has just stored the entry may settle the
-    /// file at this moment; then it is found there.
+    /// file at this moment: then it is among the settled ones.
     @inline(never)
     func discard(_ id: Int64) {
         FileSystem.remove(movingPath(id))

@@ -5,7 +5,7 @@ import SynchronizerSupport
 /// to the old file or to the whole new one. If the delivery fails, the old file stays.
 package struct FileDelivery: Sendable {
     private let destination: String
-    /// Whether the destination is a file URL; a path of another URL is none of the disk.
+    /// Whether the destination is a file URL. The path of another URL names no file.
     private let isFile: Bool
     private let place: PartialFiles
     private var folder: String { place.folder }
@@ -16,18 +16,18 @@ package struct FileDelivery: Sendable {
         place = PartialFiles(besides: self.destination)
     }
 
-    /// Why nothing can be put there; nil if nothing is known to prevent it.
+    /// Why no file can be put there; nil if no reason is known.
     package var objection: FileError? {
-        guard isFile else { return FileError(.notFileURL, destination) }
+        guard isFile else { return FileError(.notFileURL, at: destination) }
         var status = stat()
         guard lstat(destination, &status) == 0 else {
             return errno == ENOENT ? folderObjection : .system(destination)
         }
         switch status.st_mode & S_IFMT {
-        case S_IFDIR: return FileError(.isDirectory, destination)
-        case S_IFLNK: return FileError(.isLink, destination)
+        case S_IFDIR: return FileError(.isDirectory, at: destination)
+        case S_IFLNK: return FileError(.isLink, at: destination)
         case S_IFREG: break
-        default: return FileError(.isSpecial, destination)
+        default: return FileError(.isSpecial, at: destination)
         }
         return access(destination, W_OK) == 0 ? folderObjection : .system(destination)
     }
@@ -35,7 +35,7 @@ package struct FileDelivery: Sendable {
     private var folderObjection: FileError? {
         var status = stat()
         guard stat(folder, &status) == 0 else { return .system(destination) }
-        guard status.isDirectory else { return FileError(.noFolder, destination, code: ENOTDIR) }
+        guard status.isDirectory else { return FileError(.noFolder, at: destination, code: ENOTDIR) }
         return access(folder, W_OK | X_OK) == 0 ? nil : .system(destination)
     }
 
@@ -44,7 +44,7 @@ package struct FileDelivery: Sendable {
     /// A hard link shares its bytes with one file, that of the cache, which verifies them with each use. So two files of
     /// callers never share bytes that can be changed.
     ///
-    /// - Parameter check: called between pieces of a copy; what it throws ends it.
+    /// - Parameter check: called between the pieces of a copy. An error that it throws ends the copy.
     package func put(_ body: BodyFile, check: () throws -> Void) throws {
         try replace { temporary in
             if body.isWholeFile, cloneOrLink(body, to: temporary) {
@@ -71,7 +71,7 @@ package struct FileDelivery: Sendable {
             position += piece.count
             checksum.add(piece)
         }
-        if checksum.value != body.checksum { throw FileError(.other, "a body", code: EIO) }
+        if checksum.value != body.checksum { throw FileError(.other, at: "a body", code: EIO) }
     }
 
     /// Puts bytes there.
@@ -107,7 +107,7 @@ package struct FileDelivery: Sendable {
     private func write(to temporary: String, count: Int, _ fill: (Int32) throws -> Void) throws {
         let isMade = try FileSystem.make(temporary) { file in
             _ = FileLock.takeToWrite(file)  // if it has its name already, no load may sweep it
-            if let free = Descriptor.freeBytes(file), free < count { throw FileError(.noSpace, destination) }
+            if let free = Descriptor.freeBytes(file), free < count { throw FileError(.noSpace, at: destination) }
             try fill(file)
             return true
         }

@@ -1,22 +1,22 @@
 import Foundation
 
-/// The lock (`flock`) of a file that a body arrives in. Its writer has it alone. Those that look at the file share it for a
-/// moment.
+/// The lock (`flock`) of a file that a body arrives in. The writer of the file has the lock alone.
+/// Loads that only look at the file share the lock for a moment.
 enum FileLock {
     enum Answer {
         case locked
-        /// Another one has the lock.
+        /// Another opening of the file, in this process or in another one, has the lock.
         case busy
         /// The file system has no locks, or the system can't grant one.
         case unavailable
     }
 
-    static func takeToLook(_ file: Int32) -> Answer { take(LOCK_SH, file) }
+    static func takeToLook(_ file: Int32) -> Answer { take(LOCK_SH, of: file) }
 
-    /// Waits for those that look at the file, up to 50 ms.
+    /// Waits up to 50 ms for loads that only look at the file.
     static func takeToWrite(_ file: Int32) -> Answer {
         for _ in 0..<50 {
-            let answer = take(LOCK_EX, file)
+            let answer = take(LOCK_EX, of: file)
             guard answer == .busy else { return answer }
             guard takeToLook(file) == .locked else { return .busy }
             release(file)
@@ -25,7 +25,7 @@ enum FileLock {
         return .busy
     }
 
-    private static func take(_ kind: Int32, _ file: Int32) -> Answer {
+    private static func take(_ kind: Int32, of file: Int32) -> Answer {
         while true {
             if flock(file, kind | LOCK_NB) == 0 { return .locked }
             if errno != EINTR { return errno == EWOULDBLOCK ? .busy : .unavailable }

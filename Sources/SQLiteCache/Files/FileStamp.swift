@@ -1,6 +1,6 @@
 import Foundation
 
-/// What changes with each change of a file.
+/// The part of a file's status that is another one after each change of the file.
 struct FileStamp: Hashable, Sendable {
     let length: Int
     private let device: UInt64
@@ -23,7 +23,7 @@ struct FileStamp: Hashable, Sendable {
     }
 
     /// Whether each change from that moment on leaves another stamp. Most file systems stamp changes with a clock that ticks at
-    /// least every 10 ms, some with full seconds, or every second one.
+    /// least every 10 ms, some with full seconds, and some with even seconds only.
     ///
     /// - Parameter moment: a result of `now()`.
     func isSettled(at moment: Int64) -> Bool {

@@ -19,7 +19,7 @@
             return (try? make(path) { ioctl($0, clone, file) == 0 }) ?? false
         }
 
-        /// Gives an open file another name if it has this many, so that no caller has it; returns whether it did.
+        /// Gives an open file another name if it has only `names` now: then it has none by a caller. Returns whether it did.
         static func link(_ file: Int32, to path: String, besides names: @autoclosure () -> Int) -> Bool {
             var status = stat()
             guard fstat(file, &status) == 0, Int(status.st_nlink) == names(), status.st_uid == geteuid(),

@@ -5,7 +5,7 @@ enum FileSystem {
     /// Commands of `fcntl`.
     typealias LockCommands = (set: Int32, get: Int32)
 
-    /// Deletes what may take seconds. If the process ends before, it leaves the rest.
+    /// The queue for deletions that may take seconds. If the process ends first, the other files stay.
     static let removals = DispatchQueue(label: "SQLiteURLCache.removals", qos: .utility)
 
     /// The names in a directory; nil if there is no such directory.
@@ -56,7 +56,7 @@ enum FileSystem {
         rmdir(path)
     }
 
-    /// Makes a file with the content that `fill` writes. Where the system can, it has a name only once it has its content, so
+    /// Makes a file with the content that `fill` writes. Where the system can, the file gets its name after its content, so
     /// that a kill leaves nothing behind. Returns false, with `errno`, if it can't be made, or if `fill` returns false.
     static func make(_ path: String, _ fill: (Int32) throws -> Bool) throws -> Bool {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -99,6 +99,27 @@ final class OpenDirectory: Sendable {
         var status = stat()
         let name = UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)
         return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
+    }
+}
+
+/// A file system, and the space on it.
+package struct Volume: Sendable {
+    package var id: UInt64
+    /// The bytes that it has left for this user.
+    package var freeBytes: Int
+
+    package init(id: UInt64, freeBytes: Int) {
+        (self.id, self.freeBytes) = (id, freeBytes)
+    }
+
+    /// The volume that a path is on; nil if the system doesn't say.
+    package init?(of path: String) {
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, let free = Descriptor.freeBytes(file) else { return nil }
+        self.init(id: UInt64(truncatingIfNeeded: status.st_dev), freeBytes: free)
     }
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import SynchronizerSupport
 
-// What is at which place of the file.
+// The layout of the file.
 extension LeaseFile {
     /// Opens the file.
     ///
@@ -34,7 +34,7 @@ extension LeaseFile {
             expires: Int64(bitPattern: UInt64(littleEndian: words.2)), owner: UInt64(littleEndian: words.3))
     }
 
-    static func write(_ record: Record, _ slot: Int, to file: Int32) -> Bool {
+    static func write(_ record: Record, in slot: Int, of file: Int32) -> Bool {
         let words = (
             record.key.littleEndian, record.token.littleEndian, UInt64(bitPattern: record.expires).littleEndian,
             record.owner.littleEndian
@@ -43,7 +43,7 @@ extension LeaseFile {
     }
 
     /// The position of a lock, which need not exist in the file.
-    static func lock(_ slot: Int, _ token: UInt64) -> Int { 1 << 40 + slot * 8 + Int(token % 8) }
+    static func lock(ofToken token: UInt64, in slot: Int) -> Int { 1 << 40 + slot * 8 + Int(token % 8) }
 
     /// The position of the lock of a mark.
     static func lock(ofMarkAt position: Int) -> Int { 1 << 41 + position }
@@ -51,15 +51,16 @@ extension LeaseFile {
     /// Sets or frees a lock of one byte; returns false, with `errno`, if that did not work.
     @discardableResult
     func set(_ type: Int32, at position: Int, of file: Int32) -> Bool {
-        Self.control(file, commands.set, type, at: position) != nil
+        Self.control(file, command: commands.set, type: type, at: position) != nil
     }
 
     /// Whether another process, or another instance, has the lock.
     func isLocked(_ position: Int, of file: Int32) -> Bool {
-        Self.control(file, commands.get, F_WRLCK, at: position).map { Int32($0.l_type) != F_UNLCK } ?? false
+        Self.control(file, command: commands.get, type: F_WRLCK, at: position)
+            .map { Int32($0.l_type) != F_UNLCK } ?? false
     }
 
-    static func control(_ file: Int32, _ command: Int32, _ type: Int32, at position: Int) -> flock? {
+    static func control(_ file: Int32, command: Int32, type: Int32, at position: Int) -> flock? {
         var lock = flock()
         (lock.l_type, lock.l_whence) = (Int16(type), Int16(SEEK_SET))
         (lock.l_start, lock.l_len) = (off_t(position), 1)

@@ -5,12 +5,12 @@ import SynchronizerSupport
 ///
 /// A slot has a record, and a lock for each of the next tokens (`fcntl`). The holder of a lease holds the lock of its token; the
 /// system frees it when the process ends, however it ends, so the others see that the holder has died. The same lock decides
-/// which of several processes gets a token. A holder that does not release keeps its lock, and not the slot. A key whose
-/// slot is taken by another key gets no lease.
+/// which of several processes gets a token. A holder that never releases its lease keeps the lock, and loses the
+/// slot when the lease expires. A key whose slot is taken by another key gets no lease.
 ///
-/// Behind the slots is a mark for each URL, found by its hash: when a process removed the entries of such a URL. A response that
-/// another process requested before is not stored. The file has a fixed size, so there is nothing to clean up, and any content is
-/// a valid one: what makes no sense has expired.
+/// After the slots come marks, found by the hash of a URL. A mark says when a process removed the entries of a URL with that
+/// hash. Other processes do not store a response that they requested before that moment. The file has a fixed size, so there is
+/// nothing to clean up, and any content is valid: a record that makes no sense counts as expired.
 final class LeaseFile: Sendable {
     struct Grant: Hashable, Sendable {
         let key: UInt64
@@ -30,7 +30,7 @@ final class LeaseFile: Sendable {
     struct Record: Hashable, Sendable {
         var key: UInt64 = 0
         var token: UInt64 = 0
-        /// In milliseconds since 1970. Once the lease was released, that moment instead, and negative.
+        /// When the lease expires, in milliseconds since 1970. After its release: when it was released, as a negative number.
         var expires: Int64 = 0
         /// The instance that got the lease.
         var owner: UInt64 = 0
@@ -48,10 +48,10 @@ final class LeaseFile: Sendable {
         var overwritten: [Int: UInt64] = [:]
     }
 
-    /// Milliseconds; a lease for longer is not believed. None lasts longer than half of it, because those that look at it may
-    /// have read the clock before the holder.
+    /// Milliseconds; a record of a longer lease counts as expired. Leases are granted for half of this at most, because a process
+    /// that looks at one may have read the clock before the holder did.
     static let longest: Int64 = 3_600_000
-    /// Milliseconds between the lock and the record of a lease; a process that takes longer hangs.
+    /// The milliseconds in which a process that got a lock writes the record of its lease. A process that takes longer hangs.
     private static let writing: Int64 = 100
     static let slots = 8192
     /// For how many milliseconds before a grant a lookup may have been made.
@@ -62,7 +62,7 @@ final class LeaseFile: Sendable {
     private let owner = UInt64.random(in: 1 ... .max)
     private let state = Locked(State())
 
-    /// - Parameter markTimeout: how long to wait for the lock of a mark, which others hold for some microseconds.
+    /// - Parameter markTimeout: how long to wait for the lock of a mark, which other processes hold for some microseconds.
     init(
         directory: CacheDirectory, commands: FileSystem.LockCommands = FileSystem.lockCommands,
         markTimeout: BusyTimeout = BusyTimeout(seconds: 0.01, sleep: { usleep(100) })
@@ -74,30 +74,30 @@ final class LeaseFile: Sendable {
         ForkedProcess.close(state.withLock { $0.file })
     }
 
-    /// Grants a lease unless there is one; `now` and `duration` are milliseconds. A process never waits for itself: its own lease
-    /// is unavailable to it.
+    /// Grants a lease unless there is one; `now` and `duration` are milliseconds. A process never waits for itself: if it
+    /// holds the lease already, the answer is `unavailable`.
     func grant(_ key: UInt64, at now: Int64, for duration: Int64) -> Answer {
         state.withLock { state in
             let slot = Self.slot(of: key)
             guard let file = open(&state, at: now) else { return .unavailable }
             let old = Self.read(slot, of: file)
-            if isHeld(old, slot, at: now, state) {
+            if isHeld(old, in: slot, at: now, state: state) {
                 return old.key == key && state.held[slot] != old.token ? .held : .unavailable
             }
             // The first token of a slot is a time: no process may hold it from a file that was removed.
             let token = old.token == 0 ? UInt64(max(1, now)) &* 1000 : old.token &+ 1
-            guard set(F_WRLCK, at: Self.lock(slot, token), of: file) else {
+            guard set(F_WRLCK, at: Self.lock(ofToken: token, in: slot), of: file) else {
                 // Any other error means that there are no such locks here.
                 guard [EAGAIN, EACCES].contains(errno) else { return .unavailable }
-                return isTaken(slot, after: old, at: now, file, &state) ? .held : .unavailable
+                return isTaken(slot, of: file, after: old, at: now, state: &state) ? .held : .unavailable
             }
             state.taken[slot] = nil
-            // Another process may have had this token in the meantime.
+            // Another process may have had this token since `old` was read.
             let isNext = Self.read(slot, of: file) == old
             let record = Record(
                 key: key, token: token, expires: now + min(max(1, duration), Self.longest / 2), owner: owner)
-            guard isNext, Self.write(record, slot, to: file) else {
-                set(F_UNLCK, at: Self.lock(slot, token), of: file)
+            guard isNext, Self.write(record, in: slot, of: file) else {
+                set(F_UNLCK, at: Self.lock(ofToken: token, in: slot), of: file)
                 return isNext ? .unavailable : .held
             }
             state.held[slot] = token
@@ -106,23 +106,25 @@ final class LeaseFile: Sendable {
         }
     }
 
-    /// Whether another process, which has the lock of the next token, has taken the lease or is about to write its record. If
-    /// not, its own lease is long over, and it hangs with the same lock.
-    private func isTaken(_ slot: Int, after old: Record, at now: Int64, _ file: Int32, _ state: inout State) -> Bool {
+    /// Whether another process, which has the lock of the next token, has taken the lease or is about to write its record.
+    /// Otherwise that process hangs: it still has this lock from a lease that is long over.
+    private func isTaken(
+        _ slot: Int, of file: Int32, after old: Record, at now: Int64, state: inout State
+    ) -> Bool {
         guard Self.read(slot, of: file) == old else { return true }
         if let taken = state.taken[slot], taken.old == old { return abs(now - taken.since) < Self.writing }
         state.taken[slot] = (old, now)
         return true
     }
 
-    /// Writes the moment of the release, unless the slot has passed on.
+    /// Writes the moment of the release, unless another lease has the slot by now.
     func release(_ grant: Grant, at now: Int64) {
         state.withLock { state in
             let (slot, file) = (Self.slot(of: grant.key), state.file)
             guard file >= 0 else { return }
-            defer { unlock(grant, &state) }
+            defer { unlock(grant, state: &state) }
             // While this process has the lock of the next token, no other gets the slot.
-            let next = Self.lock(slot, grant.token &+ 1)
+            let next = Self.lock(ofToken: grant.token &+ 1, in: slot)
             guard state.held[slot] == grant.token, set(F_WRLCK, at: next, of: file) else { return }
             defer { set(F_UNLCK, at: next, of: file) }
             guard Self.read(slot, of: file).token == grant.token else { return }
@@ -135,13 +137,13 @@ final class LeaseFile: Sendable {
 
     /// Frees the lock alone, as the death of the holder does.
     func abandon(_ grant: Grant) {
-        state.withLock { if $0.file >= 0 { unlock(grant, &$0) } }
+        state.withLock { if $0.file >= 0 { unlock(grant, state: &$0) } }
     }
 
-    private func unlock(_ grant: Grant, _ state: inout State) {
+    private func unlock(_ grant: Grant, state: inout State) {
         let slot = Self.slot(of: grant.key)
         if state.held[slot] == grant.token { state.held[slot] = nil }
-        set(F_UNLCK, at: Self.lock(slot, grant.token), of: state.file)
+        set(F_UNLCK, at: Self.lock(ofToken: grant.token, in: slot), of: state.file)
     }
 
     /// The record of the key's slot, and whether the lease of that key is held.
@@ -150,15 +152,15 @@ final class LeaseFile: Sendable {
             guard state.file >= 0 else { return (Record(), false) }
             let slot = Self.slot(of: key)
             let record = Self.read(slot, of: state.file)
-            return (record, record.key == key && isHeld(record, slot, at: now, state))
+            return (record, record.key == key && isHeld(record, in: slot, at: now, state: state))
         }
     }
 
     /// Whether the lease has neither been released nor expired, and its holder lives.
-    private func isHeld(_ record: Record, _ slot: Int, at now: Int64, _ state: State) -> Bool {
+    private func isHeld(_ record: Record, in slot: Int, at now: Int64, state: State) -> Bool {
         guard record.expires > now, record.expires &- now <= Self.longest else { return false }
         return state.held[slot] == record.token
-            || isLocked(Self.lock(slot, record.token), of: state.file)
+            || isLocked(Self.lock(ofToken: record.token, in: slot), of: state.file)
     }
 
     /// The open file; another one if the file was removed or replaced, which is noticed within a second.
@@ -199,8 +201,8 @@ extension LeaseFile {
         }
     }
 
-    /// Waits for a lock that others hold for some microseconds. Returns false if another has it for longer. Where there are no such
-    /// locks, no lock is needed, because there are no leases either.
+    /// Waits for a lock that other processes hold for some microseconds. Returns false if one of them holds it for longer. Where
+    /// there are no such locks, no lock is needed, because there are no leases either.
     private func lockMark(at position: Int, of file: Int32) -> Bool {
         var start: UInt64?
         while !set(F_WRLCK, at: Self.lock(ofMarkAt: position), of: file) {
@@ -210,8 +212,8 @@ extension LeaseFile {
         return true
     }
 
-    /// Whether another process has removed the entries of the URL since a response was requested. The process itself knows
-    /// better which responses its removals concern.
+    /// Whether another process has removed the entries of the URL since a response was requested. Marks of this
+    /// process do not count: it knows itself which responses its removals concern.
     func isRemoved(_ url: UInt64, since requested: Date, now: Date) -> Bool {
         let times = Self.microseconds(requested)...max(Self.microseconds(requested), Self.microseconds(now))
         return state.withLock { state in

@@ -4,7 +4,7 @@ import SynchronizerSupport
 
 /// A body that is written to a file as it arrives, and checksummed on the way. One thread at a time uses it.
 ///
-/// When it is released, the file stays if its rest can be requested later, and the body was neither delivered nor dropped.
+/// At the end of this object, the file stays if its rest can be requested later, and the body was neither delivered nor dropped.
 package final class PartialFile: @unchecked Sendable {  // only the queue that writes it uses its variables
     package let place: PartialFiles
     /// Nil if the file has no name, so that nothing is left of it if the process ends.
@@ -23,7 +23,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     private var isComplete = false
     private let state: Locked<State>
 
-    /// What the threads that deliver a body change, too.
+    /// The part of the state that the threads that deliver a body change, too.
     private struct State {
         /// Whether the file stays for a later load.
         var isKept: Bool
@@ -83,7 +83,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
             FileSystem.isFile(file, atOneOf: [path]), kept.isCurrent,
             let checksum = Descriptor.checksum(of: 0..<kept.count, in: file), checksum.value == kept.checksum
         else {
-            FileLock.release(file)  // a child process that was forked meanwhile has the file open, too
+            FileLock.release(file)  // a child process forked since then has the file open, too
             close(file)
             return nil
         }
@@ -117,7 +117,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
 
     package func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
         try checkProcess()
-        // Before, and not after: a checkpoint is never that of a whole body, so that there is a rest to request.
+        // Before the write and not after it: so no checkpoint is that of a whole body, and there is always a rest to request.
         if count - checkpointed >= Self.checkpointInterval { makeCheckpoint() }
         guard Descriptor.write(bytes, to: descriptor, at: count) else { throw .system(path) }
         checksum.add(bytes)
@@ -130,7 +130,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     /// Gives the file the length that its body will have, so that it counts, and checks that the disk has room for it.
     func reserve(_ length: Int) throws(FileError) {
         try checkProcess()
-        if let free = Descriptor.freeBytes(descriptor), length - count > free { throw FileError(.noSpace, path) }
+        if let free = Descriptor.freeBytes(descriptor), length - count > free { throw FileError(.noSpace, at: path) }
         guard place.isCounted, length > reserved else { return }
         guard ftruncate(descriptor, off_t(length)) == 0 else { throw .system(path) }
         reserved = length
@@ -138,14 +138,14 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
 
     /// A forked process has closed the file: its descriptor may be that of another one.
     private func checkProcess() throws(FileError) {
-        if ForkedProcess.isCurrent { throw FileError(.other, path, code: EBADF) }
+        if ForkedProcess.isCurrent { throw FileError(.other, at: path, code: EBADF) }
     }
 
     private func makeCheckpoint() {
-        // Of a whole body, or one that is too long, no rest could be requested.
+        // A whole body, or one that is too long, has no rest to request.
         guard record >= 0, count < wholeLength ?? .max else { return }
         let bytes = PartialRecord.encode(.init(count: count, checksum: checksum.value))
-        // What is cut short is not read, and what follows it is not either: then an earlier checkpoint counts.
+        // `decode` ignores a checkpoint that is cut short, and all that follows it: then an earlier checkpoint counts.
         if Foundation.write(record, Array(bytes), bytes.count) == bytes.count { checkpointed = count }
     }
 
@@ -175,7 +175,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     /// Passes the bytes so far to `body` in pieces.
     package func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         try checkProcess()
-        guard try Descriptor.read(0..<count, of: descriptor, body) else { throw FileError(.other, path, code: EIO) }
+        guard try Descriptor.read(0..<count, of: descriptor, body) else { throw FileError(.other, at: path, code: EIO) }
     }
 
     // MARK: - The end

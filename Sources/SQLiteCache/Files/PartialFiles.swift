@@ -45,7 +45,7 @@ package struct PartialFiles: Hashable, Sendable {
     package func make(
         for url: String, resumable: StoredResponse?, length: Int?
     ) throws(FileError) -> PartialFile {
-        if self != .temporary { sweep() }  // others put files there, too
+        if self != .temporary { sweep() }  // other programs put files there, too
         return try PartialFile(in: self, urlKey: Checksum64.of(url), resumable: resumable, length: length)
     }
 
@@ -71,7 +71,7 @@ package struct PartialFiles: Hashable, Sendable {
             unlink(path(name))
             close(file)
         }
-        throw FileError(.other, folder, code: EAGAIN)
+        throw FileError(.other, at: folder, code: EAGAIN)
     }
 
     /// A name for a whole body, until it gets the one that a caller has chosen. It has no record, so a sweep removes what a killed
@@ -115,7 +115,7 @@ extension PartialFiles {
         allNames.filter { !$0.hasSuffix(Self.recordSuffix) }
     }
 
-    /// The bytes that all of them take, or will have taken.
+    /// The bytes that all of them take, or will take once their bodies have arrived.
     var bytes: Int64 { names.reduce(0) { $0 + bytes(of: $1) } }
 
     /// The bytes of those that arrive at the moment.
@@ -142,7 +142,7 @@ extension PartialFiles {
         defer { close(file) }
         guard FileLock.takeToLook(file) == .locked else { return false }
         body()
-        FileLock.release(file)  // a child process that was forked meanwhile has the file open, too
+        FileLock.release(file)  // a child process forked since then has the file open, too
         return true
     }
 
@@ -169,7 +169,7 @@ extension PartialFiles {
         return freed
     }
 
-    /// Removes what a killed process has left and nothing can use: what has no record, no body, or no verified bytes.
+    /// Removes files that a killed process has left and no load can use: those without a record, a body, or verified bytes.
     func sweep() {
         for name in allNames where name.hasPrefix(prefix) {
             if name.hasSuffix(Self.recordSuffix) {

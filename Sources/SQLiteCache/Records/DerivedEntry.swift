@@ -14,9 +14,9 @@ enum DerivedEntry {
         url.hasPrefix(prefix) ? Int64(url.dropFirst(prefix.count)) : nil
     }
 
-    static func record(_ name: String, from entry: Int64, digest: UInt64, at now: Date) -> StoredRecord {
+    static func record(_ name: String, from entry: Int64, checksum: UInt64, at now: Date) -> StoredRecord {
         let response = StoredResponse(
-            url: url(ofObjectsFrom: entry), method: "\(digest) \(name)", selectingFields: HTTPFields(), status: 0,
+            url: url(ofObjectsFrom: entry), method: "\(checksum) \(name)", selectingFields: HTTPFields(), status: 0,
             fields: HTTPFields(), requestTime: now, responseTime: now)
         var record = StoredRecord(response)
         record.other = StoredRecord.OtherResponse(mimeType: nil, textEncodingName: nil, expectedContentLength: -1)

@@ -65,6 +65,6 @@ extension StoredRecord {
     /// Whether method and selecting fields of the request match those of the response (RFC 9111 §4.1).
     fileprivate func answers(_ request: URLRequest) -> Bool {
         guard response.part == nil, let request = CacheRequest(request) else { return false }
-        return response.method == request.method && CacheRules.selects(request, response)
+        return response.method == request.method && CacheRules.selects(response, for: request)
     }
 }

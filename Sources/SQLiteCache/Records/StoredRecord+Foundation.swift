@@ -18,7 +18,7 @@ extension StoredRecord {
                 selectingFields: CacheRules.selectingFields(of: asked, for: fields),
                 status: http?.statusCode ?? 0, fields: fields, requestTime: now, responseTime: now,
                 injectedCacheControl: cached.userInfo?[InjectionMark.userInfoKey] as? String))
-        guard CacheRules.selects(asked, response) else { return nil }
+        guard CacheRules.selects(response, for: asked) else { return nil }
         if http == nil {
             other = OtherResponse(
                 mimeType: cached.response.mimeType, textEncodingName: cached.response.textEncodingName,

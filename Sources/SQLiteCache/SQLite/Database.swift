@@ -15,7 +15,7 @@ final class Database {
 
     /// Opens an existing file.
     ///
-    /// - Parameter locks: false to read it without a lock. Then the caller makes sure that nothing was written meanwhile.
+    /// - Parameter locks: false to read it without a lock. Then the caller checks that no writer changed it during the read.
     init(path: String, busyTimeout: BusyTimeout, locks: Bool = true) throws(SQLiteFailure) {
         guard UnmappedFiles.areRegistered else {
             throw SQLiteFailure(code: SQLITE_NOMEM, message: "SQLite accepts no file methods")

@@ -21,8 +21,8 @@ import SynchronizerSupport
 /// - **Only regular files of this user are opened.** Opening a FIFO would wait for another process, and a link leads
 ///   elsewhere.
 ///
-/// With the second set SQLite also takes no lock, and sees no journal. `ReadConnection` makes sure by itself that no
-/// writer changed the database meanwhile.
+/// With the second set SQLite also takes no lock, and sees no journal. `ReadConnection` itself checks that no writer
+/// changed the database during a read.
 enum UnmappedFiles {
     /// The names that `sqlite3_open_v2` takes.
     static let name = "Synchronizer-unmapped"

@@ -29,11 +29,11 @@ package protocol BodyFileStore: ResponseStore {
     /// The kept beginnings of bodies of a URL.
     func keptPartials(for url: String) -> [KeptPartial]
 
-    /// Removes them, also those that arrive at the moment.
+    /// Removes the beginnings of bodies of a URL, also those that arrive at the moment.
     func removePartials(for url: String)
 
     /// Stores a response whose body has arrived; returns whether it took the file. It does not take a small one.
-    func store(_ response: StoredResponse, _ cached: CachedURLResponse, file: BodyFile) -> Bool
+    func store(_ response: StoredResponse, as cached: CachedURLResponse, file: BodyFile) -> Bool
 
     /// The body of an entry, in memory only if it is small or has not been written yet; nil if it is gone.
     func bytes(of entry: StoredEntry) -> StoredBytes?
@@ -50,7 +50,7 @@ extension SQLiteURLCache: BodyFileStore {
 
     package func removePartials(for url: String) { cache.removePartials(for: url) }
 
-    package func store(_ response: StoredResponse, _ cached: CachedURLResponse, file: BodyFile) -> Bool {
+    package func store(_ response: StoredResponse, as cached: CachedURLResponse, file: BodyFile) -> Bool {
         guard cached.storagePolicy == .allowed, file.count > StoredBody.largestInDatabase,
             let fence = cache.fence(for: response)
         else { return false }

@@ -7,13 +7,13 @@ package struct DerivedSource: Hashable, Sendable {
     /// The entry that has the body. An entry with other bytes has another identifier.
     package let entry: Int64
     /// The checksum of the body.
-    package let digest: UInt64
+    package let checksum: UInt64
     /// The length of the body, in bytes.
     package let bodySize: Int
 
-    package init(entry: Int64, digest: UInt64, bodySize: Int) {
+    package init(entry: Int64, checksum: UInt64, bodySize: Int) {
         self.entry = entry
-        self.digest = digest
+        self.checksum = checksum
         self.bodySize = bodySize
     }
 }
@@ -43,7 +43,7 @@ extension SQLiteURLCache: DerivedObjectStore {
 
 extension ResponseCache {
     func derivedObject(_ name: String, of source: DerivedSource) -> Data? {
-        let wanted = DerivedEntry.record(name, from: source.entry, digest: source.digest, at: time.now).response
+        let wanted = DerivedEntry.record(name, from: source.entry, checksum: source.checksum, at: time.now).response
         let variant = wanted.variantKey
         let isWanted = { (row: StoredRow) in row.variant == variant }
         guard let row = rows(of: wanted.url, wanting: isWanted).first(where: isWanted),
@@ -58,6 +58,6 @@ extension ResponseCache {
     }
 
     func keepDerivedObject(_ data: Data, as name: String, of source: DerivedSource) {
-        store(DerivedEntry.record(name, from: source.entry, digest: source.digest, at: time.now), body: data)
+        store(DerivedEntry.record(name, from: source.entry, checksum: source.checksum, at: time.now), body: data)
     }
 }

@@ -26,7 +26,7 @@ package enum LeaseAnswer: Sendable, Hashable {
     /// Another process holds the lease.
     case held
     /// The store cannot tell now, or another fetch of this process holds the lease: the fetch asks the network without one.
-    /// Loads of a process are coalesced; one that is not must not wait for another, whose response it may not use.
+    /// Loads of one process are coalesced. A load that is not must not wait for another one, whose response it may not use.
     case unavailable
 }
 
@@ -36,7 +36,7 @@ package enum LeaseEnd: Sendable, Hashable {
     /// fetches all ask the network without a lease.
     case released
     /// The lease may be free: it expired, its holder died, another holder has it now, or the limit passed. The waiting fetches
-    /// look up, and ask for the lease again: one of them gets it. Also right for a store that is not sure.
+    /// look up, and ask for the lease again: one of them gets it. A store that is not sure says this, too.
     case vacant
 }
 
@@ -50,17 +50,17 @@ package protocol LeasingStore: ResponseStore {
     /// Asks for a lease that expires after the duration (in seconds). A process may hold one lease of a key.
     func lease(_ key: String, for duration: TimeInterval) -> LeaseAnswer
 
-    /// Gives a lease back, and wakes those that wait for it once lookups find what was stored under it. It has no effect if a
+    /// Gives a lease back, and wakes the loads that wait for it once lookups find what was stored under it. It has no effect if a
     /// later lease has been granted. Does not wait for the disk or the network.
     func release(_ lease: Lease)
 
-    /// Gives a lease back before there is a result, because the load was cancelled: one of those that wait gets it
+    /// Gives a lease back before there is a result, because the load was cancelled: one of the waiting loads gets it
     /// (``LeaseEnd/vacant``).
     func abandon(_ lease: Lease)
 
     /// Calls the handler once, on a background thread, when the holder of a lease gave it back, or may have lost it; after the
-    /// limit (in seconds) at the latest. Lookups that begin in the handler find what the holder has stored. Returns what
-    /// cancels the wait.
+    /// limit (in seconds) at the latest. Lookups that begin in the handler find what the holder has stored. Returns a
+    /// closure that cancels the wait.
     func waitForRelease(
         of key: String, atMost limit: TimeInterval, then handler: @escaping @Sendable (LeaseEnd) -> Void
     ) -> @Sendable () -> Void

@@ -20,7 +20,7 @@ package protocol ResponseStore: Sendable {
     ///
     /// Returns the identifier of the new entry; nil if the store refuses the response.
     @discardableResult
-    func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64?
+    func store(_ response: StoredResponse, as cached: CachedURLResponse) -> Int64?
 
     /// Why a body of this size would not be kept; nil if it would be.
     func refusal(toStore bytes: Int) -> StoreRefusal?
@@ -37,8 +37,8 @@ package protocol ResponseStore: Sendable {
 
     func removeAll()
 
-    /// The invalidations of this store. Whoever removes entries through this protocol notes that here first. The methods
-    /// themselves do not.
+    /// The invalidations of this store. A caller that removes entries through this protocol notes that here first: the methods
+    /// do not.
     var invalidations: InvalidationLog { get }
 }
 
@@ -46,6 +46,13 @@ extension ResponseStore {
     package func forEachEntry(of url: String, _ body: (StoredEntry) -> Void) { entries(for: url).forEach(body) }
 
     package func refusal(toStore bytes: Int) -> StoreRefusal? { nil }
+}
+
+/// A store that learns of removals by other machines, as the façade sees it.
+package protocol AnnouncingStore: ResponseStore {
+    /// Calls the handler, on a background thread, after another process has removed all entries of a URL, or everything (nil).
+    /// Returns a closure that ends the calls.
+    func onRemoval(_ handler: @escaping @Sendable (_ url: String?) -> Void) -> @Sendable () -> Void
 }
 
 /// One stored response.
@@ -72,8 +79,9 @@ package struct StoredEntry: Sendable {
         self.body = body
     }
 
-    /// The checksum of the body; nil if neither the store nor this entry has it.
-    package var digest: UInt64? { bodyChecksum ?? body.map { $0.withUnsafeBytes { Checksum64.of($0) } } }
+    /// The checksum of the body: the one that the store knows, or else the one of the body that came with the entry; nil if
+    /// there is neither.
+    package var availableChecksum: UInt64? { bodyChecksum ?? body.map { $0.withUnsafeBytes { Checksum64.of($0) } } }
 
     package var withoutBody: StoredEntry {
         var entry = self

@@ -30,7 +30,7 @@ extension SQLiteURLCache: ResponseStore {
     }
 
     @discardableResult
-    package func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64? {
+    package func store(_ response: StoredResponse, as cached: CachedURLResponse) -> Int64? {
         guard cached.storagePolicy != .notAllowed, let fence = cache.fence(for: response) else { return nil }
         return cache.store(StoredRecord(response, with: cached), cached: cached, keepsObject: false, fence: fence)
     }

@@ -41,7 +41,7 @@ package final class URLCacheStore: ResponseStore {
     }
 
     @discardableResult
-    package func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64? {
+    package func store(_ response: StoredResponse, as cached: CachedURLResponse) -> Int64? {
         guard cached.storagePolicy != .notAllowed, let request = Self.request(response.url) else { return nil }
         let id = MonotonicID.next()
         put(StoredRecord(response), id: id, body: cached.data, policy: cached.storagePolicy, for: request)

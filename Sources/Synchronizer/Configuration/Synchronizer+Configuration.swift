@@ -6,8 +6,8 @@ extension Synchronizer {
     public struct Configuration: Sendable {
         /// Who does the HTTP caching.
         public enum Caching: Sendable {
-            /// `URLSession` does the HTTP caching, as usual on Apple's systems. Synchronizer isolates responses per credential and
-            /// enforces invalidation. Interrupted transfers are not resumed, and stale responses are not used after an error.
+            /// `URLSession` does the HTTP caching, as usual on Apple's systems. The synchronizer keeps the responses of different
+            /// credentials apart, and makes sure that no load uses an invalidated response. Interrupted transfers are not resumed, and stale responses are not used after an error.
             /// For Apple's systems only: on Linux, where no session stores responses, this means `managed`.
             case native
             /// The synchronizer does the HTTP caching as RFC 9111 says, the same on every platform.

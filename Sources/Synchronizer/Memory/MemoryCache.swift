@@ -1,6 +1,6 @@
 import Foundation
 
-/// Values by key, limited by cost, count and age; evicts the least recently used first. Never blocks for longer than a short
+/// Values by key, limited by cost, count and age; evicts the least recently used value first. Never blocks for longer than a short
 /// lock.
 package final class MemoryCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     package struct Limits: Hashable, Sendable {

@@ -91,14 +91,14 @@ final class URLSessionTransfer: Transfer {
         decided: @escaping @Sendable (StorageDecision) -> Void
     ) {
         policy.decideStorage(
-            of: head, body, cacheTime: cacheTime, session: session, task: task, decided: decided)
+            of: head, body: body, cacheTime: cacheTime, session: session, task: task, decided: decided)
     }
 }
 
 extension SessionDelegate {
     /// Asks the delegate what to store of a response.
     package func decideStorage(
-        of head: ResponseHead, _ body: Data, cacheTime: TimeInterval?, session: URLSession,
+        of head: ResponseHead, body: Data, cacheTime: TimeInterval?, session: URLSession,
         task: @autoclosure () -> URLSessionDataTask, decided: @escaping @Sendable (StorageDecision) -> Void
     ) {
         guard isSubclass else {

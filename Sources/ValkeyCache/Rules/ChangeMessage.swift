@@ -15,7 +15,7 @@ package struct ChangeMessage: Hashable, Sendable {
     package let sender: String
     package let kind: Kind
 
-    package init(from sender: String, _ kind: Kind) { (self.sender, self.kind) = (sender, kind) }
+    package init(_ kind: Kind, from sender: String) { (self.kind, self.sender) = (kind, sender) }
 
     package var text: String {
         switch kind {

@@ -2,7 +2,7 @@
 package struct CircuitBreaker: Sendable {
     private enum State {
         case closed(failures: Int)
-        /// Closed to all calls but one, after that time.
+        /// Refuses calls until that time. Then one call may try.
         case open(until: Double, pause: Double)
         /// One call tries, until that time at the latest.
         case probing(until: Double, pause: Double)
@@ -39,7 +39,7 @@ package struct CircuitBreaker: Sendable {
         isLogged = false
     }
 
-    /// The server has answered something else than a call: the next call may try at once.
+    /// The server has answered, though not a call: the next call may try at once.
     package mutating func noteAnswer(at now: Double) {
         if !isClosed { state = .open(until: now, pause: Self.firstPause) }
     }

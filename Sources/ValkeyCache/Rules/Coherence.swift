@@ -7,7 +7,7 @@ import SynchronizerSupport
 /// until a change of it is announced. When a lost connection is back, nothing counts as copied: a change may have been
 /// missed. Pure: the shell holds the lock, and passes the time.
 package struct Coherence: Sendable {
-    /// The lookup of a URL at the server, which a change in the meantime makes useless.
+    /// A lookup of a URL at the server. A change of the URL before its end makes it useless.
     package struct Lookup: Sendable {
         fileprivate let url: UInt64
         fileprivate let changes: Int
@@ -36,7 +36,7 @@ package struct Coherence: Sendable {
         var copiedAt = -1
     }
 
-    /// What a store must say of removals that it knows.
+    /// What the store of a response must tell the server of removals.
     package enum Fence: Hashable, Sendable {
         /// The response was requested before a removal that is known now.
         case refused
@@ -45,14 +45,14 @@ package struct Coherence: Sendable {
         case expecting(String?)
     }
 
-    /// Beyond so many URLs of which something is known, the server is asked again.
+    /// A process remembers so many URLs. It forgets the least recently used ones, and asks the server about them again.
     package static let mostURLs = 200_000
     /// Beyond so many removals that the server does not know yet, everything is removed.
     package static let mostPending = 10_000
 
     /// Whether the server announces changes now.
     package private(set) var isTold = false
-    /// When it began to. nil if it never has.
+    /// When the server began to announce them; nil if it never has.
     private var toldSince: Date?
     package var hasBeenTold: Bool { toldSince != nil }
     private var urls = LRUList<UInt64, Known>()
@@ -96,7 +96,7 @@ package struct Coherence: Sendable {
         if flight.lookups == 1 { inFlight[lookup.url] = nil } else { inFlight[lookup.url]?.lookups -= 1 }
     }
 
-    /// The local level has all entries of the URL, so many.
+    /// The local level has all entries of the URL now: `count` of them.
     package mutating func didCopy(_ url: UInt64, count: Int) {
         let sweeps = sweeps
         remember(url) { known in (known.count, known.copiedAt) = (count, sweeps) }
@@ -165,7 +165,7 @@ package struct Coherence: Sendable {
         return knowsRemovals(since: requested) ? .expecting(nil) : .refused
     }
 
-    /// Whether no removal since that time can have been missed before the server announced them.
+    /// Whether this process can't have missed a removal since that time.
     package func knowsRemovals(since time: Date) -> Bool { toldSince.map { time >= $0 } ?? true }
 
     /// The first generation that the server has named.

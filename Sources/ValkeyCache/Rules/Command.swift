@@ -18,7 +18,7 @@ package struct Command: Sendable {
     }
 
     /// Runs a script. All keys must have the same hash tag.
-    package init(_ script: Script, keys: [String], _ arguments: [Argument]) {
+    package init(_ script: Script, keys: [String], arguments: [Argument]) {
         self.arguments =
             [.text("EVALSHA"), .script(script), .text("\(keys.count)")] + keys.map(Argument.text) + arguments
         key = keys.first

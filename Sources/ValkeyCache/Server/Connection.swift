@@ -136,7 +136,7 @@
         private func wait(for events: Int32, until deadline: Deadline) throws(LinkFailure) {
             while true {
                 var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-                // What has arrived counts, even if the system let this thread run too late.
+                // Bytes that have arrived count, even if the system let this thread run too late.
                 let milliseconds = deadline.millisecondsLeft
                 let count = poll(&entry, 1, milliseconds)
                 if count > 0 { return }
@@ -186,7 +186,7 @@
     private enum ReplyLimits {
         private static let mostElements = 8192
         private static let original = standard?.pointee.createArray
-        /// Those of hiredis, which are constants.
+        /// The functions of hiredis, which are constants.
         nonisolated(unsafe) private static let standard: UnsafeMutablePointer<redisReplyObjectFunctions>? = {
             guard let reader = redisReaderCreate() else { return nil }
             defer { redisReaderFree(reader) }

@@ -44,7 +44,9 @@
             var contents = Contents()
             for key in try Self.scan(keys.pattern(of: generation), on: server) {
                 let parts =
-                    try Self.run(Command(.read, keys: [key], [.text("none"), .text("-1")]), on: server).array ?? []
+                    try Self.run(
+                        Command(.read, keys: [key], arguments: [.text("none"), .text("-1")]), on: server
+                    ).array ?? []
                 for index in stride(from: 0, to: parts.count - 3, by: 2) {
                     guard let name = parts[index].text, name != "x", let value = parts[index + 1].data else { continue }
                     if let entry = SharedEntry(value, variant: name),
@@ -64,7 +66,7 @@
         package func isIntact(_ entry: Entry) throws -> Bool? {
             guard !entry.entry.isLocal else { return nil }
             let most = Command.Argument.text("\(entry.entry.bodySize)")
-            let read = Command(.read, keys: [entry.key], [.text(entry.entry.variant), most])
+            let read = Command(.read, keys: [entry.key], arguments: [.text(entry.entry.variant), most])
             let parts = try Self.run(read, on: server).array ?? []
             let place = stride(from: 0, to: parts.count - 3, by: 2).first { parts[$0].text == entry.entry.variant }
             guard let place, parts[place + 1].data == entry.entry.encoded else { return nil }

@@ -4,7 +4,7 @@
     import SynchronizerSupport
 
     extension SharedLevel {
-        /// Seconds before a grant in which its load may have looked up.
+        /// For how many seconds before a grant its load may have looked up.
         private static let lookupAge: TimeInterval = 10
 
         func lease(_ key: String, for duration: TimeInterval) -> LeaseAnswer {
@@ -13,7 +13,7 @@
             let milliseconds = Int(1000 * max(0.001, min(duration, 86_400)))
             let command = Command(
                 .lease, keys: [keys.lease(key), keys.recent(key)],
-                [
+                arguments: [
                     .text(owner(token)), .text("\(milliseconds)"),
                     .text("\(milliseconds + Int(1000 * Self.lookupAge))"),
                 ])
@@ -22,7 +22,9 @@
                 case .number(0): return .held
                 case .number(-1): return .unavailable
                 case .array(let grant):
-                    guard let lease = noteGrant(grant, of: key, token) else { return localLease(key, for: duration) }
+                    guard let lease = noteGrant(grant, of: key, token: token) else {
+                        return localLease(key, for: duration)
+                    }
                     return .granted(lease)
                 default: return localLease(key, for: duration)
                 }
@@ -34,7 +36,7 @@
         }
 
         /// - Parameter grant: 1, or 2 if the lease follows another one; and its number.
-        private func noteGrant(_ grant: [Reply], of key: String, _ token: UInt64) -> Lease? {
+        private func noteGrant(_ grant: [Reply], of key: String, token: UInt64) -> Lease? {
             guard grant.count == 2, let answer = grant[0].number, (1...2).contains(answer),
                 let number = grant[1].text.flatMap({ UInt64($0, radix: 16) })
             else { return nil }
@@ -47,7 +49,7 @@
         /// What stands for the URL of a lease.
         private static func urlKey(of key: String) -> UInt64 { URLDigest.key(String(key.prefix { $0 != "\n" })) }
 
-        /// What the server knows the holder of a lease by.
+        /// The name by which the server knows the holder of a lease.
         private func owner(_ token: UInt64) -> String { name + token.hexadecimal }
 
         /// While the server cannot be asked, one process of each machine requests a response.
@@ -60,7 +62,7 @@
 
         // MARK: - Releasing
 
-        /// The server is told soon; the caller does not wait.
+        /// Tells the server soon. The caller does not wait.
         ///
         /// - Parameter end: how waits for the lease end.
         func release(_ lease: Lease, as end: LeaseEnd) {
@@ -89,7 +91,9 @@
             let commands = some.map { lease, end in
                 Command(
                     .release, keys: [keys.lease(lease.key)],
-                    [.text(owner(lease.token)), .text(keys.releases(lease.key)), .text(LeaseWaits.message(end))])
+                    arguments: [
+                        .text(owner(lease.token)), .text(keys.releases(lease.key)), .text(LeaseWaits.message(end)),
+                    ])
             }
             guard (try? server.run(commands)) != nil else { return .failed }
             let tokens = Set(some.map(\.lease.token))
@@ -113,20 +117,21 @@
                 self?.forgetCopies(key)
                 handler(end)
             }
+            let check = LeaseCheck(key: key, wait: wait, limit: limit)
             // The table of waits holds the closure until the wait is over.
-            let isFirst = waits.add(wait, to: channel) { [weak self] in self?.checkSoon(key, wait, limit) }
+            let isFirst = waits.add(wait, to: channel) { [weak self] in self?.checkSoon(check) }
             if isFirst { subscription.wake() }
             wait.limit(by: time.schedule(after: limit) { wait.end(.vacant) })
             wait.onEnd { [weak self] in
                 if let self, waits.remove(wait, from: channel) { subscription.wake() }
             }
-            checkSoon(key, wait, limit)
+            checkSoon(check)
             return { wait.cancel() }
         }
 
-        private func checkSoon(_ key: String, _ wait: LeaseWait, _ limit: TimeInterval) {
+        private func checkSoon(_ check: LeaseCheck) {
             let isFirst = unchecked.withLock { unchecked in
-                unchecked.append(LeaseCheck(key: key, wait: wait, limit: limit))
+                unchecked.append(check)
                 return unchecked.count == 1
             }
             if isFirst { queue.async { [self] in checkAll() } }
@@ -148,21 +153,18 @@
             }
         }
 
-        /// Ends a wait whose lease is free, or is not known any more, and comes back when it will have expired.
+        /// Ends a wait whose lease is free or unknown. Otherwise it checks again when the lease has expired.
         ///
         /// - Parameter left: milliseconds until the lease expires; 0 or less if it is free.
         private func finish(_ check: LeaseCheck, left: Int) {
             guard left > 0 else { return check.wait.end(.vacant) }
             let delay = Double(left) / 1000 + 0.001
             guard delay < check.limit else { return }  // the limit ends it
-            check.wait.limit(
-                by: time.schedule(after: delay) { [weak self] in
-                    self?.checkSoon(check.key, check.wait, check.limit)
-                })
+            check.wait.limit(by: time.schedule(after: delay) { [weak self] in self?.checkSoon(check) })
         }
     }
 
-    /// A wait of which it is to be looked up whether its lease is free.
+    /// A wait for which to ask the server whether the lease is free.
     struct LeaseCheck: Sendable {
         let key: String
         let wait: LeaseWait
@@ -217,7 +219,7 @@
 
         private let entries = Locked<[String: [Entry]]>([:])
 
-        /// Those on which something is announced that a wait needs.
+        /// The channels whose announcements a wait needs.
         var channels: Set<String> { entries.withLock { Set($0.keys) } }
 
         /// Returns whether it is the first one of the channel.
@@ -240,11 +242,12 @@
             }
         }
 
-        /// What is said on the channel when a lease has ended.
+        /// What is announced on the channel when a lease has ended.
         static func message(_ end: LeaseEnd) -> String { end == .released ? "released" : "vacant" }
 
-        /// The lease of a channel has ended; or the server announces that from now on, and may not have before (an empty text).
-        func announce(_ channel: String, _ text: String) {
+        /// The lease of a channel has ended. An empty text means instead that the server announces ends from now on, and may
+        /// not have announced earlier ones.
+        func announce(_ text: String, on channel: String) {
             let found = entries.withLock { $0[channel] ?? [] }
             for entry in found {
                 if text.isEmpty {
@@ -255,7 +258,7 @@
             }
         }
 
-        /// Announcements may have been missed.
+        /// Checks all waits, because announcements may have been missed.
         func checkAll() {
             let all = entries.withLock { $0.values.flatMap { $0 } }
             for entry in all { entry.check() }

@@ -26,7 +26,7 @@
         /// The body of an entry; nil if it is gone, or is another one.
         func body(of entry: StoredEntry) -> Data? {
             if let body = entry.body ?? local.body(of: entry) { return body }
-            let found = ask(entry.response.url, .variant(entry.response.variantKey))
+            let found = ask(entry.response.url, wanting: .variant(entry.response.variantKey))
             guard let body = found?.body, body.id == entry.id, body.data.count == entry.bodySize else { return nil }
             return body.data
         }

@@ -10,7 +10,7 @@
             var entries: [SharedEntry] = []
             /// The body that came with them, verified.
             var body: (id: Int64, data: Data)?
-            /// That of the last removal; empty for none.
+            /// The token of the last removal; empty for none.
             var token = ""
         }
 
@@ -28,14 +28,14 @@
         /// Asks the server, and copies what it has.
         ///
         /// - Returns: nil if the server cannot be asked, or its entries must not be used.
-        func ask(_ url: String, _ wanted: Wanted = .newest) -> Found? {
+        func ask(_ url: String, wanting wanted: Wanted = .newest) -> Found? {
             guard mayWait else { return nil }
             let key = URLDigest.key(url)
             for _ in 0..<3 {
                 let (isPending, lookup) = coherence.withLock { ($0.pending.contains(url), $0.begin(key)) }
                 defer { coherence.withLock { $0.end(lookup) } }
                 let copies = local.hasCapacity ? local.copies(of: url) : nil
-                guard !isPending, let found = try? read(url, wanted) else { return nil }
+                guard !isPending, let found = try? read(url, wanting: wanted) else { return nil }
                 let now = time.now
                 let isCurrent = coherence.withLock { coherence in
                     guard coherence.isCurrent(lookup) else { return false }
@@ -43,17 +43,17 @@
                     return true
                 }
                 guard isCurrent else { continue }
-                if let copies { copy(found, insteadOf: copies, of: url, lookup) }
+                if let copies { copy(found, insteadOf: copies, of: url, during: lookup) }
                 return found
             }
             return Found()
         }
 
-        func read(_ url: String, _ wanted: Wanted) throws(LinkFailure) -> Found {
+        func read(_ url: String, wanting wanted: Wanted) throws(LinkFailure) -> Found {
             for _ in 0..<3 {
                 let generation = try generation()
                 let key = keys.entries(of: URLDigest(url), in: generation)
-                if let found = try read(url, wanted, at: key, in: generation) { return found }
+                if let found = try read(url, wanting: wanted, at: key, in: generation) { return found }
             }
             throw .server("another generation each time")
         }
@@ -63,7 +63,7 @@
         ///
         /// - Returns: nil if everything was removed.
         private func read(
-            _ url: String, _ wanted: Wanted, at key: String, in generation: String
+            _ url: String, wanting wanted: Wanted, at key: String, in generation: String
         ) throws(LinkFailure) -> Found? {
             let (variant, most) = body(wanted)
             var commands = [Command(["HGETALL", key], key: key)]
@@ -113,7 +113,7 @@
         ) throws(LinkFailure) -> Found? {
             let most = Command.Argument.text("\(options.largestSharedBody)")
             guard
-                let replies = try run([Command(.read, keys: [key], [.text(variant), most])], in: generation)
+                let replies = try run([Command(.read, keys: [key], arguments: [.text(variant), most])], in: generation)
             else { return nil }
             guard let parts = replies.first?.array, parts.count >= 2 else { throw .malformed("a hash is no array") }
             var found = found(parts.dropLast(2), url: url, key: key)
@@ -142,7 +142,7 @@
             return found
         }
 
-        /// Removes a corrupt entry. One that is stored at this moment may be lost, too.
+        /// Removes a corrupt entry. An entry that is stored at this moment may be lost, too.
         private func drop(_ variant: String, of key: String) {
             counts.withLock { $0.corrupt += 1 }
             _ = try? server.run([Command(["HDEL", key, variant], key: key)])
@@ -152,10 +152,10 @@
 
         /// Makes the local level have the same entries, as far as their bodies are known.
         ///
-        /// - Parameter copies: what the local level had before the server was asked. What came later may be newer.
+        /// - Parameter copies: what the local level had before the server was asked. Copies that came later may be newer.
         func copy(
             _ found: Found, insteadOf copies: [(id: Int64, record: EncodedRecord)], of url: String,
-            _ lookup: Coherence.Lookup
+            during lookup: Coherence.Lookup
         ) {
             for copy in copies where !found.entries.contains(where: { $0.id == copy.id }) {
                 local.removeCopy(copy.id, of: url)
@@ -172,7 +172,7 @@
                     continue
                 }
                 isInserting = true  // newer entries are stored again, after this one
-                if keep(entry, body, of: url) { count += 1 } else { isComplete = false }
+                if keep(entry, body: body, of: url) { count += 1 } else { isComplete = false }
             }
             let isCurrent = coherence.withLock { coherence in
                 guard coherence.isCurrent(lookup) else { return false }
@@ -182,8 +182,8 @@
             if !isCurrent { local.removeEntries(for: url) }
         }
 
-        /// Returns false if another process of this machine has copied a later response, or removed it, in the meantime.
-        private func keep(_ entry: SharedEntry, _ body: Data, of url: String) -> Bool {
+        /// Returns false if another process of this machine has copied a later response, or removed the URL, since the request.
+        private func keep(_ entry: SharedEntry, body: Data, of url: String) -> Bool {
             local.keep(
                 MirroredEntry(
                     id: entry.id, record: entry.record, variant: entry.response.variantKey,

@@ -19,7 +19,7 @@
                     let variant = SharedEntry.variant(entry.response.variantKey)
                     return Command(
                         .remove, keys: [key, key + ":" + variant],
-                        [
+                        arguments: [
                             .text(variant), .text(UInt64(bitPattern: entry.id).hexadecimal), .text(keys.changes),
                             message(.changed(url: url)),
                         ])
@@ -37,7 +37,7 @@
             }
             local.removeEntries(for: url)
             // If many are pending, the server is slow or has failed. The caller leaves them to the thread.
-            let isDelivered = !hasMany && mayWait && inTurn { deliver(url, token) }
+            let isDelivered = !hasMany && mayWait && inTurn { deliverRemoval(of: url, token: token) }
             if !isDelivered { subscription.wake() }
         }
 
@@ -60,7 +60,7 @@
             if coherence.withLock({ $0.pending.isEmpty }) { return .done }
             guard inTurn({ deliverSweep() }) else { return .failed }
             for (url, token) in coherence.withLock({ $0.pending.tokens.prefix(Self.mostAtOnce) }) {
-                guard inTurn({ deliver(url, token) }) else { return .failed }
+                guard inTurn({ deliverRemoval(of: url, token: token) }) else { return .failed }
             }
             return coherence.withLock { $0.pending.isEmpty } ? .done : .isLeft
         }
@@ -80,22 +80,22 @@
             return true
         }
 
-        /// The same for a URL.
-        private func deliver(_ url: String, _ token: String) -> Bool {
+        /// Tells the server of the removal of a URL, if that is pending; returns false if it still is.
+        private func deliverRemoval(of url: String, token: String) -> Bool {
             guard coherence.withLock({ $0.pending.tokens[url] }) == token else { return true }
-            guard isDone(invalidate(url, token)) else { return false }
+            guard isDone(invalidate(url, token: token)) else { return false }
             coherence.withLock { $0.didDeliver(url, token: token) }
             return true
         }
 
-        private func isDone(_ outcome: Outcome) -> Bool { if case .done = outcome { true } else { false } }
+        private func isDone(_ outcome: ChangeOutcome) -> Bool { if case .done = outcome { true } else { false } }
 
-        private func sweep(to generation: String) -> Outcome {
+        private func sweep(to generation: String) -> ChangeOutcome {
             do throws(LinkFailure) {
                 let reply = try server.run([
                     Command(
                         .begin, keys: [keys.generation],
-                        [.text(generation), .text(keys.changes), message(.generation(generation))])
+                        arguments: [.text(generation), .text(keys.changes), message(.generation(generation))])
                 ])[0]
                 return reply == .number(1) ? .done(1) : .unavailable
             } catch {
@@ -103,11 +103,11 @@
             }
         }
 
-        private func invalidate(_ url: String, _ token: String) -> Outcome {
+        private func invalidate(_ url: String, token: String) -> ChangeOutcome {
             change { generation in
                 Command(
                     .invalidate, keys: [keys.entries(of: URLDigest(url), in: generation)],
-                    [
+                    arguments: [
                         .text(token), .text("\(Self.removalMemory)"), .text(keys.changes),
                         message(.removed(url: url, token: token)),
                     ])

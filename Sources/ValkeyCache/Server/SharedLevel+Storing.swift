@@ -6,8 +6,8 @@
 
     extension SharedLevel {
         /// How a change went at the server.
-        enum Outcome {
-            /// So many entries has the URL now.
+        enum ChangeOutcome {
+            /// The number of entries that the URL has now.
             case done(Int)
             /// A removal came before, a response that was requested later is stored, or the entry is gone.
             case refused
@@ -21,7 +21,7 @@
 
         /// On which terms a response is stored.
         private struct Terms {
-            /// That of the last removal; nil if this process does not know it.
+            /// The token of the last removal; nil if this process does not know it.
             let token: String?
             /// Whether all removals since the request were announced.
             let isTold: Bool
@@ -42,11 +42,11 @@
             guard let terms = terms(of: url, requested: record.response.requestTime) else { return nil }
             let copy = MirroredEntry(
                 id: id, record: entry.record, variant: record.response.variantKey, body: body)
-            let share = { @Sendable [self] in offer(entry, shared, on: terms, isRequestedNow) }
+            let share = { @Sendable [self] in offer(entry, body: shared, on: terms, isRequestedNow: isRequestedNow) }
             guard !mayWait, !terms.isPending, !ForkedProcess.isCurrent else {
-                return finish(share(), copy, of: url, terms.lookup) ? id : nil
+                return finish(copy, of: url, after: share(), during: terms.lookup) ? id : nil
             }
-            if terms.isTold { keep(copy, of: url, terms.lookup, count: 0) }
+            if terms.isTold { keep(copy, of: url, during: terms.lookup, count: 0) }
             queue.async { [self] in
                 let isCurrent = coherence.withLock { $0.isCurrent(terms.lookup) }
                 let outcome = isCurrent ? share() : .refused
@@ -69,11 +69,13 @@
             }
         }
 
-        /// Offers an entry to the server, unless it may not know which removal came last.
-        private func offer(_ entry: SharedEntry, _ body: Data, on terms: Terms, _ isRequestedNow: Bool) -> Outcome {
-            var outcome = Outcome.unavailable
+        /// Offers an entry to the server, if this process knows which removal of the URL came last.
+        private func offer(
+            _ entry: SharedEntry, body: Data, on terms: Terms, isRequestedNow: Bool
+        ) -> ChangeOutcome {
+            var outcome = ChangeOutcome.unavailable
             if mayWait, !terms.isPending, let token = terms.token ?? (isRequestedNow ? readToken(of: entry) : nil) {
-                outcome = send(entry, body, expecting: token)
+                outcome = send(entry, body: body, expecting: token)
             }
             // The server alone knows of removals that were not announced.
             if case .unavailable = outcome, !terms.isTold { return .refused }
@@ -81,7 +83,7 @@
         }
 
         private func readToken(of entry: SharedEntry) -> String? {
-            guard let token = try? read(entry.response.url, .none).token else { return nil }
+            guard let token = try? read(entry.response.url, wanting: .none).token else { return nil }
             let key = URLDigest.key(entry.response.url)
             coherence.withLock { $0.noteToken(token, of: key, at: entry.response.requestTime) }
             return token
@@ -99,16 +101,16 @@
 
         /// Makes the local level agree; returns whether the entry is stored.
         private func finish(
-            _ outcome: Outcome, _ copy: MirroredEntry, of url: String, _ lookup: Coherence.Lookup
+            _ copy: MirroredEntry, of url: String, after outcome: ChangeOutcome, during lookup: Coherence.Lookup
         ) -> Bool {
             defer { coherence.withLock { $0.end(lookup) } }
             switch outcome {
-            case .done(let count): return keep(copy, of: url, lookup, count: count)
+            case .done(let count): return keep(copy, of: url, during: lookup, count: count)
             case .refused:
                 local.removeEntries(for: url)  // what was removed may have been copied before
                 return false
             case .unavailable:
-                return keep(copy, of: url, lookup, count: 0)
+                return keep(copy, of: url, during: lookup, count: 0)
             }
         }
 
@@ -116,7 +118,9 @@
         ///
         /// - Parameter count: how many entries the URL has; 0 if this is not known.
         @discardableResult
-        private func keep(_ copy: MirroredEntry, of url: String, _ lookup: Coherence.Lookup, count: Int) -> Bool {
+        private func keep(
+            _ copy: MirroredEntry, of url: String, during lookup: Coherence.Lookup, count: Int
+        ) -> Bool {
             guard coherence.withLock({ $0.isCurrent(lookup) }) else { return false }
             guard local.keep(copy, of: url, yields: count == 0) else { return false }
             let isCurrent = coherence.withLock { coherence in
@@ -128,14 +132,14 @@
             return isCurrent
         }
 
-        private func send(_ entry: SharedEntry, _ body: Data, expecting token: String) -> Outcome {
+        private func send(_ entry: SharedEntry, body: Data, expecting token: String) -> ChangeOutcome {
             let (url, value) = (entry.response.url, entry.encoded)
             guard value.count <= SharedEntry.largest else { return .unavailable }
             return change { generation in
                 let key = keys.entries(of: URLDigest(url), in: generation)
                 return Command(
                     .store, keys: [key, key + ":" + entry.variant],
-                    [
+                    arguments: [
                         .text(entry.variant), .data(value), .data(body),
                         .text(entry.isLocal ? "0" : "1"), .text("\(milliseconds(entry.response))"), .text(token),
                         .text(keys.changes), message(.changed(url: url)), .text("\(Self.mostVariants)"),
@@ -156,7 +160,7 @@
         }
 
         /// Runs a script that changes entries, and whose answer is positive if it did.
-        func change(_ command: (_ generation: String) -> Command) -> Outcome {
+        func change(_ command: (_ generation: String) -> Command) -> ChangeOutcome {
             do throws(LinkFailure) {
                 let generation = try generation()
                 let replies = try server.run([keys.currentGeneration, command(generation)])
@@ -173,7 +177,7 @@
             }
         }
 
-        private func refuses(_ why: String) -> Outcome {
+        private func refuses(_ why: String) -> ChangeOutcome {
             let isKnown = counts.withLock { counts in
                 defer { counts.refusesWrites = true }
                 return counts.refusesWrites
@@ -195,15 +199,15 @@
                 return (coherence.pending.contains(url), count, coherence.begin(key))
             }
             defer { coherence.withLock { $0.end(lookup) } }
-            let outcome = mayWait && !isPending ? send(entry, response) : .unavailable
+            let outcome = mayWait && !isPending ? sendUpdate(of: entry, to: response) : .unavailable
             if case .refused = outcome { return false }
             guard local.update(entry, to: response) else { return false }
             if let count { coherence.withLock { if $0.isCurrent(lookup) { $0.didCopy(key, count: count) } } }
             return true
         }
 
-        private func send(_ entry: StoredEntry, _ response: StoredResponse) -> Outcome {
-            guard let found = try? read(entry.response.url, .none) else { return .unavailable }
+        private func sendUpdate(of entry: StoredEntry, to response: StoredResponse) -> ChangeOutcome {
+            guard let found = try? read(entry.response.url, wanting: .none) else { return .unavailable }
             let key = URLDigest.key(entry.response.url)
             let fence = coherence.withLock { $0.fence(key, requested: response.requestTime) }
             // The server has evicted the URL. The local level still has it.
@@ -219,7 +223,7 @@
                 return Command(
                     .update,
                     keys: [key, key + ":" + old.variant, key + ":" + new.variant],
-                    [
+                    arguments: [
                         .text(old.variant), .text(UInt64(bitPattern: old.id).hexadecimal), .text(new.variant),
                         .data(value),
                         .text("\(milliseconds(response))"), .text(keys.changes), message(.changed(url: response.url)),

@@ -27,16 +27,17 @@
         let counts = Locked(Counts())
         let leaseNumbers = Locked(LeaseNumbers())
         let waits = LeaseWaits()
-        /// Leases that have ended, and that the server may not know to have ended.
+        /// Leases that have ended, of whose end the server may not know.
         let unreleased = Locked<[(lease: Lease, end: LeaseEnd)]>([])
-        /// Waits of which it is to be looked up whether their lease is free.
+        /// Waits for which to ask the server whether the lease is free.
         let unchecked = Locked<[LeaseCheck]>([])
         let subscription: Subscription
-        /// Those who want to know of removals by others.
+        /// The handlers of removals by other processes.
         let listeners = Locked<[UInt64: @Sendable (String?) -> Void]>([:])
-        /// Tells the changes of this instance from those of others.
+        /// Tells the changes of this instance from those of other instances.
         let name = SharedLevel.random()
-        /// One thread at a time tells the server of a removal: a second telling could remove what was stored after the first.
+        /// One thread at a time tells the server of a removal. If two did, the second could remove what was stored since the
+        /// first.
         let deliveries = DispatchSemaphore(value: 1)
         /// For calls of the main thread.
         let queue = DispatchQueue(label: "ValkeyURLCache", qos: .userInitiated)
@@ -54,7 +55,7 @@
                 Subscription.Events(
                     connected: { [weak self] in self?.connected() },
                     disconnected: { [weak self] in self?.disconnected() },
-                    message: { [weak self] in self?.receive($0, $1) },
+                    message: { [weak self] in self?.receive($1, on: $0) },
                     channels: { [weak self] in self?.waits.channels ?? [] },
                     work: { [weak self] in self?.work() ?? .done }))
         }
@@ -65,7 +66,7 @@
         static func random() -> String { UInt64.random(in: .min ... .max).hexadecimal }
 
         /// Whether this call may wait for the server.
-        var mayWait: Bool { !MainThread.isCurrent && !ForkedProcess.isCurrent }
+        var mayWait: Bool { !MainQueue.mustNotBlock && !ForkedProcess.isCurrent }
 
         func close() {
             guard !ForkedProcess.isCurrent else { return }
@@ -92,8 +93,8 @@
             waits.checkAll()
         }
 
-        private func receive(_ channel: String, _ text: String) {
-            guard channel == keys.changes else { return waits.announce(channel, text) }
+        private func receive(_ text: String, on channel: String) {
+            guard channel == keys.changes else { return waits.announce(text, on: channel) }
             guard let message = ChangeMessage(text), message.sender != name else { return }
             let now = time.now
             switch message.kind {
@@ -117,7 +118,7 @@
         }
 
         func message(_ kind: ChangeMessage.Kind) -> Command.Argument {
-            .text(ChangeMessage(from: name, kind).text)
+            .text(ChangeMessage(kind, from: name).text)
         }
 
         // MARK: - Generations
@@ -134,7 +135,7 @@
             return generation
         }
 
-        /// What the server says of the generation, if it is not what was known.
+        /// Takes over the generation that the server names. If another one was known, everything was removed.
         func adopt(_ generation: String?) {
             let now = time.now
             let isNew = coherence.withLock { coherence in

@@ -179,7 +179,7 @@
             do throws(LinkFailure) {
                 return try call(commands, at: endpoint, until: deadline)
             } catch {
-                // A node that does not answer may have been replaced: the others say where its slots are.
+                // A node that does not answer may have been replaced: the other nodes say where its slots are.
                 state.withLock { state in state.nodes = state.nodes.filter { $0.value != endpoint } }
                 throw error
             }
@@ -200,7 +200,7 @@
                     // The server has forgotten the scripts. Each new connection loads them.
                     if idle == nil { return replies }
                 } catch {
-                    // The server, or what is between, may have forgotten it while it was idle, and then the others, too.
+                    // While the connection was idle, the server or a proxy may have closed it, and then the other idle ones, too.
                     if idle != nil { closeIdle(at: endpoint) }
                     if error != .closed || idle == nil { throw error }
                 }

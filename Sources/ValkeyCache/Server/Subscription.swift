@@ -105,7 +105,7 @@
             while !isStopped {
                 try listen(to: events.channels(), insteadOf: &listening, on: connection)
                 while let reply = try connection.next() {
-                    handle(reply, events)
+                    pass(reply, to: events)
                     unread = 0
                 }
                 let work = events.work()
@@ -151,7 +151,7 @@
             listening = wanted
         }
 
-        private func handle(_ reply: Reply, _ events: Events) {
+        private func pass(_ reply: Reply, to events: Events) {
             guard let parts = reply.array, parts.count == 3, let channel = parts[1].text else { return }
             switch parts[0].text {
             case "message": events.message(channel, parts[2].text ?? "")

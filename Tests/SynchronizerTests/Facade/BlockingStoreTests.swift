@@ -58,9 +58,9 @@ private final class BlockingStore: URLCache, ResponseStore, @unchecked Sendable 
         return store.body(of: entry)
     }
 
-    func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64? {
+    func store(_ response: StoredResponse, as cached: CachedURLResponse) -> Int64? {
         visit()
-        return store.store(response, cached)
+        return store.store(response, as: cached)
     }
 
     func update(_ entry: StoredEntry, to response: StoredResponse) -> Bool {
@@ -200,7 +200,7 @@ struct BlockingStoreTests {
         }
         synchronizer.invalidate(resource("/fresh"))
         try await waitUntil("the removal") { store.seen.methods.contains("removeEntries(for:)") }
-        let expected: Set = ["entries(for:)", "body(of:)", "store(_:_:)", "update(_:to:)", "removeEntries(for:)"]
+        let expected: Set = ["entries(for:)", "body(of:)", "store(_:as:)", "update(_:to:)", "removeEntries(for:)"]
         #expect(store.seen.methods.isSuperset(of: expected), "\(store.seen.methods)")
         #expect(store.seen.onMainThread.isEmpty)
     }

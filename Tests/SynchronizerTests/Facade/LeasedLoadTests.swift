@@ -129,7 +129,7 @@ struct LeasedLoadTests {
             url: url.absoluteString, method: "GET", selectingFields: HTTPFields([("Accept", "x")]), status: 200,
             fields: HTTPFields([("Vary", "Accept")]), requestTime: bench.clock.now, responseTime: bench.clock.now)
         let head = URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil)
-        other.store(variant, CachedURLResponse(response: head, data: Data()))
+        other.store(variant, as: CachedURLResponse(response: head, data: Data()))
         bench.clock.advance(by: 1)
         let reloading = Gate()
         bench.server["/a"] = nil

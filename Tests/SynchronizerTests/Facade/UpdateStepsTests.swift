@@ -24,7 +24,7 @@ struct UpdateStepsTests {
                 inside.withLock { $0 -= 1 }
             }
             let loaded = LoadedObject(
-                object: Data(), cost: 0, bodyDigest: 0,
+                object: Data(), cost: 0, bodyChecksum: 0,
                 head: ResponseHead(url: url, status: 200, fields: .init()), freshUntil: .distantPast, trace: LoadTrace()
             )
             await withTaskGroup(of: Void.self) { group in

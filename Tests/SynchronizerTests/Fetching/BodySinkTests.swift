@@ -101,7 +101,7 @@ struct BodySinkTests {
         #expect(try await failure(.none) == nil)
         #expect(try await failure(.arrival)?.reason == .noSpace)
         let error = try await failure(.destination)
-        #expect(error == FileError(.noSpace, files.file().path))
+        #expect(error == FileError(.noSpace, at: files.file().path))
         // On one disk, the destination becomes a link. Other loads have other destinations.
         #expect(try await failure(.destination, isSameDisk: true) == nil)
         #expect(try await failure(.destination, isShared: true) == nil)

@@ -101,8 +101,8 @@ final class FakeLeases: LeasingStore {
 
     func entries(for url: String) -> [StoredEntry] { responses.entries(for: url) }
     func body(of entry: StoredEntry) -> Data? { responses.body(of: entry) }
-    func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64? {
-        hasLater(than: response) ? nil : responses.store(response, cached)
+    func store(_ response: StoredResponse, as cached: CachedURLResponse) -> Int64? {
+        hasLater(than: response) ? nil : responses.store(response, as: cached)
     }
     func update(_ entry: StoredEntry, to response: StoredResponse) -> Bool {
         !hasLater(than: response) && responses.update(entry, to: response)

@@ -42,7 +42,7 @@ final class FakeStore: ResponseStore {
         state.withLock { $0.entries.first { $0.entry.id == entry.id }?.body }
     }
 
-    func store(_ response: StoredResponse, _ cached: CachedURLResponse) -> Int64? {
+    func store(_ response: StoredResponse, as cached: CachedURLResponse) -> Int64? {
         prepareChange()
         return state.withLock { state in
             state.entries.removeAll {

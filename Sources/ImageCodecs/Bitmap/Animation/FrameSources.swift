@@ -35,7 +35,7 @@ package enum FrameSources {
     }
 
     private static func decoder(of data: Data) throws -> (any AnimationDecoder)? {
-        guard let format = ImageFormat(data), let decoder = decoder(of: data, format) else { return nil }
+        guard let format = ImageFormat(data), let decoder = decoder(of: data, format: format) else { return nil }
         guard decoder.frames.count <= AnimationFrame.most else {
             throw ImageError.damaged(format, "more than \(AnimationFrame.most) frames")
         }
@@ -43,7 +43,7 @@ package enum FrameSources {
         return decoder
     }
 
-    private static func decoder(of data: Data, _ format: ImageFormat) -> (any AnimationDecoder)? {
+    private static func decoder(of data: Data, format: ImageFormat) -> (any AnimationDecoder)? {
         switch format {
         case .gif: return GIFAnimation(data)
         case .png: return APNGAnimation(data)

@@ -50,7 +50,7 @@ final class ColorTransform {
         self.transform = transform
         self.model = model
         greys = model == .grey ? Self.greys(transform) : []
-        self.matrix = matrix.flatMap { usesMatrix && Self.agree($0, transform) ? $0 : nil }
+        self.matrix = matrix.flatMap { usesMatrix && Self.agree($0, with: transform) ? $0 : nil }
         if model == .rgb, isIdentity { return nil }
         if !keepsTones { effect = .tones }
     }
@@ -96,7 +96,7 @@ final class ColorTransform {
     }
 
     /// Whether both convert alike. Profiles can have oddities that `MatrixConversion` does not know.
-    private static func agree(_ matrix: MatrixConversion, _ transform: cmsHTRANSFORM) -> Bool {
+    private static func agree(_ matrix: MatrixConversion, with transform: cmsHTRANSFORM) -> Bool {
         areNear(
             mixtures(matrix.convert), mixtures { cmsDoTransform(transform, $0, $0, UInt32(clamping: $1)) }, steps: 2)
     }
@@ -137,7 +137,7 @@ final class ColorTransform {
     /// Converts pixels of straight BGRA in place.
     func convert(_ pixels: UnsafeMutableRawPointer, count: Int) {
         guard model == .grey else { return transform(pixels, count: count) }
-        Self.look(up: greys, for: pixels.assumingMemoryBound(to: UInt32.self), count)
+        Self.look(up: greys, for: pixels.assumingMemoryBound(to: UInt32.self), count: count)
     }
 
     /// Converts CMYK to BGRA in place.
@@ -154,7 +154,7 @@ final class ColorTransform {
         return after.map { $0 & 0x00FF_FFFF }
     }
 
-    private static func look(up greys: [UInt32], for pixels: UnsafeMutablePointer<UInt32>, _ count: Int) {
+    private static func look(up greys: [UInt32], for pixels: UnsafeMutablePointer<UInt32>, count: Int) {
         for x in 0..<count { pixels[x] = greys[Int(pixels[x] & 0xFF)] | pixels[x] & 0xFF00_0000 }
     }
 }

@@ -74,7 +74,7 @@ struct ScalingKernel {
         }
     }
 
-    private mutating func append(from first: Int, _ values: [Double]) {
+    private mutating func append(_ values: [Double], from first: Int) {
         let sum = values.reduce(0, +)
         spans.append(scaling_span(first: first, count: values.count, offset: weights.count))
         weights += values.map { Float($0 / sum) }
@@ -96,7 +96,7 @@ struct ScalingKernel {
                 values[min(max(whole + index, low), high) - low] += sign * part
             }
         }
-        append(from: low, values)
+        append(values, from: low)
     }
 
     /// The integral from an input's border to a position inside it, in terms of that input and its neighbours.
@@ -116,11 +116,10 @@ struct ScalingKernel {
         let low = min(max(Int((centre - reach).rounded(.up)), 0), inputs - 1)
         let high = max(low, min(Int(centre + reach), inputs - 1))
         let flat = (low - 1...high + 1).map { Self.lanczos((Double($0) + 0.5 - centre) / scale) }
-        append(
-            from: low,
-            flat.indices.dropFirst().dropLast().map { index in
-                flat[index] - (sharpen ? (flat[index - 1] - 2 * flat[index] + flat[index + 1]) / 24 : 0)
-            })
+        let values = flat.indices.dropFirst().dropLast().map { index in
+            flat[index] - (sharpen ? (flat[index - 1] - 2 * flat[index] + flat[index + 1]) / 24 : 0)
+        }
+        append(values, from: low)
     }
 
     private static func lanczos(_ x: Double) -> Double {

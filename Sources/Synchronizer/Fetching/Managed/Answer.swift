@@ -10,8 +10,8 @@ struct Answer: Sendable {
     var file: BodyFile?
     /// The entry of the store that has the body.
     var entry: Int64?
-    /// See ``Fetched/storedDigest``.
-    var storedDigest: UInt64?
+    /// See ``Fetched/storedChecksum``.
+    var storedChecksum: UInt64?
     /// The objects that are stored next to the response, if they have not been offered.
     var offer: StoredOffer?
     var freshUntil = Date.distantPast
@@ -44,7 +44,7 @@ struct Answer: Sendable {
             return .failure(.status(response, context))
         }
         var fetched = Fetched(body: body, response: head, freshUntil: freshUntil, trace: step.trace)
-        (fetched.file, fetched.entry, fetched.storedDigest, fetched.offer) = (file, entry, storedDigest, offer)
+        (fetched.file, fetched.entry, fetched.storedChecksum, fetched.offer) = (file, entry, storedChecksum, offer)
         fetched.isForThisLoadOnly = step.cacheRequest.isBoundToSession(
             by: head, maySendCookies: step.request.httpShouldHandleCookies)
         return .success(fetched)

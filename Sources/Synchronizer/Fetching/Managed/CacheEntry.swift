@@ -25,8 +25,8 @@ enum CacheEntry: Sendable {
     /// The identifier of an entry of the store.
     var storedID: Int64? { if case .stored(let entry) = self { entry.id } else { nil } }
 
-    /// The digest of its whole body, if the store has it without reading the body.
-    var storedDigest: UInt64? { if case .stored(let entry) = self { entry.bodyChecksum } else { nil } }
+    /// The checksum of its whole body, if the store has it without reading the body.
+    var storedChecksum: UInt64? { if case .stored(let entry) = self { entry.bodyChecksum } else { nil } }
 
     /// Whether the lookup got it from a level that machines share.
     var isShared: Bool { if case .stored(let entry) = self { entry.isShared } else { false } }

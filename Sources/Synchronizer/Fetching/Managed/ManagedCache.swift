@@ -53,8 +53,8 @@ final class ManagedCache: Sendable {
 
     /// The objects that were made from the body of an entry; nil if the store keeps none.
     func offer(of entry: CacheEntry) -> StoredOffer? {
-        guard case .stored(let entry) = entry, let objects, let digest = entry.digest else { return nil }
-        let source = DerivedSource(entry: entry.id, digest: digest, bodySize: entry.bodySize)
+        guard case .stored(let entry) = entry, let objects, let checksum = entry.availableChecksum else { return nil }
+        let source = DerivedSource(entry: entry.id, checksum: checksum, bodySize: entry.bodySize)
         return StoredOffer(source) { objects.derivedObject($0, of: source) }
     }
 
@@ -90,14 +90,14 @@ final class ManagedCache: Sendable {
     /// Stores a response whose body is in a file. A store that takes no files gets small bodies in memory. An older response
     /// does not outlive one that is not stored.
     func store(_ response: StoredResponse, content: CachedURLResponse, file: BodyFile) {
-        if files?.store(response, content, file: file) == true { return }
+        if files?.store(response, as: content, file: file) == true { return }
         guard file.count <= Self.largestBodyInMemory, let data = file.data else {
             store?.removeEntries(for: response.url)
             return
         }
         _ = store?.store(
             response,
-            CachedURLResponse(
+            as: CachedURLResponse(
                 response: content.response, data: data, userInfo: content.userInfo, storagePolicy: content.storagePolicy
             ))
     }
@@ -140,7 +140,7 @@ final class ManagedCache: Sendable {
     func store(_ response: StoredResponse, content: @autoclosure () -> CachedURLResponse) -> KeptResponse? {
         interrupted.remove(response.url)
         guard let store else { return KeptResponse(response: response, entry: nil) }
-        return store.store(response, content()).map { KeptResponse(response: response, entry: $0) }
+        return store.store(response, as: content()).map { KeptResponse(response: response, entry: $0) }
     }
 
     /// As ``store(_:content:)``.

@@ -16,7 +16,7 @@ extension ManagedFetch {
         var answer = answer(
             step, with: selection, of: entry.response, body: body, freshUntil: freshUntil(selection, of: step))
         answer.entry = entry.storedID
-        answer.storedDigest = body.count == entry.bodySize ? entry.storedDigest : unread?.digest
+        answer.storedChecksum = body.count == entry.bodySize ? entry.storedChecksum : unread?.checksum
         if let unread { answer.step.trace.bytesSaved = unread.bodySize }
         return answer
     }

@@ -106,7 +106,7 @@ extension ManagedFetch {
 
     /// The updated response of an entry, as it may be stored; nil if the entry must be removed.
     /// - Parameter request: the request that the entry answers; nil if another entry answers it.
-    private func rebound(
+    func rebound(
         _ updated: StoredResponse, from entry: CacheEntry, to request: CacheRequest?, of exchange: Exchange
     ) -> StoredResponse? {
         CacheRules.rebound(
@@ -114,7 +114,7 @@ extension ManagedFetch {
     }
 
     /// Changes the cache and reports it; nil if the response was invalidated since the request was sent, or comes too late.
-    private func change(
+    func change(
         after exchange: Exchange, bytes: Int, _ change: () -> KeptResponse?
     ) -> KeptResponse? {
         let kept = cache.change(exchange.step.cacheRequest.url, since: exchange.mark, change)
@@ -193,7 +193,7 @@ extension ManagedFetch {
         for entry in cache.entries(for: exchange.step.cacheRequest.url) {
             let combination = Combination(
                 of: entry.candidate, with: received.status, fields: received.fields, bodySize: received.body.count)
-            guard let combination, CacheRules.selects(exchange.step.cacheRequest, entry.response),
+            guard let combination, CacheRules.selects(entry.response, for: exchange.step.cacheRequest),
                 let old = cache.body(of: entry), let body = combination.body(old: old, new: received.body),
                 body.count <= options.maximumBodySize
             else { continue }
@@ -209,61 +209,6 @@ extension ManagedFetch {
 /// Why a response is not stored.
 private struct StoringRefusal: Error {
     let reason: ResponseStoring.Reason
-}
-
-// MARK: - What a response does to other entries
-
-extension ManagedFetch {
-    func applySideEffects(of exchange: inout Exchange) {
-        let keys = CacheRules.invalidatedKeys(
-            after: exchange.step.cacheRequest, status: exchange.received.status, fields: exchange.received.fields)
-        if !keys.isEmpty {
-            // The response itself may be stored.
-            exchange.mark = cache.invalidations.note(
-                keys, at: cache.time.now, keeping: exchange.mark, of: exchange.step.cacheRequest.url)
-            for key in keys { cache.removeEntries(for: key) }
-            report(.invalidated(keys))
-        }
-        if exchange.received.status == 304 {
-            let step = exchange.step
-            let confirmed = CacheRules.candidates(
-                confirmedBy: exchange.received.fields, among: step.candidates, for: step.cacheRequest)
-            for index in confirmed { freshen(step.entries[index], by: exchange) }
-        }
-        if exchange.step.cacheRequest.method == "HEAD", exchange.received.status == 200 { applyHead(exchange) }
-    }
-
-    private func applyHead(_ exchange: Exchange) {
-        let (step, fields) = (exchange.step, exchange.received.fields)
-        for entry in step.entries {
-            switch CacheRules.headUpdates(entry.candidate, by: fields, for: step.cacheRequest) {
-            case true?: freshen(entry, by: exchange)
-            case false?: cache.remove(entry)
-            case nil: break
-            }
-        }
-    }
-
-    /// Updates an entry that is not the answer. An injected lifetime begins again.
-    func freshen(_ entry: CacheEntry, by exchange: Exchange) {
-        guard var freshened = rebound(exchange.freshened(entry.response), from: entry, to: nil, of: exchange) else {
-            return cache.remove(entry)
-        }
-        if let injected = entry.response.injectedCacheControl, !freshened.fields.contains(FieldName.cacheControl),
-            !freshened.fields.contains(FieldName.expires)
-        {
-            freshened.fields.add(FieldName.cacheControl, injected)
-            freshened.injectedCacheControl = injected
-        }
-        _ = change(after: exchange, bytes: entry.bodySize) { [freshened] in cache.update(entry, to: freshened) }
-    }
-}
-
-extension Exchange {
-    func freshened(_ response: StoredResponse) -> StoredResponse {
-        CacheRules.freshened(
-            response, by: received.fields, requestTime: requestTime, responseTime: received.time)
-    }
 }
 
 extension StoredResponse {

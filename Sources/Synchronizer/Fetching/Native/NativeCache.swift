@@ -135,7 +135,7 @@ struct NativeEntry {
             url: request.url, method: "GET", selectingFields: header == nil ? HTTPFields() : selecting,
             status: head.statusCode, fields: fields, requestTime: date, responseTime: date,
             injectedCacheControl: header?.injected)
-        guard CacheRules.selects(request, response), header != nil || selecting.isEmpty else { return nil }
+        guard CacheRules.selects(response, for: request), header != nil || selecting.isEmpty else { return nil }
         self.response = response
         body = cached.data
     }

@@ -34,11 +34,11 @@ struct BodyPlaces: Sendable {
     /// - Parameter isShared: Whether other loads want the body, which must not fail because of this destination.
     func checkSpace(for length: Int, in file: PartialFile, isShared: Bool) throws(FileError) {
         guard let arrival = volume(file.place.folder) else { return }
-        if length - file.count > arrival.freeBytes { throw FileError(.noSpace, file.path) }
+        if length - file.count > arrival.freeBytes { throw FileError(.noSpace, at: file.path) }
         guard !isShared, let besides, let destination = target.destination, let end = volume(besides.folder),
             end.id != arrival.id, length > end.freeBytes
         else { return }
-        throw FileError(.noSpace, destination.path)
+        throw FileError(.noSpace, at: destination.path)
     }
 
     /// Makes room for a body of one of these lengths. If the cache takes none of them, the body goes on outside of it.

@@ -133,9 +133,9 @@ package struct Fetched: Sendable {
     package var file: BodyFile?
     /// The entry of the store that has the body; nil if it is not stored.
     package var entry: Int64?
-    /// The digest of the body, if the store knows it: also of one that was not read, because its objects were accepted; then
+    /// The checksum of the body, if the store knows it: also of one that was not read, because its objects were accepted; then
     /// ``body`` is empty.
-    package var storedDigest: UInt64?
+    package var storedChecksum: UInt64?
     /// The objects that are stored next to the response, if they have not been offered by an event.
     package var offer: StoredOffer?
     package var response: ResponseHead

@@ -17,8 +17,8 @@ final class LoadedObject: Sendable {
     /// Its size in memory in bytes.
     let cost: Int
     let run: Run
-    /// A digest of the body that it was made from; nil for an object that a caller has inserted.
-    let bodyDigest: UInt64?
+    /// The checksum of the body that it was made from; nil for an object that a caller has inserted.
+    let bodyChecksum: UInt64?
     let head: ResponseHead
     let freshUntil: Date
     /// See ``Fetched/isForThisLoadOnly``.
@@ -26,13 +26,13 @@ final class LoadedObject: Sendable {
     let trace: LoadTrace
 
     init(
-        object: any Sendable, cost: Int, run: Run = Run(), bodyDigest: UInt64?, head: ResponseHead, freshUntil: Date,
+        object: any Sendable, cost: Int, run: Run = Run(), bodyChecksum: UInt64?, head: ResponseHead, freshUntil: Date,
         isForThisLoadOnly: Bool = false, trace: LoadTrace
     ) {
         self.object = object
         self.cost = cost
         self.run = run
-        self.bodyDigest = bodyDigest
+        self.bodyChecksum = bodyChecksum
         self.head = head
         self.freshUntil = freshUntil
         self.isForThisLoadOnly = isForThisLoadOnly
@@ -54,13 +54,13 @@ final class LoadedObject: Sendable {
     /// The same object, as the result of another fetch.
     func reused(for fetched: Fetched) -> LoadedObject {
         LoadedObject(
-            object: object, cost: cost, run: run, bodyDigest: bodyDigest, head: fetched.response,
+            object: object, cost: cost, run: run, bodyChecksum: bodyChecksum, head: fetched.response,
             freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly, trace: fetched.trace)
     }
 
     /// Whether the object was made from the same body, so that it is not parsed again. Validators do not prove it: without a
     /// `Date`, or within a second of it, two bodies may have the same ones (RFC 9110 §8.8.2.2).
-    func isMade(from fetched: Fetched) -> Bool { bodyDigest == fetched.bodyDigest }
+    func isMade(from fetched: Fetched) -> Bool { bodyChecksum == fetched.bodyChecksum }
 
     /// The trace of a load that this object answers from memory. The age of its response is its lifetime less the time left.
     func traceFromMemory(at now: Date) -> LoadTrace {
@@ -77,12 +77,12 @@ final class LoadedObject: Sendable {
 
     func fromMemory(at now: Date) -> LoadedObject {
         LoadedObject(
-            object: object, cost: cost, run: run, bodyDigest: bodyDigest, head: head, freshUntil: freshUntil,
+            object: object, cost: cost, run: run, bodyChecksum: bodyChecksum, head: head, freshUntil: freshUntil,
             trace: traceFromMemory(at: now))
     }
 }
 
 extension Fetched {
     /// A checksum of the body, computed at the speed of memory.
-    var bodyDigest: UInt64 { file?.checksum ?? storedDigest ?? body.withUnsafeBytes { Checksum64.of($0) } }
+    var bodyChecksum: UInt64 { file?.checksum ?? storedChecksum ?? body.withUnsafeBytes { Checksum64.of($0) } }
 }

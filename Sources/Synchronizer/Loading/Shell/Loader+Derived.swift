@@ -5,8 +5,8 @@ extension Loader {
     /// An object that was decoded instead of parsed, or that memory has.
     struct Derived: Sendable {
         let object: any Sendable
-        /// The digest of the body that it was made from.
-        let digest: UInt64
+        /// The checksum of the body that it was made from.
+        let checksum: UInt64
         let cost: Int
         let run: LoadedObject.Run
         /// Seconds that the decoding took.
@@ -43,20 +43,20 @@ extension Loader {
     /// The object that was taken when it was offered; nil if the body turned out to be another one: the stored body may
     /// have been gone, so that the server was asked.
     func taken(by parse: ParseRecord, for fetched: Fetched) -> Derived? {
-        parse.derived.flatMap { $0.value.digest == fetched.bodyDigest ? $0.value : nil }
+        parse.derived.flatMap { $0.value.checksum == fetched.bodyChecksum ? $0.value : nil }
     }
 
     private func derived(for parse: ParseRecord, from offer: StoredOffer) -> Derived? {
         let begin = time.now
-        if let key = parse.job.memoryKey, let old = memory.recall(key), old.bodyDigest == offer.source.digest {
+        if let key = parse.job.memoryKey, let old = memory.recall(key), old.bodyChecksum == offer.source.checksum {
             return Derived(
-                object: old.object, digest: offer.source.digest, cost: old.cost, run: old.run, time: 0)
+                object: old.object, checksum: offer.source.checksum, cost: old.cost, run: old.run, time: 0)
         }
         guard let coding = parse.job.derivedCoding, let data = offer.object(coding.name),
             let decoded = try? coding.decode(data, offer.source.bodySize)
         else { return nil }
         return Derived(
-            object: decoded.object, digest: offer.source.digest, cost: decoded.cost,
+            object: decoded.object, checksum: offer.source.checksum, cost: decoded.cost,
             run: LoadedObject.Run(isPrefetched: parse.isPrefetched),
             time: max(0, time.now.timeIntervalSince(begin)))
     }
@@ -67,7 +67,7 @@ extension Loader {
         trace.parse = derived.time
         trace.isDerived = true
         return LoadedObject(
-            object: derived.object, cost: derived.cost, run: derived.run, bodyDigest: fetched.bodyDigest,
+            object: derived.object, cost: derived.cost, run: derived.run, bodyChecksum: fetched.bodyChecksum,
             head: fetched.response, freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly,
             trace: trace)
     }
@@ -77,9 +77,9 @@ extension Loader {
     func keepObject(_ loaded: LoadedObject, of parse: ParseRecord, from fetched: Fetched) {
         guard let rules = derivedObjects, let entry = fetched.entry, fetched.response.status == 200,
             !loaded.trace.isDerived, let time = loaded.trace.parse, time >= rules.minimumParseTime,
-            let digest = loaded.bodyDigest, loaded.cost <= rules.maximumSize, let coding = parse.job.derivedCoding
+            let checksum = loaded.bodyChecksum, loaded.cost <= rules.maximumSize, let coding = parse.job.derivedCoding
         else { return }
-        let source = DerivedSource(entry: entry, digest: digest, bodySize: fetched.body.count)
+        let source = DerivedSource(entry: entry, checksum: checksum, bodySize: fetched.body.count)
         storing.add(loaded.cost) { [fetcher, object = loaded.object] in
             guard let data = try? coding.encode(object), rules.accepts(data, from: source.bodySize) else { return }
             fetcher.keepObject(data, as: coding.name, of: source)

@@ -76,7 +76,7 @@ extension Loader {
         trace.parse = max(0, time.now.timeIntervalSince(begin))
         return LoadedObject(
             object: parsed.object, cost: parsed.cost, run: LoadedObject.Run(isPrefetched: parse.isPrefetched),
-            bodyDigest: fetched.bodyDigest, head: fetched.response, freshUntil: fetched.freshUntil,
+            bodyChecksum: fetched.bodyChecksum, head: fetched.response, freshUntil: fetched.freshUntil,
             isForThisLoadOnly: fetched.isForThisLoadOnly,
             trace: trace)
     }

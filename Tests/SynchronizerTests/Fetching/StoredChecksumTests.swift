@@ -6,15 +6,15 @@ import TestSupport
 import TestTraits
 import Testing
 
-@Suite("The digest of a stored body", .bounded)
-struct StoredDigestTests {
-    let directory = DisposableDirectory("digest")
+@Suite("The checksum of a stored body", .bounded)
+struct StoredChecksumTests {
+    let directory = DisposableDirectory("checksum")
     let transport = FakeTransport()
 
     @Test(
         "comes from the store with the whole body, and not with a part or without a body",
         arguments: [0, 100, 40_000])
-    func digest(size: Int) throws {
+    func checksum(size: Int) throws {
         let body = String(repeating: "x", count: size)
         transport.serve { _ in FakeReply(200, ["Cache-Control": "max-age=60", "ETag": "\"1\""], body) }
         let cache = SQLiteURLCache(memoryCapacity: 0, diskCapacity: 10 << 20, directory: directory.url)
@@ -28,15 +28,15 @@ struct StoredDigestTests {
             events.fetch?.proceed()
             return events.fetched
         }
-        #expect(fetch { _ in }?.storedDigest == nil, "it comes from the network")
+        #expect(fetch { _ in }?.storedChecksum == nil, "it comes from the network")
         cache.flush()
         let whole = try #require(fetch { _ in })
         #expect(whole.trace.source == .cache && whole.body == Data(body.utf8))
-        #expect(whole.storedDigest == Data(body.utf8).withUnsafeBytes { Checksum64.of($0) })
+        #expect(whole.storedChecksum == Data(body.utf8).withUnsafeBytes { Checksum64.of($0) })
         guard size > 0 else { return }
         let part = try #require(fetch { $0.setValue("bytes=0-9", forHTTPHeaderField: "Range") })
-        #expect(part.trace.source == .cache && part.body.count == 10 && part.storedDigest == nil)
+        #expect(part.trace.source == .cache && part.body.count == 10 && part.storedChecksum == nil)
         let head = try #require(fetch { $0.httpMethod = "HEAD" })
-        #expect(head.trace.source == .cache && head.body.isEmpty && head.storedDigest == nil)
+        #expect(head.trace.source == .cache && head.body.isEmpty && head.storedChecksum == nil)
     }
 }
