@@ -1,9 +1,6 @@
 import Foundation
 import ImageResource
-
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
+import Synchronizer
 
 /// All images of the demo in one picture, eight in a row.
 struct ContactSheet {

@@ -51,7 +51,7 @@ extension HostileCase {
         HostileCase(
             "Redirects without a `Location`", .response(status: 302, body: Data("moved".utf8)),
             .text("HTTP/1.1 302 Found\r\nContent-Length: 5\r\n\r\nmoved")),
-        HostileCase("Redirects to 50 KB of path", .hello) { server, _ in
+        HostileCase("Redirects to a URL with a path of 50 KB", .hello) { server, _ in
             let path = "/" + String(repeating: "x", count: 50 << 10)
             server[path] = Reply("hello", fields: ["Cache-Control": "max-age=100"])
             return .script(.redirect("Location: \(path)", "Content-Length: 0"))

@@ -40,7 +40,8 @@ extension HostileCase {
             ])
         },
         HostileCase(
-            "10 GB after the end of the inner one of two codings", .error(.dataLengthExceedsMaximum)
+            "A body with two codings, and 10 GB after the end of the inner coded body",
+            .error(.dataLengthExceedsMaximum)
         ) { _, _ in
             let body = Compressed.zstdZeros(gibibytes: 10, after: Compressed.gzip.sample)
             return .script([.head("Content-Encoding: gzip, zstd")] + body + [.close])

@@ -156,7 +156,7 @@ extension HostileCase {
             String(repeating: "0", count: 39) + "5\r\nhello\r\n0\r\n\r\n"),
         chunked("A chunk size that is invalid or too large", "NUL", lost, "\0\r\nhello\r\n0\r\n\r\n"),
         chunked(
-            "Chunks as RFC 9112 allows them", "capitals",
+            "Chunks as RFC 9112 allows them", "a hexadecimal size in capitals",
             .response(status: 200, body: Data(repeating: 0x78, count: 10)), "A\r\nxxxxxxxxxx\r\n0\r\n\r\n", .nothing),
         chunked(
             "Chunks as RFC 9112 allows them", "an extension of 60 KB", .hello,

@@ -24,14 +24,25 @@ public enum HostileTable {
         variants == [""] ? row : "\(row): \(variants.map(escaped).joined(separator: "; "))"
     }
 
-    /// Quotes a variant with characters that mean something in Markdown, or with blanks or separators at its ends.
+    /// Quotes a variant with characters that mean something in Markdown, that can't be seen or look like others, or with
+    /// blanks or separators at its ends.
     private static func escaped(_ variant: String) -> String {
         guard let first = variant.first, let last = variant.last else { return "nothing" }
-        let plain = variant.replacingOccurrences(of: "|", with: "\\|")
+        let shown = variant.unicodeScalars.map(Self.visible).joined()
+        let plain = shown.replacingOccurrences(of: "|", with: "\\|")
         let isOdd =
-            variant.contains { "<[/%=\"".contains($0) }
+            shown != variant || variant.contains { "<[/%=\"".contains($0) }
             || [first, last].contains { $0.isWhitespace || ",;".contains($0) }
         return isOdd ? "`\(plain)`" : plain
+    }
+
+    /// Writes white space other than a blank, and digits other than ASCII's, as Swift does.
+    private static func visible(_ scalar: Unicode.Scalar) -> String {
+        let properties = scalar.properties
+        guard scalar != " ", properties.isWhitespace || !scalar.isASCII && properties.numericType != nil else {
+            return String(scalar)
+        }
+        return "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
     }
 }
 
