@@ -80,8 +80,8 @@ extension HostileCase {
         cuts.map { name, part in
             let cut = coding.sample.prefix(Int(Double(coding.sample.count) * part))
             return coded(
-                "A coded body that is cut short, with a length that agrees", "\(coding), \(name)", coding.rawValue, cut,
-                .error(.networkConnectionLost))
+                "A coded body that is cut short, with a `Content-Length` that equals the number of bytes sent",
+                "\(coding), \(name)", coding.rawValue, cut, .error(.networkConnectionLost))
         }
     }
 
