@@ -9,7 +9,7 @@ struct ContactSheet {
     static let margin = 12
     static let columns = 8
 
-    /// An image that fills its square: what is outside of the square is neither kept nor stored.
+    /// An image that fills its square: the parts outside of the square are neither kept nor stored.
     static func resource(_ request: URLRequest) -> ImageResource {
         let square = CGSize(width: side, height: side)
         return ImageResource(

@@ -22,7 +22,7 @@ import SynchronizerSupport
 /// You can call every method on any thread. Storing and removing take effect at once, and return before the disk is written. A
 /// lookup reads from the disk unless memory has the response. Several processes, and several instances in one process, may use a
 /// directory at the same time. Instances with a disk capacity share their memory, and the capacities given last apply. No method
-/// fails: if the disk can't be used, the cache keeps to memory and says so once on standard error.
+/// fails: if the disk can't be used, the cache uses only memory, and says so once on standard error.
 public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` is a constant and itself Sendable
     let cache: ResponseCache
 
@@ -31,8 +31,8 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
     /// - Parameters:
     ///   - memoryCapacity: the bytes of bodies and fields to keep in memory; 0 for none.
     ///   - diskCapacity: the bytes that all files may take on the disk. Below about 600 KB little is left for responses.
-    ///     With 0 the cache is in memory only, and the directory is used only for removals: what you remove from the
-    ///     cache is removed there, too.
+    ///     With 0 the cache is in memory only, and the directory is used only for removals: a removal from the
+    ///     cache also removes the response there.
     ///   - directory: the directory of the files, which only its owner can read. nil for a directory of this user and
     ///     program: `$XDG_CACHE_HOME` or `~/.cache` on Linux, Caches on Apple's systems, then the program's name and
     ///     `SQLiteURLCache`. A directory that another user owns or can write is refused.

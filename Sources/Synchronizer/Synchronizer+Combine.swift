@@ -30,7 +30,7 @@
             }
         }
 
-        /// A publisher of ``updates(of:priority:)``: of what is stored, if there is something, and then of what the server says.
+        /// A publisher of ``updates(of:priority:)``: of the stored response, if there is one, and then of the server's.
         ///
         /// Each subscription loads, once it requests a value. A slow subscriber gets only the latest value. Cancelling
         /// the subscription cancels the load.

@@ -30,7 +30,7 @@ extension Synchronizer {
             keepsObject: keepsObject && file?.destination == nil)
     }
 
-    /// Joins or begins a load. If the object is in memory after all, the receiver gets it at once.
+    /// Coalesces with a load, or begins one. If the object is in memory after all, the receiver gets it at once.
     func enter(_ job: LoadJob, mayBlock: Bool = false, receiver: LoadReceiver) -> LoadReceiver.ID {
         if let identity = job.identity { prefetcher.asked(for: identity) }
         let use = job.identity?.memoryCachePolicy

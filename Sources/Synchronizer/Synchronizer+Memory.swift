@@ -60,7 +60,7 @@ extension Synchronizer {
     /// Removes a resource's object from memory and its response from the cache: later loads ask the server.
     ///
     /// The target of a redirect is removed too, if the object in memory came through it. A load in flight continues for its
-    /// subscribers; no load joins it any more, and its response is not kept. Never blocks.
+    /// subscribers. No load coalesces with it any more, and its response is not kept. Never blocks.
     ///
     /// With ``Configuration/prepare``, the resource's own URL is invalidated at once. If the hook changes the URL, the other
     /// URL is invalidated when the hook has returned.
@@ -91,9 +91,9 @@ extension Synchronizer {
     /// Removes all parsed objects from memory and all stored responses, as after a log-out. Blocks on the disk: do not call it
     /// on the main thread.
     ///
-    /// Loads in flight continue for their subscribers; no load joins them any more, and their responses are not kept. The cache
-    /// does not keep the responses to loads in flight of other synchronizers that share it either. But those synchronizers keep
-    /// their objects in memory, and their later loads may join their loads in flight.
+    /// Loads in flight continue for their subscribers. No load coalesces with them any more, and their responses are not kept. The
+    /// cache does not keep the responses to loads in flight of other synchronizers that share it either. But those synchronizers
+    /// keep their objects in memory, and their later loads may coalesce with their loads in flight.
     public func removeAll() {
         memory.removeAll()
         fetcher.removeAllStored()
@@ -128,4 +128,21 @@ extension Synchronizer {
                 SynchronizerEvent(load: nil, url: url(), kind: .cached(.memory), date: time.now))
         }
     }
+}
+
+/// The clock for the freshness of objects in memory. It reads the system's time to within a few milliseconds, and never early;
+/// that of any other source is exact. Lifetimes are in seconds (RFC 9111 §1.2.2).
+///
+/// The system's precise clock would take an eighth of the time of a memory hit.
+struct FreshnessClock: Sendable {
+    private let source: any TimeSource
+    private let isSystem: Bool
+    private let ticks = CoarseClock()
+
+    init(_ source: any TimeSource) {
+        self.source = source
+        isSystem = source is SystemTime
+    }
+
+    var now: Date { isSystem ? ticks.now : source.now }
 }

@@ -116,7 +116,7 @@ extension Synchronizer {
             }
         }
         let id = enter(job, receiver: receiver)
-        if subscription.withLock({ $0.join(as: id, in: round) }) { loader.leave(id) }
+        if subscription.withLock({ $0.note(id, in: round) }) { loader.leave(id) }
     }
 }
 
@@ -133,7 +133,7 @@ private struct Subscription {
     }
 
     /// Notes the receiver. Returns whether it must be cancelled, because the caller has already cancelled.
-    mutating func join(as id: LoadReceiver.ID, in round: Int) -> Bool {
+    mutating func note(_ id: LoadReceiver.ID, in round: Int) -> Bool {
         if round == self.round { subscriber = id }  // otherwise it has its result already
         return isCancelled
     }

@@ -101,7 +101,7 @@ public final class ScriptedServer: Sendable {
 
     // MARK: Requests and counts
 
-    /// The requests so far, in the order in which they were complete. Of very many, only the latest are kept.
+    /// The requests so far, in the order in which they were complete. If there are very many, only the latest are kept.
     public var requests: [RecordedRequest] { journal.read { $0.requests } }
 
     /// The counts so far.

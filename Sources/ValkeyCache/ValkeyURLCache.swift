@@ -117,7 +117,8 @@
 
         /// Stores a response according to its storage policy. It replaces the response to the same kind of request.
         ///
-        /// Of its `userInfo`, property lists whose keys are strings are kept. A response that only memory may keep is not shared.
+        /// The cache keeps those property lists of its `userInfo` whose keys are strings. A response that only memory may keep is
+        /// not shared.
         public override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
             guard !ForkedProcess.isCurrent, cachedResponse.storagePolicy != .notAllowed,
                 let record = StoredRecord(cachedResponse, for: request, now: level.time.now)

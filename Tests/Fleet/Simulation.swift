@@ -184,7 +184,7 @@ struct Simulation {
         for size in [4, 20] {
             let bytes = Double(resources) * (Double(size << 10) + 700)
             line("memory for \(size) KB bodies, all resources", String(format: "%.0f GB", bytes / 1e9))
-            // What expires before its next load need not be kept: with a time to live of a lifetime, less is there.
+            // Responses that expire before their next load need not be kept. With a time to live of one lifetime, fewer are kept.
             let kept = min(1, with.expiries * lifetime / Double(resources))
             line("… and at the same time", String(format: "%.0f GB", bytes * kept / 1e9))
         }

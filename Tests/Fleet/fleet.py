@@ -1,6 +1,7 @@
 """Drives a fleet of processes over shared caches, counts what their origin sees, and kills holders of leases (Scripts/fleet)."""
 
 import argparse
+import atexit
 import json
 import os
 import shutil
@@ -36,12 +37,57 @@ RECOVERY = 2 * LEASE  # seconds before that without harm: leases of the dead exp
 PAUSE = 150  # milliseconds between two loads of a task, of which each process has 300
 
 
+class Children:
+    """The processes that this program has started, and its folders. None of them outlives the program, however it ends."""
+
+    def __init__(self):
+        self.processes = []
+        self.folders = []
+        self.is_starting = False
+        self.signal = 0
+        atexit.register(self.end)
+        # Both by hand: a shell starts its background jobs with SIGINT ignored, and Python leaves it so.
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self.interrupt)
+
+    def start(self, arguments, **kind):
+        # An exception between the start and the next line would lose the process, so a signal waits.
+        self.is_starting = True
+        self.processes.append(subprocess.Popen(arguments, **kind))
+        self.is_starting = False
+        if self.signal:
+            sys.exit(128 + self.signal)
+        return self.processes[-1]
+
+    def folder(self, prefix):
+        self.folders.append(tempfile.mkdtemp(prefix=prefix))
+        return self.folders[-1]
+
+    def interrupt(self, number, _):
+        self.signal = number
+        if not self.is_starting:
+            sys.exit(128 + number)
+
+    def end(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)  # this takes a moment, and must not stop halfway
+        for process in self.processes:
+            process.kill()  # does nothing to one that has ended
+        for process in self.processes:
+            process.wait()
+        for folder in self.folders:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+children = Children()
+
+
 class Process:
     """A process whose lines are read as they come."""
 
     def __init__(self, *arguments):
         self.arguments = [str(argument) for argument in arguments]
-        self.process = subprocess.Popen(
+        self.process = children.start(
             [options.program, *self.arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
         self.lines = []
         self.changed = threading.Condition()
@@ -82,7 +128,7 @@ class Server:
     """A Redis or Valkey server on a socket, which can fail in several ways."""
 
     def __init__(self):
-        self.place = tempfile.mkdtemp(prefix="fleet-server-")
+        self.place = children.folder("fleet-server-")
         self.socket = os.path.join(self.place, "socket")
         self.url = f"unix://{self.socket}"
         self.faults = dict.fromkeys(FAULTS, 0)
@@ -91,7 +137,7 @@ class Server:
 
     def start(self):
         program = shutil.which("redis-server") or shutil.which("valkey-server") or sys.exit("✘ there is no redis-server")
-        self.process = subprocess.Popen(
+        self.process = children.start(
             [program, "--port", "0", "--unixsocket", self.socket, "--save", "", "--appendonly", "no", "--dir", self.place],
             stdout=subprocess.DEVNULL)
         for _ in range(500):
@@ -219,7 +265,7 @@ class Fleet:
     """Eight processes in two groups, each with a directory of its own."""
 
     def __init__(self, takes_leases):
-        self.place = tempfile.mkdtemp(prefix="fleet-")
+        self.place = children.folder("fleet-")
         self.redis = None if options.local else Server()
         self.origin = Process("origin", LATENCY, 1 if options.local else 0)
         with self.origin.changed:
@@ -296,13 +342,8 @@ class Fleet:
 
 def phase(name, takes_leases, kills=0):
     fleet = Fleet(takes_leases)
-    try:
-        hits = fleet.run(SECONDS[name], kills)
-        counts = fleet.stop()
-    except BaseException:
-        for process in [fleet.origin, *fleet.members, *([fleet.redis] if fleet.redis else [])]:
-            process.process.kill()
-        raise
+    hits = fleet.run(SECONDS[name], kills)
+    counts = fleet.stop()
     total = fleet.total
     row = {
         "phase": name, "seconds": SECONDS[name], "loads": total.loads, "originRequests": counts["requests"],
@@ -322,14 +363,14 @@ def phase(name, takes_leases, kills=0):
 
 def invalidations():
     """Milliseconds until an invalidation on one machine takes effect on another: median and 99th percentile of each kind."""
-    server, place = Server(), tempfile.mkdtemp(prefix="fleet-")
-    try:
-        output = subprocess.run(
-            [options.program, "invalidations", place, server.url], stdout=subprocess.PIPE, text=True, timeout=60,
-            check=True).stdout
-    finally:
-        server.stop()
-        shutil.rmtree(place)
+    server, place = Server(), children.folder("fleet-")
+    process = children.start(
+        [options.program, "invalidations", place, server.url], stdout=subprocess.PIPE, text=True)
+    output = process.communicate(timeout=60)[0]
+    if process.returncode:
+        sys.exit(f"✘ the measurement of invalidations ended with {process.returncode}")
+    server.stop()
+    shutil.rmtree(place)
     table = json.loads(output)
     for kind, (median, most) in table.items():
         print(f"{kind:>15}: takes effect on the other machine after {median:.1f} ms, p99 {most:.1f} ms", flush=True)

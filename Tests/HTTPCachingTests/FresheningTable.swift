@@ -1,7 +1,7 @@
 import HTTPCaching
 import Testing
 
-/// RFC 9111 §3.2, §4.3.4, §4.3.5: how newer messages change what is stored.
+/// RFC 9111 §3.2, §4.3.4, §4.3.5: how newer messages change stored responses.
 @Suite("Freshening")
 struct FresheningTable {
     /// What a 304 means when the first of the stored responses was asked about.
@@ -96,7 +96,7 @@ struct FresheningTable {
         #expect(freshened.requestTime == Moment.at(100) && freshened.responseTime == Moment.at(101))
     }
 
-    @Test("what describes the stored body stays, and what is not stored is not taken over (3.1, 3.2)")
+    @Test("fields that describe the stored body stay, and fields that are not stored are not taken over (3.1, 3.2)")
     func exceptions() {
         let stored = "Content-Length: 10\nContent-Encoding: gzip\nContent-Range: bytes 0-9/20\nContent-Type: a/b"
         let newer = """

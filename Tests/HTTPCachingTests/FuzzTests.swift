@@ -91,7 +91,7 @@ struct FuzzTests {
         }
     }
 
-    /// Judges a request by what is stored; what is wrong with the verdict.
+    /// Judges a request by the stored responses. Returns what is wrong with the verdict.
     static func exercise(_ source: inout Source) -> String? {
         let asked = source.request()
         let stored = (0...source.numbers.below(8) / 7).map { _ in source.candidate(asked) }
@@ -101,7 +101,7 @@ struct FuzzTests {
         return complaint(about: verdict, stored)
     }
 
-    /// All else that the rules do with a request, what is stored, and an answer.
+    /// All else that the rules do with a request, stored responses and an answer.
     private static func exerciseTheRest(_ source: inout Source, _ request: CacheRequest, _ stored: [Candidate]) {
         let answer = source.fields(responseNames)
         _ = CacheRules.objection(toStoring: 200, fields: answer, answering: request)

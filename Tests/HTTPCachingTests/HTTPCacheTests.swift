@@ -159,7 +159,7 @@ struct HTTPCacheTests {
         #expect(rules.decision(for: offline, among: [], at: now) == .fail(reason: "nothing is stored"))
     }
 
-    @Test("what must not be stored is not, and says why")
+    @Test("a response that must not be stored is not, and the cache says why")
     func objections() {
         func reason(_ status: Int, _ fields: [(String, String)], method: String = "GET") -> String? {
             let storing = HTTPCache.storing(

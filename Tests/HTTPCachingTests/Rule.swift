@@ -2,7 +2,7 @@ import Foundation
 import HTTPCaching
 import Testing
 
-/// One line of a table: what is to be done about a request, given what is stored. `Documentation/RFC9111.md` refers to
+/// One line of a table: what is to be done about a request, given the stored responses. `Documentation/RFC9111.md` refers to
 /// it by its id.
 struct Rule: Sendable, CustomTestStringConvertible {
     let id: String

@@ -21,7 +21,7 @@ struct ValidationTable {
             "the date is not sent with a request for a range"),
         Rule(
             "validate.head", "4.3.5", .request("HEAD"), [both], at: 60, "forward",
-            "a HEAD has no body to spare: its plain answer freshens what is stored"),
+            "a HEAD has no body to spare: its plain answer freshens the stored response"),
         Rule(
             "validate.variant", "4.3.1", .get("A: 1"),
             [.response("Cache-Control: max-age=60\nETag: \"2\"\nVary: A", asked: .get("A: 2"))], at: 1, "forward",

@@ -4,7 +4,7 @@ import ScriptedServer
 import Synchronizer
 import TestSupport
 
-/// Plays each case against a synchronizer: what a load ends with, what is stored afterwards, and how much memory it took.
+/// Plays each case against a synchronizer: the result of the load, the stored response afterwards, and the memory that it took.
 struct CaseRun {
     /// A load may take so much memory besides the bytes of the response.
     static let allowance = 50 << 20

@@ -82,7 +82,7 @@ final class ChaosRun: Sendable {
         counts.update { $0.isOver = true }
         _ = try await counts.wait(for: "the last loads") { $0.inFlight == 0 }
         say("memory \(samples.map { $0 >> 20 }) MB, \(Memory.threads) threads, \(Memory.descriptors.count) descriptors")
-        // What a minute has not warmed up does not grow any more.
+        // After a minute all memory is warm, and must not grow any more.
         if seconds >= 60, let end = samples.last, end - samples[6] > 24 << 20 { fail("memory grows: \(samples)") }
     }
 

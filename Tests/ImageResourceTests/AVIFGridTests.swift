@@ -138,6 +138,17 @@
             #expect(try BitmapImage.decode(file.data) == BitmapImage.decode(Samples.data("avif-tile-1.avif")))
         }
 
+        @Test("a picture whose properties are in the second box of associations is not turned with its thumbnail")
+        func associationBoxes() throws {
+            var file = HEIFFile(
+                items: [1, 2].map { _ in .init(type: "av01", data: tiles[0].stream, properties: [1, 2, 3]) },
+                properties: properties, references: [.init(type: "thmb", from: 2, to: [1])], brand: "avif")
+            file.properties.append(HEIFFile.box("irot", [1]))
+            file.items[1].properties.append(5)
+            file.associated = [[2], [1]]
+            #expect(try BitmapImage.decode(file.data) == BitmapImage.decode(Samples.data("avif-tile-1.avif")))
+        }
+
         @Test("a crop is applied to the pixels")
         func cropped() throws {
             let crop = HEIFFile.box("clap", [32, 1, 16, 1, 16, 1, 0, 1].flatMap { HEIFFile.big32($0) })

@@ -87,16 +87,40 @@
             #expect(throws: ImageError.self) { try AnimatedImage(data: data) }
         }
 
+        /// The codes clear, 0, end: the first of two pixels.
+        private static let short: [UInt8] = [2, 2, 0x44, 0x01, 0]
+
+        @Test("a frame whose data end early leaves pixels transparent, so the picture is not opaque")
+        func missingPixels() throws {
+            #expect(try BitmapImage.decode(gif(2, 1, frame())).isOpaque)
+            let image = try BitmapImage.decode(gif(2, 1, frame(data: Self.short)))
+            #expect(pixels(image) == [Self.first, 0])
+            #expect(!image.isOpaque)
+        }
+
+        @Test(
+            "earlier frames show through missing pixels, in whatever order frames are requested",
+            arguments: [[2], [0, 2], [1, 2], [2, 1, 2]])
+        func missingPixelsOfLaterFrame(_ order: [Int]) throws {
+            // The codes clear, 1, 1, end.
+            let other = frame(data: [2, 2, 0x4C, 0x0A, 0])
+            let animation = try AnimatedImage(data: gif(2, 1, frame(), other, frame(data: Self.short)))
+            let expected = [[Self.first, Self.second], [Self.second, Self.second], [Self.first, Self.second]]
+            for index in order { #expect(try pixels(animation.frame(at: index)) == expected[index]) }
+        }
+
         // APNG
 
         /// A sample with the number at an offset inside of the n-th chunk of a name changed.
-        private func changed(_ file: String, _ chunk: String, _ index: Int = 0, to number: UInt8) throws -> Data {
+        private func changed(
+            _ file: String, _ chunk: String, _ index: Int = 0, at offset: Int = 3, to number: UInt8
+        ) throws -> Data {
             var data = try Samples.data(file)
             var start = data.startIndex
             for _ in 0...index {
                 start = try #require(data[start...].range(of: Data(chunk.utf8))).upperBound
             }
-            data[start + 3] = number
+            data[start + offset] = number
             return data
         }
 
@@ -111,6 +135,40 @@
             let control = try #require(plain.range(of: Data("acTL".utf8)))
             plain.replaceSubrange(control, with: Data("abTL".utf8))
             #expect(try shown == BitmapImage.decode(plain))
+        }
+
+        @Test(
+            "an APNG whose default image is a frame of another size or place than the canvas is a still picture",
+            arguments: [[(7, 20)], [(11, 20)], [(7, 20), (15, 4)], [(11, 20), (19, 4)]])
+        func contradictoryFrame(_ changes: [(offset: Int, value: UInt8)]) throws {
+            let file = "apng-soft-keep-blend.png"
+            var data = try Samples.data(file)
+            let start = try #require(data.range(of: Data("fcTL".utf8))).upperBound
+            for change in changes { data[start + change.offset] = change.value }
+            let animation = try AnimatedImage(data: data)
+            #expect(animation.frameCount == 1)
+            let whole = try BitmapImage.decode(Samples.data(file))
+            #expect(animation.firstFrame == whole)
+            #expect(try BitmapImage.decode(data) == whole)
+            #expect(try animation.frame(at: 0) == whole)
+        }
+
+        @Test("the control chunk of an APNG, and Exif of a PNG, may come after many other chunks")
+        func manyChunks() throws {
+            func prefixed(_ file: String) throws -> Data {
+                var data = try Samples.data(file)
+                let chunk = [0, 0, 0, 3] + Array("tEXta\0b".utf8) + [0, 0, 0, 0]
+                data.insert(contentsOf: [[UInt8]](repeating: chunk, count: 1000).joined(), at: 33)
+                return data
+            }
+            let file = "apng-hidden.png"
+            let (expected, animation) = try (
+                AnimatedImage(data: Samples.data(file)), AnimatedImage(data: prefixed(file))
+            )
+            #expect(animation.frameCount == expected.frameCount)
+            #expect(animation.firstFrame == expected.firstFrame)
+            #expect(try BitmapImage.decode(prefixed(file)) == BitmapImage.decode(Samples.data(file)))
+            #expect(try ImageHeader(prefixed("png-orientation-6.png"))?.orientation == .right)
         }
 
         @Test("an APNG whose number of frames is out of range is the picture without animation, too")

@@ -208,6 +208,32 @@
             #expect(header.pixelWidth == crop?.size.width ?? 60 && header.pixelHeight == crop?.size.height ?? 40)
         }
 
+        /// A picture of 60 × 40 pixels, and a thumbnail that is turned to the left.
+        private func withThumbnail(_ associated: [[Int]], primary: [UInt8] = [1]) throws -> ImageHeader? {
+            var file = HEIFFile(
+                items: [.init(properties: primary), .init(properties: [2, 3])],
+                properties: [HEIFFile.size(60, 40), HEIFFile.size(6, 4)])
+            file.properties.append(try #require(Self.properties["irot"]))
+            file.associated = associated
+            return ImageHeader(file.data)
+        }
+
+        @Test(
+            "the properties of a HEIF picture may be in any box of associations", arguments: [[[2], [1]], [[1], [2]]])
+        func associationBoxes(_ associated: [[Int]]) throws {
+            let header = try #require(try withThumbnail(associated))
+            #expect((header.pixelWidth, header.orientation) == (60, .up))
+            let turned = try #require(try withThumbnail(associated, primary: [1, 3]))
+            #expect((turned.pixelWidth, turned.orientation) == (60, .left))
+        }
+
+        @Test(
+            "a HEIF picture without properties, or with two lists of them, is an error",
+            arguments: [[], [[2]], [[2], [2]], [[1, 2], [1]], [[1, 1, 2]]])
+        func ambiguousAssociations(_ associated: [[Int]]) throws {
+            #expect(try withThumbnail(associated) == nil)
+        }
+
         @Test("what a HEIF picture is cut to is cut to what there is, and ignored where nothing is left")
         func oddCrops() {
             func crop(_ numbers: [Int]) -> PixelArea? {

@@ -27,6 +27,8 @@ struct HEIFFile {
     var order = ["pitm", "iinf", "iloc", "iref", "iprp"]
     /// The numbers of the items in the order in which `iinf` and `iloc` list them; nil if they do so by number.
     var listing: [Int]?
+    /// The numbers of the items of each `ipma` box; nil if there is one box, of all items.
+    var associated: [[Int]]?
     /// A box before the one that describes the items.
     var movie: Bytes = []
     /// Whether the items lie in the box that describes them, which then goes on to the end of the file without a length.
@@ -80,11 +82,15 @@ struct HEIFFile {
     }
 
     private var associations: Bytes {
-        var content: Bytes = [0, 0, 0, 0] + Self.big32(items.count)
-        for (index, item) in items.enumerated() {
-            content += Self.big16(index + 1) + [UInt8(item.properties.count)] + item.properties
+        (associated ?? [Array(1..<items.count + 1)]).enumerated().flatMap { version, numbers in
+            var content = [UInt8(version), 0, 0, 0] + Self.big32(numbers.count)
+            for number in numbers {
+                let properties = items[number - 1].properties
+                content += (version == 0 ? Self.big16(number) : Self.big32(number)) + [UInt8(properties.count)]
+                content += properties
+            }
+            return Self.box("ipma", content)
         }
-        return Self.box("ipma", content)
     }
 
     private var links: Bytes {

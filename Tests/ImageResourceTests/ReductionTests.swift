@@ -23,7 +23,7 @@
                 "detailed-lossy-alpha.webp", "reduced-lossless.webp", "reduced-rgba.png", "reduced-interlaced.png",
                 "large-frame.gif", "detailed-bleeding.webp", "detailed-prophoto.jpg",
                 "detailed-prophoto-progressive.jpg", "detailed-prophoto.webp", "detailed-prophoto.png",
-                "detailed-p3.webp", "detailed-p3.png", "detailed-cmyk.jpg",
+                "detailed-p3.webp", "detailed-p3.png", "detailed-cmyk.jpg", "detailed-black.jpg",
             ])
         func means(_ file: String) throws {
             let data = try Samples.data(file)
@@ -31,6 +31,19 @@
             for reduction in Self.reductions {
                 let side = Int((Double(max(whole.width, whole.height)) / reduction).rounded())
                 let sizing = ImageSizing.maxPixelSize(side)
+                let decibels = try Pixels.decibels(BitmapImage.decode(data, sizing: sizing), whole.resized(sizing))
+                #expect(decibels >= 45, "at 1/\(reduction)")
+            }
+        }
+
+        @Test("so it is in a JPEG with black ink and no profile", arguments: [ImageSizing.Filter.area, .lanczos])
+        func blackInk(_ filter: ImageSizing.Filter) throws {
+            var data = try Samples.data("detailed-black.jpg")
+            let segment = try #require(data.range(of: Data("ICC_PROFILE\0".utf8))).lowerBound - 4
+            data.removeSubrange(segment..<segment + 2 + Int(data[segment + 2]) << 8 + Int(data[segment + 3]))
+            let whole = try BitmapImage.decode(data)
+            for reduction in Self.reductions {
+                let sizing = ImageSizing.maxPixelSize(Int((Double(whole.width) / reduction).rounded()), filter: filter)
                 let decibels = try Pixels.decibels(BitmapImage.decode(data, sizing: sizing), whole.resized(sizing))
                 #expect(decibels >= 45, "at 1/\(reduction)")
             }
@@ -48,12 +61,13 @@
             }
         }
 
-        @Test("only a profile with tones unlike those of sRGB needs the full JPEG")
+        @Test("only inks and a profile with tones unlike those of sRGB need the full JPEG")
         func decodedSizes() throws {
             #expect(try self.reduction("detailed-p3.jpg", side: 17).lowFrequencyOnly)
             #expect(try self.reduction("detailed-p3.jpg", side: 20).eighths == 2)
             #expect(try self.reduction("icc-rgb.jpg", side: 2).lowFrequencyOnly == false)
             #expect(try self.reduction("detailed-prophoto.jpg", side: 17).eighths == 8)
+            #expect(try self.reduction("detailed-cmyk.jpg", side: 17).eighths == 8)
         }
 
         @Test("an sRGB profile costs nothing: the same is decoded as without", arguments: 1...320)
@@ -75,7 +89,7 @@
 
         @Test(
             "Lanczos's filter gives almost what it gives of the whole",
-            arguments: ["detailed-lossy.webp", "detailed-420.jpg"])
+            arguments: ["detailed-lossy.webp", "detailed-420.jpg", "detailed-black.jpg"])
         func lanczos(_ file: String) throws {
             let data = try Samples.data(file)
             let whole = try BitmapImage.decode(data)

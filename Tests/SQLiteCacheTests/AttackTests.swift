@@ -67,7 +67,7 @@ struct AttackTests {
         #expect(found(directory.cache(), 99) == body(99, 40_000), comment)
     }
 
-    @Test("whatever takes the place of a file, a store works at once", arguments: Obstacle.allCases)
+    @Test("a store works at once, whatever takes the place of a file", arguments: Obstacle.allCases)
     func replaced(_ obstacle: Obstacle) throws {
         let paths: [(String, (Generation) -> String)] = [
             ("generation", { $0.path }), ("database", { $0.database }), ("journal", { $0.journal }),

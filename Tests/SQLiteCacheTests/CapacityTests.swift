@@ -52,7 +52,7 @@ struct CapacityTests {
         var number = 0
         while total < capacity * 3 {
             number += 1
-            // Many small ones, then ever larger ones: what the database gives up goes to files.
+            // Many small ones, then ever larger ones: files get the space that the database gives up.
             let sizes = total < capacity * 3 / 2 ? [100, 300, 2000] : [20_000, 65_537, 65_537, 120_000, capacity / 3]
             let size = sizes.randomElement(using: &random) ?? 0
             total += size + 1000

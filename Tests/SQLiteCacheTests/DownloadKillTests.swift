@@ -97,7 +97,7 @@ struct DownloadKillTests {
         let child = try ChildProcess("download-faults", directory: own, [Int(server.port)])
         let lines = child.rest()
         #expect(lines.count == 4 && lines.last == "done", "\(lines)")
-        // What arrived outside of the cache is not stored.
+        // The body that arrived outside of the cache is not stored.
         #expect(server.counts.replies == [200: 2, 206: 1])
     }
 

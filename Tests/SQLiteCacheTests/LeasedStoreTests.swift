@@ -104,7 +104,7 @@ struct LeasedStoreTests {
         #expect(other.entries(for: early.url).map { $0.response.fields["X-Body"] } == ["later"])
     }
 
-    @Test("is released once the database has what was stored under it, and the watch of the others ends then")
+    @Test("is released once the database has the response stored under it, and the watch of the others ends then")
     func release() async throws {
         let clock = ManualClock()
         let cache = directory.urlCache(memory: 1 << 20, time: clock)

@@ -55,7 +55,7 @@ struct ShrinkingTests {
             #expect(body == Sample.body(sizes[number % 3], seed: UInt64(number)))
         }
         let first = try #require(kept.firstIndex { $0 != nil })
-        // Not half of what there is room for went, too, and only what was used least recently.
+        // The shrink did not also remove half of the entries that fit, and it removed only the least recently used ones.
         #expect((100..<200).contains(first))
         #expect(kept[first...].allSatisfy { $0 != nil })
         #expect(cache.statistics.evictions == first)

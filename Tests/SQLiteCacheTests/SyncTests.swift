@@ -40,7 +40,7 @@
         @Test("neither a new database, nor a commit, nor the rollback of a journal that was left waits for the disk")
         func nothingIsSynced() throws {
             try #require(SyncedDirectories.areNoted)
-            // What SQLite does by itself is seen.
+            // The test sees the syncs of SQLite itself.
             let other = TemporaryDirectory()
             try FileManager.default.createDirectory(at: other.url, withIntermediateDirectories: true)
             var handle: OpaquePointer?

@@ -40,7 +40,7 @@ struct URLCacheStoreTests {
         #expect(store.entries(for: "https://example.com/x?w=1").count == 1)
     }
 
-    @Test("what another user of the cache stored is used for its own URL only, and counts as very old")
+    @Test("a response of another user of the cache is used for its own URL only, and counts as very old")
     func foreign() throws {
         let directory = TemporaryDirectory()
         let cache = stock(directory, (1 << 20, 0))
@@ -56,7 +56,7 @@ struct URLCacheStoreTests {
         #expect(store.entries(for: url).isEmpty)
     }
 
-    @Test("what another user of the cache stored gets an identifier that is not negative, like all entries")
+    @Test("a response of another user of the cache gets an identifier that is not negative, like all entries")
     func foreignIdentifiers() throws {
         let directory = TemporaryDirectory()
         let cache = stock(directory, (1 << 20, 0))

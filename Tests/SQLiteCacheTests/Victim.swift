@@ -68,7 +68,7 @@ struct Victim {
         return (found, objects)
     }
 
-    /// What must work whatever has happened: storing, and finding what was stored.
+    /// Stores a response and finds it. Both must work, whatever has happened.
     static func checkUse(_ cache: ResponseCache, _ location: SourceLocation = #_sourceLocation) throws {
         let url = "https://example.com/after"
         cache.store(StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, Data([1, 2])), keepsObject: false)

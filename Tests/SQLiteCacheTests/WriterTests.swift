@@ -143,7 +143,7 @@ struct WriterTests {
     }
 
     @Test(
-        "a removal by date removes what was stored in that very millisecond, too, on the disk or not",
+        "a removal by date also removes the entries that were stored in that very millisecond, on the disk or not",
         arguments: [true, false])
     func sameMillisecond(_ isFlushed: Bool) throws {
         let directory = TemporaryDirectory()

@@ -81,7 +81,7 @@ final class RawClient: Sendable {
         return (String(decoding: bytes, as: UTF8.self), try ending.orThrow())
     }
 
-    /// What comes, up to and with these characters; what follows is kept for later.
+    /// The text up to and including these characters. The client keeps the text after them for later.
     func read(through mark: String) async throws -> String {
         let (bytes, _) = try await read { $0.range(of: Data(mark.utf8)) != nil }
         guard let end = bytes.range(of: Data(mark.utf8))?.upperBound else {

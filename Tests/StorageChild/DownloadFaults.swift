@@ -29,7 +29,7 @@ struct DownloadFaults {
         checkReadOnlyFile()
     }
 
-    /// The disk is full midway: what was there stays, and the download goes on when there is room.
+    /// The disk is full midway: the earlier entries stay, and the download goes on when there is room.
     private func checkFullDisk() {
         let file = folder.appendingPathComponent("full")
         write("old", to: file)

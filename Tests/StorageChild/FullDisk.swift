@@ -17,7 +17,7 @@ enum Shortage {
 
     /// Lets it be short while `body` runs.
     func during(_ body: () -> Void) {
-        signal(SIGXFSZ, SIG_IGN)  // what is written fails instead
+        signal(SIGXFSZ, SIG_IGN)  // writes fail instead
         let (resource, value) =
             switch self {
             case .fileSize(let bytes): (Self.resources.0, bytes)
@@ -47,7 +47,7 @@ struct FullDisk {
         cache = SQLiteURLCache(memoryCapacity: 4 << 20, diskCapacity: 8 << 20, directory: directory, time: clock)
     }
 
-    /// Stores come and go while nothing can be written: what others have stored stays, and one line says so.
+    /// Stores come and go while nothing can be written: the entries of others stay, and one line says so.
     func checkStores(_ shortage: Shortage) {
         if case .fileSize = shortage { store(2...3) }
         shortage.during {

@@ -233,7 +233,7 @@ struct Service {
             store(1, version: 9, size: 100)
             cache.flush()
             _ = (cache.currentDiskUsage, cache.statistics)
-            exit(isRefused && find(1) == nil && find(2) == nil ? 0 : 1)  // what `atexit` has registered runs, too
+            exit(isRefused && find(1) == nil && find(2) == nil ? 0 : 1)  // the functions of `atexit` run, too
         }
         var status: Int32 = 0
         for _ in 0..<1000 {

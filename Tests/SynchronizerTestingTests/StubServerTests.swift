@@ -141,7 +141,7 @@ struct StubServerTests {
     }
 
     @Test(
-        "what needs a connection says so",
+        "a reply that needs a connection says so",
         arguments: [Reply.raw("HTTP/1.1 200 OK\r\n\r\n"), Reply("a").failing(.missingLastChunk)])
     func needsConnection(reply: Reply) async throws {
         let synchronizer = Synchronizer.stub { _ in reply }
@@ -171,7 +171,7 @@ struct StubServerTests {
         }
     }
 
-    @Test("the session's delegate decides what is stored")
+    @Test("the session's delegate decides which responses are stored")
     func delegates() async throws {
         final class StoresNothing: SessionDelegate, @unchecked Sendable {  // without state
             override func urlSession(

@@ -24,7 +24,7 @@ public final class DisposableDirectory: Sendable {
     }
 
     private static func remove(_ url: URL) {
-        // What is made while it is being emptied is removed the next time.
+        // Files that are made while the directory is being emptied are removed the next time.
         var status = stat()
         for _ in 0..<8 where lstat(url.path, &status) == 0 { try? FileManager.default.removeItem(at: url) }
     }

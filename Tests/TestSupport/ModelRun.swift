@@ -27,7 +27,7 @@ package struct WholeMilliseconds: TimeSource {
 /// A cache and a model that random steps are done to alike. Several may share a cache or a directory: each has URLs of
 /// its own.
 package struct ModelRun: Sendable {
-    /// What the cache holds, or says, is not what the model does.
+    /// The cache holds, or says, something else than the model.
     package struct Mismatch: Error, CustomStringConvertible {
         package let description: String
     }

@@ -130,7 +130,7 @@
             #expect(cache.bodies().isEmpty)
             let requested = Date()
             cache.level.coherence.withLock { coherence in
-                coherence.disconnected()  // what is removed now is not announced
+                coherence.disconnected()  // removals from now on are not announced
                 coherence.connected(at: requested.addingTimeInterval(1))
             }
             let store = { @Sendable in try cache.put(Sample.body(1), at: requested) }

@@ -124,7 +124,7 @@
 
         @Test("a channel is needed as long as one of its waits is, in whatever order waits begin and end")
         func channels() {
-            let (waits, first, second) = (LeaseWaits(), LeaseWait { _ in }, LeaseWait { _ in })
+            let (waits, first, second) = (SharedLeaseWaits(), SharedLeaseWait { _ in }, SharedLeaseWait { _ in })
             #expect(waits.channels.isEmpty && waits.add(first, to: "c") {} && waits.channels == ["c"])
             #expect(waits.remove(first, from: "c") && waits.add(second, to: "c") {})
             #expect(waits.channels == ["c"])  // whichever of the two wakes the thread later

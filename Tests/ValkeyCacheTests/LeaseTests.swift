@@ -166,7 +166,7 @@
             // Each wait looks once more when it listens. An announcement that is empty comes after that.
             let heard = Locked(0)
             for cache in [one, other] {
-                _ = cache.level.waits.add(LeaseWait { _ in }, to: channel) { heard.withLock { $0 += 1 } }
+                _ = cache.level.waits.add(SharedLeaseWait { _ in }, to: channel) { heard.withLock { $0 += 1 } }
             }
             try server.run("PUBLISH", channel, "")
             try await waitUntil("both have heard") { heard.withLock { $0 } >= 2 }

@@ -66,7 +66,7 @@
             }
         }
 
-        @Test("are a miss, or what was stored")
+        @Test("are a miss, or the stored response")
         func mutations() async throws {
             let (replies, random) = (Replies(), Locked(SeededGenerator(seed: 23)))
             let server = try FakeServer { command in

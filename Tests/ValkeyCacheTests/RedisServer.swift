@@ -55,7 +55,7 @@
                 try #require(!data.isEmpty, "redis-server ended: \(text)")
                 text += String(decoding: data, as: UTF8.self)
             }
-            // What comes later must not fill the pipe.
+            // Later output must not fill the pipe.
             Thread.detachNewThread { while !output.fileHandleForReading.availableData.isEmpty {} }
         }
 

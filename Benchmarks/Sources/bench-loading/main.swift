@@ -37,7 +37,7 @@ var report = try Report("loading")
 let server = try ServerProcess()
 if report.isWanted("memory") {
     let memory = try await MemoryRows(server)
-    for row in try await memory.rows() { report.add(row) }
+    for row in try await memory.rows() + CastRows.rows() { report.add(row) }
     let allocations = memory.allocations()
     report.add(Row("allocations on a memory hit", allocations, unit: "", atMost: 3))
 }

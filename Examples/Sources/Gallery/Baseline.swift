@@ -2,7 +2,7 @@ import Foundation
 import ImageResource
 import Synchronizer
 
-/// What `--measure` compares with: one technique is replaced by what an app without the library does.
+/// The other side of the comparison of `--measure`: one technique of an app without the library.
 enum Baseline: String, CaseIterable {
     /// Bytes arrive in the background. The whole photograph is decoded on the main thread, and then scaled to the size that
     /// is shown.

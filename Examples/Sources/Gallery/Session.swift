@@ -52,7 +52,7 @@ final class Session {
         return JSONResource(request: request)
     }
 
-    /// A picture that fills a space given in points: what reaches beyond it is cropped where the picture is decoded.
+    /// A picture that fills a space given in points: the decoder crops the parts that reach beyond it.
     func thumbnail(of photograph: Photograph, covering size: CGSize, scale: Int) -> ImageResource {
         let request = request(for: photograph.url)
         if baseline == .fullSize { return ImageResource(request: request) }

@@ -38,7 +38,7 @@ public struct Feed: Decodable, Hashable, Sendable {
         }
     }
 
-    /// The items with a valid URL. Of items with the same id only the first is included.
+    /// The items with a valid URL. If items have the same id, only the first is included.
     public func photographs(from feedURL: URL) -> [Photograph] {
         var known: Set<Int> = []
         return items.compactMap { item in

@@ -21,7 +21,7 @@ struct FeedTests {
         #expect(item.dimensions.isEmpty)
     }
 
-    @Test("what is no URL, and what has the id of another, is left out")
+    @Test("items without a valid URL, or with the id of an earlier item, are left out")
     func leftOut() throws {
         let found = try photographs(
             """

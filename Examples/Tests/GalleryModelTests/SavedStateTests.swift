@@ -6,7 +6,7 @@ import Testing
 struct SavedStateTests {
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("gallery-\(UUID().uuidString)")
 
-    @Test("what is written is read again")
+    @Test("a state that is written is read again")
     func roundTrip() {
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appendingPathComponent("a/state.json")

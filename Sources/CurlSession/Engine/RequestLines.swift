@@ -7,8 +7,8 @@ enum RequestLines {
 
     /// The lines of a request: the session's fields, and the request's own in place of those with the same name.
     ///
-    /// Fields with a name that is not a token, or a line break or NUL in the value, are left out: they would become other
-    /// fields. So are the ones that libcurl derives from the body.
+    /// Fields with a flaw are left out, because they would become other fields: a task with one fails before it gets here. So are
+    /// the fields that libcurl derives from the body.
     static func lines(
         session: [String: String], own: [String: String], body: RequestBody, method: String
     ) -> [String] {
@@ -32,10 +32,24 @@ enum RequestLines {
         return lines
     }
 
+    /// Why a field can't be sent, in words that name it; nil if it can be sent.
+    ///
+    /// The words are for logs. So they do not have the value, and of a name that is not a token they have only the start: a
+    /// whole line with its value could be in it.
+    static func flaw(name: String, value: String) -> String? {
+        let start = name.utf8.prefix { $0 > 32 && $0 < 127 && $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ";") }
+        guard !name.isEmpty else { return "A field of the request has no name." }
+        guard start.endIndex == name.utf8.endIndex else {
+            return "The name of a field of the request is not a token. It begins with \"\(Substring(start))\"."
+        }
+        guard value.utf8.allSatisfy({ $0 != 0 && $0 != 10 && $0 != 13 }) else {
+            return "The value of the field \(name) has a line break or NUL."
+        }
+        return nil
+    }
+
     private static func line(name: String, value: String) -> String? {
-        let isToken = name.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ";") }
-        guard !name.isEmpty, isToken else { return nil }
-        guard value.utf8.allSatisfy({ $0 != 0 && $0 != 10 && $0 != 13 }) else { return nil }
+        guard flaw(name: name, value: value) == nil else { return nil }
         let isBlank = value.utf8.allSatisfy { $0 == 32 || $0 == 9 }
         return isBlank ? "\(name);" : "\(name): \(value)"
     }

@@ -11,6 +11,8 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
     let resourceLimit: Double
     /// Fields of every request that does not have them itself.
     let fields: [String: String]
+    /// Whether one of these fields can't be sent.
+    private let hasFlaw: Bool
     /// The field lines of requests without any of their own.
     let plainLines: UnsafeMutablePointer<curl_slist>?
 
@@ -38,6 +40,7 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
             fields.setField(name, to: "\(value)")
         }
         self.fields = fields
+        hasFlaw = fields.contains { RequestLines.flaw(name: $0.key, value: $0.value) != nil }
         plainLines = RequestLines.list(RequestLines.lines(session: fields, own: [:], body: .none, method: "GET"))
     }
 
@@ -53,6 +56,19 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
     /// counts as not set.
     func idleLimit(of request: URLRequest) -> Double {
         request.timeoutInterval == 60 ? idleLimit : request.timeoutInterval
+    }
+
+    /// The error for a field that can't be sent; nil if there is none. Without the field, the request could mean something else.
+    ///
+    /// `URLError` has no code for fields. `.badURL` is also what a method that can't be sent gets: the request has to be another.
+    func flaw(in exchange: Exchange) -> URLError? {
+        var flaws = exchange.fields.compactMap(RequestLines.flaw)
+        if hasFlaw {
+            let own = exchange.fields.keys
+            flaws += sessionFields(for: exchange).filter { field in !own.contains { $0.isFieldName(field.key) } }
+                .compactMap(RequestLines.flaw)
+        }
+        return flaws.min().map { URLError(.badURL, userInfo: [NSLocalizedDescriptionKey: $0]) }
     }
 
     /// A handle with the options that all requests share.
@@ -124,14 +140,20 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
 
     private func lines(for exchange: Exchange) -> UnsafeMutablePointer<curl_slist>? {
         if exchange.fields.isEmpty, exchange.method == "GET", !exchange.isForeign { return plainLines }
-        var fields = fields
-        if exchange.isForeign {
-            for name in [FieldName.authorization, FieldName.cookie, FieldName.proxyAuthorization] {
-                fields.setField(name, to: nil)
-            }
-        }
         return RequestLines.list(
-            RequestLines.lines(session: fields, own: exchange.fields, body: exchange.body, method: exchange.method))
+            RequestLines.lines(
+                session: sessionFields(for: exchange), own: exchange.fields, body: exchange.body,
+                method: exchange.method))
+    }
+
+    /// The session's fields, without those that another origin must not get.
+    private func sessionFields(for exchange: Exchange) -> [String: String] {
+        guard exchange.isForeign else { return fields }
+        var fields = fields
+        for name in [FieldName.authorization, FieldName.cookie, FieldName.proxyAuthorization] {
+            fields.setField(name, to: nil)
+        }
+        return fields
     }
 
     private func setMethod(of exchange: Exchange, on easy: UnsafeMutableRawPointer, for transfer: Transfer) {

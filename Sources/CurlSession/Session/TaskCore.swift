@@ -140,11 +140,13 @@ final class TaskCore: @unchecked Sendable {  // see each variable
         return Result { () throws(URLError) in
             let body = try body.opened()
             state.withLock { $0.expectedToSend = max(0, body.length) }
-            return try Exchange(
+            let exchange = try Exchange(
                 request, body: body, idleLimit: pool.options.idleLimit(of: request),
                 proxy: authentication.proxyCredential.map { proxy?.with($0, schemes: $1) } ?? proxy,
                 additional: additional,
                 isForeign: request.url.map(isForeign) ?? false)
+            if let flaw = pool.options.flaw(in: exchange) { throw flaw }
+            return exchange
         }
     }
 

@@ -10,7 +10,7 @@ struct TaskMachine: Equatable, Sendable {
         case pause
         /// Reading goes on.
         case unpause
-        /// Whatever waits to be delivered is dropped, and the task fails with `.cancelled`.
+        /// The task drops the events that it has not delivered, and fails with `.cancelled`.
         case cancel
     }
 

@@ -1,5 +1,5 @@
-/// The caching directives and validators in the fields of a response that is not stored. What every decision needs is read in
-/// one pass, the rest when it is asked for. Stored responses have ``StoredFacts``.
+/// The caching directives and validators in the fields of a response that is not stored. One pass reads
+/// the facts that every decision needs. The other facts are read when they are asked for. Stored responses have ``StoredFacts``.
 struct ResponseFacts {
     private let fields: HTTPFields
     private(set) var control = CacheControl()
@@ -21,7 +21,7 @@ struct ResponseFacts {
         }
     }
 
-    // Of a field that is not a list only the first line counts (RFC 9111 §4.2.1, §5.1).
+    // If a field is not a list, only its first line counts (RFC 9111 §4.2.1, §5.1).
 
     var lastModified: String? { fields.lastModified }
     var entityTag: String? { fields.entityTag }
@@ -70,7 +70,7 @@ struct ResponseFacts {
 }
 
 extension HTTPFields {
-    // Of a field that is not a list only the first line counts.
+    // If a field is not a list, only its first line counts.
 
     var lastModified: String? { first(FieldName.lastModified) { $0.text } }
     var entityTag: String? { first(FieldName.entityTag) { $0.text } }

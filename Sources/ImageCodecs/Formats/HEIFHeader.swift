@@ -15,7 +15,7 @@ enum HEIFHeader {
         guard let meta = box("meta", in: bytes, from: 0), let items = box("iprp", in: meta, from: 4),
             let properties = box("ipco", in: items, from: 0)
         else { return nil }
-        let wanted = box("ipma", in: items, from: 0).flatMap { associated($0, with: primaryItem(meta)) }
+        guard let item = primaryItem(meta), let wanted = associations(of: item, in: items) else { return nil }
         return facts(of: properties, wanted: wanted)
     }
 
@@ -28,11 +28,10 @@ enum HEIFHeader {
         box.byte(0) == 0 ? box.big16(4) : box.big32(4)
     }
 
-    /// The size among the properties with the wanted numbers, or among all properties, and how the others crop, rotate and
-    /// mirror it in their order.
-    private static func facts(of properties: ByteReader, wanted: [Int]?) -> HeaderFacts? {
+    /// The size among the properties with the wanted numbers, and how the others crop, rotate and mirror it in their order.
+    private static func facts(of properties: ByteReader, wanted: [Int]) -> HeaderFacts? {
         let all = Array(Boxes(properties, from: 0))
-        let chosen = wanted.map { $0.compactMap { all.indices.contains($0 - 1) ? all[$0 - 1] : nil } } ?? all
+        let chosen = wanted.compactMap { all.indices.contains($0 - 1) ? all[$0 - 1] : nil }
         guard let size = chosen.first(where: { $0.has("ispe") })?.content, let width = size.big32(4),
             let height = size.big32(8)
         else { return nil }
@@ -41,9 +40,18 @@ enum HEIFHeader {
         return HeaderFacts(width: width, height: height, orientation: transform.orientation, crop: transform.crop)
     }
 
+    /// The numbers of an item's properties, from 1. There may be several `ipma` boxes, of different versions or flags, but
+    /// only one of them may contain the item, and only once (ISO/IEC 23008-12 §9.3). Otherwise libraries disagree about its
+    /// properties, so the result is nil.
+    private static func associations(of item: Int, in items: ByteReader) -> [Int]? {
+        let boxes = Boxes(items, from: 0).filter { $0.has("ipma") }.compactMap { HEIFAssociations($0.content) }
+        let found = boxes.flatMap { entries in entries.filter { $0.item == item }.map(entries.properties) }
+        return found.count == 1 ? found[0] : nil
+    }
+
     /// The numbers of an item's properties, from 1.
-    static func associated(_ box: ByteReader, with item: Int?) -> [Int]? {
-        guard let item, let entries = HEIFAssociations(box) else { return nil }
+    static func associated(_ box: ByteReader, with item: Int) -> [Int]? {
+        guard let entries = HEIFAssociations(box) else { return nil }
         return entries.first { $0.item == item }.map(entries.properties)
     }
 

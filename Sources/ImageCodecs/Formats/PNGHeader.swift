@@ -8,11 +8,8 @@ enum PNGHeader {
     }
 
     private static func orientation(_ bytes: ByteReader) -> ImageOrientation {
-        for chunk in PNGChunks(bytes).prefix(64) {
-            if chunk.has("eXIf") { return Exif.orientation(chunk.content) ?? .up }
-            if chunk.has("IDAT") { break }
-        }
-        return .up
+        let block = PNGChunks(bytes).beforePixels.first { $0.has("eXIf") }
+        return block.flatMap { Exif.orientation($0.content) } ?? .up
     }
 }
 
@@ -45,4 +42,7 @@ struct PNGChunks: Sequence, IteratorProtocol {
         offset += 12 + length
         return Chunk(header: header, content: content, range: range, whole: whole)
     }
+
+    /// The chunks before the first chunk of pixels, at most `HeaderLimit.parts`.
+    var beforePixels: some Sequence<Chunk> { prefix(HeaderLimit.parts).lazy.prefix { !$0.has("IDAT") } }
 }

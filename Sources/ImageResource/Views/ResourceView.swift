@@ -100,7 +100,7 @@
         /// The number of tasks started so far, which identifies the latest.
         private(set) var followed = 0
         private var transaction = Transaction()
-        /// Whether a load is starting. What it shows then, the view has shown before: a loading state, or an object in memory.
+        /// Whether a load is starting. The view has already shown its first phase: a loading state, or an object in memory.
         private var isStarting = false
         private var binding: ResourceBinding<R>?
         /// The synchronizer of the binding.

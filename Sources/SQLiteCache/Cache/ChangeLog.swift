@@ -68,7 +68,8 @@ struct ChangeLog {
         return hasStores
     }
 
-    /// Removes the pending stores, which the disk does not take, and returns them. What they replace is still removed.
+    /// Removes the pending stores, which the disk does not take, and returns them. The responses that they replace are still
+    /// removed.
     mutating func abandonStores() -> [StoredRow] {
         var rows: [StoredRow] = []
         for index in changes.indices {

@@ -15,7 +15,7 @@ extension ResponseCache {
         return answer
     }
 
-    /// Releases a lease once the database has what was stored under it.
+    /// Releases a lease once the database has the entries that were stored under it.
     func release(_ grant: LeaseFile.Grant) {
         guard !ForkedProcess.isCurrent else { return }
         let release: @Sendable () -> Void = { [leases, time] in leases.release(grant, at: time.now.milliseconds) }

@@ -287,6 +287,6 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     func reportFailure(_ error: any Error) {
         if hasReportedFailure { return }
         hasReportedFailure = true
-        report("the cache in \(directory.path) keeps to memory: \(error)")
+        report("the cache in \(directory.path) uses only memory: \(error)")
     }
 }

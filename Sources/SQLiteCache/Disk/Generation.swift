@@ -76,12 +76,12 @@ struct Generation: Hashable, Sendable {
     /// Checks the directory and the database, and makes the directories of the bodies if they are missing; returns whether none
     /// was.
     func prepare() throws(SQLiteFailure) -> Bool {
-        if isIncomplete { throw .corruption("it is gone, or no file") }
+        if isIncomplete { throw .corruption("the database does not exist, or is not a file") }
         guard let directory = FileSystem.status(path), let file = FileSystem.status(database) else {
             throw .system(database)
         }
         guard directory.isDirectory, directory.st_uid == geteuid(), file.st_uid == geteuid(), file.st_nlink == 1 else {
-            throw .corruption("it is a link, or belongs to another user")
+            throw .corruption("the database is a link, or belongs to another user")
         }
         return try bodies.prepare()
     }

@@ -89,7 +89,7 @@ extension WriteConnection {
         // Two processes hardly ever make the same identifier. If they do, the second process takes another one.
         while try !insert(row, id: id, data: data, body: body) {
             attempts += 1
-            if attempts == 8 { throw SQLiteFailure.corruption("it accepts no entries") }
+            if attempts == 8 { throw SQLiteFailure.corruption("the database accepts no entries") }
             id = MonotonicID.next()
         }
         if body.isInFile {
@@ -184,8 +184,8 @@ extension WriteConnection {
     private func removeAlone(_ id: Int64) throws(SQLiteFailure) -> Int {
         guard let length = try length(of: id) else { return 0 }
         try statement(Schema.deleteEntry).run(id)
-        if database.changes == 0 { throw .corruption("nothing can be removed from it") }
-        // Whatever the length says of the place of the body: it may be corrupt.
+        if database.changes == 0 { throw .corruption("the database does not remove an entry") }
+        // The length says where the body is. It may be corrupt, so the body's row is removed in any case.
         try statement(Schema.deleteBody).run(id)
         try removeFile(id, length: length)
         return 1

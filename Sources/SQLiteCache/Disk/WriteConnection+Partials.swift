@@ -48,7 +48,7 @@ extension WriteConnection {
                 Schema.victimsOfVariant, parameters: Int64(bitPattern: row.urlKey), Int64(bitPattern: row.variant))
             try removeVictims(Schema.victimsBeyond, parameters: Int64(bitPattern: row.urlKey))
             guard try insert(row, id: row.id, data: Data(), body: body) else {
-                throw SQLiteFailure.corruption("it accepts no entries")
+                throw SQLiteFailure.corruption("the database accepts no entries")
             }
             try adoptFile(partial.path, id: row.id, length: body.length)
             return true

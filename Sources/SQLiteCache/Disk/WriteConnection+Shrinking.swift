@@ -25,8 +25,8 @@ extension WriteConnection {
         return try replace(keeping: Schema.usedAfter(victims.last)) ? victims.count : nil
     }
 
-    /// Removes what was stored at that moment or later if that is more than half of the entries, and too much for one
-    /// transaction; returns whether it did.
+    /// Removes the entries that were stored at that moment or later if they are more than half of all entries, and too many for
+    /// one transaction; returns whether it did.
     func replaceIfMostGo(since moment: Int64, budget: DiskBudget) throws -> Bool {
         try transaction {
             let count = try number(Schema.countEntries)

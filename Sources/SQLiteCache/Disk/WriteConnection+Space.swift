@@ -94,7 +94,7 @@ extension WriteConnection {
         }
     }
 
-    /// Removes what was stored at that moment or later, in several transactions.
+    /// Removes the entries that were stored at that moment or later, in several transactions.
     func removeAll(since moment: Int64, budget: DiskBudget) throws {
         var last = Int64.min
         while true {

@@ -52,10 +52,10 @@ final class WriteConnection {
     /// Detects corrupt headers that SQLite accepts.
     private func checkHeader(journalMode: String) throws(SQLiteFailure) {
         if database.isReadOnly, access(generation.database, W_OK) == 0 {
-            throw .corruption("its header says that it is read-only")
+            throw .corruption("the header of the database says that it is read-only")
         }
         guard try database.texts(Schema.journalMode) == [journalMode] else {
-            throw .corruption("its header says that it has a write-ahead log")
+            throw .corruption("the header of the database says that it has a write-ahead log")
         }
     }
 
@@ -136,7 +136,7 @@ final class WriteConnection {
 
     private func set(fileBytes: Int64) throws(SQLiteFailure) {
         try statement(Schema.setFileBytes).run(fileBytes, Self.checksum(of: fileBytes))
-        if database.changes != 1 { throw .corruption("it does not store the size of its files") }
+        if database.changes != 1 { throw .corruption("the database does not store the size of its files") }
     }
 
     func countFiles() throws(SQLiteFailure) {

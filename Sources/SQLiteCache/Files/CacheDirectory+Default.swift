@@ -15,19 +15,4 @@ extension CacheDirectory {
         let safe = name.replacingOccurrences(of: "/", with: "_")
         return safe.isEmpty || safe.hasPrefix(".") ? "_" + safe : safe
     }
-
-    #if canImport(Darwin)
-        private static func userCaches(_ environment: [String: String]) -> URL {
-            FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
-                ?? FileManager.default.temporaryDirectory
-        }
-    #else
-        private static func userCaches(_ environment: [String: String]) -> URL {
-            // The specification says to ignore a relative path.
-            if let path = environment["XDG_CACHE_HOME"], path.hasPrefix("/") {
-                return URL(fileURLWithPath: path, isDirectory: true)
-            }
-            return FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".cache", isDirectory: true)
-        }
-    #endif
 }

@@ -150,7 +150,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     }
 
     /// Keeps the bytes for a later load, which may go on with the file at once. From then on, this object must not write it.
-    /// Of a whole body the last checkpoint stays, so that there is a rest to request.
+    /// If the body is whole, the file keeps the last checkpoint, so that there is a rest to request.
     package func keep() {
         if ForkedProcess.isCurrent { return }
         let wasOver = state.withLock { state in

@@ -10,7 +10,7 @@ enum Change: Sendable {
     case remove(id: Int64, urlKey: UInt64)
     case removeVariant(url: String, urlKey: UInt64, variant: UInt64)
     case removeURL(String, urlKey: UInt64)
-    /// Removes what was stored at that moment or later, in milliseconds since 1970.
+    /// Removes the entries that were stored at that moment or later, in milliseconds since 1970.
     case removeSince(Int64)
     case removeAll
 
@@ -117,8 +117,8 @@ struct RowUpdate: Sendable {
 
     fileprivate func apply(to rows: inout [StoredRow]) {
         guard let index = rows.firstIndex(where: { $0.id == id }) else {
-            // The database may already know that the response was removed later. What this update replaced must not
-            // come back.
+            // The database may already know that the response was removed later. The responses that this update replaced
+            // must not come back.
             rows.removeAll { $0.variant == variant && $0.revision < revision }
             return
         }
@@ -131,8 +131,8 @@ struct RowUpdate: Sendable {
 }
 
 extension RowUpdate {
-    /// What is new of a response that another process has stored with the same identifier, as a copy of another level's entry: its
-    /// body is the same.
+    /// Another process has stored this response with the same identifier, as a copy of another level's entry. The body is the
+    /// same, so the update has only the rest.
     init(_ row: StoredRow) {
         self.init(
             id: row.id, url: row.url, urlKey: row.urlKey, record: row.record, variant: row.variant,

@@ -71,7 +71,7 @@ package struct EncodedRecord: Sendable {
     fileprivate var traits: Traits { Traits(rawValue: bytes[1]) }
 
     /// Whether it answers every GET for its URL.
-    var isPlain: Bool { traits.contains(.isPlain) }
+    package var isPlain: Bool { traits.contains(.isPlain) }
     var isHTTP: Bool { !traits.contains(.other) }
     var hasResponseURL: Bool { traits.contains(.responseURL) }
     var hasUserInfo: Bool { traits.contains(.userInfo) || traits.contains(.injected) }
@@ -104,7 +104,7 @@ package struct EncodedRecord: Sendable {
     /// The record; nil if the bytes encode none.
     ///
     /// - Parameter url: its URL, if that is known, so that no other string is made.
-    func decoded(for url: String?) -> StoredRecord? {
+    package func decoded(for url: String?) -> StoredRecord? {
         bytes.withUnsafeBytes { raw in
             var reader = ByteReader(raw, at: 2)
             let record = try? StoredRecord(from: &reader, of: bytes, traits: traits, url: url)

@@ -44,8 +44,8 @@ struct SQLiteFailure: Error, CustomStringConvertible {
 
     /// A writer may be at work.
     static let busy = SQLiteFailure(code: SQLITE_BUSY, message: "a writer is at work")
-    /// What was read without a lock may be wrong.
-    static let changedDuringRead = SQLiteFailure(code: SQLITE_ABORT, message: "it has changed")
+    /// A read without a lock may have returned wrong values.
+    static let changedDuringRead = SQLiteFailure(code: SQLITE_ABORT, message: "the database has changed")
 
     static func corruption(_ message: String) -> SQLiteFailure { SQLiteFailure(code: SQLITE_NOTADB, message: message) }
 

@@ -32,8 +32,8 @@ package enum LeaseAnswer: Sendable, Hashable {
 
 /// How a wait for the holder of a lease ended.
 package enum LeaseEnd: Sendable, Hashable {
-    /// The holder gave the lease back. What it has stored is found by lookups from now on; if that does not help, the waiting
-    /// fetches all ask the network without a lease.
+    /// The holder gave the lease back. From now on, lookups find the entries that the holder has stored. If these entries do not
+    /// help, the waiting fetches all ask the network without a lease.
     case released
     /// The lease may be free: it expired, its holder died, another holder has it now, or the limit passed. The waiting fetches
     /// look up, and ask for the lease again: one of them gets it. A store that is not sure says this, too.
@@ -50,8 +50,8 @@ package protocol LeasingStore: ResponseStore {
     /// Asks for a lease that expires after the duration (in seconds). A process may hold one lease of a key.
     func lease(_ key: String, for duration: TimeInterval) -> LeaseAnswer
 
-    /// Gives a lease back, and wakes the loads that wait for it once lookups find what was stored under it. It has no effect if a
-    /// later lease has been granted. Does not wait for the disk or the network.
+    /// Gives a lease back, and wakes the loads that wait for it once lookups find the entries that were stored under it. It has no
+    /// effect if a later lease has been granted. Does not wait for the disk or the network.
     func release(_ lease: Lease)
 
     /// Gives a lease back before there is a result, because the load was cancelled: one of the waiting loads gets it

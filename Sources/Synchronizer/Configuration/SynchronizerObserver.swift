@@ -10,7 +10,7 @@ public protocol SynchronizerObserver: Sendable {
 public struct SynchronizerEvent: Sendable {
     /// The kind of an event.
     public enum Kind: Sendable {
-        /// A new load waits for its cache lookup. Later loads may join it without an event.
+        /// A new load waits for its cache lookup. Later loads may coalesce with it without an event.
         case queued
         /// The load looks into the cache. It does so again after it gave its slot to a visible load, and before a retry.
         case started

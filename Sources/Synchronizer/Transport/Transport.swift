@@ -46,7 +46,7 @@ package protocol Cancellable: AnyObject, Sendable {
     /// Cancels the transfer. After this returns, no event is reported, except one that is being reported at that moment.
     func cancel()
 
-    /// Stops receiving the body, or goes on. What has been received is still reported. By default without effect.
+    /// Stops receiving the body, or goes on. The transfer still reports the bytes that it has received. By default without effect.
     func setPaused(_ isPaused: Bool)
 }
 

@@ -24,7 +24,7 @@ final class Connection {
         case waitingForTicket(Int)
         /// The reply goes on when the socket takes bytes.
         case waitingForRoom
-        /// The server has sent all that it will. What the client still sends is discarded.
+        /// The server has sent all that it will. It discards the bytes that the client still sends.
         case draining
     }
 

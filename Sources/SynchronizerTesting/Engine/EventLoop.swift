@@ -68,7 +68,7 @@ final class EventLoop: @unchecked Sendable {  // but for `mailbox`, all state is
         finished.signal()  // for the next thread that joins
     }
 
-    /// Called on the loop's thread: what is posted already is still done.
+    /// Called on the loop's thread. The loop still runs the work that has been posted.
     func end() {
         assertIsCurrent()
         runs = false

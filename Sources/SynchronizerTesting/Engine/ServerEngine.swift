@@ -1,7 +1,7 @@
 import Foundation
 
 /// The sockets of a server, on the thread of its loop.
-final class ServerEngine: @unchecked Sendable {  // what is not `let` is touched on the loop's thread only
+final class ServerEngine: @unchecked Sendable {  // only the loop's thread uses the variables
     let loop: EventLoop
     let journal: Observed<Journal>
     let respond: Script.Handler

@@ -47,7 +47,7 @@ extension Reply {
     private func part(for request: RecordedRequest) -> Reply {
         var reply = adding(FieldName.acceptRanges, "bytes")
         guard let header = request[FieldName.range], ifRangeHolds(for: request),
-            let wanted = ByteRange(header)
+            let wanted = RequestedRange(header)
         else { return reply }
         if let range = wanted.resolved(in: body.count) {
             reply.status = 206
@@ -72,7 +72,7 @@ extension Reply {
 }
 
 /// A single byte range, as `Range` names it.
-private struct ByteRange {
+private struct RequestedRange {
     private let first: Int?
     private let last: Int?
 

@@ -91,7 +91,7 @@ struct Socket: Hashable {
         }
     }
 
-    /// Says that nothing more will be sent (FIN); what the peer sends can still be read.
+    /// Says that nothing more will be sent (FIN). You can still read the bytes that the peer sends.
     func finishWriting() {
         shutdown(descriptor, Int32(SHUT_WR))
     }

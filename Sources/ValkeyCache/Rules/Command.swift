@@ -53,8 +53,3 @@ package struct Command: Sendable {
         bytes += [UInt8(ascii: "\r"), UInt8(ascii: "\n")]
     }
 }
-
-extension Keyspace {
-    /// Asks for the generation: together with each command, so that no answer is of an old one.
-    package var currentGeneration: Command { Command(["GET", generation], key: generation) }
-}

@@ -14,10 +14,13 @@ package struct Keyspace: Sendable {
     package init(namespace: String) {
         prefix = "\(namespace):\(Self.version).\(EncodedRecord.format)"
         (generation, changes) = ("\(prefix):generation", "\(prefix):changes")
+        currentGeneration = Command(["GET", generation], key: generation)
     }
 
     /// The number of the generation in use. A removal of everything changes it.
     package let generation: String
+    /// Asks for the generation: together with each command, so that no answer is of an old one.
+    package let currentGeneration: Command
     /// Where changes are announced.
     package let changes: String
 

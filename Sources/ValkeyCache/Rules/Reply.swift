@@ -12,6 +12,7 @@ package enum Reply: Hashable, Sendable {
     package var data: Data? { if case .data(let data) = self { data } else { nil } }
     package var text: String? { data.map { String(decoding: $0, as: UTF8.self) } }
     package var number: Int? { if case .number(let number) = self { number } else { nil } }
+    package var isNoScript: Bool { if case .error(.noScript) = self { true } else { false } }
     package var array: [Reply]? { if case .array(let array) = self { array } else { nil } }
 }
 
@@ -86,7 +87,7 @@ package enum LinkFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .pausing: "it has failed before"
         case .timedOut: "it does not answer in time"
         case .closed: "it closed the connection"
-        case .refused(let why): "no connection: \(why)"
+        case .refused(let why): "there is no connection: \(why)"
         case .malformed(let why): "its answer is malformed: \(why)"
         case .server(let why): "it answers \(why)"
         }

@@ -88,14 +88,10 @@ package struct SharedEntry: Sendable {
         return UInt64(max(0, min(microseconds.isNaN ? 0 : microseconds, 1e18))).hexadecimal
     }
 
-    /// Decodes what the server returned for a URL; nil if it is not what was stored for this URL and variant.
-    package init?(_ data: Data, url: String, variant: String) {
-        self.init(data, variant: variant)
-        if response.url != url { return nil }
-    }
-
-    /// Decodes what the server returned for any URL; nil if it is not what was stored for this variant.
-    package init?(_ data: Data, variant: String) {
+    /// Decodes what the server returned for a URL; nil if it is not the value that was stored for this URL and variant.
+    ///
+    /// - Parameter url: nil for any.
+    package init?(_ data: Data, url: String?, variant: String) {
         let end = data.count - Self.checksumLength
         guard end > Self.headLength, data.count <= Self.largest else { return nil }
         let parts = data.withUnsafeBytes { bytes -> (Int64, Int64, Int64, UInt8, UInt64, UInt64, EncodedRecord)? in
@@ -110,8 +106,9 @@ package struct SharedEntry: Sendable {
         }
         guard let (revision, id, lease, flags, size, checksum, record) = parts, id >= 0,
             let place = Place(rawValue: flags),
-            let size = Int(exactly: size), let response = record.decoded?.response,
-            Self.variant(response.variantKey) == variant
+            let size = Int(exactly: size), let response = record.decoded(for: url)?.response,
+            response.url == url ?? response.url,
+            (record.isPlain ? Self.plainVariant : Self.variant(response.variantKey)) == variant
         else { return nil }
         (self.revision, self.id, self.place, bodySize, bodyChecksum) = (revision, id, place, size, checksum)
         (self.record, self.response, self.variant) = (record, response, variant)
@@ -164,7 +161,16 @@ extension UnsafeRawBufferPointer {
         UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
+    /// Sixteen lowercase digits.
     fileprivate func hexadecimal(at offset: Int) -> Int64? {
-        UInt64(String(decoding: self[offset..<offset + 16], as: UTF8.self), radix: 16).map { Int64(bitPattern: $0) }
+        var number: UInt64 = 0
+        for digit in self[offset..<offset + 16] {
+            switch digit {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt64(digit - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
+        return Int64(bitPattern: number)
     }
 }

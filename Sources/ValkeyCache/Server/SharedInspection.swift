@@ -17,7 +17,7 @@
 
         package struct Contents: Sendable {
             package var entries: [Entry] = []
-            /// Values that are not what was stored.
+            /// Values that differ from the stored ones.
             package var corrupt = 0
         }
 
@@ -49,7 +49,7 @@
                     ).array ?? []
                 for index in stride(from: 0, to: parts.count - 3, by: 2) {
                     guard let name = parts[index].text, name != "x", let value = parts[index + 1].data else { continue }
-                    if let entry = SharedEntry(value, variant: name),
+                    if let entry = SharedEntry(value, url: nil, variant: name),
                         keys.entries(of: URLDigest(entry.response.url), in: generation) == key
                     {
                         contents.entries.append(Entry(entry: entry, key: key))
@@ -62,7 +62,7 @@
             return contents
         }
 
-        /// Whether the body is what was stored; nil if only another machine has it, or the entry is gone by now.
+        /// Whether the body is the stored one; nil if only another machine has it, or the entry is gone by now.
         package func isIntact(_ entry: Entry) throws -> Bool? {
             guard !entry.entry.isLocal else { return nil }
             let most = Command.Argument.text("\(entry.entry.bodySize)")

@@ -92,7 +92,8 @@
                 Command(
                     .release, keys: [keys.lease(lease.key)],
                     arguments: [
-                        .text(owner(lease.token)), .text(keys.releases(lease.key)), .text(LeaseWaits.message(end)),
+                        .text(owner(lease.token)), .text(keys.releases(lease.key)),
+                        .text(SharedLeaseWaits.message(end)),
                     ])
             }
             guard (try? server.run(commands)) != nil else { return .failed }
@@ -113,7 +114,7 @@
         ) -> @Sendable () -> Void {
             if local.isLeaseHeld(key) { return local.waitForRelease(of: key, atMost: limit, then: handler) }
             let channel = keys.releases(key)
-            let wait = LeaseWait { [weak self] end in
+            let wait = SharedLeaseWait { [weak self] end in
                 self?.forgetCopies(key)
                 handler(end)
             }
@@ -167,12 +168,12 @@
     /// A wait for which to ask the server whether the lease is free.
     struct LeaseCheck: Sendable {
         let key: String
-        let wait: LeaseWait
+        let wait: SharedLeaseWait
         let limit: TimeInterval
     }
 
     /// A load that waits until another one releases its lease. It ends once.
-    final class LeaseWait: Sendable {
+    final class SharedLeaseWait: Sendable {
         private struct State {
             var handler: (@Sendable (LeaseEnd) -> Void)?
             var cancels: [@Sendable () -> Void] = []
@@ -211,9 +212,9 @@
     }
 
     /// The waits of a process, by the channel on which the release is announced.
-    final class LeaseWaits: Sendable {
+    final class SharedLeaseWaits: Sendable {
         private struct Entry {
-            let wait: LeaseWait
+            let wait: SharedLeaseWait
             let check: @Sendable () -> Void
         }
 
@@ -225,7 +226,7 @@
         /// Returns whether it is the first one of the channel.
         ///
         /// - Parameter check: looks whether the lease is free.
-        func add(_ wait: LeaseWait, to channel: String, check: @escaping @Sendable () -> Void) -> Bool {
+        func add(_ wait: SharedLeaseWait, to channel: String, check: @escaping @Sendable () -> Void) -> Bool {
             entries.withLock { entries in
                 entries[channel, default: []].append(Entry(wait: wait, check: check))
                 return entries[channel]?.count == 1
@@ -233,7 +234,7 @@
         }
 
         /// Returns whether it was the last one of the channel.
-        func remove(_ wait: LeaseWait, from channel: String) -> Bool {
+        func remove(_ wait: SharedLeaseWait, from channel: String) -> Bool {
             entries.withLock { entries in
                 guard var waits = entries[channel] else { return false }
                 waits.removeAll { $0.wait === wait }

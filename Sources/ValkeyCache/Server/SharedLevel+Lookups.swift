@@ -6,9 +6,10 @@
     extension SharedLevel {
         /// All entries of a URL, newest first.
         func entries(for url: String) -> [StoredEntry] {
-            if let known = localCount(url) {
+            if let known = coherence.withLock({ $0.beginLocal(URLDigest.key(url)) }) {
                 let entries = local.entries(for: url)
-                if entries.count >= max(1, known) { return count(entries, by: .local) }
+                if entries.count >= max(1, known) { return entries }
+                coherence.withLock { $0.didNotAnswer() }
             }
             guard let found = ask(url) else {
                 return count(answersAlone(url) ? local.entries(for: url) : [], by: .local)
@@ -33,8 +34,9 @@
 
         func cachedResponse(_ lookup: LookupKey) -> CachedURLResponse? {
             let url = lookup.key
-            if let known = coherence.withLock({ $0.localCount(lookup.urlKey) }) {
-                if let response = local.cachedResponse(lookup) { return count(response, by: .local) }
+            if let known = coherence.withLock({ $0.beginLocal(lookup.urlKey) }) {
+                if let response = local.cachedResponse(lookup) { return response }
+                coherence.withLock { $0.didNotAnswer() }
                 if local.copies(of: url).count >= max(1, known) { return count(nil, by: .local) }
             }
             guard let found = ask(url) else {
@@ -47,11 +49,6 @@
                 return count(response, by: .shared)
             }
             return count(nil, by: .shared)
-        }
-
-        private func localCount(_ url: String) -> Int? {
-            let key = URLDigest.key(url)
-            return coherence.withLock { $0.localCount(key) }
         }
 
         private func answersAlone(_ url: String) -> Bool {

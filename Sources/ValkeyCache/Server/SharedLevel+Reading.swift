@@ -55,7 +55,7 @@
                 let key = keys.entries(of: URLDigest(url), in: generation)
                 if let found = try read(url, wanting: wanted, at: key, in: generation) { return found }
             }
-            throw .server("another generation each time")
+            throw .server("with another generation each time")
         }
 
         /// Most lookups need the body of a response that no request field selects. So they ask for it before they know the

@@ -107,7 +107,7 @@
             switch outcome {
             case .done(let count): return keep(copy, of: url, during: lookup, count: count)
             case .refused:
-                local.removeEntries(for: url)  // what was removed may have been copied before
+                local.removeEntries(for: url)  // a removed entry may have been copied before
                 return false
             case .unavailable:
                 return keep(copy, of: url, during: lookup, count: 0)
@@ -182,7 +182,7 @@
                 defer { counts.refusesWrites = true }
                 return counts.refusesWrites
             }
-            if !isKnown { report("the shared cache at \(server.address.name) takes no responses: \(why)") }
+            if !isKnown { report("the shared cache at \(server.address.name) stores no responses: \(why)") }
             return .unavailable
         }
 

@@ -9,6 +9,7 @@
     /// Calls wait for the server for a bounded time, and never on the main thread.
     final class SharedLevel: Sendable {
         struct Counts {
+            /// Without those that ``Coherence/localAnswers`` counts.
             var localHits = 0
             var sharedHits = 0
             var misses = 0
@@ -26,7 +27,7 @@
         let coherence = Locked(Coherence())
         let counts = Locked(Counts())
         let leaseNumbers = Locked(LeaseNumbers())
-        let waits = LeaseWaits()
+        let waits = SharedLeaseWaits()
         /// Leases that have ended, of whose end the server may not know.
         let unreleased = Locked<[(lease: Lease, end: LeaseEnd)]>([])
         /// Waits for which to ask the server whether the lease is free.
@@ -36,8 +37,8 @@
         let listeners = Locked<[UInt64: @Sendable (String?) -> Void]>([:])
         /// Tells the changes of this instance from those of other instances.
         let name = SharedLevel.random()
-        /// One thread at a time tells the server of a removal. If two did, the second could remove what was stored since the
-        /// first.
+        /// One thread at a time tells the server of a removal. If two did, the second could remove entries that
+        /// were stored since the first.
         let deliveries = DispatchSemaphore(value: 1)
         /// For calls of the main thread.
         let queue = DispatchQueue(label: "ValkeyURLCache", qos: .userInitiated)
@@ -130,7 +131,7 @@
                 Command(["SET", keys.generation, Self.random(), "NX"], key: keys.generation),
                 keys.currentGeneration,
             ])
-            guard let generation = replies[1].text else { throw .server("that it has no generation, and takes none") }
+            guard let generation = replies[1].text else { throw .server("that it has no generation, and stores none") }
             adopt(generation)
             return generation
         }

@@ -180,6 +180,14 @@ def detailed():
         (HERE / name).write_bytes(data)
 
 
+def with_black(image):
+    """CMYK whose greys are black ink, as printers have it. Pillow itself uses no black ink."""
+    light = np.asarray(image).astype(float)
+    brightest = np.maximum(light.max(2, keepdims=True), 1)
+    inks = 255 - np.dstack([light / brightest * 255, brightest])
+    return Image.fromarray(np.round(inks).astype(np.uint8), "CMYK")
+
+
 def foreign():
     """What writers of other kinds make of the same detail, for ReductionTests and ForeignFilesTests."""
     from PIL import ImageCms
@@ -210,6 +218,7 @@ def foreign():
         "detailed-p3.jpg": saved(image, "JPEG", quality=85, icc_profile=like_srgb),
         "detailed-srgb.jpg": saved(image, "JPEG", quality=85, icc_profile=srgb),
         "detailed-cmyk.jpg": saved(image.convert("CMYK"), "JPEG", quality=85),
+        "detailed-black.jpg": saved(with_black(image), "JPEG", quality=85, icc_profile=profiles()[2]),
         "detailed-p3.webp": saved(image, "WEBP", quality=80, icc_profile=like_srgb),
         "detailed-p3.png": saved(image.crop((0, 0, 160, 120)).quantize(64), "PNG", icc_profile=like_srgb),
     }.items():

@@ -63,7 +63,7 @@ struct CachingTests {
     }
 
     @Test(
-        "what the server says of caching stays as it is",
+        "the server's own caching headers stay as they are",
         arguments: [
             ("no-store", LoadSource.network), ("no-cache", .revalidated), ("max-age=0", .revalidated),
             ("private, max-age=0", .revalidated),
@@ -178,10 +178,10 @@ struct CachingTests {
         #expect(bench.server.counts.requests == 1)
     }
 
-    // MARK: - What breaks off
+    // MARK: - Interrupted responses
 
     @Test(
-        "what breaks off is an error, and leaves the store as it was",
+        "a response that breaks off is an error, and leaves the store as it was",
         arguments: [
             Reply.Fault.close(.beforeHead), .close(.afterHead), .close(.afterBody(10)), .reset(.beforeHead),
             .reset(.afterBody(10)), .badChunkSize(after: 10), .missingChunkEnd, .missingLastChunk,

@@ -9,7 +9,7 @@ import Testing
 @Suite("Cookies of the session", .bounded)
 struct CookieTests {
     @Test(
-        "what was made for one who is logged in is not given to another, from memory or from the store",
+        "a response for a user who is logged in is not given to another user, from memory or from the store",
         arguments: ["private, max-age=100", "max-age=100"])
     func anotherUser(cacheControl: String) async throws {
         let bench = try Workbench()
@@ -31,7 +31,7 @@ struct CookieTests {
     }
 
     @Test(
-        "what varies by cookies and was made without any is not given to who has logged in, nor the other way round",
+        "a response that varies by cookies and was made without any is not given to a user who has logged in, nor the reverse",
         arguments: ["Cookie", "Accept, cookie"])
     func loggingIn(vary: String) async throws {
         let bench = try Workbench()
@@ -74,7 +74,7 @@ struct CookieTests {
     }
 
     @Test(
-        "what answers set, redirects and errors too, is sent from then on; not where the configuration accepts none",
+        "cookies that responses set, also redirects and errors, are sent from then on, unless the configuration accepts none",
         arguments: [true, false])
     func setByAnswers(accepts: Bool) async throws {
         let bench = try Workbench()

@@ -165,7 +165,7 @@ struct DerivedResourceTests {
         #expect(counts.all == [1, 1])
     }
 
-    @Test("what is shown while the server is asked is not parsed, and its confirmation is the same object")
+    @Test("an object that is shown while the server is asked is not parsed, and its confirmation is the same object")
     func shownMeanwhile() async throws {
         _ = try await launch(resource)
         let gate = Gate()
@@ -205,7 +205,7 @@ struct DerivedResourceTests {
                 #expect(try await load.value.object.hasPrefix("\(number + 1) of 40001"))
             }
         }
-        // In the second round the body is read for the third variant; a load that joins after that parses it, too.
+        // In the second round the body is read for the third variant; a load that coalesces after that parses it, too.
         #expect((3...5).contains(counts.parses.withLock { $0 }))
         #expect(bench.server.counts.requests == 1)
     }

@@ -71,7 +71,7 @@ struct EmptyTests {
         #expect(try await synchronizer.load(resource).value(of: "N") == "2")
     }
 
-    @Test("DELETE invalidates what is stored, and is not coalesced")
+    @Test("DELETE invalidates the stored response, and is not coalesced")
     func delete() async throws {
         bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=100"])
         let resource = DataResource(url: bench.server.url("/a"))

@@ -42,7 +42,7 @@ struct InvalidatingTests {
         let load = Task { [synchronizer, resource] in try await synchronizer.load(resource) }
         try await gate.waitForArrivals(1)
         await post()
-        // Who asks now does not join what was asked for before.
+        // A load that starts now does not coalesce with the earlier load.
         #expect(try await synchronizer.load(resource) == Data("new".utf8))
         synchronizer.removeAll()
         gate.open()

@@ -26,7 +26,7 @@ struct LimitsTests {
         let synchronizer = bench.synchronizer { $0.maximumResponseSize = 100_000 }
         bench.server["/exact"] = Reply(Data(repeating: 1, count: 100_000))
         bench.server["/over"] = Reply(Data(repeating: 1, count: 100_001))
-        // Not faster than it is taken under a sanitizer, too: what has arrived comes before that the load is cancelled.
+        // The client must keep up, even under a sanitizer: it reads all arrived bytes before it notices that the load is cancelled.
         bench.server.limitBandwidth(to: 8 << 20)
         bench.server["/endless"] = Reply(Data(repeating: 1, count: 1_000)).failing(.endlessBody)
         #expect(try await synchronizer.load(DataResource(url: bench.server.url("/exact"))).count == 100_000)

@@ -119,7 +119,7 @@ struct PrefetchTaskTests {
         #expect(await second.result.loaded == 2)
     }
 
-    @Test("a load that joins a prefetch keeps it when the prefetch is cancelled, which finishes at once")
+    @Test("a load that coalesces with a prefetch keeps it when the prefetch is cancelled, which finishes at once")
     func joined() async throws {
         let gate = Gate()
         bench.server.handle("/x") { request in Reply(request.target).waiting(for: gate) }

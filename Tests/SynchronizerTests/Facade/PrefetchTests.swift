@@ -79,7 +79,7 @@ struct PrefetchTests {
         try await gate.waitForArrivals(1)
         let result = await withCheckedContinuation { continuation in
             synchronizer.loadResource(small, on: .global()) { continuation.resume(returning: $0) }
-            gate.open()  // it has joined the load by now
+            gate.open()  // it has coalesced with the load by now
         }
         guard case .success(let data) = result else {
             Issue.record("\(result)")
@@ -113,7 +113,7 @@ struct PrefetchTests {
         let prefetch = synchronizer.prefetch(resources(0..<1))
         try await gate.waitForArrivals()
         let load = Task { [synchronizer, resource = resources(0..<1)[0]] in try await synchronizer.load(resource) }
-        // What has been asked for once more is in flight when this has joined it.
+        // The load must have coalesced with the prefetch before the prefetch is cancelled.
         try await waitUntil("two have asked") { synchronizer.loader.update { $0.receivers.count } >= 2 }
         prefetch.cancel()
         gate.open()

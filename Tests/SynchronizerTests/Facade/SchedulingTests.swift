@@ -95,7 +95,7 @@ struct SchedulingTests {
         #expect(try await order(synchronizer, 5) == ["2", "4", "5", "1", "3"])
     }
 
-    @Test("joining raises a load to the highest of its subscribers, leaving lowers it again")
+    @Test("a load has the highest priority of its subscribers, also after one of them cancels")
     func joining() async throws {
         let synchronizer = narrow()
         try await block(synchronizer)

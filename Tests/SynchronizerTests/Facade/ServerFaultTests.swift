@@ -140,7 +140,7 @@ struct ServerFaultTests {
     func endless() async throws {
         let synchronizer = bench.synchronizer { $0.maximumResponseSize = 100_000 }
         try await storeOld(synchronizer)
-        // Not faster than it is taken under a sanitizer, too: what has arrived comes before that the load is cancelled.
+        // The client must keep up, even under a sanitizer: it reads all arrived bytes before it notices that the load is cancelled.
         bench.server.limitBandwidth(to: 8 << 20)
         bench.server["/a"] = Reply(whole).chunked(1_000).failing(.endlessBody)
         let error = await #expect(throws: SynchronizerError.self) { try await synchronizer.load(reload) }

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPCaching
 import TestSupport
 import TestTraits
 import Testing
@@ -15,14 +16,19 @@ struct BackgroundRefreshesTests {
         .init(entry: .stored(entry), maximumBodySize: size)
     }
 
+    static func request(of user: String) -> CacheRequest {
+        CacheRequest(url: "http://a.example/x", fields: HTTPFields([("X-Profile", user)]))
+    }
+
     @discardableResult
     func add(
-        _ entry: Int64, size: Int = 100, since lookup: Int? = nil, listener: BackgroundRefreshes.Ended? = nil
+        _ entry: Int64, size: Int = 100, user: String = "", since lookup: Int? = nil,
+        listener: BackgroundRefreshes.Ended? = nil
     ) -> Bool {
-        let (key, lookup) = (key(entry, size), lookup ?? refreshes.moment)
+        let (key, lookup, request) = (key(entry, size), lookup ?? refreshes.moment, Self.request(of: user))
         let begin: @Sendable () -> Void = { [begun] in begun.append(entry) }
-        if let listener { return refreshes.start(key, since: lookup, listener: listener, begin: begin) }
-        refreshes.queue(key, since: lookup, begin: begin)
+        if let listener { return refreshes.start(key, for: request, since: lookup, listener: listener, begin: begin) }
+        refreshes.queue(key, for: request, since: lookup, begin: begin)
         refreshes.startNext()
         return true
     }
@@ -48,6 +54,24 @@ struct BackgroundRefreshesTests {
         #expect(begun.elements == [1, 2, 3])
         refreshes.end(key(3), with: .failure(error))
         #expect(told.withLock { $0 } == 2)
+    }
+
+    @Test("its result is for listeners with the same request; others look their request up again")
+    func otherRequest() {
+        let results = Collector<String>()
+        let note = { (user: String) -> BackgroundRefreshes.Ended in
+            { results.append($0 == nil ? "\(user) looks up" : "\(user) has it") }
+        }
+        for user in ["alice", "bob", "alice"] { add(1, user: user, listener: note(user)) }
+        #expect(begun.elements == [1])
+        refreshes.end(key(1), with: .failure(error))
+        #expect(results.elements == ["alice has it", "bob looks up", "alice has it"])
+        // The same if it was queued by a load of another user.
+        for entry in 2...4 { add(Int64(entry), user: "alice") }
+        refreshes.end(key(2), with: nil)
+        add(4, user: "bob", listener: note("bob"))
+        refreshes.end(key(4), with: .failure(error))
+        #expect(results.elements.last == "bob looks up")
     }
 
     @Test("one that has succeeded since the response was looked up is not repeated; a running one is joined")
@@ -77,7 +101,8 @@ struct BackgroundRefreshesTests {
         let deepest = Locked(0)
         for entry in 1...2 { add(Int64(entry)) }
         for entry in 3...900 {
-            refreshes.queue(key(Int64(entry)), since: refreshes.moment) { [refreshes, begun, key = key(Int64(entry))] in
+            let (key, request) = (key(Int64(entry)), Self.request(of: ""))
+            refreshes.queue(key, for: request, since: refreshes.moment) { [refreshes, begun] in
                 let now = depth.withLock {
                     $0 += 1; return $0
                 }
@@ -97,7 +122,8 @@ struct BackgroundRefreshesTests {
     func own() {
         for entry in 1...3 { add(Int64(entry)) }
         let isOwn = Locked(false)
-        let isStarted = refreshes.start(key(3), since: 0, listener: { _ in }, begin: { isOwn.withLock { $0 = true } })
+        let isStarted = refreshes.start(
+            key(3), for: Self.request(of: ""), since: 0, listener: { _ in }, begin: { isOwn.withLock { $0 = true } })
         #expect(isStarted && isOwn.withLock { $0 } && begun.elements == [1, 2])
         for entry in 1...3 { refreshes.end(key(Int64(entry)), with: nil) }
         #expect(begun.elements == [1, 2])

@@ -39,6 +39,20 @@ struct LeasedRequestTests: LeaseFixture {
         #expect(loads[1].fetch?.provisional()?.body == Data("hello".utf8))
     }
 
+    @Test("a response is stored for the cookies that are sent, also if they change while the load asks for a lease")
+    func changedCookies() throws {
+        let process = process()
+        process.transport.imply(["Cookie": "user=one"])
+        store.beforeGrant { process.transport.imply(["Cookie": "user=two"]) }
+        let fields = FakeProcess.fresh.merging(["Vary": "Cookie"]) { $1 }
+        process.transport.serve { _ in FakeReply(200, fields, "two's") }
+        #expect(process.load(try request()).body == "two's")
+        process.transport.imply(["Cookie": "user=one"])
+        process.transport.serve { _ in FakeReply(200, fields, "one's") }
+        #expect(process.load(try request()).body == "one's")
+        #expect(store.held == 0 && sent([process]) == [2])
+    }
+
     @Test("a redirect ends its lease, and its target takes none: a load that waited would begin again")
     func redirect() throws {
         let process = process()

@@ -151,6 +151,33 @@ struct StaleTests {
         fetch.cancel()
     }
 
+    @Test(
+        "is validated for each request that waits: the response to another request may be for another user",
+        arguments: [200, 304, 403])
+    func validatedForAnother(status: Int) throws {
+        let control = "max-age=60, stale-while-revalidate=1000"
+        let harness = FetchHarness(FakeReply(200, ["Cache-Control": control, "ETag": "\"1\""], "all"))
+        harness.load { $0.setValue("alice", forHTTPHeaderField: "X-Profile") }
+        harness.clock.advance(by: 100)
+        harness.transport.hold()
+        let options = FetchOptions(maximumBodySize: 100, awaitsRefresh: true)
+        let loads = ["alice", "bob"].map { user in
+            let events = Events()
+            let request = harness.request { $0.setValue(user, forHTTPHeaderField: "X-Profile") }
+            events.fetch = harness.fetcher.fetch(request, options: options) { events.note($0) }
+            events.fetch?.proceed()
+            return events
+        }
+        #expect(harness.transport.held.count == 1, "one entry is validated once at a time")
+        let fields = ["Cache-Control": control, "ETag": "\"1\"", "Vary": "X-Profile"]
+        harness.transport.release(FakeReply(status, fields, "alice's"))
+        #expect(loads.map(\.names) == [["needsNetwork", "finished"], ["needsNetwork"]])
+        let user = harness.transport.requests.last?.value(forHTTPHeaderField: "X-Profile")
+        #expect(user == "bob" && harness.transport.held.count == 1)
+        harness.transport.release(FakeReply(200, fields, "bob's"))
+        #expect(loads[1].body == "bob's")
+    }
+
     @Test("is used while one background validation runs for all callers, even after they have cancelled")
     func staleWhileRevalidate() {
         let fields = ["Cache-Control": "max-age=60, stale-while-revalidate=60", "ETag": "\"1\""]

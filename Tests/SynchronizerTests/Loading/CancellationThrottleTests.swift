@@ -10,7 +10,7 @@ struct CancellationThrottleTests {
     @Test("a fling past slow loads sends few requests, and the visible loads start after a pause")
     func fling() {
         var harness = LoadMachineHarness(limits: .init(lookups: 1, network: .init(total: 12, perHost: 12), parses: 1))
-        var visible: [SlotID] = []
+        var visible: [RecordID] = []
         for number in 0..<1_000 {
             if visible.count == 12 { harness.unsubscribe(visible.removeFirst()) }
             visible.append(harness.subscribe(number))

@@ -47,10 +47,10 @@ final class FakeFetcher: Fetching {
         return fetch
     }
 
-    /// All that have begun: their paths, and whether they were sent without a look-up.
+    /// All that have begun: their paths, and whether they were sent without a lookup.
     var begun: [String] { state.withLock { $0.begun.map(\.name) } }
 
-    /// Whether the so-manieth of them has been dropped, or cancelled.
+    /// Whether the fetch with that number has been dropped, or cancelled.
     func isCancelled(_ number: Int) -> Bool { state.withLock { $0.begun[number].fetch.isCancelled } }
 
     /// Takes out the one of that path that is in flight.

@@ -3,7 +3,7 @@
 extension LoadMachineHarness {
     /// Ends all downloads and parses, until none is left.
     mutating func drain() {
-        for id in downloads.keys where downloads[id]?.stage == .backingOff { wake(id) }
+        for id in downloads.keys where downloads[id]?.stage == .backingOff { backOffEnded(id) }
         while pause != nil { pauseEnded() }
         for id in parses.keys where parses[id]?.stored == .beingRead { storedEnded(id) }
         endParses()  // those that wait may hold others up

@@ -1,13 +1,13 @@
 @testable import Synchronizer
 
-// What must hold of each choice, and after each step.
+// The conditions that hold for each choice, and after each step.
 extension LoadMachineHarness {
     private func rank(_ priority: LoadPriority?, _ sequence: Int64) -> LoadRank {
         LoadRank(priority: priority ?? .veryLow, sequence: newestFirst ? sequence : -sequence)
     }
 
-    /// Nothing better may be waiting: for the network, among what its host lets start.
-    mutating func checkOrder(of id: SlotID, among stage: Stage) {
+    /// No better download may be waiting. For the network, only those count that their host lets start.
+    mutating func checkOrder(of id: RecordID, among stage: Stage) {
         guard let download = downloads[id] else { return }
         let chosen = rank(download.priority, download.sequence)
         for (other, waiting) in downloads where waiting.stage == stage && other != id && waiting.hasSubscribers {
@@ -21,7 +21,7 @@ extension LoadMachineHarness {
         }
     }
 
-    mutating func checkOrder(ofParse id: SlotID) {
+    mutating func checkOrder(ofParse id: RecordID) {
         guard let parse = parses[id] else { return }
         let chosen = rank(priority(ofParse: id), parse.sequence)
         for (other, waiting) in parses where other != id && isWaiting(waiting) {
@@ -29,8 +29,8 @@ extension LoadMachineHarness {
         }
     }
 
-    /// Only what is speculative gives way, the least urgent first, and only to something visible.
-    mutating func checkPreempted(_ victim: SlotID) {
+    /// Only speculative loads give way, the least urgent first, and only to visible ones.
+    mutating func checkPreempted(_ victim: RecordID) {
         guard let gone = downloads[victim] else { return }
         expect(!gone.isVisible, "a visible load was preempted: \(victim)")
         expect(
@@ -60,7 +60,7 @@ extension LoadMachineHarness {
         checkNothingIdles()
     }
 
-    /// What may start has started, and nothing visible waits for something speculative.
+    /// All loads and parses that may start have started, and no visible one waits for a speculative one.
     private mutating func checkNothingIdles() {
         let waitingParses = parses.filter { isWaiting($0.value) }
         if waitingParses.isEmpty {
@@ -107,13 +107,13 @@ extension LoadMachineHarness {
         downloads.count { $0.value.stage == .loading && $0.value.host == host }
     }
 
-    private func hasVisible(besides id: SlotID) -> Bool {
+    private func hasVisible(besides id: RecordID) -> Bool {
         downloads.contains {
             $0.key != id && $0.value.isVisible && $0.value.stage != .arrived && $0.value.stage != .backingOff
         }
     }
 
-    private func priority(ofParse id: SlotID) -> LoadPriority? {
+    private func priority(ofParse id: RecordID) -> LoadPriority? {
         var highest: LoadPriority?
         for (_, subscriber) in live where subscriber.parse == id {
             highest = max(highest ?? subscriber.priority, subscriber.priority)

@@ -10,7 +10,7 @@ extension LoadMachineHarness {
         /// Whether it takes no more subscribers.
         var isClosed = false
         var graceTokens: [UInt32] = []
-        /// What its subscribers ask for, in no order: the highest counts.
+        /// The priorities of its subscribers, in no order: the highest counts.
         var priorities: [LoadPriority] = []
 
         var priority: LoadPriority? { priorities.max() }
@@ -21,7 +21,7 @@ extension LoadMachineHarness {
     enum Stage { case waitingToLookUp, lookingUp, waitingForNetwork, loading, arrived, backingOff }
 
     struct Parse {
-        let download: SlotID
+        let download: RecordID
         var sequence: Int64
         var isRunning = false
         var stored = StoredPhase.none
@@ -32,8 +32,8 @@ extension LoadMachineHarness {
     enum StoredPhase { case none, beingRead, waiting, running }
 
     struct Subscriber {
-        let download: SlotID
-        let parse: SlotID
+        let download: RecordID
+        let parse: RecordID
         var priority: LoadPriority
     }
 }

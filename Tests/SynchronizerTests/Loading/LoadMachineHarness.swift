@@ -1,6 +1,6 @@
 @testable import Synchronizer
 
-/// Drives a `LoadMachine` as its shell does, keeps its own simple account of what must be true, and names what is not.
+/// Drives a `LoadMachine` as its shell does, keeps a simple account of its own, and names each difference.
 struct LoadMachineHarness {
     typealias Machine = LoadMachine<Int, String>
 
@@ -8,23 +8,23 @@ struct LoadMachineHarness {
     let newestFirst: Bool
     let hasGrace: Bool
     private(set) var machine: Machine
-    private(set) var downloads = Table<SlotID, Download>()
-    private(set) var parses = Table<SlotID, Parse>()
-    private(set) var live = Table<SlotID, Subscriber>()
-    private(set) var delivered: [SlotID] = []
+    private(set) var downloads = Table<RecordID, Download>()
+    private(set) var parses = Table<RecordID, Parse>()
+    private(set) var live = Table<RecordID, Subscriber>()
+    private(set) var delivered: [RecordID] = []
     /// Running parses, including those without subscribers.
-    private(set) var runningParses: [SlotID] = []
+    private(set) var runningParses: [RecordID] = []
     /// Running parses of stored responses and of previews, including those without subscribers.
-    private(set) var runningStored: [SlotID] = []
-    private(set) var runningPreviews: [SlotID] = []
+    private(set) var runningStored: [RecordID] = []
+    private(set) var runningPreviews: [RecordID] = []
     /// Those of the previews that have been asked to stop.
-    private(set) var stoppedPreviews: [SlotID] = []
-    /// What is waited for until the finger rests.
+    private(set) var stoppedPreviews: [RecordID] = []
+    /// The token of the pause after which the scrolling counts as slow.
     private(set) var pause: Int?
     /// Loads that have been let onto the network so far.
     private(set) var started = 0
     private(set) var violations: [String] = []
-    private var names = SlotIDs()
+    private var names = RecordIDs()
     private var events: [Event] = []
     private var sequence: Int64 = 0
 
@@ -39,16 +39,18 @@ struct LoadMachineHarness {
 
     enum Event {
         case subscribe(Int?, parse: String, host: String, LoadPriority)
-        case unsubscribe(SlotID), setPriority(LoadPriority, of: SlotID)
-        case needsNetwork(SlotID), fetchEnded(SlotID, succeeded: Bool), fail(SlotID), rest(SlotID), wake(SlotID)
-        case closeToOthers(SlotID)
-        case expectStored(SlotID), storedIsRead(SlotID), storedEnded(SlotID), previewIsDue(SlotID), previewEnded(SlotID)
-        case parseEnded(SlotID), graceEnded(SlotID, token: UInt32), pauseEnded(token: Int)
+        case unsubscribe(RecordID), setPriority(LoadPriority, of: RecordID)
+        case needsNetwork(RecordID), fetchEnded(RecordID, succeeded: Bool), fail(RecordID), backOff(RecordID),
+            backOffEnded(RecordID)
+        case closeToOthers(RecordID)
+        case expectStored(RecordID), storedIsRead(RecordID), storedEnded(RecordID), previewIsDue(RecordID),
+            previewEnded(RecordID)
+        case parseEnded(RecordID), graceEnded(RecordID, token: UInt32), pauseEnded(token: Int)
     }
 
     @discardableResult
     mutating func subscribe(_ request: Int?, parse: String = "", host: String = "a", _ priority: LoadPriority = .normal)
-        -> SlotID
+        -> RecordID
     {
         let subscriber = names.take()
         let place = machine.subscribe(
@@ -57,10 +59,10 @@ struct LoadMachineHarness {
         if place.isNewDownload {
             downloads[place.download] = Download(request: request, host: host, sequence: sequence)
         }
-        expect(downloads[place.download] != nil, "joined a download that is gone")
-        expect(downloads[place.download]?.request == request, "joined another request")
-        expect(downloads[place.download]?.isClosed == false, "joined what is closed to others")
-        expect(place.isNewParse == (parses[place.parse] == nil), "joined a parse that is not there")
+        expect(downloads[place.download] != nil, "coalesced with a download that is gone")
+        expect(downloads[place.download]?.request == request, "coalesced with another request")
+        expect(downloads[place.download]?.isClosed == false, "coalesced with a download that is closed to others")
+        expect(place.isNewParse == (parses[place.parse] == nil), "coalesced with a parse that does not exist")
         if newestFirst { downloads[place.download]?.sequence = sequence }
         downloads[place.download]?.priorities.append(priority)
         downloads[place.download]?.graceTokens = []
@@ -71,13 +73,13 @@ struct LoadMachineHarness {
         return subscriber
     }
 
-    mutating func unsubscribe(_ id: SlotID) {
+    mutating func unsubscribe(_ id: RecordID) {
         forget(id)
         machine.unsubscribe(id)
         step(.unsubscribe(id))
     }
 
-    mutating func setPriority(_ priority: LoadPriority, of id: SlotID) {
+    mutating func setPriority(_ priority: LoadPriority, of id: RecordID) {
         if let subscriber = live[id] {
             live[id]?.priority = priority
             downloads[subscriber.download]?.replace(subscriber.priority, by: priority)
@@ -86,79 +88,79 @@ struct LoadMachineHarness {
         step(.setPriority(priority, of: id))
     }
 
-    mutating func needsNetwork(_ id: SlotID) {
+    mutating func needsNetwork(_ id: RecordID) {
         downloads[id]?.stage = .waitingForNetwork
         machine.needsNetwork(id, host: downloads[id]?.host ?? "")
         step(.needsNetwork(id))
     }
 
-    mutating func fetchEnded(_ id: SlotID, succeeded: Bool) {
+    mutating func fetchEnded(_ id: RecordID, succeeded: Bool) {
         downloads[id]?.stage = .arrived
         machine.fetchEnded(id, succeeded: succeeded)
         step(.fetchEnded(id, succeeded: succeeded))
     }
 
-    /// The load has taken too long, at whatever stage it is.
-    mutating func fail(_ id: SlotID) {
+    /// The load has taken too long, in any stage.
+    mutating func fail(_ id: RecordID) {
         if downloads[id]?.stage != .arrived { downloads[id]?.stage = .arrived }
         machine.fail(id)
         step(.fail(id))
     }
 
-    mutating func rest(_ id: SlotID) {
+    mutating func backOff(_ id: RecordID) {
         downloads[id]?.stage = .backingOff
         machine.backOff(id)
-        step(.rest(id))
+        step(.backOff(id))
     }
 
-    mutating func wake(_ id: SlotID) {
+    mutating func backOffEnded(_ id: RecordID) {
         if downloads[id]?.stage == .backingOff { downloads[id]?.stage = .waitingToLookUp }
         machine.backOffEnded(id)
-        step(.wake(id))
+        step(.backOffEnded(id))
     }
 
-    mutating func parseEnded(_ id: SlotID) {
+    mutating func parseEnded(_ id: RecordID) {
         runningParses.removeAll { $0 == id }
         machine.parseEnded(id)
         step(.parseEnded(id))
     }
 
-    mutating func closeToOthers(_ id: SlotID) {
+    mutating func closeToOthers(_ id: RecordID) {
         downloads[id]?.isClosed = true
         machine.closeToOthers(id)
         step(.closeToOthers(id))
     }
 
-    /// What is stored is wanted by the parse, and being read.
-    mutating func expectStored(_ id: SlotID) {
+    /// The parse wants the stored response, which is being read.
+    mutating func expectStored(_ id: RecordID) {
         let isTooLate = parses[id].map { $0.stored != .none || isArrived($0) } ?? true
         let isExpected = machine.expectStored(id)
-        expect(isExpected != isTooLate, "expects what is stored too late, or not at all: \(id)")
+        expect(isExpected != isTooLate, "expects the stored response too late, or not at all: \(id)")
         if isExpected { parses[id]?.stored = .beingRead }
         step(.expectStored(id))
     }
 
-    mutating func storedIsRead(_ id: SlotID) {
+    mutating func storedIsRead(_ id: RecordID) {
         parses[id]?.stored = .waiting
         machine.storedIsRead(id)
         step(.storedIsRead(id))
     }
 
-    /// What is stored has been parsed and shown, or nothing was stored.
-    mutating func storedEnded(_ id: SlotID) {
+    /// The stored response has been parsed and shown, or there was none.
+    mutating func storedEnded(_ id: RecordID) {
         runningStored.removeAll { $0 == id }
         parses[id]?.stored = .none
         machine.storedEnded(id)
         step(.storedEnded(id))
     }
 
-    mutating func previewIsDue(_ id: SlotID) {
+    mutating func previewIsDue(_ id: RecordID) {
         if let parse = parses[id], !isArrived(parse) { parses[id]?.hasPreviewDue = true }
         machine.previewIsDue(id)
         step(.previewIsDue(id))
     }
 
-    mutating func previewEnded(_ id: SlotID) {
+    mutating func previewEnded(_ id: RecordID) {
         runningPreviews.removeAll { $0 == id }
         stoppedPreviews.removeAll { $0 == id }
         machine.previewEnded(id)
@@ -167,12 +169,12 @@ struct LoadMachineHarness {
 
     func isArrived(_ parse: Parse) -> Bool { downloads[parse.download]?.stage == .arrived }
 
-    /// Whether it waits for a slot: with what is stored, or else with the answer.
+    /// Whether it waits for a slot: with the stored response, or else with the answer.
     func isWaiting(_ parse: Parse) -> Bool {
         parse.stored == .waiting || parse.stored == .none && !parse.isRunning && isArrived(parse)
     }
 
-    mutating func graceEnded(_ id: SlotID, token: UInt32) {
+    mutating func graceEnded(_ id: RecordID, token: UInt32) {
         machine.gracePeriodEnded(id, token: token)
         step(.graceEnded(id, token: token))
     }
@@ -228,7 +230,7 @@ struct LoadMachineHarness {
         case .parse(let id):
             expect(parses[id]?.isRunning == false, "parsed twice, or without subscribers: \(id)")
             expect(parses[id].map(isArrived) == true, "parsed too early: \(id)")
-            expect(parses[id]?.stored == StoredPhase.none, "parsed before what is stored: \(id)")
+            expect(parses[id]?.stored == StoredPhase.none, "parsed before the stored response: \(id)")
             checkOrder(ofParse: id)
             parses[id]?.isRunning = true
             runningParses.append(id)
@@ -258,16 +260,16 @@ struct LoadMachineHarness {
         }
     }
 
-    private mutating func deliver(to subscriber: SlotID, of parse: SlotID) {
+    private mutating func deliver(to subscriber: RecordID, of parse: RecordID) {
         expect(live[subscriber]?.parse == parse, "delivered twice, or after it was cancelled: \(subscriber)")
         delivered.append(subscriber)
         forget(subscriber)
     }
 
-    private mutating func forget(_ subscriber: SlotID) {
+    private mutating func forget(_ subscriber: RecordID) {
         guard let gone = live[subscriber] else { return }
         live[subscriber] = nil
-        names.giveBack(subscriber)  // the next to come gets the same slot
+        names.giveBack(subscriber)  // the next subscriber gets the same index
         downloads[gone.download]?.replace(gone.priority, by: nil)
     }
 }

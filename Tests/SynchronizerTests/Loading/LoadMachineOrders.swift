@@ -10,7 +10,7 @@ struct LoadMachineOrders {
     /// Something that happens once: to the request, or to the caller, of that number.
     enum Happening: Hashable, Sendable {
         case ask(Int, LoadPriority, parse: String = "")
-        /// The caller who asked as the so-manieth leaves, or changes the priority.
+        /// The caller with that number (in the order of asking) cancels, or changes the priority.
         case leave(Int)
         case prioritize(Int, LoadPriority)
         case missesCache(Int)
@@ -100,12 +100,12 @@ struct LoadMachineOrders {
         }
     }
 
-    /// Goes through all orders, as a tree whose branches share their beginning. What cannot happen yet waits.
+    /// Goes through all orders, as a tree whose branches share their beginning. An event that cannot happen yet waits.
     struct Walk {
         private(set) var violation: String?
         private(set) var ends = 0
 
-        mutating func go(on harness: LoadMachineHarness, asked: [SlotID] = [], _ remaining: [Happening]) {
+        mutating func go(on harness: LoadMachineHarness, asked: [RecordID] = [], _ remaining: [Happening]) {
             guard violation == nil else { return }
             var isEnd = true
             for (index, happening) in remaining.enumerated() where !remaining[..<index].contains(happening) {
@@ -130,7 +130,7 @@ struct LoadMachineOrders {
 
 extension LoadMachineHarness {
     /// Lets it happen, if it can happen now.
-    mutating func happen(_ happening: LoadMachineOrders.Happening, _ asked: inout [SlotID]) -> Bool {
+    mutating func happen(_ happening: LoadMachineOrders.Happening, _ asked: inout [RecordID]) -> Bool {
         switch happening {
         case .ask(let request, let priority, let parse):
             asked.append(subscribe(request, parse: parse, host: request == 2 ? "b" : "a", priority))
@@ -151,10 +151,10 @@ extension LoadMachineHarness {
             fetchEnded(id, succeeded: false)
         case .isToBeRetried(let request):
             guard let id = download(of: request, in: [.lookingUp, .loading]) else { return false }
-            rest(id)
+            backOff(id)
         case .wakes(let request):
             guard let id = download(of: request, in: [.backingOff]) else { return false }
-            wake(id)
+            backOffEnded(id)
         case .parseEnds:
             guard let id = runningParses.first else { return false }
             parseEnded(id)
@@ -167,7 +167,7 @@ extension LoadMachineHarness {
         return true
     }
 
-    private func download(of request: Int, in stages: [Stage]) -> SlotID? {
+    private func download(of request: Int, in stages: [Stage]) -> RecordID? {
         downloads.first { $0.value.request == request && stages.contains($0.value.stage) }?.key
     }
 }

@@ -27,7 +27,7 @@ struct LoadMachineTests {
         harness.subscribe(1, parse: "small")
         harness.subscribe(1, parse: "large")
         #expect(harness.downloads.count == 1)
-        harness.fetchEnded(harness.downloads.keys.first ?? SlotID(slot: 0, number: 0), succeeded: true)
+        harness.fetchEnded(harness.downloads.keys.first ?? RecordID(index: 0, number: 0), succeeded: true)
         #expect(harness.runningParses.count == 2)
         harness.drain()
         #expect(harness.delivered.count == 2)
@@ -56,7 +56,7 @@ struct LoadMachineTests {
         harness.subscribe(2)
         harness.subscribe(1)
         harness.fetchEnded(
-            harness.downloads.first { $0.value.request == 0 }?.key ?? SlotID(slot: 0, number: 0), succeeded: false)
+            harness.downloads.first { $0.value.request == 0 }?.key ?? RecordID(index: 0, number: 0), succeeded: false)
         let now = harness.downloads.first { $0.value.stage == .lookingUp }?.value
         #expect(now?.request == 1)
         harness.drain()
@@ -100,26 +100,26 @@ struct LoadMachineTests {
         let names = ["first", "second", "third"]
         let subscribers = names.map { harness.subscribe(1, parse: $0) }
         let again = harness.subscribe(1, parse: "second")
-        harness.fetchEnded(harness.downloads.keys.first ?? SlotID(slot: 0, number: 0), succeeded: true)
+        harness.fetchEnded(harness.downloads.keys.first ?? RecordID(index: 0, number: 0), succeeded: true)
         while let parse = harness.runningParses.first { harness.parseEnded(parse) }
         #expect(harness.delivered == [subscribers[0], subscribers[1], again, subscribers[2]])
         #expect(harness.violations.isEmpty)
     }
 
-    @Test("a name that is over means nothing, though its slot is used again")
+    @Test("the ID of a finished load finds nothing, although its index is used again")
     func staleNames() {
         var harness = LoadMachineHarness(limits: Self.small, hasGrace: true)
         let gone = harness.subscribe(1)
-        let old = harness.downloads.keys.first ?? SlotID(slot: 0, number: 0)
+        let old = harness.downloads.keys.first ?? RecordID(index: 0, number: 0)
         harness.fetchEnded(old, succeeded: false)
         let next = harness.subscribe(2)
-        let new = harness.downloads.keys.first ?? SlotID(slot: 0, number: 0)
-        #expect(next.slot == gone.slot && new.slot == old.slot)
+        let new = harness.downloads.keys.first ?? RecordID(index: 0, number: 0)
+        #expect(next.index == gone.index && new.index == old.index)
         harness.unsubscribe(gone)
         harness.setPriority(.veryHigh, of: gone)
         harness.fetchEnded(old, succeeded: true)
-        harness.rest(old)
-        harness.wake(old)
+        harness.backOff(old)
+        harness.backOffEnded(old)
         harness.fail(old)
         #expect(harness.downloads[new]?.stage == .lookingUp)
         harness.drain()
@@ -131,11 +131,11 @@ struct LoadMachineTests {
     func preemption() {
         var harness = LoadMachineHarness(limits: .init(lookups: 1, network: .init(total: 1, perHost: 1), parses: 1))
         let prefetch = harness.subscribe(1, .low)
-        let download = harness.downloads.keys.first ?? SlotID(slot: 0, number: 0)
+        let download = harness.downloads.keys.first ?? RecordID(index: 0, number: 0)
         harness.needsNetwork(download)
         #expect(harness.downloads[download]?.stage == .loading)
         harness.subscribe(2)
-        let visible = harness.downloads.first { $0.value.request == 2 }?.key ?? SlotID(slot: 0, number: 0)
+        let visible = harness.downloads.first { $0.value.request == 2 }?.key ?? RecordID(index: 0, number: 0)
         harness.needsNetwork(visible)
         #expect(harness.downloads[visible]?.stage == .loading)
         harness.drain()
@@ -147,7 +147,7 @@ struct LoadMachineTests {
     func grace() {
         var harness = LoadMachineHarness(limits: Self.small, hasGrace: true)
         harness.unsubscribe(harness.subscribe(1))
-        let id = harness.downloads.keys.first ?? SlotID(slot: 0, number: 0)
+        let id = harness.downloads.keys.first ?? RecordID(index: 0, number: 0)
         let token = harness.downloads[id]?.graceTokens.first ?? 0
         let back = harness.subscribe(1)
         harness.graceEnded(id, token: token)
@@ -178,7 +178,7 @@ struct LoadMachineTests {
         let parse = harness.parses.keys[0]
         harness.expectStored(parse)
         harness.fetchEnded(harness.download(1), succeeded: true)
-        #expect(harness.runningParses.isEmpty)  // it waits until what is stored has been read
+        #expect(harness.runningParses.isEmpty)  // it waits until the stored response has been read
         harness.storedIsRead(parse)
         #expect(harness.runningStored == [parse])
         #expect(harness.runningParses.isEmpty)
@@ -204,7 +204,7 @@ struct LoadMachineTests {
         harness.unsubscribe(follower)
         harness.subscribe(3)
         harness.fetchEnded(harness.download(3), succeeded: true)
-        #expect(harness.runningParses.isEmpty)  // what was abandoned holds its slot until it ends
+        #expect(harness.runningParses.isEmpty)  // an abandoned parse holds its slot until it ends
         harness.storedEnded(parse)
         #expect(harness.runningParses.count == 1)
         harness.drain()
@@ -280,7 +280,7 @@ struct LoadMachineTests {
 
 extension LoadMachineHarness {
     /// The newest load of that request.
-    fileprivate func download(_ request: Int) -> SlotID {
-        downloads.keys.last { downloads[$0]?.request == request } ?? SlotID(slot: 0, number: 0)
+    fileprivate func download(_ request: Int) -> RecordID {
+        downloads.keys.last { downloads[$0]?.request == request } ?? RecordID(index: 0, number: 0)
     }
 }

@@ -56,9 +56,9 @@ extension LoadMachineHarness {
             if let id = randomDownload(stage, &generator) { fetchEnded(id, succeeded: Bool.random(using: &generator)) }
         case 10:
             let stage = Bool.random(using: &generator) ? Stage.lookingUp : .loading
-            if let id = randomDownload(stage, &generator) { rest(id) }
+            if let id = randomDownload(stage, &generator) { backOff(id) }
         case 11:
-            if let id = randomDownload(.backingOff, &generator) { wake(id) }
+            if let id = randomDownload(.backingOff, &generator) { backOffEnded(id) }
         case 12:
             pauseEnded()
         case 14:
@@ -95,7 +95,7 @@ extension LoadMachineHarness {
         LoadPriority.allCases.randomElement(using: &generator) ?? .normal
     }
 
-    private func randomDownload(_ stage: Stage, _ generator: inout SeededGenerator) -> SlotID? {
+    private func randomDownload(_ stage: Stage, _ generator: inout SeededGenerator) -> RecordID? {
         downloads.filter { $0.value.stage == stage }.randomElement(using: &generator)?.key
     }
 }

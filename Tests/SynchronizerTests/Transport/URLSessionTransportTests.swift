@@ -171,7 +171,7 @@ struct URLSessionTransportTests {
     }
 
     @Test(
-        "what breaks off is an error",
+        "a response that breaks off is an error",
         arguments: [
             Reply.Fault.close(.beforeHead), .close(.midHead), .reset(.midHead), .close(.afterHead),
             .close(.afterBody(10)), .reset(.afterBody(10)),

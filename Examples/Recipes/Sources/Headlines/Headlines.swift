@@ -16,7 +16,7 @@ public struct Headlines: Sendable {
         self.synchronizer = synchronizer
     }
 
-    /// The titles, those of breaking news first; what is stored if the server cannot be reached.
+    /// The titles, those of breaking news first. If the server cannot be reached, they are those of the stored response.
     public func titles() async throws -> [String] {
         let stories = try await synchronizer.load(stories)
         return (stories.filter(\.isBreaking) + stories.filter { !$0.isBreaking }).map(\.title)

@@ -1,4 +1,4 @@
-// A reader that works offline: what was read once is shown again, however old it is.
+// A reader that works offline: it shows pages again that were read once, however old they are.
 import Foundation
 import Synchronizer
 

@@ -66,13 +66,15 @@ struct Comparison {
             }.joined(separator: " / ")
         },
         Column(title: "ms until a visible cell shows") { each($0) { String(format: "%.0f", $0.meanWait) } },
-        Column(title: "cells that it is the mean of / that left without") { runs in
+        Column(title: "cells in the mean / cells that left without an image") { runs in
             each(runs) { run in
                 let (waited, left) = run.phases.reduce((0, 0)) { ($0.0 + $1.waited, $0.1 + $1.leftWithout) }
                 return "\(waited) / \(left)"
             }
         },
-        Column(title: "of them shown in sight at 60") { each($0) { "\(phase($0, "60 px")?.waited ?? 0)" } },
+        Column(title: "cells that got their image while visible, at 60") {
+            each($0) { "\(phase($0, "60 px")?.waited ?? 0)" }
+        },
         Column(title: "ms until a detail shows") { each($0) { String(format: "%.0f", $0.detailMilliseconds) } },
         Column(title: "loads started / cancelled") { each($0) { "\($0.started) / \($0.cancelled)" } },
         Column(title: "MB received / wasted") { runs in

@@ -6,8 +6,8 @@
 /// has output, so a caller that counts the decoded bytes can stop in the middle of a bomb.
 ///
 /// Of two codings, the inner one may make little or nothing of what the outer one inflates to. Therefore these bytes are
-/// counted: the decoder fails if they exceed 64 times the decoded bytes by more than 1 MB. What is below 64 times is not
-/// saved up, so each call of `pull` does a bounded amount of work.
+/// counted: the decoder fails if they exceed 64 times the decoded bytes by more than 1 MB. A body that has used less than 64
+/// times earns no credit for later, so each call of `pull` does a bounded amount of work.
 ///
 /// - gzip (also `x-gzip`): all members, with their optional header fields. Checksums and lengths are verified.
 /// - deflate: wrapped in zlib's format, as specified, or raw, as some servers send it.

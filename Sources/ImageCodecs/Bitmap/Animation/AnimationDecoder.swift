@@ -13,8 +13,8 @@ protocol AnimationDecoder: Sendable {
     /// The conversion of the colours to sRGB; nil if they need none or the profile is unusable.
     func colourTransform() -> ColorTransform?
 
-    /// Draws a frame over the canvas, in premultiplied BGRA.
-    func draw(_ index: Int, onto canvas: PixelBuffer) throws
+    /// Draws a frame over the canvas, in premultiplied BGRA. Returns whether no pixel of the frame is missing.
+    func draw(_ index: Int, onto canvas: PixelBuffer) throws -> Bool
 }
 
 extension AnimationDecoder {
@@ -34,7 +34,7 @@ extension AnimationDecoder {
     /// The picture that represents the animation where it does not play.
     func firstFrame(_ plan: DecodePlan) throws -> BitmapImage {
         let picture = try PixelBuffer(canvas, cleared: true)
-        try draw(0, onto: picture)
+        _ = try draw(0, onto: picture)
         return try PictureAssembler.assemble(plan, whole: picture, colours: colourTransform(), isOpaque: false)
     }
 }

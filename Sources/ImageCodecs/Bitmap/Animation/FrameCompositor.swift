@@ -26,17 +26,30 @@ final class FrameCompositor {
         if let current, next == current + 1 {
             dispose(of: current)
         } else if !isClear {
-            clear(PixelArea(x: 0, y: 0, size: canvas.size))
+            clear()
         }
         // If drawing fails or is cancelled, the canvas is unusable.
         (current, isClear) = (nil, false)
-        for frame in next...index {
-            if frame > next { dispose(of: frame - 1) }
-            try cover(frame)
-            try decoder.draw(frame, onto: canvas)
+        var drawn = next
+        if try !draw(next), next > following {
+            // The frame has missing pixels, through which earlier frames are visible.
+            clear()
+            drawn = 0
+            _ = try draw(0)
+        }
+        while drawn < index {
+            dispose(of: drawn)
+            drawn += 1
+            _ = try draw(drawn)
         }
         current = index
         return canvas
+    }
+
+    /// Returns whether no pixel of the frame is missing.
+    private func draw(_ index: Int) throws -> Bool {
+        try cover(index)
+        return try decoder.draw(index, onto: canvas)
     }
 
     /// The last frame up to `index` that does not depend on earlier frames, or `earliest`.
@@ -76,6 +89,8 @@ final class FrameCompositor {
             FrameBlending.put(covered.pixels, at: covered.area, replaces: true, onto: canvas)
         }
     }
+
+    private func clear() { clear(PixelArea(x: 0, y: 0, size: canvas.size)) }
 
     private func clear(_ area: PixelArea) {
         guard let area = area.inside(canvas.size) else { return }

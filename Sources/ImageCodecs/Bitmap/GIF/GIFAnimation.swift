@@ -30,7 +30,7 @@ struct GIFAnimation: AnimationDecoder {
         }
     }
 
-    func draw(_ index: Int, onto canvas: PixelBuffer) throws {
+    func draw(_ index: Int, onto canvas: PixelBuffer) throws -> Bool {
         try data.withUnsafeBytes { try GIFDecoder.draw(files[index], from: ByteReader($0), onto: canvas) }
     }
 }

@@ -15,18 +15,20 @@ enum GIFDecoder: BitmapCodec {
             throw ImageError.damaged(.gif, "no frame")
         }
         let canvas = try PixelBuffer(plan.stored, cleared: true)
-        try draw(frame, from: bytes, onto: canvas)
-        return try PictureAssembler.assemble(plan, whole: canvas, isOpaque: isOpaque(frame, canvas: plan.stored))
+        let isFilled = try draw(frame, from: bytes, onto: canvas)
+        let isOpaque =
+            isFilled && frame.transparentIndex == nil && frame.area == PixelArea(x: 0, y: 0, size: plan.stored)
+        return try PictureAssembler.assemble(plan, whole: canvas, isOpaque: isOpaque)
     }
 
-    private static func isOpaque(_ frame: GIFFile.Frame, canvas: PixelSize) -> Bool {
-        frame.transparentIndex == nil && frame.area == PixelArea(x: 0, y: 0, size: canvas)
-    }
-
-    /// Draws a frame over the canvas. Transparent and missing pixels leave the canvas as it is.
-    static func draw(_ frame: GIFFile.Frame, from bytes: ByteReader, onto canvas: PixelBuffer) throws {
+    /// Draws a frame over the canvas. Transparent and missing pixels leave the canvas as it is. Returns whether no pixel
+    /// of the frame is missing.
+    static func draw(_ frame: GIFFile.Frame, from bytes: ByteReader, onto canvas: PixelBuffer) throws -> Bool {
         let size = frame.area.size
-        guard size.area > 0 else { return try checkEnd(frame, in: bytes) }
+        guard size.area > 0 else {
+            try checkEnd(frame, in: bytes)
+            return true
+        }
         guard size.area <= min(ImageDecoding.maximumPixelCount, Int(Int32.max)) else {
             throw ImageError.tooManyPixels(
                 width: size.width, height: size.height, limit: ImageDecoding.maximumPixelCount)
@@ -44,6 +46,7 @@ enum GIFDecoder: BitmapCodec {
         }
         let rows = GIFRows(frame: frame, palette: palette, indices: output, count: count)
         try rows.draw(onto: canvas)
+        return count == size.area
     }
 
     /// A frame without pixels has data too, which may be cut short.

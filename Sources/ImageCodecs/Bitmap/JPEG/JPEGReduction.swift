@@ -17,13 +17,14 @@ struct JPEGReduction {
     /// more.
     ///
     /// A profile is applied to what is decoded. Half the scale consists of the means of two by two pixels, which a profile
-    /// converts to other colours than the pixels themselves. If tones change, half the scale never suffices.
+    /// converts to other colours than the pixels themselves. If tones change, half the scale never suffices. Neither does it
+    /// if inks are mixed, with a profile or without: where black ink has detail, the mean of the colours differs from the
+    /// colour of the mean inks.
     private static func enough(
         _ filter: ImageSizing.Filter, isEven: Bool, profile: ColorTransform.Effect
     ) -> Enough {
         switch (profile, filter) {
-        case (.tones, _): (.infinity, .infinity, .infinity)
-        case (.inks, .area): (3.5, 5, 5.5)
+        case (.tones, _), (.inks, _): (.infinity, .infinity, .infinity)
         case (.gamut, .area): (3.5, isEven ? 3.9 : 4.5, 4.5)
         case (.none, .area): isEven ? (2.7, 3.6, 4.5) : (3.5, 4.5, 4.5)
         case (_, .lanczos): (1.9, 1.9, 2.5)
@@ -38,7 +39,6 @@ struct JPEGReduction {
         let excess = max(1, Double(max(sampling.across, sampling.down)) / 2)
         let reduction = min(across, down) / excess
         let profile = JPEGHeader.profile(bytes)?.withUnsafeBytes { ColorTransform.effect(of: ByteReader($0)) }
-        // Mixing inks is as nonlinear as applying a profile.
         let effect = JPEGHeader.isInks(bytes) ? .inks : profile ?? .none
         let enough = Self.enough(plan.filter, isEven: sampling.across == sampling.down, profile: effect)
         lowFrequencyOnly = reduction / 4 >= enough.coarse

@@ -17,9 +17,13 @@ struct JPEGScans {
     /// so the file is accepted at every size.
     private(set) var endsInRefinement = false
 
+    private var components: [Component] = []
+    /// The ids of the components that had a scan.
+    private var begun: Set<UInt8> = []
+    private var tables = JPEGTables()
+
     /// Returns nil if the file has no end marker.
     init?(_ bytes: ByteReader) {
-        var (components, tables): ([Component], Set<UInt8>) = ([], [])
         var (start, offset) = (0, 2)
         while let lead = bytes.byte(offset), let marker = bytes.byte(offset + 1) {
             if lead != 0xFF || marker == 0xFF {
@@ -34,21 +38,15 @@ struct JPEGScans {
                     let segment = bytes.part(from: offset + 4, count: length - 2)
                 else { return nil }
                 var end = offset + 2 + length
-                switch marker {
-                case 0xC2: components = Self.components(segment)
-                case 0xCA:
-                    components = Self.components(segment)
-                    tables = Set(0...15)  // Arithmetic codes need none.
-                case 0xC4: tables.formUnion(Self.tables(segment))
-                case 0xDA:
+                if marker == 0xDA {
                     end = Self.endOfData(bytes, from: end)
-                    count += 1
-                    endsInRefinement = Self.isRefinement(segment, components: components, tables: tables)
+                    note(scan: segment)
                     if endsInRefinement {
                         essential.append(contentsOf: bytes.bytes[start..<offset])
                         start = min(end, bytes.count)
                     }
-                default: break
+                } else {
+                    note(marker, segment)
                 }
                 offset = end
             }
@@ -56,33 +54,44 @@ struct JPEGScans {
         return nil
     }
 
-    /// The components of a frame (T.81 §B.2.2).
-    private static func components(_ frame: ByteReader) -> [Component] {
-        JPEGSampling.factors(frame).enumerated().compactMap { index, factors in
-            frame.byte(6 + index * 3).map { (id: $0, factors: factors) }
+    private mutating func note(_ marker: UInt8, _ segment: ByteReader) {
+        switch marker {
+        case 0xC2, 0xCA:
+            components = Self.components(segment)
+            tables.areNeeded = marker == 0xC2
+        case 0xC4: tables.define(segment)
+        default: break
         }
     }
 
-    /// The numbers of the AC Huffman tables that a segment defines (T.81 §B.2.4.2).
-    private static func tables(_ segment: ByteReader) -> [UInt8] {
-        var (numbers, offset): ([UInt8], Int) = ([], 0)
-        while let name = segment.byte(offset), segment.has(17, at: offset) {
-            if name >> 4 == 1 { numbers.append(name & 15) }
-            offset += 17 + segment.bytes[offset + 1..<offset + 17].reduce(0) { $0 + Int($1) }
+    private mutating func note(scan: ByteReader) {
+        count += 1
+        endsInRefinement = isRefinement(scan)
+        begun.formUnion((0..<Int(scan.byte(0) ?? 0)).compactMap { scan.byte(1 + $0 * 2) })
+    }
+
+    /// The components of a frame (T.81 §B.2.2). There are none if two have the same id, because libjpeg alone knows which
+    /// of them a scan contains. Then no scan is refinement.
+    private static func components(_ frame: ByteReader) -> [Component] {
+        let all = JPEGSampling.factors(frame).enumerated().compactMap { index, factors in
+            frame.byte(6 + index * 3).map { (id: $0, factors: factors) }
         }
-        return numbers
+        return Set(all.map(\.id)).count == all.count ? all : []
     }
 
     /// Whether a scan (T.81 §B.2.3) has neither the mean nor the first slopes of a component for which only those are
     /// needed. An invalid scan does not count as refinement, so that libjpeg sees it and refuses the file at every size.
-    private static func isRefinement(_ scan: ByteReader, components: [Component], tables: Set<UInt8>) -> Bool {
+    ///
+    /// The first scan of a component does not count either. When it begins, libjpeg stores the component's quantization
+    /// table, and refuses the file if there is none. A file also needs at least one scan.
+    private func isRefinement(_ scan: ByteReader) -> Bool {
         guard scan.count == 6, scan.byte(0) == 1, let id = scan.byte(1), let table = scan.byte(2),
             let first = scan.byte(3), let last = scan.byte(4), let bits = scan.byte(5),
-            let component = components.first(where: { $0.id == id })
+            let component = components.first(where: { $0.id == id }), begun.contains(id)
         else { return false }
         let (high, low) = (bits >> 4, bits & 15)
         guard first > 0, first <= last, last < 64, low <= 13, high == 0 || high == low + 1,
-            tables.contains(table & 15)
+            tables.isUsable(table & 15)
         else { return false }
         // In zigzag order the second coefficient is the slope across, and the third is the slope down.
         if first <= 2, high == 0 { return false }
@@ -101,5 +110,40 @@ struct JPEGScans {
             offset += next == 0xFF ? 1 : 2
         }
         return bytes.count
+    }
+}
+
+/// The Huffman tables for the coefficients other than means. libjpeg checks a table when a scan that uses it begins. So the
+/// tables of scans that libjpeg does not see are checked here, in the same way.
+struct JPEGTables {
+    /// Whether scans need tables. Arithmetic codes need none.
+    var areNeeded = true
+    private var usable: Set<UInt8> = []
+
+    /// Whether a scan may use the table of a number.
+    func isUsable(_ number: UInt8) -> Bool { !areNeeded || usable.contains(number) }
+
+    /// Reads a segment that defines tables (T.81 §B.2.4.2). A later table replaces an earlier one of the same number.
+    mutating func define(_ segment: ByteReader) {
+        var offset = 0
+        while let name = segment.byte(offset), segment.has(17, at: offset) {
+            let lengths = segment.bytes[offset + 1..<offset + 17].map(Int.init)
+            if name >> 4 == 1 {
+                usable.remove(name & 15)
+                if Self.isPrefixCode(lengths) { usable.insert(name & 15) }
+            }
+            offset += 17 + lengths.reduce(0, +)
+        }
+    }
+
+    /// Whether codes can be assigned (T.81 annex C), given the number of codes of each length from 1 bit. No code consists
+    /// of ones alone.
+    private static func isPrefixCode(_ lengths: [Int]) -> Bool {
+        var code = 0
+        for (index, count) in lengths.enumerated() {
+            code = code << 1 + count
+            if code >= 1 << (index + 1) { return false }
+        }
+        return true
     }
 }

@@ -21,10 +21,13 @@ struct APNGAnimation: AnimationDecoder {
     /// Frame and data chunks share one sequence of numbers, from 0.
     private var nextNumber = 0
     private var isBroken = false
+    /// Whether the default image belongs to a frame of another size or place than the canvas.
+    private var contradictsItself = false
     /// True after the control chunk of a frame that counts.
     private var isInFrame = false
 
-    /// Returns nil if the PNG is not animated.
+    /// Returns nil if the PNG is not animated, or if it contradicts itself about the size of its default image. It is
+    /// then a still picture.
     /// - Parameter limit: The number of frames to look for.
     init?(_ data: Data, limit: Int = AnimationFrame.most + 1) {
         guard let header = data.withUnsafeBytes({ PNGHeader.read(ByteReader($0)) }), data.count >= 29 else {
@@ -40,19 +43,19 @@ struct APNGAnimation: AnimationDecoder {
             for chunk in PNGChunks(ByteReader(buffer)) {
                 guard frames.count < limit || !chunk.has("fcTL") else { break }
                 note(chunk)
-                if isBroken { break }
+                if isBroken || contradictsItself { break }
             }
         }
         // A frame without pixels does not count.
         frames = zip(frames, pixels).filter { !$0.1.isEmpty }.map(\.0)
         pixels = pixels.filter { !$0.isEmpty }
-        if frames.isEmpty { return nil }
+        if frames.isEmpty || contradictsItself { return nil }
     }
 
     /// The number of frames and of plays from the animation control chunk. It comes before the pixels, possibly after the
     /// control chunk of the first frame. A chunk whose numbers are out of range does not count.
     static func control(_ bytes: ByteReader) -> (frames: Int, plays: Int)? {
-        for chunk in PNGChunks(bytes).prefix(64).prefix(while: { !$0.has("IDAT") }) where chunk.has("acTL") {
+        for chunk in PNGChunks(bytes).beforePixels where chunk.has("acTL") {
             guard let frames = chunk.content.big32(0), let plays = chunk.content.big32(4) else { continue }
             if (1...0x7FFF_FFFF).contains(frames), plays <= 0x7FFF_FFFF { return (frames, plays) }
         }
@@ -72,6 +75,8 @@ struct APNGAnimation: AnimationDecoder {
         } else if chunk.has("IDAT"), isInFrame {
             showsDefaultImage = true
             pixels[pixels.count - 1].append(chunk.range)
+            // The default image is as large as the canvas (W3C PNG §11.3.6.2), whatever the control chunk says.
+            contradictsItself = frames.last?.area != PixelArea(x: 0, y: 0, size: canvas)
         }
     }
 
@@ -117,11 +122,12 @@ struct APNGAnimation: AnimationDecoder {
         data.withUnsafeBytes { PNGDecoder.colours(ByteReader($0)) }
     }
 
-    func draw(_ index: Int, onto canvas: PixelBuffer) throws {
+    func draw(_ index: Int, onto canvas: PixelBuffer) throws -> Bool {
         let frame = frames[index]
         let file = file(of: index)
         let picture = try file.withUnsafeBytes { try PNGDecoder.picture(ByteReader($0), size: frame.area.size) }
         FrameBlending.put(picture, at: frame.area, replaces: frame.replaces, onto: canvas)
+        return true
     }
 
     /// A file of one picture. Its checksums are empty and not verified.

@@ -1,9 +1,11 @@
 import Foundation
+import HTTPCaching
 
 /// The background validations of responses that were used stale (RFC 5861 §3): one for each entry, and few at a time, since
 /// no subscriber waits for them. They continue after the loads that caused them.
 final class BackgroundRefreshes: Sendable {
-    /// Called with nil if another process has the lease of the response: it validates the entry.
+    /// Called with nil if the result is not for the listener, which looks its request up again: the validation was made with
+    /// another request, whose response may be for another user, or another process has the lease and validates the entry.
     typealias Ended = @Sendable (Result<Fetched, SynchronizerError>?) -> Void
 
     /// Loads with different options are not coalesced: the result depends on them.
@@ -14,12 +16,23 @@ final class BackgroundRefreshes: Sendable {
         var cacheTime: TimeInterval?
     }
 
+    fileprivate struct Listener {
+        let request: CacheRequest
+        let ended: Ended
+    }
+
+    fileprivate struct Queued: Sendable {
+        let request: CacheRequest
+        let begin: @Sendable () -> Void
+    }
+
     fileprivate struct State {
         /// The validations that have not begun. If there are very many, the oldest are dropped; the next use of their entry
         /// adds them again.
-        var waiting = LRUList<Key, @Sendable () -> Void>()
-        var listeners: [Key: [Ended]] = [:]
-        var running: Set<Key> = []
+        var waiting = LRUList<Key, Queued>()
+        var listeners: [Key: [Listener]] = [:]
+        /// The requests that the running validations send.
+        var running: [Key: CacheRequest] = [:]
         /// Whether a thread starts queued validations.
         var isStarting = false
         var moment = 0
@@ -42,12 +55,12 @@ final class BackgroundRefreshes: Sendable {
 
     /// Queues a validation unless the entry has one, or has been validated since it was looked up; ``startNext()`` starts it
     /// when there is room. `begin` must lead to ``end(_:with:)``.
-    func queue(_ key: Key, since lookup: Int, begin: @escaping @Sendable () -> Void) {
-        let dropped = state.withLock { state -> (@Sendable () -> Void)? in
-            guard !state.running.contains(key), state.waiting[key] == nil, !state.hasEnded(key, since: lookup) else {
+    func queue(_ key: Key, for request: CacheRequest, since lookup: Int, begin: @escaping @Sendable () -> Void) {
+        let dropped = state.withLock { state -> Queued? in
+            guard state.running[key] == nil, state.waiting[key] == nil, !state.hasEnded(key, since: lookup) else {
                 return nil
             }
-            state.waiting.insert(begin, for: key)
+            state.waiting.insert(Queued(request: request, begin: begin), for: key)
             let oldest = state.waiting.count > Self.waitingLimit ? state.waiting.leastRecentlyUsed : nil
             return oldest.flatMap { state.waiting.remove($0) }
         }
@@ -57,12 +70,15 @@ final class BackgroundRefreshes: Sendable {
     /// Starts a validation at once, or joins the running one: the listener's load has a network slot for it.
     /// - Returns: False, without effect, if the entry has been validated since it was looked up.
     func start(
-        _ key: Key, since lookup: Int, listener: @escaping Ended, begin: @escaping @Sendable () -> Void
+        _ key: Key, for request: CacheRequest, since lookup: Int, listener: @escaping Ended,
+        begin: @escaping @Sendable () -> Void
     ) -> Bool {
-        let (isCurrent, begins, queued) = state.withLock { state -> (Bool, Bool, (@Sendable () -> Void)?) in
-            guard state.running.contains(key) || !state.hasEnded(key, since: lookup) else { return (false, false, nil) }
-            state.listeners[key, default: []].append(listener)
-            guard state.running.insert(key).inserted else { return (true, false, nil) }
+        let (isCurrent, begins, queued) = state.withLock { state -> (Bool, Bool, Queued?) in
+            let isRunning = state.running[key] != nil
+            guard isRunning || !state.hasEnded(key, since: lookup) else { return (false, false, nil) }
+            state.listeners[key, default: []].append(Listener(request: request, ended: listener))
+            if isRunning { return (true, false, nil) }
+            state.running[key] = request
             return (true, true, state.waiting.remove(key))
         }
         withExtendedLifetime(queued) {}  // dropped: if another process has the lease, it would not validate
@@ -71,12 +87,11 @@ final class BackgroundRefreshes: Sendable {
     }
 
     func end(_ key: Key, with result: Result<Fetched, SynchronizerError>?) {
-        let listeners = state.withLock { state in
-            state.running.remove(key)
+        let (request, listeners) = state.withLock { state in
             if case .success = result { state.noteEnd(of: key) }
-            return state.listeners.removeValue(forKey: key) ?? []
+            return (state.running.removeValue(forKey: key), state.listeners.removeValue(forKey: key) ?? [])
         }
-        listeners.forEach { $0(result) }
+        for listener in listeners { listener.ended(listener.request == request ? result : nil) }
         startNext()
     }
 
@@ -96,8 +111,9 @@ final class BackgroundRefreshes: Sendable {
                 state.isStarting = false
                 return nil
             }
-            state.running.insert(key)
-            return state.waiting.remove(key)
+            let queued = state.waiting.remove(key)
+            state.running[key] = queued?.request
+            return queued?.begin
         }
     }
 }

@@ -108,11 +108,24 @@ extension FetchStep {
         outboundFields.lines.filter { $0.name.hasPrefix("If-") }.map { "\($0.name): \($0.value)" }
     }
 
+    /// The names of the fields that a validation does not take over from its request.
+    private static let conditionalFields = [
+        FieldName.range, FieldName.ifRange, FieldName.ifNoneMatch, FieldName.ifModifiedSince,
+    ]
+
+    /// What a validation of the step's response sends, without its conditions. Equal ones have the same response.
+    var refreshRequest: CacheRequest {
+        var request = cacheRequest
+        for name in Self.conditionalFields { request.fields.remove(name) }
+        (request.method, request.policy) = ("GET", .useProtocol)
+        return request
+    }
+
     /// The same request as a plain `GET` that validates the selected response.
     func refreshing(_ selection: Selection, fields: HTTPFields) -> FetchStep {
         var request = request
         var cacheRequest = cacheRequest
-        for name in [FieldName.range, FieldName.ifRange, FieldName.ifNoneMatch, FieldName.ifModifiedSince] {
+        for name in Self.conditionalFields {
             request.setValue(nil, forHTTPHeaderField: name)
             cacheRequest.fields.remove(name)
         }

@@ -23,7 +23,7 @@ extension ManagedFetch {
         }
         let answer = leasing.store.lease(key, for: leasing.limits.duration)
         switch LeaseDecision(answer, after: options.waited, limits: leasing.limits) {
-        case .send(let lease): return share(key, under: lease)
+        case .send(let lease): return share(key, under: lease) && keepsCookies(step)
         case .lookUp(let lease):
             if share(key, under: lease) { lookUpAgain(step) }
         case .wait where hasJustRemoved(step.cacheRequest.url, limits: leasing.limits): return share(key, under: nil)
@@ -47,6 +47,16 @@ extension ManagedFetch {
         }
         if !isOpen, let lease { context.leasing?.store.abandon(lease) }
         return isOpen
+    }
+
+    /// Whether the session still has the cookies of the step: asking for a lease may have taken a while. If not, gives the lease
+    /// back, and runs the request again with the cookies of now.
+    private func keepsCookies(_ step: FetchStep) -> Bool {
+        if hasCurrentCookies(step) { return true }
+        let sharing = state.withLock { $0.sharing.take() }
+        if let lease = sharing?.lease { context.leasing?.store.abandon(lease) }
+        run(.request(step.request, step.trace))
+        return false
     }
 
     /// Runs the step with what is stored now. A background validation goes on with it, unless it is fresh.

@@ -112,19 +112,20 @@ extension ManagedFetch {
         guard case .reuseWhileRevalidating(let selection, let fields) = step.decision else { return false }
         let key = refreshKey(selection, of: step)
         let begin = refresh(selection, of: step, fields: fields, key: key)
-        context.refreshes.queue(key, since: step.lookupMoment, begin: begin)
+        context.refreshes.queue(key, for: step.refreshRequest, since: step.lookupMoment, begin: begin)
         return true
     }
 
     /// Validates the response for this fetch, which has a network slot; other loads join. If it has been validated while the
-    /// fetch waited for its slot, the answer is in the cache.
+    /// fetch waited for its slot, or with another load's request, the answer is in the cache, or the fetch asks for itself.
     private func refreshNow(_ selection: Selection, of step: FetchStep, fields: HTTPFields) {
         let key = refreshKey(selection, of: step)
         // Without a lease: this fetch has one, or none is taken for its request.
         let begin = refresh(selection, of: step, fields: fields, key: key, sharing: Sharing())
         let lookUpAgain: @Sendable () -> Void = { [self] in run(.request(step.request, step.trace)) }
         let isCurrent = context.refreshes.start(
-            key, since: step.lookupMoment, listener: { [self] in $0.map(finish) ?? lookUpAgain() }, begin: begin)
+            key, for: step.refreshRequest, since: step.lookupMoment,
+            listener: { [self] in $0.map(finish) ?? lookUpAgain() }, begin: begin)
         if !isCurrent { lookUpAgain() }
     }
 

@@ -109,9 +109,13 @@ final class ManagedFetch: Fetch {
     /// Continues with a step that has waited. If the session has other cookies by now, the step is looked up again: its
     /// selection may belong to another user, and its response would be stored for the wrong one.
     func resume(_ step: FetchStep) {
+        run(hasCurrentCookies(step) ? .step(step) : .request(step.request, step.trace))
+    }
+
+    /// Whether the session would send the step's request with the cookies that it was looked up with.
+    func hasCurrentCookies(_ step: FetchStep) -> Bool {
         let headers = HTTPFields(context.transport.sessionHeaders(for: step.request))
-        let isCurrent = Set(headers.lines) == Set(step.cacheRequest.sessionHeaders.lines)
-        run(isCurrent ? .step(step) : .request(step.request, step.trace))
+        return Set(headers.lines) == Set(step.cacheRequest.sessionHeaders.lines)
     }
 
     func cancel() {

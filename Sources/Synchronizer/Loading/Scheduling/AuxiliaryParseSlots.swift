@@ -4,41 +4,41 @@
 /// There are few: no more than slots, and no more than loads in flight.
 struct AuxiliaryParseSlots: Sendable {
     private struct Preview: Sendable {
-        let id: SlotID
+        let id: RecordID
         var isAskedToStop = false
     }
 
-    private var stored: [SlotID] = []
+    private var stored: [RecordID] = []
     private var previews: [Preview] = []
-    private(set) var waitingPreviews: [SlotID] = []
+    private(set) var waitingPreviews: [RecordID] = []
 
     var isIdle: Bool { count == 0 && waitingPreviews.isEmpty }
 
     /// The slots in use.
     var count: Int { stored.count + previews.count }
 
-    mutating func beginStored(_ id: SlotID) { stored.append(id) }
+    mutating func beginStored(_ id: RecordID) { stored.append(id) }
 
-    mutating func endStored(_ id: SlotID) {
+    mutating func endStored(_ id: RecordID) {
         if let place = stored.firstIndex(of: id) { stored.remove(at: place) }
     }
 
-    mutating func wait(forPreview id: SlotID) {
+    mutating func wait(forPreview id: RecordID) {
         if !waitingPreviews.contains(id) { waitingPreviews.append(id) }
     }
 
     /// The preview is not needed any more. A running one keeps its slot until it ends.
-    mutating func stopWaiting(forPreview id: SlotID) { waitingPreviews.removeAll { $0 == id } }
+    mutating func stopWaiting(forPreview id: RecordID) { waitingPreviews.removeAll { $0 == id } }
 
-    mutating func beginPreview(_ id: SlotID) {
+    mutating func beginPreview(_ id: RecordID) {
         stopWaiting(forPreview: id)
         previews.append(Preview(id: id))
     }
 
-    mutating func endPreview(_ id: SlotID) { previews.removeAll { $0.id == id } }
+    mutating func endPreview(_ id: RecordID) { previews.removeAll { $0.id == id } }
 
     /// Makes way for this many parses: the previews to ask to stop, that have not been asked yet.
-    mutating func makeWay(for count: Int) -> [SlotID] {
+    mutating func makeWay(for count: Int) -> [RecordID] {
         let missing = min(count, previews.count) - previews.count { $0.isAskedToStop }
         guard missing > 0 else { return [] }
         let places = previews.indices.filter { !previews[$0].isAskedToStop }.prefix(missing)

@@ -4,7 +4,7 @@ import Foundation
 /// enough for all of them.
 struct Deadlines: Sendable {
     private let limit: TimeInterval
-    private var waiting: [(download: SlotID, due: Date)] = []
+    private var waiting: [(download: RecordID, due: Date)] = []
     private var first = 0
     private var isAlarmSet = false
 
@@ -14,16 +14,16 @@ struct Deadlines: Sendable {
     }
 
     /// Notes a new load. Returns the seconds until the next alarm, if one must be set.
-    mutating func begin(_ download: SlotID, at now: Date) -> TimeInterval? {
+    mutating func begin(_ download: RecordID, at now: Date) -> TimeInterval? {
         guard limit < .infinity else { return nil }
         waiting.append((download, now.addingTimeInterval(limit)))
         return nextAlarm(at: now)
     }
 
     /// The alarm has gone off. Returns the loads that are due.
-    mutating func due(at now: Date) -> [SlotID] {
+    mutating func due(at now: Date) -> [RecordID] {
         isAlarmSet = false
-        var due: [SlotID] = []
+        var due: [RecordID] = []
         while first < waiting.count, waiting[first].due <= now {
             due.append(waiting[first].download)
             first += 1
@@ -33,7 +33,7 @@ struct Deadlines: Sendable {
     }
 
     /// Forgets the first loads while they are over: they need no alarm.
-    mutating func forget(while isOver: (SlotID) -> Bool) {
+    mutating func forget(while isOver: (RecordID) -> Bool) {
         while first < waiting.count, isOver(waiting[first].download) { first += 1 }
         compact()
     }

@@ -1,6 +1,6 @@
 // The events that the shell reports.
 extension LoadMachine {
-    /// What a subscriber joined. The IDs are new where `isNew…` says so.
+    /// The parse and the download of a subscriber. The IDs are new where `isNew…` says so.
     struct Place: Hashable, Sendable {
         let parse: ParseID
         let isNewParse: Bool
@@ -15,11 +15,11 @@ extension LoadMachine {
     ) -> Place {
         lastSequence += 1
         let sequence = lastSequence
-        let joined = coalescedDownload(for: request)
-        let download = joined ?? add(Download(key: request, sequence: sequence))
-        let joinedParse = joined.flatMap { existingParse(of: $0, for: parseKey) }
+        let shared = coalescedDownload(for: request)
+        let download = shared ?? add(Download(key: request, sequence: sequence))
+        let sharedParse = shared.flatMap { existingParse(of: $0, for: parseKey) }
         let parse =
-            joinedParse
+            sharedParse
             ?? add(Parse(key: parseKey, download: download, sequence: sequence, isQuick: isQuick), to: download)
         add(Subscriber(parse: parse, priority: priority), as: subscriber)
         let promotion = newestFirst ? sequence : nil
@@ -31,7 +31,7 @@ extension LoadMachine {
         if let promotion { parses.update(parse) { $0.sequence = promotion } }
         enqueue(parse)
         return Place(
-            parse: parse, isNewParse: joinedParse == nil, download: download, isNewDownload: joined == nil)
+            parse: parse, isNewParse: sharedParse == nil, download: download, isNewDownload: shared == nil)
     }
 
     private func existingParse(of download: DownloadID, for key: ParseKey?) -> ParseID? {
@@ -171,7 +171,7 @@ extension LoadMachine {
         if parse.stage.isRunning {
             parses.update(id) { parse in
                 parse.stage = .abandoned
-                parse.key = nil  // no subscriber joins it any more, and a key keeps the caller's resource
+                parse.key = nil  // no load coalesces with it any more, and a key keeps the caller's resource
             }
             actions.append(.abandon(id))
         } else {

@@ -3,7 +3,7 @@ extension LoadMachine {
     /// The parts of a download that the queues depend on.
     private struct QueueState {
         let stage: Stage
-        let queuedOn: SlotID?
+        let queuedOn: RecordID?
         let isVisible: Bool
         let rank: LoadRank
 

@@ -4,8 +4,8 @@ extension LoadMachine {
     enum Stage: Hashable, Sendable {
         case waitingToLookUp
         case lookingUp
-        case waitingForNetwork(SlotID)
-        case loading(SlotID)
+        case waitingForNetwork(RecordID)
+        case loading(RecordID)
         case arrived
         /// Failed; will be retried after a delay.
         case backingOff
@@ -38,7 +38,7 @@ extension LoadMachine {
         let key: RequestKey?
         /// Grows with each subscription: newer downloads come first.
         var sequence: Int64
-        var parses = SlotList()
+        var parses = RecordList()
         var priorities = PriorityCounts()
         var stage = Stage.waitingToLookUp
         var interest = Interest.subscribed
@@ -54,7 +54,7 @@ extension LoadMachine {
         }
 
         /// The host in whose queue it waits.
-        var queuedOn: SlotID? {
+        var queuedOn: RecordID? {
             if case .waitingForNetwork(let host) = stage, interest == .subscribed { host } else { nil }
         }
     }
@@ -76,17 +76,17 @@ extension LoadMachine {
         var isOfStored: Bool { self == .readingStored || self == .storedWaiting || self == .parsingStored }
     }
 
-    struct Parse: Sendable, SlotLinked {
+    struct Parse: Sendable, RecordLinked {
         var key: ParseKey?
         let download: DownloadID
         var sequence: Int64
         /// Whether it needs no slot, because it takes less time than managing slots.
         let isQuick: Bool
         var stage = ParseStage.waiting
-        var subscribers = SlotList()
+        var subscribers = RecordList()
         var priorities = PriorityCounts()
         /// Its neighbours among the parses of its download.
-        var links = SlotLinks()
+        var links = RecordLinks()
 
         init(key: ParseKey?, download: DownloadID, sequence: Int64, isQuick: Bool) {
             self.key = key
@@ -96,11 +96,11 @@ extension LoadMachine {
         }
     }
 
-    struct Subscriber: Sendable, SlotLinked {
+    struct Subscriber: Sendable, RecordLinked {
         let parse: ParseID
         var priority: LoadPriority
         /// Its neighbours among the subscribers of its parse.
-        var links = SlotLinks()
+        var links = RecordLinks()
 
         init(parse: ParseID, priority: LoadPriority) {
             self.parse = parse

@@ -10,9 +10,9 @@
 ///
 /// The parts: events (`+Events`), what may start now (`+Queues`), the grace period (`+Lingering`), and the records.
 struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendable>: Sendable {
-    typealias SubscriberID = SlotID
-    typealias ParseID = SlotID
-    typealias DownloadID = SlotID
+    typealias SubscriberID = RecordID
+    typealias ParseID = RecordID
+    typealias DownloadID = RecordID
 
     struct Limits: Hashable, Sendable {
         var lookups: Int
@@ -27,19 +27,19 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
     let hasGracePeriod: Bool
     var lastSequence: Int64 = 0
     var lastGraceToken: UInt32 = 0
-    var downloads = SlotTable<Download>()
-    private var downloadIDs = SlotIDs()
-    var parses = SlotTable<Parse>()
-    private var parseIDs = SlotIDs()
-    var subscribers = SlotTable<Subscriber>()
-    /// The downloads that equal requests join.
+    var downloads = RecordTable<Download>()
+    private var downloadIDs = RecordIDs()
+    var parses = RecordTable<Parse>()
+    private var parseIDs = RecordIDs()
+    var subscribers = RecordTable<Subscriber>()
+    /// The downloads with which equal requests coalesce.
     private var coalesced: [RequestKey: DownloadID] = [:]
-    var lookups = SlotHeap()
-    var lookupPlaces = SlotPlaces()
+    var lookups = RecordHeap()
+    var lookupPlaces = RecordPlaces()
     var lookupsRunning = 0
     var network: NetworkQueue
-    var waitingParses = SlotHeap()
-    var parsePlaces = SlotPlaces()
+    var waitingParses = RecordHeap()
+    var parsePlaces = RecordPlaces()
     /// Running parses that hold a slot. An abandoned one holds its slot until it notices.
     var parsesRunning = 0
     var auxiliary = AuxiliaryParseSlots()
@@ -71,12 +71,12 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
 
     /// Forgets the actions, but not the memory for the next ones, unless there were very many.
     mutating func forgetActions() {
-        if actions.count > SlotIDs.kept { actions = [] } else { actions.removeAll(keepingCapacity: true) }
+        if actions.count > RecordIDs.kept { actions = [] } else { actions.removeAll(keepingCapacity: true) }
     }
 
     // MARK: - Adding and removing records
 
-    /// The download that a request joins.
+    /// The download with which a request coalesces.
     func coalescedDownload(for key: RequestKey?) -> DownloadID? { key.flatMap { coalesced[$0] } }
 
     mutating func add(_ download: Download) -> DownloadID {
@@ -105,7 +105,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
         }
     }
 
-    /// Lets no load join the download any more; equal requests start another one.
+    /// Lets no load coalesce with the download any more; equal requests start another one.
     mutating func closeToOthers(_ id: DownloadID) {
         if let key = downloads[id]?.key, coalesced[key] == id { coalesced[key] = nil }
     }
@@ -131,14 +131,14 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
         closeToOthers(id)
         downloads.remove(id)
         downloadIDs.giveBack(id)
-        if downloads.isEmpty, coalesced.capacity > SlotIDs.kept { releaseMemory() }
+        if downloads.isEmpty, coalesced.capacity > RecordIDs.kept { releaseMemory() }
         actions.append(.release(id))
     }
 
     /// Frees the memory of the queues after a peak, when no load waits any more.
     private mutating func releaseMemory() {
         coalesced = [:]
-        (lookupPlaces, parsePlaces) = (SlotPlaces(), SlotPlaces())
+        (lookupPlaces, parsePlaces) = (RecordPlaces(), RecordPlaces())
         network.releaseMemory()
     }
 

@@ -16,23 +16,23 @@ struct NetworkQueue: Sendable {
         /// The downloads that have entered the host.
         var users = 0
         var running = 0
-        var waiting = SlotHeap()
+        var waiting = RecordHeap()
     }
 
     private struct Running: Sendable {
-        let id: SlotID
-        let host: SlotID
+        let id: RecordID
+        let host: RecordID
         var rank: LoadRank
     }
 
     let limits: Limits
     var throttle: CancellationThrottle
-    private var hosts = SlotTable<Host>()
-    private var hostIDs = SlotIDs()
-    private var names: [String: SlotID] = [:]
-    private var ready = SlotHeap()
-    private var readyPlaces = SlotPlaces()
-    private var waitingPlaces = SlotPlaces()
+    private var hosts = RecordTable<Host>()
+    private var hostIDs = RecordIDs()
+    private var names: [String: RecordID] = [:]
+    private var ready = RecordHeap()
+    private var readyPlaces = RecordPlaces()
+    private var waitingPlaces = RecordPlaces()
     /// The running downloads, in the order in which they started: few enough for a linear search.
     private var running: [Running] = []
     /// How many of them are speculative: usually none.
@@ -51,14 +51,14 @@ struct NetworkQueue: Sendable {
     // MARK: - Hosts
 
     /// The host with that name. It is kept until every download that entered it has left.
-    mutating func enter(host name: String) -> SlotID {
+    mutating func enter(host name: String) -> RecordID {
         let id = names[name] ?? hostIDs.take()
         if names.updateValue(id, forKey: name) == nil { hosts.insert(Host(name: name), as: id) }
         hosts.update(id) { $0.users += 1 }
         return id
     }
 
-    mutating func leave(host id: SlotID) {
+    mutating func leave(host id: RecordID) {
         hosts.update(id) { $0.users -= 1 }
         guard let host = hosts[id], host.users == 0 else { return }
         names[host.name] = nil
@@ -70,22 +70,22 @@ struct NetworkQueue: Sendable {
 
     /// Frees the memory of the queues, when no download waits.
     mutating func releaseMemory() {
-        waitingPlaces = SlotPlaces()
-        if ready.isEmpty { readyPlaces = SlotPlaces() }
+        waitingPlaces = RecordPlaces()
+        if ready.isEmpty { readyPlaces = RecordPlaces() }
     }
 
-    mutating func wait(_ download: SlotID, host: SlotID, rank: LoadRank) {
+    mutating func wait(_ download: RecordID, host: RecordID, rank: LoadRank) {
         hosts.update(host) { $0.waiting.set(download, rank: rank, in: &waitingPlaces) }
         refresh(host)
     }
 
-    mutating func stopWaiting(_ download: SlotID, host: SlotID) {
+    mutating func stopWaiting(_ download: RecordID, host: RecordID) {
         hosts.update(host) { $0.waiting.remove(download, in: &waitingPlaces) }
         refresh(host)
     }
 
     /// Changes the rank of a running download.
-    mutating func rerank(running download: SlotID, rank: LoadRank) {
+    mutating func rerank(running download: RecordID, rank: LoadRank) {
         guard let place = running.firstIndex(where: { $0.id == download }) else { return }
         speculative += (rank.priority.isVisible ? 0 : 1) - (running[place].rank.priority.isVisible ? 0 : 1)
         running[place].rank = rank
@@ -93,14 +93,14 @@ struct NetworkQueue: Sendable {
 
     /// A waiting download and its rank.
     struct Waiting {
-        let id: SlotID
+        let id: RecordID
         let rank: LoadRank
     }
 
     /// The best download that waits for a host with a free slot.
     var next: Waiting? { ready.first.flatMap { best(on: $0) } }
 
-    private func best(on host: SlotID) -> Waiting? {
+    private func best(on host: RecordID) -> Waiting? {
         guard let waiting = hosts[host]?.waiting, let id = waiting.first, let rank = waiting.firstRank else {
             return nil
         }
@@ -108,7 +108,7 @@ struct NetworkQueue: Sendable {
     }
 
     /// Starts the best download that may start now. `visible` says whether a visible load waits or runs.
-    mutating func start(whileVisible visible: Bool) -> (id: SlotID, host: SlotID)? {
+    mutating func start(whileVisible visible: Bool) -> (id: RecordID, host: RecordID)? {
         guard mayStart, let host = ready.first, let rank = ready.firstRank else { return nil }
         if visible, !rank.priority.isVisible, running.count >= limits.total - limits.reserve { return nil }
         guard case let download?? = hosts.update(host, { $0.waiting.popFirst(in: &waitingPlaces) }) else { return nil }
@@ -119,7 +119,7 @@ struct NetworkQueue: Sendable {
         return (download, host)
     }
 
-    mutating func end(_ download: SlotID) {
+    mutating func end(_ download: RecordID) {
         guard let place = running.firstIndex(where: { $0.id == download }) else { return }
         let ended = running.remove(at: place)
         if !ended.rank.priority.isVisible { speculative -= 1 }
@@ -129,7 +129,7 @@ struct NetworkQueue: Sendable {
 
     /// The speculative download that must give its slot to a waiting visible one: the least urgent, and of those the one that
     /// started last, because it has the least progress to lose.
-    func toPreempt(for isAllowed: (Waiting) -> Bool) -> SlotID? {
+    func toPreempt(for isAllowed: (Waiting) -> Bool) -> RecordID? {
         guard speculative > 0 else { return nil }
         if !mayStart, let next, next.rank.priority.isVisible, isAllowed(next), let victim = leastUrgent(on: nil) {
             return victim
@@ -144,7 +144,7 @@ struct NetworkQueue: Sendable {
         return nil
     }
 
-    private func leastUrgent(on host: SlotID?) -> SlotID? {
+    private func leastUrgent(on host: RecordID?) -> RecordID? {
         var victim: Running?
         for load in running where !load.rank.priority.isVisible && (host == nil || load.host == host) {
             if let old = victim, old.rank.priority < load.rank.priority { continue }
@@ -153,7 +153,7 @@ struct NetworkQueue: Sendable {
         return victim?.id
     }
 
-    private mutating func refresh(_ id: SlotID) {
+    private mutating func refresh(_ id: RecordID) {
         guard let host = hosts[id] else { return }
         if host.running < limits.perHost, let rank = host.waiting.firstRank {
             ready.set(id, rank: rank, in: &readyPlaces)

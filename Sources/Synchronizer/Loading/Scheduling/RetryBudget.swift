@@ -34,7 +34,7 @@ struct RetryBudget: Sendable {
     private static let full = 10.0
     private static let secondsForOne = 60.0
     private static let mostOrigins = 1_000
-    /// Of the origins with less than a full budget.
+    /// The balances of the origins with less than a full budget.
     private var balances = LRUList<String, Balance>()
 
     mutating func take(for origin: String, at now: Date) -> Bool {

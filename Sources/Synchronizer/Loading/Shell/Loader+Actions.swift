@@ -5,8 +5,8 @@ extension Loader {
     ///
     /// Why there are two types: `LoadMachine.Action` has IDs only, so that the machine is pure and its actions can be compared in
     /// tests. The records behind the IDs have to be read, and those of an ended load removed, in the same critical section as
-    /// the decision. Otherwise a load that is cancelled or joined a moment later would change what an action means, and each action
-    /// would take the lock once more.
+    /// the decision. Otherwise a load that is cancelled or coalesced a moment later would change what an action means, and each
+    /// action would take the lock once more.
     enum PreparedAction: Sendable {
         case lookUp(Machine.DownloadID, LoadJob, FetchHandle)
         /// Start a fetch that does not look into the cache.
@@ -222,7 +222,7 @@ extension Loader.State {
         extraActions.append(.backOff(id, after: delay))
     }
 
-    /// Marks a load in flight as invalidated, and lets no load join it.
+    /// Marks a load in flight as invalidated, and lets no load coalesce with it.
     mutating func invalidate(_ id: DownloadID) {
         downloads.update(id) { $0.isInvalidated = true }
         machine.closeToOthers(id)

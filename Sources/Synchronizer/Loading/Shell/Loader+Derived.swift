@@ -14,7 +14,7 @@ extension Loader {
     }
 
     /// Takes the objects of a stored response. If they are all that its subscribers need, the body is not read, and no load
-    /// joins any more.
+    /// coalesces with this one any more.
     func takeObjects(_ offer: StoredOffer, of id: Machine.DownloadID, handle: FetchHandle) {
         let parses = state.withLock { state in
             state.isCurrent(handle, of: id)

@@ -71,7 +71,7 @@ extension Loader {
         let (known, toReport) = update(on: .caller) { state -> (LoadedObject?, Machine.DownloadID?) in
             guard state.receivers.contains(id) else { return (nil, nil) }
             if let known = memory.known(job, now) { return (known, nil) }
-            return (nil, join(job, as: id, receiver: receiver, in: &state))
+            return (nil, subscribe(job, as: id, receiver: receiver, in: &state))
         }
         if let toReport { lookups.async { self.reportStored(of: toReport) } }
         guard let known else { return }

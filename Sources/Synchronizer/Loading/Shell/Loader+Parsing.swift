@@ -57,7 +57,7 @@ extension Loader {
         memory.forget(keys)
     }
 
-    /// Invalidates everything: no load joins those in flight, and their responses are not kept.
+    /// Invalidates everything: no load coalesces with those in flight, and their responses are not kept.
     func invalidateAll() {
         update { state in
             state.removals += 1

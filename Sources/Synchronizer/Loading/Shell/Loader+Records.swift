@@ -75,10 +75,10 @@ extension Loader {
 
     struct State {
         var machine: Machine
-        var downloads = SlotTable<LoadRecord>()
-        var parses = SlotTable<ParseRecord>()
-        var receivers = SlotTable<LoadReceiver>()
-        var receiverIDs = SlotIDs()
+        var downloads = RecordTable<LoadRecord>()
+        var parses = RecordTable<ParseRecord>()
+        var receivers = RecordTable<LoadReceiver>()
+        var receiverIDs = RecordIDs()
         var retries: RetryDecisions
         var deadlines: Deadlines
         var authentications = Authentications<LoadReceiver.ID>()

@@ -71,8 +71,8 @@ final class Loader: Sendable {
         case waiting(LoadReceiver.ID)
     }
 
-    /// Joins a load, or begins one. `known` is called under the lock, so that an object that has just been parsed is not loaded
-    /// again; if it returns one, no load begins. A thread that may block looks into the cache itself, if there is a slot.
+    /// Coalesces with a load, or begins one. `known` is called under the lock, so that an object that has just been parsed is not
+    /// loaded again; if it returns one, no load begins. A thread that may block looks into the cache itself, if there is a slot.
     func load(
         _ job: LoadJob, unless known: (ObjectKey) -> LoadedObject? = { _ in nil }, mayBlock: Bool = false,
         receiver: LoadReceiver
@@ -91,14 +91,14 @@ final class Loader: Sendable {
             state in
             if let key = job.objectKey, let object = known(key) { return (.known(object), nil) }
             let id = state.add(receiver)
-            return (.waiting(id), join(job, as: id, receiver: receiver, in: &state))
+            return (.waiting(id), subscribe(job, as: id, receiver: receiver, in: &state))
         }
         if let toReport { lookups.async { self.reportStored(of: toReport) } }
         return ticket
     }
 
     /// Subscribes to a load, or begins one. Returns the download whose stored response must be reported, if there is one.
-    func join(
+    func subscribe(
         _ job: LoadJob, as id: LoadReceiver.ID, receiver: LoadReceiver, in state: inout State
     ) -> Machine.DownloadID? {
         let place = state.machine.subscribe(

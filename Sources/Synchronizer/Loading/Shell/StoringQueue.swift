@@ -19,7 +19,7 @@ final class StoringQueue: Sendable {
     ///
     /// - Parameter bytes: the size of the object in memory.
     func add(_ bytes: Int, store: @escaping @Sendable () -> Void) {
-        let own = max(bytes, 1_024)  // what waits takes that much besides the object
+        let own = max(bytes, 1_024)  // a waiting store takes that much besides the object
         let fits = cost.withLock { cost in
             guard cost == 0 || own <= capacity - cost else { return false }
             cost += own

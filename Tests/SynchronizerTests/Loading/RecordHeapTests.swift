@@ -4,18 +4,18 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("The heap of slots", .bounded)
-struct SlotHeapTests {
+@Suite("The heap of records", .bounded)
+struct RecordHeapTests {
     @Test("gives the same as a sorted list, whatever is added, moved and removed", arguments: 0..<20)
     func model(seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed))
-        var heap = SlotHeap()
-        var places = SlotPlaces()
-        var other = SlotHeap()  // shares the places: what is in it is no matter of the heap
-        let strangers = (40..<60).map { SlotID(slot: UInt32($0), number: 1) }
-        var model: [SlotID: LoadRank] = [:]
+        var heap = RecordHeap()
+        var places = RecordPlaces()
+        var other = RecordHeap()  // shares the places; its elements do not concern the heap
+        let strangers = (40..<60).map { RecordID(index: UInt32($0), number: 1) }
+        var model: [RecordID: LoadRank] = [:]
         for rank in 0..<500 {
-            let element = SlotID(slot: .random(in: 0..<40, using: &generator), number: 1)
+            let element = RecordID(index: .random(in: 0..<40, using: &generator), number: 1)
             other.set(strangers[rank % 20], rank: LoadRank(priority: .low, sequence: Int64(rank)), in: &places)
             switch Int.random(in: 0..<5, using: &generator) {
             case 0:
@@ -37,9 +37,9 @@ struct SlotHeapTests {
             #expect(heap.isEmpty == model.isEmpty)
             #expect(heap.contains(element, in: places) == (model[element] != nil))
             #expect(heap.firstRank == model.values.max())
-            #expect(!heap.contains(SlotID(slot: element.slot, number: 2), in: places))
+            #expect(!heap.contains(RecordID(index: element.index, number: 2), in: places))
         }
-        var rest: [SlotID] = []
+        var rest: [RecordID] = []
         while let element = heap.popFirst(in: &places) { rest.append(element) }
         #expect(rest == model.sorted { $0.value > $1.value }.map(\.key))
     }

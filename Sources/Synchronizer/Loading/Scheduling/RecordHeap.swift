@@ -1,21 +1,21 @@
 /// The positions of elements in their heaps. Heaps share one if no element is in two of them, so that its size depends on the
 /// number of elements, not of heaps.
-struct SlotPlaces: Sendable {
+struct RecordPlaces: Sendable {
     private var places: [UInt32] = []
 
-    fileprivate subscript(id: SlotID) -> Int {
-        get { id.slot < places.count ? Int(places[Int(id.slot)]) : 0 }
+    fileprivate subscript(id: RecordID) -> Int {
+        get { id.index < places.count ? Int(places[Int(id.index)]) : 0 }
         set {
-            while places.count <= id.slot { places.append(0) }
-            places[Int(id.slot)] = UInt32(newValue)
+            while places.count <= id.index { places.append(0) }
+            places[Int(id.index)] = UInt32(newValue)
         }
     }
 }
 
 /// A priority queue with removal and re-ranking by ID, in O(log n).
-struct SlotHeap: Sendable {
+struct RecordHeap: Sendable {
     private struct Node: Sendable {
-        let id: SlotID
+        let id: RecordID
         var rank: LoadRank
     }
 
@@ -25,15 +25,15 @@ struct SlotHeap: Sendable {
     var count: Int { nodes.count }
 
     /// The element with the highest rank.
-    var first: SlotID? { nodes.first?.id }
+    var first: RecordID? { nodes.first?.id }
     var firstRank: LoadRank? { nodes.first?.rank }
 
-    func contains(_ id: SlotID, in places: SlotPlaces) -> Bool {
+    func contains(_ id: RecordID, in places: RecordPlaces) -> Bool {
         place(of: id, in: places) != nil
     }
 
     /// Adds the element, or changes its rank.
-    mutating func set(_ id: SlotID, rank: LoadRank, in places: inout SlotPlaces) {
+    mutating func set(_ id: RecordID, rank: LoadRank, in places: inout RecordPlaces) {
         let node = Node(id: id, rank: rank)
         if let place = place(of: id, in: places) {
             nodes[place] = node
@@ -46,10 +46,10 @@ struct SlotHeap: Sendable {
     }
 
     @discardableResult
-    mutating func remove(_ id: SlotID, in places: inout SlotPlaces) -> Bool {
+    mutating func remove(_ id: RecordID, in places: inout RecordPlaces) -> Bool {
         guard let place = place(of: id, in: places) else { return false }
         let last = nodes.removeLast()
-        if nodes.isEmpty, nodes.capacity > SlotIDs.kept { nodes = [] }  // after a peak
+        if nodes.isEmpty, nodes.capacity > RecordIDs.kept { nodes = [] }  // after a peak
         if place < nodes.count {
             put(last, at: place, in: &places)
             siftDown(from: siftUp(from: place, in: &places), in: &places)
@@ -57,25 +57,25 @@ struct SlotHeap: Sendable {
         return true
     }
 
-    mutating func popFirst(in places: inout SlotPlaces) -> SlotID? {
+    mutating func popFirst(in places: inout RecordPlaces) -> RecordID? {
         guard let first else { return nil }
         remove(first, in: &places)
         return first
     }
 
     /// Nil if the recorded position belongs to another heap or to a removed element.
-    private func place(of id: SlotID, in places: SlotPlaces) -> Int? {
+    private func place(of id: RecordID, in places: RecordPlaces) -> Int? {
         let place = places[id]
         return place < nodes.count && nodes[place].id == id ? place : nil
     }
 
-    private mutating func put(_ node: Node, at place: Int, in places: inout SlotPlaces) {
+    private mutating func put(_ node: Node, at place: Int, in places: inout RecordPlaces) {
         nodes[place] = node
         places[node.id] = place
     }
 
     @discardableResult
-    private mutating func siftUp(from start: Int, in places: inout SlotPlaces) -> Int {
+    private mutating func siftUp(from start: Int, in places: inout RecordPlaces) -> Int {
         var child = start
         let node = nodes[start]
         while child > 0 {
@@ -88,7 +88,7 @@ struct SlotHeap: Sendable {
         return child
     }
 
-    private mutating func siftDown(from start: Int, in places: inout SlotPlaces) {
+    private mutating func siftDown(from start: Int, in places: inout RecordPlaces) {
         var parent = start
         let node = nodes[start]
         while true {

@@ -4,17 +4,17 @@ import Testing
 
 @testable import Synchronizer
 
-@Suite("The table of slots, and its lists", .bounded)
-struct SlotTableTests {
-    struct Item: SlotLinked {
+@Suite("The table of records, and its lists", .bounded)
+struct RecordTableTests {
+    struct Item: RecordLinked {
         let value: Int
-        var links = SlotLinks()
+        var links = RecordLinks()
     }
 
-    @Test("gives the same as a dictionary, also beyond the slots that are kept", arguments: 0..<10)
+    @Test("gives the same as a dictionary, also beyond the indices that are kept", arguments: 0..<10)
     func table(seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed))
-        var (ids, table, model, gone) = (SlotIDs(), SlotTable<Int>(), [SlotID: Int](), [SlotID]())
+        var (ids, table, model, gone) = (RecordIDs(), RecordTable<Int>(), [RecordID: Int](), [RecordID]())
         for round in 0..<6 {
             for value in 0..<600 {
                 let id = ids.take()
@@ -55,8 +55,8 @@ struct SlotTableTests {
     @Test("lists keep the order of insertion when elements are removed", arguments: 0..<10)
     func lists(seed: Int) {
         var generator = SeededGenerator(seed: UInt64(seed))
-        var (ids, table) = (SlotIDs(), SlotTable<Item>())
-        var (lists, models) = ([SlotList(), SlotList()], [[SlotID](), [SlotID]()])
+        var (ids, table) = (RecordIDs(), RecordTable<Item>())
+        var (lists, models) = ([RecordList(), RecordList()], [[RecordID](), [RecordID]()])
         for value in 0..<400 {
             let which = Int.random(in: 0..<2, using: &generator)
             if Bool.random(using: &generator) || models[which].isEmpty {

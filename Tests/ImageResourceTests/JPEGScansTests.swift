@@ -1,0 +1,119 @@
+#if !canImport(ImageIO)
+    import Foundation
+    import TestTraits
+    import Testing
+
+    @testable import ImageCodecs
+    @testable import ImageResource
+
+    /// Progressive JPEGs beside the rules. Small sizes skip scans, but accept what the full size accepts, and nothing else.
+    @Suite("Scans of a JPEG", .bounded)
+    struct JPEGScansTests {
+        /// A marker with its segment, and the data that follow the header of a scan.
+        private struct Part {
+            let marker: UInt8
+            var bytes: [UInt8]
+
+            var isScan: Bool { marker == 0xDA }
+            var isTable: Bool { marker == 0xC4 }
+            var isQuantization: Bool { marker == 0xDB }
+
+            /// Huffman tables of so many codes of each length from 1 bit, for all coefficients but the mean.
+            static func codes(_ lengths: [Int]) -> Part {
+                let values = (0..<lengths.reduce(0, +)).map { UInt8($0) }
+                let counts = lengths + Array(repeating: 0, count: 16 - lengths.count)
+                let length = UInt8(19 + values.count)
+                return Part(marker: 0xC4, bytes: [0xFF, 0xC4, 0, length, 0x10] + counts.map { UInt8($0) } + values)
+            }
+
+            /// A quantization table of ones.
+            static let fine = Part(
+                marker: 0xDB, bytes: [0xFF, 0xDB, 0, 67, 0] + [UInt8](repeating: 1, count: 64))
+        }
+
+        private func parts(_ file: String) throws -> [Part] {
+            let bytes = [UInt8](try Samples.data(file))
+            var starts = [Int]()
+            for offset in bytes.indices.dropLast() where bytes[offset] == 0xFF {
+                if bytes[offset + 1] > 0x01, bytes[offset + 1] < 0xFF { starts.append(offset) }
+            }
+            return zip(starts, starts.dropFirst() + [bytes.count]).map {
+                Part(marker: bytes[$0 + 1], bytes: Array(bytes[$0..<$1]))
+            }
+        }
+
+        private func data(_ parts: [Part]) -> Data { Data(parts.flatMap(\.bytes)) }
+
+        /// Whether the picture is decoded, at each of several sizes. Of the smallest, scans are skipped.
+        private func verdicts(_ parts: [Part], _ sides: [Int]) -> [Bool] {
+            sides.map { (try? BitmapImage.decode(data(parts), sizing: .maxPixelSize($0))) != nil }
+        }
+
+        private static let grey = "jpeg-grey-progressive.jpg"
+        private static let greySides = [0, 20, 5, 2, 1]
+
+        @Test(
+            "Huffman tables of skipped scans are checked, too",
+            arguments: [
+                ([3], false), ([2], false), ([1, 2], false), ([0, 0, 8], false), ([0, 1, 7], false),
+                ([1], true), ([], true), ([1, 1], true), ([0, 3, 2], false), ([0, 3, 1], true), ([0, 0, 7], true),
+            ] as [([Int], Bool)])
+        func tables(_ lengths: [Int], isValid: Bool) throws {
+            var parts = try parts("detailed-444-progressive.jpg")
+            let scan = try #require(parts.lastIndex { $0.isScan })
+            parts.insert(.codes(lengths), at: scan)
+            #expect(verdicts(parts, [0, 160, 100, 60, 40, 17]) == Array(repeating: isValid, count: 6))
+        }
+
+        @Test("a broken Huffman table that a valid one replaces does no harm")
+        func replacedTable() throws {
+            var parts = try parts("detailed-444-progressive.jpg")
+            let scan = try #require(parts.lastIndex { $0.isScan })
+            let table = try #require(parts.lastIndex { $0.isTable })
+            #expect(table < scan)
+            parts.insert(.codes([3]), at: table)
+            #expect(verdicts(parts, [0, 160, 100, 60, 40, 17]).allSatisfy { $0 })
+        }
+
+        @Test("a file of one scan is decoded at every size, whatever scan that is", arguments: 0..<6)
+        func onlyScan(_ number: Int) throws {
+            let all = try parts(Self.grey)
+            let scans = all.indices.filter { all[$0].isScan }
+            #expect(scans.count == 6)
+            let some = all.indices.filter { !all[$0].isScan || $0 == scans[number] }.filter {
+                !all[$0].isTable || $0 < scans[number]
+            }
+            #expect(verdicts(some.map { all[$0] }, Self.greySides).allSatisfy { $0 })
+        }
+
+        /// The sample with its third scan first. Small sizes need nothing of this scan.
+        private func thirdScanFirst() throws -> (parts: [Part], scan: Int) {
+            var all = try parts(Self.grey)
+            let scans = all.indices.filter { all[$0].isScan }
+            let moved = all[scans[1] + 1...scans[2]]
+            let tables = all.indices.filter { all[$0].isTable && $0 < scans[0] }
+            #expect(moved.map(\.marker) == [0xC4, 0xDA] && !tables.isEmpty)
+            all.removeSubrange(scans[1] + 1...scans[2])
+            all.insert(contentsOf: moved, at: scans[0])
+            return (all, scans[0] + 1)
+        }
+
+        @Test("the quantization table of a component is there when its first scan begins, or the file is an error")
+        func lateQuantization() throws {
+            var (parts, scan) = try thirdScanFirst()
+            #expect(verdicts(parts, Self.greySides).allSatisfy { $0 })
+            let table = try #require(parts.firstIndex { $0.isQuantization })
+            parts.insert(parts[table], at: scan + 1)
+            parts.remove(at: table)
+            #expect(verdicts(parts, Self.greySides).allSatisfy { !$0 })
+        }
+
+        @Test("a component keeps the quantization table of its first scan", arguments: greySides)
+        func changedQuantization(_ side: Int) throws {
+            var (parts, scan) = try thirdScanFirst()
+            let expected = try BitmapImage.decode(data(parts), sizing: .maxPixelSize(side))
+            parts.insert(.fine, at: scan + 1)
+            #expect(try BitmapImage.decode(data(parts), sizing: .maxPixelSize(side)) == expected)
+        }
+    }
+#endif
