@@ -12,11 +12,11 @@ import Measuring
             Row(
                 "calling a function of the main actor without a check",
                 try Comparison(calls(Self.call), against: calls(Self.callChecked)), unit: .nanoseconds,
-                against: "MainActor.assumeIsolated", .atMost(0.5)),
+                against: "MainActor.assumeIsolated", .atMost(0.75)),
             Row(
                 "casting an object to its type after comparing types",
                 try Comparison(casts(of: objects, cast), against: casts(of: objects, castDynamically)),
-                unit: .nanoseconds, against: "a dynamic cast", .atMost(0.5)),
+                unit: .nanoseconds, against: "a dynamic cast", .atMost(0.75)),
         ]
     }
 
