@@ -80,7 +80,7 @@ package struct Coherence: Sendable {
     }
 
     /// The same for a lookup, which counts as answered by the local level until ``didNotAnswer()``. Counting it afterwards would
-    /// take another lock, a thirtieth of a hit in memory (`Scripts/fleet --cost`).
+    /// take another lock.
     package mutating func beginLocal(_ url: UInt64) -> Int? {
         guard let count = localCount(url) else { return nil }
         localAnswers += 1
