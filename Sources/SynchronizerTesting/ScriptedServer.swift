@@ -56,6 +56,9 @@ public final class ScriptedServer: Sendable {
     }
 
     /// The URL of a target, such as `/feed?page=2`.
+    ///
+    /// - Precondition: The target is a path with an optional query, written as in a URL. Tests write it: no server and no user
+    ///   can choose it.
     public func url(_ target: String = "/") -> URL {
         guard let url = URL(string: target, relativeTo: base)?.absoluteURL else {
             preconditionFailure("\(target) is no target of a request")  // a mistake in the test itself

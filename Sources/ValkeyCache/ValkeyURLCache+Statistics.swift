@@ -29,12 +29,11 @@
         public var statistics: Statistics {
             guard !ForkedProcess.isCurrent else { return Statistics() }
             let counts = level.counts.withLock { $0 }
-            let (pending, isTold, localAnswers) = level.coherence.withLock { coherence in
-                let pending = coherence.pending.tokens.count + (coherence.pending.sweep == nil ? 0 : 1)
-                return (pending, coherence.isTold, coherence.localAnswers)
+            let (pending, isTold) = level.coherence.withLock { coherence in
+                (coherence.pending.tokens.count + (coherence.pending.sweep == nil ? 0 : 1), coherence.isTold)
             }
             return Statistics(
-                localHits: counts.localHits + localAnswers, sharedHits: counts.sharedHits, misses: counts.misses,
+                localHits: counts.localHits, sharedHits: counts.sharedHits, misses: counts.misses,
                 failures: level.server.failures, invalidations: counts.invalidations,
                 corruptEntriesDropped: counts.corrupt, pendingRemovals: pending, isConnected: isTold,
                 isPausing: level.server.isPausing)

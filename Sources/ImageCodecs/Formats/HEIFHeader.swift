@@ -45,14 +45,8 @@ enum HEIFHeader {
     /// properties, so the result is nil.
     private static func associations(of item: Int, in items: ByteReader) -> [Int]? {
         let boxes = Boxes(items, from: 0).filter { $0.has("ipma") }.compactMap { HEIFAssociations($0.content) }
-        let found = boxes.flatMap { entries in entries.filter { $0.item == item }.map(entries.properties) }
+        let found = boxes.flatMap { $0.properties(of: item) }
         return found.count == 1 ? found[0] : nil
-    }
-
-    /// The numbers of an item's properties, from 1.
-    static func associated(_ box: ByteReader, with item: Int) -> [Int]? {
-        guard let entries = HEIFAssociations(box) else { return nil }
-        return entries.first { $0.item == item }.map(entries.properties)
     }
 
     private static func box(_ name: StaticString, in bytes: ByteReader, from offset: Int) -> ByteReader? {
@@ -92,6 +86,9 @@ struct HEIFAssociations: Sequence, IteratorProtocol {
         left -= 1
         return entry
     }
+
+    /// The numbers of an item's properties, from 1, in each of its entries.
+    func properties(of item: Int) -> [[Int]] { filter { $0.item == item }.map(properties) }
 
     /// The numbers of an entry's properties, from 1.
     func properties(_ entry: Entry) -> [Int] {

@@ -11,9 +11,8 @@ package enum ForkedProcess {
     nonisolated(unsafe) private static var isExplained = false  // written only after a fork, where there is one thread
 
     /// The files that a forked process closes: it shares their locks, which would outlast its parent. -1 is a free place.
-    /// Not an array, because a process may be forked while a thread changes it. Written under `filesLock`, or after a fork,
-    /// where there is one thread.
-    nonisolated(unsafe) private static let files = {
+    /// Not an array, because a process may be forked while a thread changes it. After a fork there is one thread.
+    nonisolated(unsafe) private static let files = {  // written under `filesLock`, or where there is one thread
         let files = UnsafeMutableBufferPointer<Int32>.allocate(capacity: 64)
         files.initialize(repeating: -1)
         return files

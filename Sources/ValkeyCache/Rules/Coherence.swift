@@ -63,8 +63,6 @@ package struct Coherence: Sendable {
     private var forgottenSince = Date.distantPast
     private var sweptAt = Date.distantPast
     package private(set) var generation: String?
-    /// Lookups that the local level has answered while the server announced changes.
-    package private(set) var localAnswers = 0
     package private(set) var pending = UnsentRemovals()
 
     package init() {}
@@ -78,17 +76,6 @@ package struct Coherence: Sendable {
         let sweeps = sweeps
         return urls.use(url) { $0.copiedAt == sweeps && $0.removal != nil }?.count
     }
-
-    /// The same for a lookup, which counts as answered by the local level until ``didNotAnswer()``. Counting it afterwards would
-    /// take another lock.
-    package mutating func beginLocal(_ url: UInt64) -> Int? {
-        guard let count = localCount(url) else { return nil }
-        localAnswers += 1
-        return count
-    }
-
-    /// The local level has not answered the lookup, although it was expected to.
-    package mutating func didNotAnswer() { localAnswers -= 1 }
 
     /// Whether the local level may answer while the server cannot: unless an announced or missed change may concern the URL.
     package func answersAlone(_ url: UInt64) -> Bool {

@@ -12,7 +12,6 @@ package enum Reply: Hashable, Sendable {
     package var data: Data? { if case .data(let data) = self { data } else { nil } }
     package var text: String? { data.map { String(decoding: $0, as: UTF8.self) } }
     package var number: Int? { if case .number(let number) = self { number } else { nil } }
-    package var isNoScript: Bool { if case .error(.noScript) = self { true } else { false } }
     package var array: [Reply]? { if case .array(let array) = self { array } else { nil } }
 }
 

@@ -161,16 +161,7 @@ extension UnsafeRawBufferPointer {
         UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    /// Sixteen lowercase digits.
     fileprivate func hexadecimal(at offset: Int) -> Int64? {
-        var number: UInt64 = 0
-        for digit in self[offset..<offset + 16] {
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt64(digit - UInt8(ascii: "0"))
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt64(digit - UInt8(ascii: "a") + 10)
-            default: return nil
-            }
-        }
-        return Int64(bitPattern: number)
+        UInt64(String(decoding: self[offset..<offset + 16], as: UTF8.self), radix: 16).map { Int64(bitPattern: $0) }
     }
 }

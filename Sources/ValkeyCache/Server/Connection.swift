@@ -186,13 +186,15 @@
     private enum ReplyLimits {
         private static let mostElements = 8192
         private static let original = standard?.pointee.createArray
-        /// The functions of hiredis, which are constants.
+        /// The functions of hiredis.
+        // They are constants: no code writes them.
         nonisolated(unsafe) private static let standard: UnsafeMutablePointer<redisReplyObjectFunctions>? = {
             guard let reader = redisReaderCreate() else { return nil }
             defer { redisReaderFree(reader) }
             return reader.pointee.fn
         }()
-        /// Written once, before its first use.
+        /// The same with the limit.
+        // Written once, before its first use, and only read afterwards.
         nonisolated(unsafe) static let functions: UnsafeMutablePointer<redisReplyObjectFunctions>? = {
             guard let standard else { return nil }
             let functions = UnsafeMutablePointer<redisReplyObjectFunctions>.allocate(capacity: 1)

@@ -6,10 +6,10 @@
     extension SharedLevel {
         /// All entries of a URL, newest first.
         func entries(for url: String) -> [StoredEntry] {
-            if let known = coherence.withLock({ $0.beginLocal(URLDigest.key(url)) }) {
+            let key = URLDigest.key(url)
+            if let known = coherence.withLock({ $0.localCount(key) }) {
                 let entries = local.entries(for: url)
-                if entries.count >= max(1, known) { return entries }
-                coherence.withLock { $0.didNotAnswer() }
+                if entries.count >= max(1, known) { return count(entries, by: .local) }
             }
             guard let found = ask(url) else {
                 return count(answersAlone(url) ? local.entries(for: url) : [], by: .local)
@@ -34,9 +34,8 @@
 
         func cachedResponse(_ lookup: LookupKey) -> CachedURLResponse? {
             let url = lookup.key
-            if let known = coherence.withLock({ $0.beginLocal(lookup.urlKey) }) {
-                if let response = local.cachedResponse(lookup) { return response }
-                coherence.withLock { $0.didNotAnswer() }
+            if let known = coherence.withLock({ $0.localCount(lookup.urlKey) }) {
+                if let response = local.cachedResponse(lookup) { return count(response, by: .local) }
                 if local.copies(of: url).count >= max(1, known) { return count(nil, by: .local) }
             }
             guard let found = ask(url) else {

@@ -9,7 +9,6 @@
     /// Calls wait for the server for a bounded time, and never on the main thread.
     final class SharedLevel: Sendable {
         struct Counts {
-            /// Without those that ``Coherence/localAnswers`` counts.
             var localHits = 0
             var sharedHits = 0
             var misses = 0

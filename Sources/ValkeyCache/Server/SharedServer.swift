@@ -9,7 +9,7 @@
     /// without a try for a while, and one line is logged.
     final class SharedServer: Sendable {
         private struct State {
-            var idle = IdleConnections()
+            var idle: [Connection.Endpoint: [Connection]] = [:]
             /// The address that the name service gave.
             var endpoint: Connection.Endpoint?
             /// The nodes that redirections have named, by slot.
@@ -26,6 +26,7 @@
         private let report: @Sendable (String) -> Void
         private let state = Locked(State())
         private let resolution = DispatchGroup()
+        private let mostIdle = 32
 
         init(_ address: ServerAddress, limit: TimeInterval, report: @escaping @Sendable (String) -> Void) {
             (self.address, self.limit, self.report) = (address, limit, report)
@@ -192,7 +193,7 @@
                 let connection = if let idle { idle } else { try connect(to: endpoint, until: deadline) }
                 do throws(LinkFailure) {
                     let replies = try connection.call(commands, until: deadline)
-                    guard replies.contains(where: \.isNoScript) else {
+                    guard replies.contains(.error(.noScript)) else {
                         giveBack(connection)
                         return replies
                     }
@@ -214,48 +215,26 @@
         }
 
         private func idle(_ endpoint: Connection.Endpoint) -> Connection? {
-            state.withLock { $0.idle.take(endpoint) }
+            state.withLock { $0.idle[endpoint]?.popLast() }
         }
 
         private func closeIdle(at endpoint: Connection.Endpoint) {
-            _ = state.withLock { $0.idle.remove(endpoint) }
+            _ = state.withLock { $0.idle.removeValue(forKey: endpoint) }
         }
 
         private func giveBack(_ connection: Connection) {
-            state.withLock { $0.idle.add(connection) }
+            state.withLock { state in
+                guard state.idle[connection.endpoint, default: []].count < mostIdle else { return }
+                state.idle[connection.endpoint, default: []].append(connection)
+            }
         }
 
         /// Closes the idle connections.
         func close() {
             _ = state.withLock { state in
-                defer { state.idle = IdleConnections() }
+                defer { state.idle = [:] }
                 return state.idle
             }
-        }
-    }
-
-    /// Connections that no call uses, by the node that they lead to. The nodes are few, and comparing them is faster than hashing.
-    private struct IdleConnections {
-        private var nodes: [(endpoint: Connection.Endpoint, connections: [Connection])] = []
-        /// The most connections to a node.
-        private static let most = 32
-
-        private func index(of endpoint: Connection.Endpoint) -> Int? { nodes.firstIndex { $0.endpoint == endpoint } }
-
-        mutating func take(_ endpoint: Connection.Endpoint) -> Connection? {
-            index(of: endpoint).flatMap { nodes[$0].connections.popLast() }
-        }
-
-        mutating func add(_ connection: Connection) {
-            guard let index = index(of: connection.endpoint) else {
-                return nodes.append((connection.endpoint, [connection]))
-            }
-            if nodes[index].connections.count < Self.most { nodes[index].connections.append(connection) }
-        }
-
-        /// Returns the connections, so that the caller can close them after it has left its lock.
-        mutating func remove(_ endpoint: Connection.Endpoint) -> [Connection] {
-            index(of: endpoint).map { nodes.remove(at: $0).connections } ?? []
         }
     }
 

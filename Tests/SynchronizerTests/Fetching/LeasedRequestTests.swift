@@ -53,6 +53,19 @@ struct LeasedRequestTests: LeaseFixture {
         #expect(store.held == 0 && sent([process]) == [2])
     }
 
+    @Test("a background validation is made, also if the cookies change while it asks for its lease")
+    func changedCookiesOfValidation() throws {
+        let process = process()
+        let fields = ["Cache-Control": "max-age=60, stale-while-revalidate=1000", "ETag": "\"1\""]
+        process.transport.serve { _ in FakeReply(200, fields, "hello") }
+        #expect(process.load(try request()).body == "hello")
+        clock.advance(by: 100)
+        store.beforeGrant { process.transport.imply(["Cookie": "user=two"]) }
+        #expect(process.load(try request()).source == .stale)
+        let validators = process.transport.requests.map { $0.value(forHTTPHeaderField: "If-None-Match") }
+        #expect(validators == [nil, "\"1\""] && store.held == 0)
+    }
+
     @Test("a redirect ends its lease, and its target takes none: a load that waited would begin again")
     func redirect() throws {
         let process = process()

@@ -29,10 +29,9 @@ final class ColorTransform {
         case none
         /// The tones are those of sRGB. Colours outside sRGB are clipped.
         case gamut
-        /// The tones differ from those of sRGB, as with a gamma of 1.8. Then the two means are far apart.
+        /// The tones differ from those of sRGB, as with a gamma of 1.8, or four inks are mixed, with a profile or without. Then
+        /// the two means are far apart.
         case tones
-        /// Four inks are mixed, with a profile or without.
-        case inks
     }
 
     /// Returns nil if the profile is corrupt, belongs to another model, or changes nothing.

@@ -24,7 +24,7 @@ struct JPEGReduction {
         _ filter: ImageSizing.Filter, isEven: Bool, profile: ColorTransform.Effect
     ) -> Enough {
         switch (profile, filter) {
-        case (.tones, _), (.inks, _): (.infinity, .infinity, .infinity)
+        case (.tones, _): (.infinity, .infinity, .infinity)
         case (.gamut, .area): (3.5, isEven ? 3.9 : 4.5, 4.5)
         case (.none, .area): isEven ? (2.7, 3.6, 4.5) : (3.5, 4.5, 4.5)
         case (_, .lanczos): (1.9, 1.9, 2.5)
@@ -39,7 +39,7 @@ struct JPEGReduction {
         let excess = max(1, Double(max(sampling.across, sampling.down)) / 2)
         let reduction = min(across, down) / excess
         let profile = JPEGHeader.profile(bytes)?.withUnsafeBytes { ColorTransform.effect(of: ByteReader($0)) }
-        let effect = JPEGHeader.isInks(bytes) ? .inks : profile ?? .none
+        let effect = JPEGHeader.isInks(bytes) ? .tones : profile ?? .none
         let enough = Self.enough(plan.filter, isEven: sampling.across == sampling.down, profile: effect)
         lowFrequencyOnly = reduction / 4 >= enough.coarse
         if lowFrequencyOnly || reduction / 4 >= enough.quarter {

@@ -51,7 +51,7 @@
 
         /// The properties that configure an item's decoder.
         func configurations(of item: Int) -> [ByteReader] {
-            (HEIFHeader.associated(associations, with: item) ?? []).compactMap { number in
+            (HEIFAssociations(associations)?.properties(of: item).first ?? []).compactMap { number in
                 properties.indices.contains(number - 1) ? properties[number - 1] : nil
             }.filter { $0.has("hvcC") }.map(\.content)
         }

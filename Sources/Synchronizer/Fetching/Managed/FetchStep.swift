@@ -113,26 +113,27 @@ extension FetchStep {
         FieldName.range, FieldName.ifRange, FieldName.ifNoneMatch, FieldName.ifModifiedSince,
     ]
 
-    /// What a validation of the step's response sends, without its conditions. Equal ones have the same response.
-    var refreshRequest: CacheRequest {
+    private var plainGET: CacheRequest {
         var request = cacheRequest
         for name in Self.conditionalFields { request.fields.remove(name) }
-        (request.method, request.policy) = ("GET", .useProtocol)
+        request.method = "GET"
+        return request
+    }
+
+    /// What a validation of the step's response sends, without its conditions. Equal ones have the same response.
+    var refreshRequest: CacheRequest {
+        var request = plainGET
+        request.policy = .useProtocol
         return request
     }
 
     /// The same request as a plain `GET` that validates the selected response.
     func refreshing(_ selection: Selection, fields: HTTPFields) -> FetchStep {
         var request = request
-        var cacheRequest = cacheRequest
-        for name in Self.conditionalFields {
-            request.setValue(nil, forHTTPHeaderField: name)
-            cacheRequest.fields.remove(name)
-        }
+        for name in Self.conditionalFields { request.setValue(nil, forHTTPHeaderField: name) }
         request.httpMethod = "GET"
-        cacheRequest.method = "GET"
         return FetchStep(
-            request: request, url: url, cacheRequest: cacheRequest, lookupMoment: lookupMoment, entries: entries,
+            request: request, url: url, cacheRequest: plainGET, lookupMoment: lookupMoment, entries: entries,
             decision: fields.isEmpty
                 ? .forward(fields, fallback: nil, selection.explanation) : .validate(selection, fields),
             trace: trace)

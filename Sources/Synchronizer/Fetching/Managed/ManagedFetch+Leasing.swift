@@ -50,17 +50,17 @@ extension ManagedFetch {
     }
 
     /// Whether the session still has the cookies of the step: asking for a lease may have taken a while. If not, gives the lease
-    /// back, and runs the request again with the cookies of now.
+    /// back, and looks the request up again with the cookies of now.
     private func keepsCookies(_ step: FetchStep) -> Bool {
         if hasCurrentCookies(step) { return true }
         let sharing = state.withLock { $0.sharing.take() }
         if let lease = sharing?.lease { context.leasing?.store.abandon(lease) }
-        run(.request(step.request, step.trace))
+        lookUpAgain(step)
         return false
     }
 
     /// Runs the step with what is stored now. A background validation goes on with it, unless it is fresh.
-    private func lookUpAgain(_ old: FetchStep) {
+    func lookUpAgain(_ old: FetchStep) {
         guard options.purpose == .refresh, let step = step(from: .request(old.request, old.trace)),
             case .reuseWhileRevalidating(let selection, let fields) = step.decision
         else { return run(.request(old.request, old.trace)) }

@@ -109,7 +109,7 @@ final class ManagedFetch: Fetch {
     /// Continues with a step that has waited. If the session has other cookies by now, the step is looked up again: its
     /// selection may belong to another user, and its response would be stored for the wrong one.
     func resume(_ step: FetchStep) {
-        run(hasCurrentCookies(step) ? .step(step) : .request(step.request, step.trace))
+        if hasCurrentCookies(step) { run(.step(step)) } else { lookUpAgain(step) }
     }
 
     /// Whether the session would send the step's request with the cookies that it was looked up with.
