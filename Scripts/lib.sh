@@ -23,6 +23,11 @@ quietly() {
     }
 }
 
+# Prints the failures in the output of a test run once more, at the end, where they are found.
+show_failures() { # log
+    grep -a '^✘' "$1" | tail -40 >&2 || true
+}
+
 # The processes of a session, one a line. SwiftPM gives each of its children a process group of its own.
 session_processes() {
     if [[ -d /proc/self ]]; then
@@ -44,14 +49,14 @@ session_processes() {
 # Kills all processes of a session.
 end_session() {
     local left
-    # Again, because a process may have started another one in the meantime.
+    # Repeated, because a process may have started another one before it was killed.
     while left=$(session_processes "$1") && [[ -n $left ]]; do
         # shellcheck disable=SC2086 # one argument a process
         kill -KILL $left 2>/dev/null || true
     done
 }
 
-# Runs a command with a limit in seconds (returns 124 when it passes). It leaves none of the command's processes behind,
+# Runs a command with a limit in seconds; returns 124 if the limit passes. Leaves none of the command's processes behind,
 # whether the limit passes, the command ends or this script is interrupted.
 limited() {
     local limit=$1 session traps code=0 new_session=(setsid)
@@ -69,7 +74,7 @@ limited() {
     return "$code"
 }
 
-# The C libraries of the package as pkg-config and as Debian call them.
+# The C libraries that the package needs: their names for pkg-config and their Debian packages.
 libraries='sqlite3:libsqlite3-dev libjpeg:libjpeg-dev libpng:libpng-dev libwebp:libwebp-dev lcms2:liblcms2-dev
     libcurl:libcurl4-openssl-dev zlib:zlib1g-dev libbrotlidec:libbrotli-dev libzstd:libzstd-dev'
 
@@ -122,12 +127,13 @@ need_packages() {
     mapfile -t missing < <(missing_packages | LC_ALL=C sort -u)
     [[ ${#missing[@]} -gt 0 ]] || return 0
     command -v apt-get >/dev/null ||
-        fail "Please install what Debian calls ${missing[*]}; only Debian's way to do it is known here."
+        fail "There is no apt-get here. Please install what your system has in place of these Debian packages: ${missing[*]}"
     install_packages "${missing[@]}"
     swift --version >/dev/null 2>&1 || fail "swift does not start: $(swift --version 2>&1 | head -1)"
 }
 
-# Installs a Redis or Valkey server if there is none, and says so. Nothing here uses the one that Debian starts.
+# Installs a Redis or Valkey server if there is none, and says so. The scripts start servers of their own: they never use the one
+# that Debian starts after the installation.
 need_redis() {
     [[ $(uname) == Linux ]] || return 0
     [[ -x /usr/bin/redis-server || -x /usr/bin/valkey-server ]] || install_packages redis-server

@@ -8,7 +8,7 @@
 #   <!-- recipe: NAME -->       a part of a program in Examples/Recipes, which Scripts/recipes compiles and runs
 # `want` is the kind to extract; samples without a comment are of the kind "all".
 
-# Of a Swift file it takes the samples in comments that begin with `///`.
+# If the page is a Swift file, the samples are those in its comments that begin with `///`.
 
 # Maps the next line to its source, for the compiler's messages.
 function place() { return sprintf("#sourceLocation(file: \"%s\", line: %d)\n", FILENAME, FNR) }

@@ -14,8 +14,8 @@ static const uint64_t ONES = 0x0101010101010101;
 #define INLINE inline __attribute__((always_inline))
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
-// An entry of `many` has the bits that the symbols and their values take, the coefficients that they cover, and whether the
-// last symbol ends the block. The last value may extend beyond the window, because it is not used.
+// An entry of `many` tells how many bits its symbols and their values take, how many coefficients they cover, and whether the
+// last symbol ends the block. The last value may extend beyond the window, because values are skipped.
 enum { TAKES_MASK = 31, COVERS_SHIFT = 5, COVERS_MASK = 63, ENDS = 1 << 11 };
 
 // Codes
@@ -23,7 +23,7 @@ enum { TAKES_MASK = 31, COVERS_SHIFT = 5, COVERS_MASK = 63, ENDS = 1 << 11 };
 static uint16_t as_many_as_fit(const jpeg_codes *codes, unsigned window) {
     unsigned takes = 0, covers = 0, ends = 0;
     while (takes < MANY && !ends) {
-        // Bits behind the window are unknown and read as zeros. Codes that reach there are not used.
+        // Bits behind the window are unknown, and count as zeros. Codes that reach there are not used.
         unsigned rest = window << takes & ((1 << MANY) - 1), entry = codes->one[rest >> (MANY - ONE)];
         unsigned length = entry >> 8, run = entry >> 4 & 15, size = entry & 15;
         if (!entry || length > MANY - takes || size > MOST_AC_BITS || (size == 0 && run % 15 != 0)) break;
@@ -67,7 +67,7 @@ static INLINE uint64_t big64(const uint8_t *bytes) {
     return word;
 }
 
-// The following functions pass bits by value and are inlined, so that they stay in registers.
+// A copy of the bits stays in registers while a block is read: the following functions are inlined, or take it by value.
 
 static __attribute__((noinline)) jpeg_bits filled_bytewise(jpeg_bits bits) {
     for (; bits.count <= 56; bits.count += 8) {
@@ -138,12 +138,12 @@ static INLINE int value(jpeg_bits *bits, int size) {
     return stored + (-negative & (1 - (1 << size)));
 }
 
-/// Whether the symbol has a value of that size, or a run of zeros.
+/// Whether the symbol has a value of a valid size, or is a run of zeros.
 static INLINE bool is_sound(int symbol) {
     return symbol >= 0 && (symbol & 15) <= MOST_AC_BITS && ((symbol & 15) != 0 || symbol == ZEROS);
 }
 
-/// Skips the coefficients from one on.
+/// Skips the coefficients from number `at` on.
 static INLINE bool skip(jpeg_bits *bits, const jpeg_codes *codes, int at) {
     while (at < BLOCK) {
         fill(bits);
@@ -154,7 +154,7 @@ static INLINE bool skip(jpeg_bits *bits, const jpeg_codes *codes, int at) {
             if (entry & ENDS) return true;
             at += covers;
         } else {
-            // The rest of the block may end within the window. Its remaining bits belong to the next block.
+            // The block may end within the window. The remaining bits of the window then belong to the next block.
             int next = symbol(bits, codes);
             if (next == END) return true;
             if (!is_sound(next)) return false;
@@ -194,7 +194,7 @@ bool jpeg_bits_block(jpeg_bits *bits, const jpeg_codes *means, const jpeg_codes 
 bool jpeg_bits_are_sound(const jpeg_bits *bits) { return bits->count >= bits->made_up; }
 
 bool jpeg_bits_pass(jpeg_bits *bits, uint8_t marker) {
-    // The rest of the last byte is padding. A complete byte is an error.
+    // The rest of the last byte is padding. If a whole byte is left, the data are corrupt.
     int64_t left = bits->count - bits->made_up;
     if (left < 0 || left >= 8 || bits->end - bits->next < 2) return false;
     if (bits->next[0] != 0xFF || bits->next[1] != marker) return false;

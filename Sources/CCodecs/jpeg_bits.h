@@ -7,13 +7,13 @@
 
 // The bits of a baseline JPEG's scan and their Huffman codes (ITU-T T.81 annexes C and F).
 
-/// Reads bits beginning with the highest. Beyond a marker or the end, it delivers zeros.
+/// Reads bits beginning with the highest of each byte. Beyond a marker or the end, it makes up zeros.
 typedef struct {
     const uint8_t *next, *end;
     uint64_t window;
     /// The number of bits in the window.
     int count;
-    /// The number of bits made up so far.
+    /// The number of bits made up so far, consumed or still in the window.
     int64_t made_up;
 } jpeg_bits;
 
@@ -24,7 +24,7 @@ enum { JPEG_BITS_KEPT = 5 };
 enum { JPEG_BITS_ONE = 11, JPEG_BITS_MANY = 12 };
 
 typedef struct {
-    /// One symbol: its length times 256, plus the symbol; 0 if its code is longer.
+    /// One symbol: the length of its code times 256, plus the symbol; 0 if the code is longer than JPEG_BITS_ONE.
     uint16_t one[1 << JPEG_BITS_ONE];
     /// As many coefficient symbols as fit (see `jpeg_bits.c`); 0 if none fits.
     uint16_t many[1 << JPEG_BITS_MANY];
@@ -39,15 +39,15 @@ bool jpeg_codes_make(jpeg_codes *codes, const uint8_t counts[17], const uint8_t 
 /// Begins at a scan or a restart interval.
 void jpeg_bits_begin(jpeg_bits *bits, const uint8_t *next, const uint8_t *end);
 
-/// Reads a block and keeps `count` coefficients. The mean is stored as the difference to the previous one. Returns false if
-/// the block is corrupt.
+/// Reads a block and puts its first `count` coefficients into `kept`. The first of them is the difference of the mean from the
+/// previous block's. Returns false if the block is corrupt.
 bool jpeg_bits_block(jpeg_bits *bits, const jpeg_codes *means, const jpeg_codes *rest, int count,
                      int kept[JPEG_BITS_KEPT]);
 
-/// Whether no bits were made up so far.
+/// Whether none of the bits consumed so far were made up.
 bool jpeg_bits_are_sound(const jpeg_bits *bits);
 
-/// Skips the marker with this code if nothing precedes it. Returns false otherwise.
+/// Skips the marker with this code if nothing but padding precedes it. Returns false otherwise.
 bool jpeg_bits_pass(jpeg_bits *bits, uint8_t marker);
 
 #endif

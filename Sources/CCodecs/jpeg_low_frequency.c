@@ -67,7 +67,7 @@ static JBLOCKARRAY access_rows(j_common_ptr info, jvirt_barray_ptr array, JDIMEN
     if (!component) return memory->access(info, array, first, count, writable);
     if (count > component->capacity || first > component->height || count > component->height - first)
         ERREXIT(info, JERR_BAD_VIRTUAL_ACCESS);
-    // A scan leaves other coefficients in the rows. A reader gets rows with the kept ones alone.
+    // A scan leaves other coefficients in the rows. Before libjpeg reads changed rows, they are made again from the kept ones.
     if (component->first != first || component->count != count || (component->changed && !writable)) {
         put_back(component);
         take_out(component, first, count);

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <jpeglib.h>
 
-/// The coefficients of one component. Only four of a block's 64 are kept, the mean and the slopes. libjpeg sees some rows
-/// of whole blocks at a time.
+/// The coefficients of one component. Only four of a block's 64 are kept: the mean, and the slopes across, down and in both
+/// directions. libjpeg sees a few rows of whole blocks at a time.
 typedef struct {
     JCOEF *kept;
     /// The rows that libjpeg holds now.
@@ -19,7 +19,7 @@ typedef struct {
 /// Stands in for the functions of libjpeg's memory manager that hold all coefficients of a picture.
 typedef struct {
     jpeg_low_frequency *components[MAX_COMPONENTS];
-    /// The number of components that have requested memory so far. They do so in their order.
+    /// The number of components for which libjpeg has requested memory so far. It does so in their order.
     int asked;
     jvirt_barray_ptr (*request)(j_common_ptr, int, boolean, JDIMENSION, JDIMENSION, JDIMENSION);
     JBLOCKARRAY (*access)(j_common_ptr, jvirt_barray_ptr, JDIMENSION, JDIMENSION, boolean);

@@ -8,8 +8,8 @@
 
 enum { MOST_COMPONENTS = 3, MOST_ROWS = 4, LEAST_MEAN = -2048, MOST_MEAN = 2047, MOST_SIZE = 15, MOST_SYMBOL = 255 };
 
-/// The number of coefficients up to the slopes of a block across and down, and up to the slope in both directions. The
-/// latter gains a tenth of a decibel where a block becomes four samples, and one decibel where it becomes sixteen.
+/// How many coefficients are read: up to the slopes of a block across and down, or up to the slope in both directions. The last
+/// one gains 0.1 dB if the block becomes four samples, and 1 dB if it becomes sixteen.
 enum { TWO_SLOPES = 3, ALL_SLOPES = 5 };
 
 typedef float float4 __attribute__((vector_size(16)));
@@ -105,7 +105,7 @@ static bool open(jpeg_quarter *quarter, j_decompress_ptr info) {
         if (!open_component(quarter, info, i)) return false;
         blocks += quarter->components[i].across * quarter->components[i].down;
     }
-    // T.81 §B.2.3.
+    // The limit of T.81 §B.2.3.
     if (quarter->count > 1 && blocks > D_MAX_BLOCKS_IN_MCU) return false;
     bool alone = quarter->count == 1;
     quarter->unit_width = 2 * (alone ? 1 : info->max_h_samp_factor);
@@ -196,7 +196,7 @@ static bool read_unit(jpeg_quarter *quarter, uint32_t unit) {
     return true;
 }
 
-/// T.81 §E.2.4.
+/// Passes a restart marker (T.81 §E.2.4).
 static bool restart(jpeg_quarter *quarter) {
     if (!jpeg_bits_pass(&quarter->bits, (uint8_t)(0xD0 + (quarter->marker++ & 7)))) return false;
     for (int i = 0; i < quarter->count; i++) quarter->components[i].predicted = 0;
@@ -221,7 +221,7 @@ static bool read_units(jpeg_quarter *quarter) {
 
 // Colours
 
-/// ITU-T T.871 §7.
+/// Converts YCbCr to pixels (ITU-T T.871 §7).
 static inline __attribute__((always_inline)) void mix(const uint8_t *y, const uint8_t *blue, const uint8_t *red,
                                                       uint32_t *pixels, size_t count) {
     for (size_t i = 0; i < count; i++) {

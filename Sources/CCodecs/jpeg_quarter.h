@@ -10,7 +10,7 @@
 // Decodes common JPEGs to a quarter of their size: baseline, Huffman coded, one scan, grey or YCbCr.
 //
 // A quarter needs three to five coefficients of each block. libjpeg decodes all 64, which takes most of its time. This
-// decoder skips the others, several at a time. libjpeg parses the headers, and decodes any file that is not in order.
+// decoder skips the others, several at a time. libjpeg parses the headers, and decodes the files that this decoder refuses.
 
 typedef struct jpeg_quarter jpeg_quarter;
 
@@ -20,7 +20,7 @@ jpeg_quarter *jpeg_quarter_open(j_decompress_ptr info, const uint8_t *bytes, con
 void jpeg_quarter_close(jpeg_quarter *quarter);
 
 /// Decodes the next rows of BGRA, at most `capacity`, `stride` bytes apart. Returns their number, which is 0 if the file is
-/// not in order.
+/// corrupt.
 int jpeg_quarter_rows(jpeg_quarter *quarter, uint8_t *rows, size_t stride, int capacity);
 
 #endif

@@ -5,20 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A small Gaussian is applied as it is, across and then down. For a larger one, rows and columns are reduced by a whole
+// A small Gaussian is applied as it is, across and then down. For a larger one, rows and columns are first reduced by a whole
 // number, the step: a slightly smaller Gaussian is evaluated at each `step`th pixel only. Then a cubic B-spline interpolates
-// the pixels between, and blurs by the rest. With a step of half the standard deviation, the result differs from that of
-// the whole Gaussian by about a tenth of a level at most.
+// the pixels between them. This interpolation contributes the rest of the blur. With a step of half the standard deviation,
+// the result differs from that of the whole Gaussian by about a tenth of a level at most.
 
 typedef struct {
     size_t width, height, step;
-    /// The positions before the first pixel at which the reduced picture begins.
+    /// How many positions before the first pixel the reduced picture begins.
     size_t lead;
-    /// Inputs of an output to either side of it, and all of them.
+    /// The number of an output's inputs on either side of it, and in all.
     size_t reach, taps;
     /// The size of the reduced picture. Rows have room for `room` pixels.
     size_t columns, rows, room;
-    /// That of the Gaussian, in square pixels, without the part that the B-spline contributes.
+    /// The variance of the Gaussian, in square pixels, without the part that the B-spline contributes.
     double variance;
     /// A row with its edges continued.
     float *padded;
@@ -127,7 +127,7 @@ static void interpolate(blur *b, size_t row, uint8_t *pixels, size_t stride) {
     }
 }
 
-// Rows are written after all rows that depend on them have been read, so it works in place.
+// A row is overwritten only after it has been reduced into the ring, so the blur works in place.
 static int convolve(blur *b, uint8_t *pixels, size_t stride, int (*stops)(void)) {
     size_t input = 0;
     for (size_t row = 0; row < b->rows; row++) {
@@ -144,7 +144,7 @@ static int convolve(blur *b, uint8_t *pixels, size_t stride, int (*stops)(void))
     return PIXELS_DONE;
 }
 
-// A blur takes up to 500 bytes for each column. So a picture with very many columns is turned.
+// A blur takes up to 500 bytes for each column. So a picture with very many columns is transposed before the blur.
 enum { MANY_COLUMNS = 1 << 15 };
 
 static void transpose(const uint8_t *pixels, size_t width, size_t height, size_t stride, uint8_t *result, size_t below) {

@@ -5,14 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Outputs and floats that a loop computes together: buffers have room for a multiple of them.
+/// How many outputs or floats a loop computes together. The buffers have room for a multiple of them.
 enum { BLUR_OUTPUTS = 4, BLUR_FLOATS = 32 };
 
 /// Converts pixels to floats.
 void blur_widen(const uint8_t *pixels, float *floats, size_t count);
 
-/// Computes `count` pixels, a multiple of BLUR_OUTPUTS: each is the weighted sum of `taps` pixels, an even number, which
-/// begin `step` pixels after those of the previous one. There are eight weights for two taps: each one four times.
+/// Computes `count` pixels (a multiple of BLUR_OUTPUTS). Each is the weighted sum of `taps` pixels (an even number), and its
+/// first input is `step` pixels after that of the previous sum. `weights` has the weight of each tap four times.
 void blur_across(const float *pixels, size_t step, const float *weights, size_t taps, float *result, size_t count);
 
 /// Adds up `taps` rows times their weights: `count` floats, a multiple of BLUR_FLOATS.

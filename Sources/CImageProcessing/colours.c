@@ -46,7 +46,7 @@ void pixels_drop_alpha(const uint8_t *pixels, uint8_t *result, size_t count) {
     for (; count > 0; count--, pixels += 4, result += 3) memcpy(result, pixels, 3);
 }
 
-// Processors of 2006 and later move bytes within a register.
+// SSSE3, which x86 processors have since 2006, moves bytes within a register.
 #if defined(__linux__) && defined(__x86_64__)
 #define SHUFFLING __attribute__((target("ssse3")))
 #define CAN_SHUFFLE __builtin_cpu_supports("ssse3")

@@ -8,7 +8,7 @@ typedef uint8_t byte32 __attribute__((vector_size(32), aligned(1)));
 
 enum { STEP = 128, AHEAD = 1024, LINE = 64 };
 
-// Stores are aligned, and the next row is prefetched, because the processor does not look beyond the gap between two rows.
+// Stores are aligned. The next row is prefetched, because the processor's own prefetching ends at the gap between two rows.
 // Needs rows of at least 32 bytes.
 __attribute__((target("avx2"))) static void copy_row(const uint8_t *pixels, size_t stride, uint8_t *result, size_t length) {
     *(byte32 *)result = *(const byte32 *)pixels;

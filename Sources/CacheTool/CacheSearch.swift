@@ -1,7 +1,7 @@
 import Foundation
 import SQLiteCache
 
-/// Finds the cache in a directory of the command line, or below it.
+/// Finds the cache in a directory that the command line names, or below it.
 enum CacheSearch {
     struct Ambiguous: Error, CustomStringConvertible {
         let directories: [URL]
@@ -13,8 +13,8 @@ enum CacheSearch {
     /// How deep to search: the default cache of a program is in `~/.cache/PROGRAM/SQLiteURLCache`.
     private static let depth = 2
 
-    /// The directory itself if a cache is there, else the only cache below it, which is printed to standard error. The
-    /// directory, too, if there is none at all.
+    /// The directory itself if it is a cache, or if there is no cache below it. Otherwise the only cache below it, whose path is
+    /// printed to standard error.
     static func find(_ directory: URL) throws -> URL {
         guard !isCache(directory) else { return directory }
         let found = caches(below: directory, depth: depth)

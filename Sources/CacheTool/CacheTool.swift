@@ -34,7 +34,7 @@ struct CacheTool {
         }
         for line in Listing(items, at: Date()).lines { print(line) }
         print(summary(contents))
-        if contents.corruptRows > 0 { print("\(contents.corruptRows) more can't be read: --verify says more.") }
+        if contents.corruptRows > 0 { print("\(contents.corruptRows) more can't be read; --verify has the details.") }
         return 0
     }
 
@@ -45,7 +45,7 @@ struct CacheTool {
         var findings = try inspection.structuralCorruption().map { ["The database: \($0)"] } ?? []
         if contents.corruptRows > 0 { findings.append("Rows that fail their check: \(contents.corruptRows)") }
         for entry in contents.entries where try inspection.isIntact(entry) == false {
-            findings.append("The body of \(entry.response.url) is missing, or not what was stored.")
+            findings.append("The body of \(Words.printable(entry.response.url)) is missing, or not what was stored.")
         }
         let objects = try contents.objects.filter { try inspection.isIntact($0) == false }.count
         if objects > 0 { findings.append("Parsed objects that are missing, or not what was stored: \(objects)") }
@@ -54,7 +54,7 @@ struct CacheTool {
         return findings.isEmpty ? 0 : 1
     }
 
-    /// Returns 1 if entries are left.
+    /// Returns 1 if entries that were there before are left.
     private static func purge(_ directory: URL) throws -> Int32 {
         let before = try CacheInspection(directory).contents()
         // Without capacities, this cache keeps nothing itself. Its removals apply to every process that uses the directory.
@@ -63,7 +63,7 @@ struct CacheTool {
         cache.flush()
         let after = (try? CacheInspection(directory).contents().entries) ?? []
         print("Removed \(summary(before))")
-        // Entries that another process has stored since then do not count.
+        // Entries that another process has stored in the meantime do not count.
         return Set(before.entries.map(\.id)).isDisjoint(with: after.map(\.id)) ? 0 : 1
     }
 
@@ -95,7 +95,7 @@ private struct Arguments {
     static let usage = """
         synchronizer-cache DIR             lists the responses that a SQLiteURLCache keeps in DIR, or in a folder below it
         synchronizer-cache DIR --verify    checks the database and every body; exits with 1 if anything is corrupt
-        synchronizer-cache DIR --purge     removes all of DIR itself, for every program that uses the directory
+        synchronizer-cache DIR --purge     removes all entries of the cache in DIR itself, for every program that uses it
         synchronizer-cache URL [--namespace NAME] [--verify]
                                            the same for what a ValkeyURLCache keeps on a server (redis://… or unix://…)
         """
@@ -113,7 +113,7 @@ private struct Arguments {
             rest.removeSubrange(option...option + 1)
         }
         guard rest.isEmpty || rest == ["--verify"] else {
-            throw Wrong(description: "A URL takes --namespace NAME and --verify.\n\(usage)")
+            throw Wrong(description: "With a URL, only --namespace NAME and --verify are possible.\n\(usage)")
         }
         return .server(url, namespace: namespace, verifies: !rest.isEmpty)
     }

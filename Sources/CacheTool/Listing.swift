@@ -2,10 +2,10 @@ import Foundation
 import HTTPCaching
 import SQLiteCache
 
-/// Stored responses as lines of columns, with a head.
+/// Formats stored responses as a table with a head.
 struct Listing {
     private static let head = ["SIZE", "AGE", "FRESH FOR", "LAST USE", "VARIANT", "URL"]
-    /// The columns from here on are texts, aligned left. The columns before them are numbers, aligned right.
+    /// The columns that are texts, aligned left. The columns before them are numbers, aligned right.
     private static let textColumns = 4...
 
     private let rows: [[String]]

@@ -1,7 +1,7 @@
 import Foundation
 import ValkeyCache
 
-/// What is kept on a server that machines share.
+/// Prints what a `ValkeyURLCache` keeps on a server.
 enum SharedCacheReport {
     struct Unsupported: Error, CustomStringConvertible {
         let description = "This program was built without the trait Valkey: use Scripts/cache."

@@ -1,11 +1,11 @@
 import Foundation
 import HTTPCaching
 
-/// Numbers and fields as people read them.
+/// Formats numbers and fields for people.
 enum Words {
     private static let units: [(name: String, seconds: Double)] = [("d", 86_400), ("h", 3600), ("min", 60), ("s", 1)]
 
-    /// In the largest unit that gives at least 2; `?` if a clock was set back.
+    /// In the largest unit that gives at least 2; `?` if it is not finite, as an age is after the clock was set back.
     static func duration(_ seconds: TimeInterval) -> String {
         guard seconds.isFinite else { return "?" }
         let seconds = max(0, seconds)
@@ -39,7 +39,7 @@ enum Words {
         value.count > 24 ? value.prefix(23) + "…" : value
     }
 
-    /// Removes characters that would move a terminal's cursor, because a server chooses the URLs of its redirects.
+    /// Replaces control characters, which could move a terminal's cursor, by `?`. A server chooses the URLs of its redirects.
     static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }))

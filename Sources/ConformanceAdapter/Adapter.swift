@@ -10,7 +10,7 @@ import ValkeyCache
 ///
 /// `--errors-as-504` writes a 504 response if a load fails without a response, as a proxy does (RFC 9110 §15.6.5). Some tests
 /// of the suite expect a response where a client has only an error.
-/// A URL such as `unix:///run/valkey.sock` is that of a Valkey server behind a `ValkeyURLCache`, with the trait Valkey.
+/// `--store` with a URL such as `unix:///run/valkey.sock` uses a `ValkeyURLCache` with that server, if the trait Valkey is on.
 /// `--memory` keeps parsed objects in memory, as an app does. Without it every response comes through the HTTP cache.
 @main
 struct Adapter {
@@ -45,7 +45,7 @@ struct Adapter {
         return configuration
     }
 
-    /// A namespace of its own, because the suite begins with an empty cache.
+    /// A cache in a namespace of its own, because the suite expects an empty cache.
     private static func sharedCache(server: String, directory: URL) -> URLCache? {
         #if Valkey && canImport(CHiredis)
             let local = SQLiteURLCache(memoryCapacity: 16 << 20, diskCapacity: 64 << 20, directory: directory)
@@ -68,7 +68,7 @@ struct Adapter {
     }
 }
 
-/// Writes whole lines.
+/// Writes whole lines to standard output, one at a time.
 enum Output {
     private static let queue = DispatchQueue(label: "output")
 

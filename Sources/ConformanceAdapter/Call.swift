@@ -16,8 +16,8 @@ struct Call: Sendable, Decodable {
         self = call
     }
 
-    /// The synchronizer's result in the adapter protocol. Statuses outside 200–299 and empty bodies are errors to callers
-    /// of a synchronizer; the error has the response.
+    /// The synchronizer's result in the adapter protocol. Responses with a status outside 200–299 or an empty body are errors to
+    /// callers of a synchronizer, but the error contains the response.
     func answer(from synchronizer: Synchronizer, errorsAs504: Bool) async -> [String: any Sendable] {
         do {
             let loaded = try await synchronizer.loaded(DataResource(request: request))

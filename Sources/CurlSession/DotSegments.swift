@@ -17,7 +17,7 @@ enum DotSegments {
         }
     }
 
-    /// Whether a URL has a segment that begins like one of dots.
+    /// Whether a URL has a segment that begins with `.` or `%`, as every dot segment does.
     static func mayBe(in url: String) -> Bool {
         var isFirst = false
         for byte in url.utf8 {
@@ -27,7 +27,7 @@ enum DotSegments {
         return false
     }
 
-    /// 1 or 2 for a segment of so many dots, 0 for any other.
+    /// The number of dots if the segment consists of one or two dots; 0 for any other segment.
     private static func dots(_ segment: Substring.UTF8View) -> Int {
         var (rest, count) = (segment, 0)
         while let first = rest.first, count < 3 {

@@ -22,7 +22,7 @@
                 space: CGColorSpaceCreateDeviceRGB(), bitmapInfo: CGImageAlphaInfo.noneSkipLast.rawValue)
         }
 
-        /// Covers the square at a corner, and clips the rest. In Core Graphics, y grows upwards.
+        /// Fills the square at a corner with a picture, and clips the rest. In Core Graphics, y grows upwards.
         private func draw(_ picture: CGImage, at corner: (x: Int, y: Int), in context: CGContext) {
             let side = CGFloat(Self.side)
             let square = CGRect(x: CGFloat(corner.x), y: CGFloat(height - corner.y) - side, width: side, height: side)

@@ -13,7 +13,7 @@
             return sheet?.pngData()
         }
 
-        /// Copies the middle of an image, which is opaque, into its square.
+        /// Copies the middle of an image into its square. All images are opaque.
         private func draw(_ image: BitmapImage, at corner: (x: Int, y: Int), on sheet: UnsafeMutableRawBufferPointer) {
             let (across, down) = (min(Self.side, image.width), min(Self.side, image.height))
             let (left, top) = ((image.width - across) / 2, (image.height - down) / 2)

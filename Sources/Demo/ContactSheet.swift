@@ -9,7 +9,7 @@ struct ContactSheet {
     static let margin = 12
     static let columns = 8
 
-    /// An image that fills its square: the parts outside of the square are neither kept nor stored.
+    /// An image that fills its square. The parts outside of the square are cropped, and kept neither in memory nor on disk.
     static func resource(_ request: URLRequest) -> ImageResource {
         let square = CGSize(width: side, height: side)
         return ImageResource(
@@ -26,7 +26,7 @@ struct ContactSheet {
 
     var height: Int { Self.margin + (images.count + Self.columns - 1) / Self.columns * (Self.side + Self.margin) }
 
-    /// The left upper corner of an image's square, in pixels.
+    /// The upper left corner of an image's square, in pixels.
     func corner(of index: Int) -> (x: Int, y: Int) {
         let step = Self.side + Self.margin
         return (Self.margin + index % Self.columns * step, Self.margin + index / Self.columns * step)

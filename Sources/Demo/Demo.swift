@@ -27,12 +27,12 @@ struct Demo {
     }
 }
 
-/// The directory of the demo's cache, which is kept between runs, and of its picture.
+/// The directory of the demo's caches, which are kept between runs, and of its picture.
 struct Folder {
-    /// The directory of both. The demo writes nothing else.
+    /// The directory. Without `--json`, the demo writes nothing outside of it.
     let url: URL
 
-    /// In the user's directory for caches (`$XDG_CACHE_HOME` or `~/.cache` on Linux).
+    /// Creates the directory in the user's directory for caches (`$XDG_CACHE_HOME` or `~/.cache` on Linux).
     init() throws {
         let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
         url = (caches ?? FileManager.default.temporaryDirectory).appendingPathComponent("synchronizer-demo")

@@ -46,7 +46,7 @@ struct Report: Codable, Sendable {
 extension Report.Pass {
     static let heading = "  pass          loaded  requests   304   from the network      time"
 
-    /// Its line of the table.
+    /// The line of the pass in the table.
     var line: String {
         let columns: [(String, Int)] = [
             ("\(loaded)", 8), ("\(requests)", 10), ("\(notModified)", 6), (Self.words(bytes: bytes), 19),

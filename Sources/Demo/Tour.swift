@@ -4,9 +4,9 @@ import ImageResource
 import ScriptedServer
 import Synchronizer
 
-/// Seven passes over a feed and its photographs, some of which cost nearly nothing.
+/// Seven passes over a feed and its photographs. Some of the passes cost nearly nothing.
 struct Tour {
-    /// The port is always the same, so the URLs are, too, and the cache of an earlier run can be used.
+    /// The port is always the same. So the URLs are the same, too, and a run can use the cache of an earlier one.
     static let port: UInt16 = 41_730
     static let day: TimeInterval = 24 * 60 * 60
 
@@ -57,7 +57,7 @@ struct Tour {
         SQLiteURLCache(memoryCapacity: 0, diskCapacity: 200 << 20, directory: folder.cache, time: time)
     }
 
-    /// Waits until no more thumbnails are stored: that happens after their loads have ended.
+    /// Waits until all thumbnails are stored. The cache stores them after their loads have ended.
     private func storeThumbnails() async {
         var (before, now) = (-1, cache.statistics.entries)
         while before != now {
@@ -100,7 +100,7 @@ struct Tour {
 
     // MARK: Offline
 
-    /// The server is stopped. Fresh responses are used as before. Stale ones fail, or are used if the cache policy allows it.
+    /// Stops the server. Fresh responses are used as before. Loads of stale ones fail, unless the cache policy allows stale ones.
     mutating func goOffline() async throws {
         site.stop()
         let synchronizer = makeSynchronizer()

@@ -18,7 +18,7 @@ struct URLReport {
         synchronizer = Synchronizer(configuration: configuration)
     }
 
-    /// False if any of them failed.
+    /// Loads the URLs, and prints a report on each. Returns false if any load failed.
     func load(_ urls: [URL]) async -> Bool {
         let reports = urls.map { url in Task { await report(on: url) } }
         var allLoaded = true

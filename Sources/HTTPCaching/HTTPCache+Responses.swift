@@ -40,11 +40,11 @@ extension HTTPCache {
 
     /// What a 304 means for the stored responses (RFC 9111 §4.3.4).
     public enum Freshening: Hashable, Sendable {
-        /// The stored response is the answer. Replace the candidates at these positions with these responses; their bodies
-        /// stay. If the answer is not among them, the 304 confirms it without identifying it: answer with it unchanged.
+        /// The stored response is the answer. Replace the candidates at these positions with these responses, and keep their
+        /// bodies. If the answer is not among them, the 304 confirms it without identifying it: use the answer unchanged.
         ///
-        /// Remove the candidates at the other positions. The 304 is about them, too, but has made them depend on request
-        /// fields whose values are not known for them: with a new `Vary`, or with `private`, which binds them to cookies.
+        /// Remove the candidates at the positions in `removing`. The 304 confirms them, too. But its new `Vary`, or its
+        /// `private`, which binds them to cookies, makes them depend on request fields whose values are not known for them.
         case update([Int: StoredResponse], removing: [Int])
         /// The 304 is about another representation: send the request again without conditions.
         case mismatch
@@ -55,7 +55,7 @@ extension HTTPCache {
     /// - Parameters:
     ///   - fields: the fields of the 304.
     ///   - answer: the answer of the decision ``Decision/validate(_:_:)``.
-    ///   - candidates: those of the decision.
+    ///   - candidates: the candidates of the decision.
     ///   - request: the request of the decision, without the fields that the decision added.
     ///   - requestTime: when the validation was sent.
     ///   - responseTime: when the 304 arrived.

@@ -8,9 +8,9 @@
 ///    ``storing(_:fields:answering:among:requestTime:responseTime:)``.
 /// 3. After a failure: ``fallback(to:of:for:after:at:)``.
 ///
-/// Responses are kept by ``key(of:)``, with all variants of a URI. Partial responses (206) are not stored, but a stored
-/// response answers requests for its parts. Responses to `QUERY` (RFC 10008) are not stored, because ``CacheRequest`` has no body,
-/// which their key would need.
+/// Keep the responses under ``key(of:)``, all variants of a URI under one key. Partial responses (206) are not stored, but a
+/// stored response answers requests for its parts. Responses to `QUERY` (RFC 10008) are not stored, because their key would
+/// need the body of the request, which ``CacheRequest`` does not have.
 public struct HTTPCache: Hashable, Sendable {
     /// Seconds after its lifetime for which a response may be used while it is validated in the background, unless the
     /// response gives a number of its own (RFC 5861 §3).
@@ -37,7 +37,8 @@ public struct HTTPCache: Hashable, Sendable {
         case useWhileRevalidating(Answer, HTTPFields)
         /// Send the request with these fields set. A 304 makes the stored response the answer (§4.3).
         case validate(Answer, HTTPFields)
-        /// Send the request with these fields set, if there are any. The stored response may be used if the server fails.
+        /// Send the request with these fields set, if there are any. If the server fails, ask whether the fallback may be used
+        /// (``HTTPCache/fallback(to:of:for:after:at:)``).
         case send(HTTPFields, fallback: Answer?, reason: String)
         /// Neither a stored response nor the network may be used: answer with 504 (§5.2.1.7), or fail.
         case fail(reason: String)
@@ -51,7 +52,7 @@ public struct HTTPCache: Hashable, Sendable {
         public let status: Int
         /// The fields to answer with, among them the current `Age`.
         public let fields: HTTPFields
-        /// The bytes of the stored body to answer with; nil for all of them. None if ``status`` is 304.
+        /// The bytes of the stored body to answer with; nil for the whole body, or if ``status`` is 304, which has no body.
         public let bytes: Range<Int>?
         /// The age and the lifetime of the response.
         public let freshness: Freshness
@@ -101,7 +102,7 @@ public struct HTTPCache: Hashable, Sendable {
         case status(Int)
     }
 
-    /// The answer to use after a validation, or a request with a fallback, has failed. Nil if the stored response must
+    /// The answer to use after a validation has failed, or a request with a fallback. Nil if the stored response must
     /// not be used (RFC 9111 §4.2.4, RFC 5861 §4).
     public func fallback(
         to answer: Answer, of response: StoredResponse, for request: CacheRequest, after failure: Failure, at now: Date

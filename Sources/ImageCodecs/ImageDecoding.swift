@@ -16,8 +16,9 @@ public enum ImageDecoding {
     ///
     /// A decode waits while too little is left. An image whose picture alone would exceed the budget is decoded at a
     /// smaller size. If the decoder's working memory exceeds it, the decode fails with
-    /// ``ImageError/overBudget(bytes:limit:)``. Previews of images that are still arriving take at most a quarter more. On
-    /// Apple's systems, memory inside ImageIO is not counted.
+    /// ``ImageError/overBudget(bytes:limit:)``. Previews of images that are still arriving may take a quarter of the budget in
+    /// addition, and so may the canvases that animations keep between frames. On Apple's systems, memory inside ImageIO is not
+    /// counted.
     public static var memoryBudget: Int {
         get { limits.withLock { $0.bytes } }
         set { limits.withLock { $0.bytes = bounded(bytes: newValue) } }

@@ -78,8 +78,8 @@ public struct ImageSizing: Hashable, Sendable {
         return PixelSize(width: width, height: height)
     }
 
-    /// The size at which an image is decoded that is then cropped to a size in points, or else to the space: it covers that,
-    /// unless another size was requested.
+    /// The sizing for an image that is then cropped: to `size` in points or, if that is nil, to the space. ``stored`` becomes a
+    /// sizing that covers `size`. If `size` is nil, a space is covered even with `aspectFit`. Other sizings stay as they are.
     package func covering(_ size: CGSize?) -> ImageSizing {
         switch rule {
         case .stored: size.map { .space($0, scale: scale, filter: filter) } ?? self

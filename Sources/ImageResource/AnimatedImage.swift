@@ -10,8 +10,8 @@ import Synchronizer
 /// imageView.image = try animation.frame(at: index)
 /// ```
 ///
-/// Any thread may use it. Frames in order are the cheapest. Going back decodes all frames again from the nearest earlier
-/// one that does not depend on others.
+/// You can use it on any thread. It is cheapest to ask for the frames in order. If you go back to an earlier frame, all frames
+/// since the nearest one that does not depend on others are decoded again.
 public final class AnimatedImage: Sendable {
     private struct State {
         /// Nil while a thread uses it.
@@ -23,7 +23,7 @@ public final class AnimatedImage: Sendable {
     private let state = Locked(State())
     /// The frame that represents the animation where it does not play.
     public let firstFrame: PlatformImage
-    /// How long each frame is shown, in seconds. Durations of 10 ms or less are 100 ms, as in browsers.
+    /// How long each frame is shown, in seconds. If the file says 10 ms or less, this is 100 ms, as in browsers.
     public let durations: [TimeInterval]
     /// How often the animation plays; 0 means forever.
     public var loopCount: Int { decoders.loopCount }

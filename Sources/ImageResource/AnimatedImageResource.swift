@@ -45,7 +45,7 @@ public struct AnimatedImageResource: Resource {
         set { still.lowDataURL = newValue }
     }
 
-    /// Seconds for which a response without a lifetime of its own may be used; see `Resource.cacheTime`.
+    /// Seconds for which a response without an explicit lifetime may be used; see `Resource.cacheTime`.
     public var cacheTime: TimeInterval? {
         get { still.cacheTime }
         set { still.cacheTime = newValue }

@@ -23,12 +23,12 @@ public struct ImageResource: Resource {
     public let processing: [ImageProcessing]
     /// The URL of a smaller file for constrained networks; see `Resource.lowDataURL`.
     public var lowDataURL: URL?
-    /// Seconds for which a response without a lifetime of its own may be used; see `Resource.cacheTime`.
+    /// Seconds for which a response without an explicit lifetime may be used; see `Resource.cacheTime`.
     public var cacheTime: TimeInterval?
     /// The largest accepted body in bytes; nil for the limit of the configuration.
     public var maximumSize: Int?
 
-    /// Creates an image that keeps its stored size, unless `processing` begins with a crop to another.
+    /// Creates an image that keeps its stored size, unless `processing` begins with a crop to another size.
     public init(url: URL, processing: [ImageProcessing] = []) {
         self.init(request: URLRequest(url: url), processing: processing)
     }
@@ -87,7 +87,7 @@ extension ImageResource: DerivedResource {
     /// The pixels, without alpha if the image is opaque.
     public func encode(_ object: PlatformImage) throws -> Data? { object.storedForm }
 
-    /// The image from its pixels.
+    /// Creates the image from its stored pixels.
     public func decode(_ data: Data) throws -> PlatformImage {
         guard let image = PlatformImage.make(storedForm: data) else { throw ImageError.unknownFormat }
         return image
@@ -96,11 +96,12 @@ extension ImageResource: DerivedResource {
 
 /// ``ImageResource/ImageResource`` under a name that no framework of Apple's uses.
 ///
-/// SwiftUI and UIKit bring another `ImageResource` into scope, for images of asset catalogues. In a file that imports both,
-/// use this name, or add `import struct ImageResource.ImageResource`.
+/// SwiftUI and UIKit bring another `ImageResource` into scope, for images of asset catalogues. In a file that imports one of
+/// them and this module, use this name, or add `import struct ImageResource.ImageResource`.
 public typealias RemoteImage = ImageResource
 
-/// JPEG and WebP have previews while their bytes arrive: see `Synchronizer.updates(of:)`.
+/// JPEG and WebP have previews while their bytes arrive, and on Apple's systems all formats that ImageIO decodes in part. See
+/// `Synchronizer.updates(of:)`.
 extension ImageResource: ProgressiveResource {
     package func makePreviewer() -> any Previewer<PlatformImage> {
         let previewer = ImagePreviewer(sizing: sizing)
@@ -108,7 +109,7 @@ extension ImageResource: ProgressiveResource {
     }
 }
 
-/// Processes the previews of an image as the image itself.
+/// Processes the previews of an image in the same way as the image itself.
 private final class ProcessedPreviewer: Previewer {
     private let previewer: any Previewer<PlatformImage>
     private let processing: [ImageProcessing]

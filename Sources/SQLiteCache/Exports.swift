@@ -1,2 +1,2 @@
-// `TimeSource` and, on Linux, `URLCache` come with this module.
+// Re-exports `TimeSource` and, on Linux, `URLCache`.
 @_exported import SynchronizerSupport

@@ -9,13 +9,13 @@ extension SQLiteURLCache {
         public let url: String
         /// The method of the request.
         public let method: String
-        /// The status code; 0 for a response of another protocol than HTTP.
+        /// The status code; 0 for a response of a protocol other than HTTP.
         public let status: Int
         /// The fields of the response, in the case in which they were stored.
         public let headers: [String: String]
         /// The request fields that select the response, such as those that its `Vary` names. Credentials are digests.
         public let selectingHeaders: [String: String]
-        /// The bytes of the body.
+        /// The length of the body, in bytes.
         public let size: Int
         /// When the response was stored or last updated.
         public let stored: Date
@@ -44,14 +44,14 @@ extension SQLiteURLCache {
         }
     }
 
-    /// The stored responses, oldest first: those on the disk, then those that only memory has.
+    /// The stored responses: first those on the disk, oldest first, then those that only memory has, in no particular order.
     ///
     /// ```swift
     /// for await entry in cache.entries where entry.size > 1_000_000 { print(entry.url) }
     /// ```
     ///
-    /// The sequence reads some hundred entries at a time, on a background thread. The cache may change while you read: an
-    /// entry that is there all the time occurs exactly once. Corrupt entries are left out.
+    /// The sequence reads some hundred entries at a time, on a background thread. The cache may change while you read. An entry
+    /// that exists all the time occurs exactly once. Corrupt entries are left out.
     public var entries: Entries { Entries(cache: cache) }
 
     /// The sequence of stored responses; see ``entries``.
@@ -75,7 +75,7 @@ extension SQLiteURLCache {
 
             private let cache: ResponseCache
             private var position = Position.start
-            /// The entries that have been read, the next one last.
+            /// The entries that have been read, in reverse order.
             private var read: [Entry] = []
 
             fileprivate init(cache: ResponseCache) {
@@ -110,7 +110,8 @@ extension SQLiteURLCache {
 }
 
 extension ResponseCache {
-    /// Reads on a thread that may wait for the disk. The first page contains everything that was stored before.
+    /// Reads on a thread that may wait for the disk. Flushes before the first page, so that the pages contain everything that was
+    /// stored before.
     fileprivate func page(after last: Int64?) async -> EntryPage? {
         guard !ForkedProcess.isCurrent else { return nil }
         return await withCheckedContinuation { continuation in

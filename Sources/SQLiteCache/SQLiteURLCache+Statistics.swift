@@ -4,13 +4,14 @@ import SynchronizerSupport
 extension SQLiteURLCache {
     /// The contents of a cache, and its hits and misses.
     public struct Statistics: Hashable, Sendable {
-        /// Responses in the database, the parsed objects that are stored next to them, and responses that only memory has.
+        /// The number of responses on the disk, of parsed objects that are stored next to them, and of responses that only memory
+        /// has.
         public var entries = 0
         /// The bytes that the files take on the disk, like `currentDiskUsage`.
         public var bytes = 0
-        /// Lookups that found a response. This and the following count from the opening of the cache in this process.
+        /// Lookups that found a response. This number and the following ones count since this process opened the cache.
         public var hits = 0
-        /// Lookups that found none.
+        /// Lookups that found no response.
         public var misses = 0
         /// Responses that were evicted from the disk.
         public var evictions = 0
@@ -18,8 +19,8 @@ extension SQLiteURLCache {
         public var corruptEntriesDropped = 0
     }
 
-    /// The contents of the cache, and its hits and misses. Getting them flushes and reads from the disk: counting a million
-    /// entries takes some ten milliseconds.
+    /// The contents of the cache, and its hits and misses. Reading this property flushes the cache and reads from the disk:
+    /// counting a million entries takes some ten milliseconds.
     public var statistics: Statistics {
         guard !ForkedProcess.isCurrent else { return Statistics() }
         cache.flush()

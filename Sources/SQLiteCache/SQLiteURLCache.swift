@@ -2,7 +2,7 @@ import Foundation
 import HTTPCaching
 import SynchronizerSupport
 
-/// A `URLCache` that keeps responses in an SQLite database and files, the same on every platform.
+/// A `URLCache` that keeps responses in an SQLite database and in files. It works the same on every platform.
 ///
 /// ```swift
 /// let cache = SQLiteURLCache(memoryCapacity: 20 << 20, diskCapacity: 200 << 20)
@@ -10,19 +10,20 @@ import SynchronizerSupport
 /// ```
 ///
 /// On Apple's systems a plain `URLSession` can use it, too, as `URLSessionConfiguration.urlCache`. On Linux do not give it to
-/// a `URLSession`: Foundation's (Swift 6.3.1) stores nothing, and a session with a cache can end the process when a task is
-/// cancelled.
+/// a `URLSession`: Foundation's `URLSession` (Swift 6.3.1) stores nothing, and a session with a cache can end the process when a
+/// task is cancelled.
 ///
-/// A response is found by its full URL without fragment, its method, and the request fields that its `Vary` names (RFC 9111 §4.1).
-/// 64 variants of a URL are kept. The methods of `URLCache` do not store answers to requests with a body, partial
-/// responses (status 206) and `Vary: *`. (`Synchronizer` stores partial responses by other methods.)
-/// Bodies have a length and a checksum: a corrupt response is a miss. (A file over 256 KB that has not been touched is checked once
-/// a minute.)
+/// A response is found by its full URL without fragment, its method, its credentials, and the request fields that its `Vary`
+/// names (RFC 9111 §4.1). 64 variants of a URL are kept. The methods of `URLCache` do not store responses to requests with a
+/// body, partial responses (status 206), and responses with `Vary: *`. (`Synchronizer` stores partial responses by other methods.)
+/// Bodies have a length and a checksum: a corrupt response is a miss. (A file over 256 KB that has not changed is checked at most
+/// once a minute.)
 ///
 /// You can call every method on any thread. Storing and removing take effect at once, and return before the disk is written. A
 /// lookup reads from the disk unless memory has the response. Several processes, and several instances in one process, may use a
-/// directory at the same time. Instances with a disk capacity share their memory, and the capacities given last apply. No method
-/// fails: if the disk can't be used, the cache uses only memory, and says so once on standard error.
+/// directory at the same time. Instances in one process that have a disk capacity and the same directory share their memory, and
+/// the capacities given last apply. No method fails: if the disk can't be used, the cache uses only memory, and prints one line on
+/// standard error.
 public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` is a constant and itself Sendable
     let cache: ResponseCache
 
@@ -31,8 +32,8 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
     /// - Parameters:
     ///   - memoryCapacity: the bytes of bodies and fields to keep in memory; 0 for none.
     ///   - diskCapacity: the bytes that all files may take on the disk. Below about 600 KB little is left for responses.
-    ///     With 0 the cache is in memory only, and the directory is used only for removals: a removal from the
-    ///     cache also removes the response there.
+    ///     With 0 the cache is in memory only, and the directory is used only for removals: a removal from this cache also
+    ///     removes responses that other instances have stored there.
     ///   - directory: the directory of the files, which only its owner can read. nil for a directory of this user and
     ///     program: `$XDG_CACHE_HOME` or `~/.cache` on Linux, Caches on Apple's systems, then the program's name and
     ///     `SQLiteURLCache`. A directory that another user owns or can write is refused.
@@ -44,8 +45,8 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
         cache = SharedCaches.cache(
             memoryCapacity: memoryCapacity, diskCapacity: diskCapacity,
             directory: directory ?? CacheDirectory.defaultURL(), time: time, report: Log.line)
-        // The stock cache is not used: it gets no capacity and no directory. This is not in a file for each platform, because
-        // only this initialiser may call the superclass's, which differ.
+        // The superclass's own storage is not used, so it gets no capacity and no directory. The platforms have different
+        // initializers, which only this initializer may call. So the calls can't be in a file for each platform.
         #if !canImport(Darwin)
             super.init(memoryCapacity: 0, diskCapacity: 0, diskPath: "/dev/null")
         #else
@@ -70,7 +71,7 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
         ForkedProcess.isCurrent ? 0 : cache.state.withLock { $0.memory.cost }
     }
 
-    /// The bytes that the files take on the disk, and those of pending bodies.
+    /// The bytes that the files take on the disk, plus the bytes of bodies that are not yet written.
     public override var currentDiskUsage: Int {
         cache.diskUsage
     }
@@ -80,9 +81,9 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
         LookupKey(request).flatMap(cachedResponse)
     }
 
-    /// The same for a request that has been looked at already.
+    /// The same for a request whose lookup key has been computed.
     package func cachedResponse(_ lookup: LookupKey) -> CachedURLResponse? {
-        // Before its body is read a response may be replaced; then the lookup starts again.
+        // If a response is replaced before its body is read, the lookup starts again.
         for _ in 0..<16 {
             let rows = cache.rows(of: lookup.key, urlKey: lookup.urlKey) { $0.record.answers(lookup) }
             guard let row = rows.first(where: { $0.record.answers(lookup) }) else { break }

@@ -71,11 +71,10 @@ public final class LoadTask: Sendable {
     }
 
     func note(_ progress: LoadProgress) {
-        let watchers = state.withLock { state in
+        state.withLock { state in
             state.progress = progress
-            return Array(state.watchers.values)
+            state.watchers.values.forEach { $0.yield(progress) }  // under the lock, so that the values stay in order
         }
-        watchers.forEach { $0.yield(progress) }
     }
 
     func finish() {

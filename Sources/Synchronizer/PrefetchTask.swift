@@ -35,7 +35,7 @@ public final class PrefetchTask: Sendable {
     private let state: Locked<State>
     private let control: Control
 
-    /// - Parameter outcomes: those of the resources that need no load; nil for the others.
+    /// - Parameter outcomes: the outcomes of the resources that need no load; nil for the others.
     init(outcomes: [PrefetchResult.Outcome?], priority: LoadPriority, control: Control) {
         let finished = outcomes.count { $0 != nil }
         state = Locked(
@@ -77,7 +77,7 @@ public final class PrefetchTask: Sendable {
         }
     }
 
-    /// How each resource ended, once all have. Cancelling the task that awaits it does not cancel the prefetch.
+    /// The outcome of each resource, once all have finished. Cancelling the task that awaits it does not cancel the prefetch.
     public var result: PrefetchResult {
         get async {
             await withCheckedContinuation { continuation in

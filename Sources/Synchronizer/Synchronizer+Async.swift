@@ -64,7 +64,7 @@ extension Synchronizer {
                 }
                 let receiver = LoadReceiver { [loader] step in
                     guard case .finished(let id, let result) = step, loader.take(id) else { return }
-                    // A cancellation while this thread was in the cache had no receiver to cancel.
+                    // If the task was cancelled while `enter` was still in the cache, `onCancel` found no receiver to cancel.
                     if leaving.withLock({ $0.isCancelled }) {
                         continuation.resume(throwing: CancellationError())
                     } else {

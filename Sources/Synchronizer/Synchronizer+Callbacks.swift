@@ -88,12 +88,13 @@ extension Synchronizer {
         return task
     }
 
-    /// `receive` calls `Loader.take` where the completion runs, so that a cancellation until then wins.
+    /// `receive` calls `Loader.take` right before the completion, on its thread. After a cancellation `take` returns false, and
+    /// the completion is not called.
     private func begin<R: Resource>(
         _ resource: R, identity: ResourceIdentity, priority: LoadPriority,
         receive: @escaping @Sendable (LoadStep) -> Void
     ) -> CancelLoading {
-        // The closure is the receiver's own: a closure around it would take 48 bytes more for each waiting load.
+        // The receiver gets `receive` itself: a closure around it would take 48 bytes more for each waiting load.
         let receiver = LoadReceiver(receive: receive)
         let id = enter(job(for: resource, identity: identity, priority: priority), receiver: receiver)
         return { [loader] in loader.leave(id) }
@@ -114,7 +115,7 @@ extension SynchronizerResult where Object: Sendable {
 }
 
 extension LoadedObject {
-    @inline(__always)  // finds the type of the result once
+    @inline(__always)  // so that the type metadata of the result is looked up only once
     fileprivate func result<R: Resource>(of type: R.Type) -> SynchronizerResult<R.ParsedObject> {
         do {
             return .success(try object(of: type))

@@ -3,7 +3,7 @@
     import Foundation
 
     extension Synchronizer {
-        /// A publisher of one load: of the object, or of the error that ``load(_:priority:)`` throws.
+        /// Returns a publisher of one load. It publishes the object, or fails with the error that ``load(_:priority:)`` throws.
         ///
         /// ```swift
         /// synchronizer.publisher(for: photo)
@@ -12,8 +12,8 @@
         ///     .assign(to: \.image, on: imageView)
         /// ```
         ///
-        /// Each subscription loads, once it requests a value, and identical loads are coalesced. Values arrive on a background
-        /// thread. Cancelling the subscription cancels the load.
+        /// Each subscription starts a load when its subscriber first requests a value. Identical loads are coalesced. Values
+        /// arrive on a background thread. Cancelling the subscription cancels the load.
         public func publisher<R: Resource>(
             for resource: R, priority: LoadPriority = .normal
         ) -> LoadPublisher<R.ParsedObject> {
@@ -30,10 +30,11 @@
             }
         }
 
-        /// A publisher of ``updates(of:priority:)``: of the stored response, if there is one, and then of the server's.
+        /// Returns a publisher of the steps of ``updates(of:priority:)``: the stored object, if there is one, and then the
+        /// server's.
         ///
-        /// Each subscription loads, once it requests a value. A slow subscriber gets only the latest value. Cancelling
-        /// the subscription cancels the load.
+        /// Each subscription starts a load when its subscriber first requests a value. A slow subscriber gets only the latest
+        /// value. Cancelling the subscription cancels the load.
         public func updatesPublisher<R: Resource>(
             of resource: R, priority: LoadPriority = .normal
         ) -> LoadPublisher<ResourceUpdate<R.ParsedObject>> {
@@ -147,7 +148,7 @@
             deliver()
         }
 
-        /// Delivers what is requested. A thread that finds another one delivering leaves it the work.
+        /// Delivers the requested events. If another thread is delivering, that thread delivers them instead.
         private func deliver() {
             while let (downstream, event) = state.withLock({ $0.next() }) {
                 switch event {

@@ -1,11 +1,11 @@
 import Foundation
 
 extension Synchronizer {
-    /// The request to send for a resource, and its key. Calls ``Resource/request()``, so it is created once for each load, and
-    /// passed on.
+    /// The request to send for a resource, and its key. Each load gets the identity once and passes it on, because by default
+    /// this calls ``Resource/request()``.
     func identity<R: Resource>(of resource: R) -> ResourceIdentity { completed(resource.identity, of: resource) }
 
-    /// The identity with what the configuration says: the default policy, and the URL of the smaller version.
+    /// The identity with the configuration applied: its default cache policy, and the ``Resource/lowDataURL`` if loads use it.
     @inline(__always)  // each memory hit comes here
     func completed<R: Resource>(_ identity: ResourceIdentity, of resource: R) -> ResourceIdentity {
         completesIdentities ? completing(identity, with: resource.lowDataURL) : identity
@@ -49,10 +49,10 @@ extension Synchronizer {
 }
 
 extension LoadedObject {
-    /// The object, whose type is part of its key. Throws if the type is another one, which is a defect.
+    /// The object as the type of the resource. Throws if it has another type, which is a defect: the type is part of the key.
     ///
-    /// The types are compared, and the cast is unsafe. With a dynamic cast, `loadResource` takes 3.2 times as long as a lock and
-    /// a dictionary instead of 2.9 times, and `cachedObject(for:)` 1.9 times instead of 1.4 times. `CastRows` in
+    /// Compares the types and then casts unsafely, for speed. `loadResource` takes 2.9 times as long as a dictionary lookup under
+    /// a lock, and `cachedObject(for:)` 1.4 times; with a dynamic cast these are 3.2 times and 1.9 times. `CastRows` in
     /// `Benchmarks/Sources/bench-loading` measures both casts (`Scripts/bench --only loading --rows memory`).
     func object<R: Resource>(of type: R.Type) throws -> R.ParsedObject {
         func value<Object>(_ object: Object) throws -> R.ParsedObject {
@@ -62,7 +62,7 @@ extension LoadedObject {
         return try _openExistential(object, do: value)
     }
 
-    /// For a protocol type, whose objects have types of their own.
+    /// Casts dynamically, because `ParsedObject` may be a protocol type: then each object has a type of its own.
     @inline(never)
     private func cast<R: Resource>(to type: R.Type) throws -> R.ParsedObject {
         guard let object = object as? R.ParsedObject else { throw mismatch }

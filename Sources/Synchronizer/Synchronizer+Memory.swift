@@ -91,13 +91,14 @@ extension Synchronizer {
     /// Removes all parsed objects from memory and all stored responses, as after a log-out. Blocks on the disk: do not call it
     /// on the main thread.
     ///
-    /// Loads in flight continue for their subscribers. No load coalesces with them any more, and their responses are not kept. The
-    /// cache does not keep the responses to loads in flight of other synchronizers that share it either. But those synchronizers
-    /// keep their objects in memory, and their later loads may coalesce with their loads in flight.
+    /// Loads in flight continue for their subscribers. No load coalesces with them any more, and their responses are not kept.
+    ///
+    /// If other synchronizers share the cache, it does not store the responses to their loads in flight either. But those
+    /// synchronizers keep their objects in memory, and their later loads may coalesce with their loads in flight.
     public func removeAll() {
         memory.removeAll()
         fetcher.removeAllStored()
-        // Only now, because until now the store could still answer; its answers are not kept either.
+        // After the removal, because until then the store could still answer loads. Their objects are not kept either.
         loader.invalidateAll()
         memory.removeAll()
     }
@@ -130,10 +131,10 @@ extension Synchronizer {
     }
 }
 
-/// The clock for the freshness of objects in memory. It reads the system's time to within a few milliseconds, and never early;
-/// that of any other source is exact. Lifetimes are in seconds (RFC 9111 §1.2.2).
+/// The clock for the freshness of objects in memory. For the system's time it may be a few milliseconds fast, but never slow;
+/// any other source is read exactly. That is precise enough, because lifetimes are in whole seconds (RFC 9111 §1.2.2).
 ///
-/// The system's precise clock would take an eighth of the time of a memory hit.
+/// Reading the system's precise clock would take an eighth of the time of a memory hit.
 struct FreshnessClock: Sendable {
     private let source: any TimeSource
     private let isSystem: Bool

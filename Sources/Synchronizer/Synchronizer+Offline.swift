@@ -27,7 +27,7 @@ extension Synchronizer {
 }
 
 extension MemoryCache where Key == ObjectKey, Value == LoadedObject {
-    /// The object that answers a load: offline, whatever its age.
+    /// The object that answers a load. Offline, an object of any age does.
     @inline(__always)  // each memory hit comes here
     func answer(for key: ObjectKey, policy: MemoryCachePolicy, at now: Date, network: NetworkSwitch)
         -> LoadedObject?

@@ -76,8 +76,9 @@ extension Synchronizer {
         }
     }
 
-    /// Shows the object in memory, if it may be shown. Returns whether it is the last step. With `ifStale`, the load shows it
-    /// unless it is stale.
+    /// Shows the object in memory, if it may be shown. Returns whether it is the last step.
+    ///
+    /// - Parameter ifStale: shows no object that would be the last step, because the load delivers that one.
     private func show<R: Resource>(_ job: LoadJob, steps: UpdateSteps<R>, ifStale: Bool = false) -> Bool {
         let now = time.now
         guard let use = job.identity?.memoryCachePolicy, let key = job.objectKey,
@@ -92,7 +93,8 @@ extension Synchronizer {
         return isLast
     }
 
-    /// Subscribes to the load; a second time for the revalidation, if the first result is stale while it is revalidated.
+    /// Subscribes to the load. If the result is stale and being revalidated in the background, subscribes once more, for the result
+    /// of the revalidation.
     private func subscribe<R: Resource>(
         _ job: LoadJob, steps: UpdateSteps<R>, subscription: Locked<Subscription>
     ) {
@@ -120,7 +122,8 @@ extension Synchronizer {
     }
 }
 
-/// The current receiver of a caller that follows a resource, in up to two rounds.
+/// The current receiver of a caller that follows a resource. There are up to two rounds: one receiver for the load, and one for
+/// the revalidation.
 private struct Subscription {
     private var round = 0
     private var subscriber: LoadReceiver.ID?
@@ -134,7 +137,7 @@ private struct Subscription {
 
     /// Notes the receiver. Returns whether it must be cancelled, because the caller has already cancelled.
     mutating func note(_ id: LoadReceiver.ID, in round: Int) -> Bool {
-        if round == self.round { subscriber = id }  // otherwise it has its result already
+        if round == self.round { subscriber = id }  // otherwise the receiver has its result already
         return isCancelled
     }
 
@@ -146,7 +149,7 @@ private struct Subscription {
 }
 
 extension LoadedObject {
-    /// Whether it is a stale response that was not validated before.
+    /// Whether it is a stale response that was used before any validation: no validators were sent, and no server answered.
     fileprivate var isBeingRevalidated: Bool {
         trace.source == .stale && trace.status == nil && trace.validators.isEmpty
     }
@@ -170,7 +173,7 @@ final class UpdateSteps<R: Resource>: Sendable {
         var shown: LoadedObject.Run?
         var isOver = false
         var waiting: [Step] = []
-        /// Whether a thread is calling the caller.
+        /// Whether a thread is calling the caller's closure.
         var isGiving = false
     }
 

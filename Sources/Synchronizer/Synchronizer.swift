@@ -24,12 +24,12 @@ public final class Synchronizer: Sendable {
     /// The cache policy of requests that do not set one.
     let defaultPolicy: URLRequest.CachePolicy
     let observer: (any SynchronizerObserver)?
-    /// Whether there is an observer, in a byte of its own: each memory lookup reads it.
+    /// Whether there is an observer. A separate `Bool`, because each memory lookup reads it.
     let isObserved: Bool
     let usesLowDataURLs: Bool
-    /// Whether the configuration changes the identities of resources: each memory lookup reads it.
+    /// Whether the configuration changes the identities of resources. Computed once, because each memory lookup reads it.
     let completesIdentities: Bool
-    /// Whether a hook prepares requests, so that their keys are not known yet.
+    /// Whether a hook prepares requests. If so, the keys of a request are unknown until the hook has returned.
     let preparesRequests: Bool
     private let stopListening: CancelLoading
 
@@ -53,7 +53,7 @@ public final class Synchronizer: Sendable {
         self.init(configuration: configuration, fetcher: configuration.makeFetcher(network), network: network)
     }
 
-    /// Creates a synchronizer in managed mode that sends its requests through a transport of its own instead of a session.
+    /// Creates a synchronizer in managed mode that sends its requests through the given transport instead of a `URLSession`.
     package convenience init(
         configuration: Configuration, over makeTransport: (URLSessionConfiguration) -> any Transport
     ) {
@@ -62,7 +62,7 @@ public final class Synchronizer: Sendable {
         self.init(configuration: configuration, fetcher: fetcher, network: network)
     }
 
-    /// Creates a synchronizer with the given fetcher, which must look at the switch.
+    /// Creates a synchronizer with the given fetcher, which must not use the network while `network` is offline.
     init(configuration: Configuration, fetcher: any Fetching, network: NetworkSwitch = NetworkSwitch()) {
         self.configuration = configuration
         self.network = network
@@ -111,7 +111,7 @@ public final class Synchronizer: Sendable {
         network.whenOffline { [weak loader] in loader?.endBackOffs() }
         prefetcher = Prefetcher(loader: loader) { known($0, time.now) }
         let stopListening = MemoryPressure.system.listen { [weak memory] in memory?.purge() }
-        // Objects in memory do not outlive a removal of their response by another machine.
+        // Objects must not stay in memory after another process or machine has removed their response.
         let stopHearing = (configuration.urlCache as? any AnnouncingStore)?.onRemoval {
             [weak memory, weak loader] url in
             if let url {

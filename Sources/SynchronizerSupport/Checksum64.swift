@@ -1,8 +1,8 @@
 /// A 64-bit checksum that detects corruption: one folded 64 × 64-bit multiplication for every 16 bytes, eight at a time.
 ///
 /// It belongs to the wyhash family: it is many times faster than CRC-32 or SHA-256 in Swift, about as fast as memory is
-/// read, and misses a flipped bit once in 2⁶⁴ times. It does not withstand malice, and nothing relies on that: an attacker
-/// who can write to the cache directory can change the checksums too. Files contain its values, so they must stay the same
+/// read, and misses a flipped bit once in 2⁶⁴ times. It is not cryptographic, and need not be: an attacker who can write to
+/// the cache directory can change the checksums too. Files contain checksums, so the same bytes must have the same checksum
 /// on every machine and in every version of one schema.
 package struct Checksum64: Sendable {
     private typealias Lanes = (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64)

@@ -1,5 +1,5 @@
-// On Linux URLRequest, URLCache and URLSession are in a module of their own. Importing one of our modules brings them,
-// so that the same program compiles on every platform.
+// On Linux URLRequest, URLCache and URLSession are in FoundationNetworking. This module re-exports it, so that the same
+// program compiles on every platform.
 #if canImport(FoundationNetworking)
     @_exported import FoundationNetworking
 #else

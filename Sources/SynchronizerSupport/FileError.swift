@@ -12,7 +12,7 @@ public struct FileError: Error, Sendable, Hashable {
         case isDirectory
         /// The path is that of a symbolic link, which is neither followed nor replaced.
         case isLink
-        /// The path is that of something else that is no ordinary file, such as a pipe.
+        /// The path is that of another file that is not a regular file, such as a pipe.
         case isSpecial
         /// The folder does not exist.
         case noFolder
@@ -22,11 +22,11 @@ public struct FileError: Error, Sendable, Hashable {
         case other
     }
 
-    /// Why it failed.
+    /// The kind of this failure.
     public let reason: Reason
-    /// The path of the file; the whole URL if it is no file URL.
+    /// The path of the file; the whole URL if it is not a file URL.
     public let path: String
-    /// The error of the system (`errno`); 0 if the system was not asked.
+    /// The error of the system (`errno`); 0 if no system call failed.
     public let code: Int32
 
     package init(_ reason: Reason, at path: String, code: Int32 = 0) {
@@ -64,9 +64,9 @@ extension FileError: CustomStringConvertible, LocalizedError {
         case .notPermitted: "permission denied"
         case .isDirectory: "it is a directory"
         case .isLink: "it is a symbolic link"
-        case .isSpecial: "it is no ordinary file"
+        case .isSpecial: "it is not a regular file"
         case .noFolder: "its folder does not exist"
-        case .notFileURL: "it is no file URL"
+        case .notFileURL: "it is not a file URL"
         case .other: String(cString: strerror(code))
         }
     }

@@ -4,8 +4,8 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The field lines of a head as `HTTPURLResponse` takes them. Lines of the same name, in any case, are joined by ", " under the
-/// spelling of the first one.
+/// The field lines of a head as `HTTPURLResponse` takes them. Lines whose names differ in case only are joined by ", " under
+/// the spelling of the first one.
 package struct JoinedFields: Sendable {
     package private(set) var dictionary: [String: String] = [:]
     /// The spelling of each name, by the name in small letters.
@@ -23,8 +23,8 @@ package struct JoinedFields: Sendable {
 }
 
 extension HTTPURLResponse {
-    /// The most bytes of a `Content-Type` or `Content-Disposition` that Foundation parses. On Linux the time grows with the square
-    /// of the length: 4 KB take a millisecond, 90 KB 140, and repeated lines may be longer.
+    /// The longest `Content-Type` or `Content-Disposition`, in bytes, that is passed to Foundation. On Linux the time to parse it
+    /// grows with the square of the length: 4 KB take 1 ms, 90 KB take 140 ms, and joined lines may be longer.
     private static let longestParsedField = 4 << 10
 
     /// Creates a response, without a `Content-Type` or `Content-Disposition` of more than 4 KB.

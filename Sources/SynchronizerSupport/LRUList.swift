@@ -5,7 +5,7 @@ package typealias LRUList = _LRUList
 
 /// ``LRUList``. It is public for the same reason as ``_Locked``.
 public struct _LRUList<Key: Hashable, Value> {
-    /// The next more recently and the next less recently used place; -1 at the ends.
+    /// The places whose values were used just after and just before this one; -1 at the ends.
     @usableFromInline
     struct Links {
         @usableFromInline var newer = -1
@@ -38,13 +38,13 @@ public struct _LRUList<Key: Hashable, Value> {
         places[key].flatMap { values[$0] }
     }
 
-    /// The key itself, as it was inserted.
+    /// The stored key that equals `key`.
     @inlinable
     public func inserted(_ key: Key) -> Key? {
         places[key].flatMap { keys[$0] }
     }
 
-    /// Returns the value and makes it the most recently used, if it passes.
+    /// Returns the value and makes it the most recently used, if `passes` accepts it.
     @inlinable
     public mutating func use(_ key: Key, if passes: (Value) -> Bool) -> Value? {
         guard let place = places[key], let value = values[place], passes(value) else { return nil }

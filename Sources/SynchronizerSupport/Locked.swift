@@ -1,8 +1,9 @@
 import Foundation
 
-/// A value behind a lock: the only lock type of these modules. The closure must not call out.
+/// A value behind a lock: the only lock type of these modules. The closure must not call handlers or delegates, which could
+/// take the lock again.
 ///
-/// All copies share one lock and one value, which lie in one object. The lock is the system's own, because Foundation's
+/// All copies share one lock and one value, which are in one object. The lock is a `pthread_mutex_t`, because Foundation's
 /// `NSLock` on Linux takes a second lock with each unlock, and allocates four times.
 package typealias Locked = _Locked
 
@@ -35,7 +36,7 @@ public struct _Locked<Value>: @unchecked Sendable {  // the value is touched und
         }
     }
 
-    /// Whether both are copies of one.
+    /// Whether both are copies of the same `Locked`.
     package func isSame(as other: _Locked) -> Bool { storage === other.storage }
 
     // Inlinable, so that each module specialises it for its own values.

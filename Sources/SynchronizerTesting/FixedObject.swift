@@ -13,8 +13,8 @@ public struct FixedObject: Sendable {
 }
 
 extension Synchronizer {
-    /// Creates a synchronizer that has objects in memory and no network: for SwiftUI previews and snapshot tests, in which they
-    /// appear in the first frame. Everything else fails with `URLError.notConnectedToInternet`.
+    /// Creates a synchronizer that has objects in memory and no network. In SwiftUI previews and snapshot tests, the objects appear
+    /// in the first frame. Loads of other resources fail with `URLError.notConnectedToInternet`.
     ///
     /// ```swift
     /// PhotoView(photo)

@@ -57,8 +57,8 @@ public final class ScriptedServer: Sendable {
 
     /// The URL of a target, such as `/feed?page=2`.
     ///
-    /// - Precondition: The target is a path with an optional query, written as in a URL. Tests write it: no server and no user
-    ///   can choose it.
+    /// - Precondition: The target is a path with an optional query, written as in a URL. It comes from a test, not from a server
+    ///   or a user.
     public func url(_ target: String = "/") -> URL {
         guard let url = URL(string: target, relativeTo: base)?.absoluteURL else {
             preconditionFailure("\(target) is no target of a request")  // a mistake in the test itself
@@ -68,7 +68,7 @@ public final class ScriptedServer: Sendable {
 
     // MARK: Replies
 
-    /// The reply for a target such as `/feed?page=2`, or for a path whatever its query; nil if none is set.
+    /// The reply for a target such as `/feed?page=2`, or for a path with any query; nil if none is set.
     public subscript(target: String) -> Reply? {
         get { script.withLock { $0.replies[target] } }
         set { script.withLock { $0.replies[target] = newValue } }
@@ -137,7 +137,7 @@ public final class ScriptedServer: Sendable {
         try await wait(for: "all connections to close") { $0.connectionsOpen == 0 }
     }
 
-    /// Returns the counts as soon as they meet a condition, which must only look at them.
+    /// Returns the counts as soon as they meet a condition. The condition must have no side effects.
     @discardableResult
     public func wait(
         for what: String = "a condition", until condition: @escaping @Sendable (ServerCounts) -> Bool

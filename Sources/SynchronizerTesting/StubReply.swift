@@ -2,12 +2,12 @@ import Foundation
 import HTTPCaching
 import Synchronizer
 
-/// Gives a ``Reply`` without a connection: performs the steps of its plan, and reports the content among their bytes.
+/// Delivers a ``Reply`` without a connection: performs the steps of its plan, and reports the head and the content.
 struct StubReply {
     private let reply: Reply
     private let request: RecordedRequest
     private let time: any TimeSource
-    /// The bytes of the head, after which it is reported.
+    /// The number of bytes of the head. The head is reported after that many bytes.
     private let headSize: Int
 
     init(_ scripted: Reply, to request: RecordedRequest, time: any TimeSource) {

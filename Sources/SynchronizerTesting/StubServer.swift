@@ -15,9 +15,9 @@ public import Synchronizer
 /// Requests for every scheme and host arrive here. Everything above the session works as usual: cache, coalescing, retries,
 /// redirects. There are no session cookies, no TLS and no time-outs.
 ///
-/// The handler runs in a task of its own for each request, which is cancelled with the load. To delay an answer, wait
-/// for a ``Gate``. To fail without a response, throw: the load fails with `SynchronizerError.transport` and that error.
-/// A ``Reply`` means the same as with a ``ScriptedServer``, as far as that is possible without a connection:
+/// For each request, the handler runs in a task of its own. The task is cancelled if the load is cancelled. To delay an answer,
+/// wait for a ``Gate``. To fail without a response, throw an error: the load fails with `SynchronizerError.transport` and that
+/// error. A ``Reply`` means the same as with a ``ScriptedServer``, as far as that is possible without a connection:
 ///
 /// - Gates, delays, conditions and ranges work. Delays are in seconds of the configuration's clock.
 /// - ``Reply/Fault/close(_:)`` and ``Reply/Fault/reset(_:)`` fail with `URLError.networkConnectionLost`.

@@ -48,7 +48,7 @@ final class StubTransfer: Transfer {
     private let request: URLRequest
     private let delegate: SessionDelegate
     private let state: Locked<State>
-    /// Events are received here: a receiver may wait for the disk, which a thread of the cooperative pool must not.
+    /// Runs `receive`, which may wait for the disk. A thread of the cooperative pool must not wait.
     private let queue = DispatchQueue(label: "SynchronizerTesting.stub")
 
     init(_ request: URLRequest, delegate: SessionDelegate, receive: @escaping @Sendable (TransferEvent) -> Void) {
@@ -91,7 +91,7 @@ final class StubTransfer: Transfer {
         receive?(event)
     }
 
-    /// The network is gone.
+    /// Ends the transfer with `URLError.notConnectedToInternet`.
     func interrupt() {
         queue.async { self.deliver(.finished(URLError(.notConnectedToInternet))) }
         state.withLock { $0.task }?.cancel()
@@ -105,7 +105,7 @@ final class StubTransfer: Transfer {
         task?.cancel()
     }
 
-    /// The delegate gets a task that is never started: there is no session.
+    /// Asks the delegate, with a task that is never started, because the transfer has no session.
     func willCache(
         _ head: ResponseHead, body: Data, cacheTime: TimeInterval?,
         decided: @escaping @Sendable (StorageDecision) -> Void

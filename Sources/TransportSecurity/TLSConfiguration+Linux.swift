@@ -6,7 +6,7 @@
         /// - Parameters:
         ///   - certificate: The certificate. Intermediate certificates may follow it.
         ///   - privateKey: Its private key.
-        ///   - password: The password that the key is encrypted with, if it is.
+        ///   - password: The password that the key is encrypted with; nil if it is not encrypted.
         public init(pem certificate: Data, privateKey: Data, password: String? = nil) {
             content = .pem(certificate: certificate, privateKey: privateKey, password: password)
         }

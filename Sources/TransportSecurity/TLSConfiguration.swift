@@ -53,10 +53,10 @@ public struct TLSConfiguration: Sendable, Hashable {
         }
     }
 
-    /// The system's authorities, no client certificate, no pinned keys, TLS 1.2.
+    /// Creates a configuration with the system's authorities, no client certificate, no pinned keys, and TLS 1.2 or later.
     public init() {}
 
-    /// The pinned keys by `canonical` host name. Different spellings of a host have their keys in common.
+    /// The pinned keys by `canonical` host name. The keys of different spellings of a host are merged.
     package var pinsByHost: [String: Set<String>] {
         Dictionary(pinnedPublicKeys.map { (Self.canonical($0), $1) }, uniquingKeysWith: { $0.union($1) })
     }

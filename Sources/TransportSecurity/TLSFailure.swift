@@ -1,8 +1,8 @@
 import Foundation
 
-/// The check of TLS that a connection failed: ``Foundation/URLError/tlsFailure``.
+/// The TLS check that a connection failed: ``Foundation/URLError/tlsFailure``.
 ///
-/// `URLError` has fewer codes than there are checks, so an error also has the failure in its `userInfo`.
+/// `URLError` has fewer codes than there are checks, so the error also has the failure in its `userInfo`.
 ///
 /// | failure | code |
 /// | --- | --- |
@@ -31,7 +31,7 @@ public enum TLSFailure: String, Sendable, Hashable, CaseIterable {
     /// The handshake failed: client and server have no common version or cipher, the server does not speak TLS, or one of them
     /// broke off, for example because it could not decrypt a record.
     case handshake
-    /// The server insists on a certificate of the client, and there is none.
+    /// The server requires a client certificate, and there is none.
     case clientCertificateRequired
     /// The server does not accept the client's certificate.
     case clientCertificateRejected
@@ -61,7 +61,7 @@ public enum TLSFailure: String, Sendable, Hashable, CaseIterable {
 }
 
 extension URLError {
-    /// The check of TLS that failed; nil for other errors, and where Apple's `URLSession` itself does not tell.
+    /// The TLS check that failed; nil for other errors, and for errors of Apple's `URLSession` whose code does not tell.
     public var tlsFailure: TLSFailure? {
         if let name = userInfo[TLSFailure.userInfoKey] as? String { return TLSFailure(rawValue: name) }
         switch code {

@@ -1,2 +1,2 @@
-// `SQLiteURLCache`, which is the local level, `TimeSource` and, on Linux, `URLCache` come with this module.
+// Re-exports `SQLiteURLCache` (the local level), `TimeSource` and, on Linux, `URLCache`.
 @_exported import SQLiteCache

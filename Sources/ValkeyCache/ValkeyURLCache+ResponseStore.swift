@@ -53,7 +53,7 @@
         }
     }
 
-    /// Objects are stored next to the copies of the local level.
+    /// Derived objects are stored in the local level, next to the copies.
     extension ValkeyURLCache: DerivedObjectStore {
         package func derivedObject(_ name: String, of source: DerivedSource) -> Data? {
             local.derivedObject(name, of: source)
@@ -85,7 +85,7 @@
 
         package func removePartials(for url: String) { local.removePartials(for: url) }
 
-        /// Does not take a body that is small enough to be shared.
+        /// Does not take bodies of up to 1 MB that are small enough to be shared.
         package func store(_ response: StoredResponse, as cached: CachedURLResponse, file: BodyFile) -> Bool {
             guard !ForkedProcess.isCurrent, cached.storagePolicy == .allowed,
                 file.count > min(level.options.largestSharedBody, 1 << 20), file.count > StoredBody.largestInDatabase

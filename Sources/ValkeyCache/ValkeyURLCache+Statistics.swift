@@ -3,7 +3,7 @@
     import SQLiteCache
 
     extension ValkeyURLCache {
-        /// How the levels of a cache were used, from its creation on.
+        /// How the levels of a cache have been used since its creation.
         public struct Statistics: Hashable, Sendable {
             /// Lookups that the local level answered.
             public var localHits = 0
@@ -17,7 +17,7 @@
             public var invalidations = 0
             /// Values of the server that were corrupt, and were removed.
             public var corruptEntriesDropped = 0
-            /// Removals that the server does not know yet.
+            /// Removals that have not reached the server yet.
             public var pendingRemovals = 0
             /// Whether the server announces changes now. While it does not, each lookup asks the server.
             public var isConnected = false
@@ -25,7 +25,7 @@
             public var isPausing = false
         }
 
-        /// How the levels were used. Getting them neither reads from a disk nor asks the server.
+        /// How the levels have been used. Getting the statistics neither reads from a disk nor asks the server.
         public var statistics: Statistics {
             guard !ForkedProcess.isCurrent else { return Statistics() }
             let counts = level.counts.withLock { $0 }

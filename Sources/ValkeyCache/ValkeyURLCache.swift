@@ -12,36 +12,37 @@
     /// ```
     ///
     /// It has two levels: a local `SQLiteURLCache` in front, and the server. A response that one machine stores answers the
-    /// requests of all. The server announces changes, so that the local level answers without asking until the response is
-    /// changed or removed anywhere. The rules are those of `SQLiteURLCache`: the same keys, variants and checksums, and
-    /// credentials as digests.
+    /// requests of all machines. The server announces changes. So the local level answers without asking the server, until the
+    /// response expires, or a machine changes or removes it. The cache follows the rules of `SQLiteURLCache`: it uses the same
+    /// keys, variants and checksums, and stores credentials only as digests.
     ///
-    /// The server may fail at any time. A call waits for it up to ``Options-swift.struct/longestWait``; after three
-    /// failures in a row, calls do not ask it for a while, and the cache writes one line to standard error. Until the
-    /// server answers again, the local level answers with its copies, even if another machine has removed a response since.
-    /// The cache keeps your removals for the server until it answers. A response that was stored while the server failed is
-    /// forgotten when the server is back.
+    /// The server may fail at any time. A call waits for it up to ``Options-swift.struct/longestWait``. After three failures in a
+    /// row, calls do not ask the server for a while, and the cache writes one line to standard error. Until the server answers
+    /// again, the local level answers with its copies, even if another machine has removed a response since. The cache keeps your
+    /// removals for the server until it answers. A response that was stored while the server failed is forgotten when the server
+    /// is back.
     ///
-    /// You can call every method on any thread. On the main thread only ``flush()`` waits for the server: there the
-    /// local level alone answers lookups, and changes take effect locally at once, and reach the server soon. In a process
-    /// that was forked without `exec` lookups miss, and stores are ignored.
+    /// You can call every method on any thread. On the main thread, only ``flush()`` waits for the server: the local level alone
+    /// answers lookups, and changes take effect locally at once and reach the server soon. In a process that was forked without
+    /// `exec`, lookups miss, and stores are ignored.
     public final class ValkeyURLCache: URLCache, @unchecked Sendable {  // `level` is a constant and itself Sendable
         /// How a shared cache behaves.
         public struct Options: Hashable, Sendable {
-            /// Seconds that a call waits for the server at most. A load makes up to four calls: it looks up, gets a large body,
+            /// The most seconds that a call waits for the server. A load makes up to four calls: it looks up, gets a large body,
             /// takes a lease, and stores. A removal may also wait as long for the removals of other threads.
             public var longestWait: TimeInterval = 0.02
-            /// Larger bodies, in bytes, stay on the machine that stored them. More than 16 MB count as 16 MB.
+            /// The size of the largest bodies that are shared, in bytes. Larger bodies stay on the machine that stored them. Values
+            /// above 16 MB count as 16 MB.
             public var largestSharedBody = 1 << 20
-            /// Seconds for which the server keeps a response after its lifetime, to be validated, or to be used when its origin
-            /// cannot be reached. Longer periods of the response itself (`stale-while-revalidate`, `stale-if-error`) count.
-            /// Nothing is kept for more than 30 days.
+            /// Seconds for which the server keeps a response after its lifetime, so that it can be validated, or used when its
+            /// origin cannot be reached. If the response itself gives a longer period (`stale-while-revalidate`,
+            /// `stale-if-error`), that period counts. Nothing is kept for more than 30 days.
             public var staleRetention: TimeInterval = 7 * 86_400
 
             /// Creates the default options.
             public init() {}
 
-            /// Half of what a reply may contain: the other half is for the entries of the URL.
+            /// Half of the largest reply, in bytes. The other half is for the entries of the URL.
             private static let mostShared = 16 << 20
 
             var checked: Options {
@@ -59,13 +60,14 @@
         /// Creates a cache. It connects in the background.
         ///
         /// - Parameters:
-        ///   - server: the URL of the server: `redis://[user[:password]@]host[:port][/database]` or `unix:///path[?db=1]`. A
-        ///     cluster is found by one of its nodes. Sentinel is not supported: give the address of a proxy, or of the primary.
+        ///   - server: the URL of the server: `redis://[user[:password]@]host[:port][/database]` or `unix:///path[?db=1]`. For a
+        ///     cluster, give one of its nodes. Sentinel is not supported: give the address of a proxy, or of the primary.
         ///   - namespace: the name of your application on the server. Programs with other names do not see its responses.
-        ///   - local: the level in front, in a directory that no other server or namespace uses; nil for 64 MB of memory.
+        ///   - local: the local level, in a directory that no cache with another server or namespace uses; nil for 64 MB of
+        ///     memory.
         ///   - options: limits.
         ///   - time: the clock that dates stores, removals and uses. Give the synchronizer the same one.
-        /// - Throws: ``ValkeyURLError`` if the URL is wrong.
+        /// - Throws: ``ValkeyURLError`` if the URL is not the address of a server.
         public convenience init(
             server: String, namespace: String, local: SQLiteURLCache? = nil, options: Options = Options(),
             time: any TimeSource = SystemTime()
@@ -91,22 +93,22 @@
             level.close()
         }
 
-        /// The bytes of the local level's memory.
+        /// The capacity of the local level's memory, in bytes.
         public override var memoryCapacity: Int {
             get { local.memoryCapacity }
             set { local.memoryCapacity = newValue }
         }
 
-        /// The bytes of the local level's files.
+        /// The capacity of the local level's files, in bytes.
         public override var diskCapacity: Int {
             get { local.diskCapacity }
             set { local.diskCapacity = newValue }
         }
 
-        /// The bytes in the local level's memory.
+        /// The number of bytes that the local level's memory uses.
         public override var currentMemoryUsage: Int { local.currentMemoryUsage }
 
-        /// The bytes that the local level's files take.
+        /// The number of bytes that the local level's files use.
         public override var currentDiskUsage: Int { local.currentDiskUsage }
 
         /// The newest response that answers the request, whether it is fresh or not.
@@ -115,10 +117,10 @@
             return level.cachedResponse(lookup)
         }
 
-        /// Stores a response according to its storage policy. It replaces the response to the same kind of request.
+        /// Stores a response according to its storage policy. It replaces the response with the same URL, method and variant.
         ///
-        /// The cache keeps those property lists of its `userInfo` whose keys are strings. A response that only memory may keep is
-        /// not shared.
+        /// Of the response's `userInfo`, the cache keeps property lists whose keys are strings. The body of a response that may be
+        /// kept only in memory is not shared.
         public override func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
             guard !ForkedProcess.isCurrent, cachedResponse.storagePolicy != .notAllowed,
                 let record = StoredRecord(cachedResponse, for: request, now: level.time.now)
@@ -140,7 +142,7 @@
             level.removeAll()
         }
 
-        /// Removes all responses, on all machines, because the server can't find those that were stored since a date.
+        /// Removes all responses, on all machines, because the server cannot look up responses by date.
         public override func removeCachedResponses(since date: Date) {
             removeAllCachedResponses()
         }
@@ -169,9 +171,9 @@
             removeCachedResponse(for: request)
         }
 
-        /// Waits until the local level's disk has all changes. If the server answers, it also waits until the server
-        /// has the changes that you made on the main thread, and knows which leases have ended. Call it before a
-        /// command-line tool exits: otherwise others may wait until its last leases expire.
+        /// Waits until the local level's disk has all changes. If the server answers, the method also waits until the server has
+        /// the changes that you made on the main thread, and knows which leases have ended. Call it before a command-line tool
+        /// exits. Otherwise other processes may wait until the tool's last leases expire.
         public func flush() {
             guard !ForkedProcess.isCurrent else { return }
             level.queue.sync {}

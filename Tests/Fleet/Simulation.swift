@@ -15,12 +15,17 @@ struct Simulation {
     static let loads = 100_000.0
     /// Seconds: the lifetime of a response, the time that the origin takes, and a round trip to the shared level.
     static let (lifetime, originTime, roundTrip) = (600.0, 0.3, 0.001)
+    /// For how many seconds after an expiry the shared level announces that the response was replaced (`Script.store`).
+    static let announcing = 5.0
 
     struct Costs {
         var seconds = 0.0
         var originRequests = 0.0
         var expiries = 0.0
         var sharedRequests = 0.0
+        /// Responses that replace another one, and those of them that the shared level announces to all machines.
+        var replacements = 0.0
+        var announcements = 0.0
         var waits = 0.0
         var waited = 0.0
         var slowest = 0.0
@@ -103,7 +108,11 @@ struct Simulation {
         if shared.map({ time - $0.response.responseTime.timeIntervalSince1970 > Self.lifetime / 2 }) ?? true {
             costs.expiries += 1
         }
-        costs.sharedRequests += 1  // stores and releases in one
+        costs.sharedRequests += token == nil ? 1 : 2  // the store, and the release of the lease
+        if let old = shared?.response.responseTime.timeIntervalSince1970 {
+            costs.replacements += 1
+            if time < old + Self.lifetime + Self.announcing { costs.announcements += 1 }
+        }
         let moment = Date(timeIntervalSince1970: time)
         let fields = HTTPFields([("Cache-Control", "max-age=\(Int(Self.lifetime))")])
         let response = StoredResponse(
@@ -165,6 +174,8 @@ struct Simulation {
     private static func add(_ costs: Costs, times count: Double, to total: inout Costs) {
         total.originRequests += costs.originRequests / costs.seconds * count
         total.sharedRequests += costs.sharedRequests / costs.seconds * count
+        total.replacements += costs.replacements / costs.seconds * count
+        total.announcements += costs.announcements / costs.seconds * count
         total.waits += costs.waits / costs.seconds * count
         total.waited += costs.waited / costs.seconds * count
         total.expiries += costs.expiries / costs.seconds * count
@@ -177,16 +188,18 @@ struct Simulation {
         print("")
         line("loads a second", String(format: "%.0f", loads))
         line("requests to the shared level a second", String(format: "%.0f", with.sharedRequests))
+        line("responses replaced a second", String(format: "%.0f", with.replacements))
+        line("… and announced to each process a second", String(format: "%.1f", with.announcements))
         line("requests to the origin a second, with leases", String(format: "%.0f", with.originRequests))
         line("the same without leases", String(format: "%.0f", without.originRequests))
         line("loads that wait for another machine, a second", String(format: "%.1f", with.waits))
         line("… and how long, on average", String(format: "%.0f ms", with.waited / max(with.waits, 1e-9) * 1000))
         for size in [4, 20] {
             let bytes = Double(resources) * (Double(size << 10) + 700)
-            line("memory for \(size) KB bodies, all resources", String(format: "%.0f GB", bytes / 1e9))
-            // Responses that expire before their next load need not be kept. With a time to live of one lifetime, fewer are kept.
+            // Each resource is loaded within the week for which the shared level keeps stale responses by default.
+            line("memory for \(size) KB bodies, with stale ones", String(format: "%.0f GB", bytes / 1e9))
             let kept = min(1, with.expiries * lifetime / Double(resources))
-            line("… and at the same time", String(format: "%.0f GB", bytes * kept / 1e9))
+            line("… and if only fresh ones are kept", String(format: "%.0f GB", bytes * kept / 1e9))
         }
     }
 }

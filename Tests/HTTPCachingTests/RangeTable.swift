@@ -46,6 +46,10 @@ struct RangeTable {
             "coded", "bytes=0-1", .response("Cache-Control: max-age=60\nContent-Encoding: gzip"), "forward",
             "the range counts coded bytes, and decoded ones are stored"),
         asked(
+            "coded-lines", "bytes=0-1",
+            .response("Cache-Control: max-age=60\nContent-Encoding: gzip\nContent-Encoding: identity"), "forward",
+            "one line of several is enough"),
+        asked(
             "error", "bytes=0-1", .response("Cache-Control: max-age=60", status: 404), "reuse 0",
             "a range matters to a 200 only"),
         asked("within-part", "bytes=3-4", middle, "reuse 0 bytes 1..<3", "within the part"),

@@ -51,4 +51,59 @@ extension LeasedStoreTests {
         let expected = event == "stored" ? ["newer"] : event.isEmpty ? ["late"] : []
         #expect(try stored() == expected)
     }
+
+    /// The clock was set back by an hour after the request, so that the times of the requests say the opposite.
+    @Test("a holder whose lease went to another process stores nothing, whatever the clock says", arguments: [0, 6])
+    func overtaken(seconds: Double) throws {
+        let clock = ManualClock()
+        let cache = directory.urlCache(memory: 1 << 20, time: clock)
+        let other = try directory.linkedCache(time: clock)
+        let (late, lateBody) = try Self.response("late", at: clock.now + 3600)
+        let key = late.url + "\nBearer"
+        guard case .granted(let lease) = cache.lease(key, for: 5) else { throw SQLiteFailure.corruption("no lease") }
+        clock.advance(by: seconds)
+        let isOvertaken = seconds > 5
+        guard case .granted(let next) = other.lease(key, for: 5) else {
+            #expect(!isOvertaken)
+            #expect(cache.store(late, as: lateBody) != nil)
+            return
+        }
+        #expect(isOvertaken && next.token > lease.token)
+        let (newer, newerBody) = try Self.response("newer", at: clock.now)
+        #expect(other.store(newer, as: newerBody) != nil)
+        other.release(next)
+        other.flush()
+        #expect(cache.store(late, as: lateBody) == nil)
+        #expect(!cache.update(try #require(cache.entries(for: late.url).first), to: late))
+        let another = try Sample.cached("https://example.com/b", Data("b".utf8))
+        #expect(cache.store(Sample.stored("https://example.com/b"), as: another) != nil)
+        cache.release(lease)
+        cache.flush()
+        for cache in [cache, other] {
+            #expect(cache.entries(for: late.url).map { $0.response.fields["X-Body"] } == ["newer"])
+        }
+        // Without a lease, the times decide again.
+        #expect(cache.store(late, as: lateBody) != nil)
+    }
+
+    @Test("the transaction refuses a response whose lease has gone to another process in the meantime")
+    func overtakenWhileWriting() throws {
+        let clock = ManualClock()
+        let cache = directory.urlCache(memory: 1 << 20, time: clock)
+        let other = try directory.linkedCache(time: clock)
+        let (late, lateBody) = try Self.response("late", at: clock.now + 3600)
+        let key = late.url + "\n"
+        guard case .granted = cache.lease(key, for: 5) else { throw SQLiteFailure.corruption("no lease") }
+        cache.cache.writer.queue.suspend()
+        #expect(cache.store(late, as: lateBody) != nil)
+        clock.advance(by: 6)
+        guard case .granted = other.lease(key, for: 5) else { throw SQLiteFailure.corruption("no lease") }
+        let (newer, newerBody) = try Self.response("newer", at: clock.now)
+        #expect(other.store(newer, as: newerBody) != nil)
+        other.flush()
+        cache.cache.writer.queue.resume()
+        cache.flush()
+        #expect(other.entries(for: late.url).map { $0.response.fields["X-Body"] } == ["newer"])
+        #expect(try stored() == ["newer"])
+    }
 }

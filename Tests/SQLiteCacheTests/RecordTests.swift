@@ -37,6 +37,18 @@ struct RecordTests {
         #expect(CacheRules().freshness(of: decoded, at: stored.responseTime).rule == .injected)
     }
 
+    @Test("values of one name are joined, in whatever case each line spells the name", arguments: [1, 40])
+    func joined(lines: Int) throws {
+        var stored = response(maxAge: 60)
+        let spelled = [("Vary", "a"), ("X-A", "1"), ("vary", "b"), ("X-B", "2"), ("VARY", "c")]
+        stored.fields = HTTPFields(spelled + (0..<lines).map { ("X-Many", "\($0)") })
+        let head = try #require(EncodedRecord(StoredRecord(stored)).statusAndFields)
+        let many = (0..<lines).map(String.init).joined(separator: ", ")
+        #expect(head.fields == ["Vary": "a, b, c", "X-A": "1", "X-B": "2", "X-Many": many])
+        stored.fields = HTTPFields([("Vary", "a"), ("X-A", "1"), ("Vary", "b")])
+        #expect(EncodedRecord(StoredRecord(stored)).statusAndFields?.fields == ["Vary": "a, b", "X-A": "1"])
+    }
+
     @Test("a bit of the facts that flips is corruption", arguments: 0..<StoredFacts.encodedSize)
     func corruptFacts(_ offset: Int) throws {
         let cache = directory.cache()

@@ -95,8 +95,8 @@
         /// Whether it has done all that it should.
         package func expectSuccess(_ location: SourceLocation = #_sourceLocation) {
             let lines = rest()
-            #expect(lines.last == "done", "\(lines)", sourceLocation: location)
-            #expect(process.terminationReason == .exit && process.terminationStatus == 0, sourceLocation: location)
+            let hasExited = process.terminationReason == .exit && process.terminationStatus == 0
+            #expect(lines.last == "done" && hasExited, "\(status): \(lines)", sourceLocation: location)
         }
     }
 #endif

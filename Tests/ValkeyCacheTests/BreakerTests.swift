@@ -33,14 +33,29 @@ struct BreakerTests {
         #expect(!others.contains(true) && !logs.contains(true))
     }
 
-    @Test("closes after a success, and logs the next outage again")
+    @Test("closes after a success, and logs the next outage a minute later again")
     func closing() {
         var breaker = Self.open()
         var allowed = [breaker.allows(at: 1)]
         breaker.succeed()
         allowed += [breaker.allows(at: 1), breaker.allows(at: 1)]
-        let logs = (0..<3).map { _ in breaker.fail(at: 2) }
+        let logs = (0..<3).map { _ in breaker.fail(at: 60) }
         #expect(allowed == [true, true, true] && logs == [false, false, true])
+    }
+
+    @Test("logs at most once a minute, and an outage that goes on after that")
+    func flapping() {
+        var breaker = CircuitBreaker()
+        var logs: [Double] = []
+        for second in 0..<200 {
+            for _ in 0..<3 where breaker.fail(at: Double(second)) { logs.append(Double(second)) }
+            breaker.succeed()
+        }
+        #expect(logs == [0, 60, 120, 180])
+        // The next outage begins within a minute of the last line.
+        let early = (0..<3).map { _ in breaker.fail(at: 200) }
+        let lines = stride(from: 201.0, to: 300, by: 6).filter { breaker.allows(at: $0) && breaker.fail(at: $0) }
+        #expect(early == [false, false, false] && lines == [243])
     }
 
     @Test("lets another call probe if a probe tells nothing for a second")

@@ -23,7 +23,7 @@ struct CoherenceTests {
         coherence.connected(at: start)
         coherence.noteToken("", of: 1, at: start)
         #expect(coherence.known(1) == nil && !coherence.answersAlone(1))
-        coherence.didCopy(1, count: 2)
+        coherence.didCopy(1, count: 2, until: .distantFuture)
         #expect(coherence.known(1) == 2)
         coherence.disconnected()
         #expect(coherence.known(1) == nil && coherence.answersAlone(1))
@@ -40,7 +40,7 @@ struct CoherenceTests {
         ]
         for step in steps {
             var coherence = told()
-            coherence.didCopy(1, count: 1)
+            coherence.didCopy(1, count: 1, until: .distantFuture)
             let lookup = coherence.begin(1)
             #expect(coherence.isCurrent(lookup))
             step(&coherence)
@@ -55,7 +55,7 @@ struct CoherenceTests {
     func unknownRemoval() {
         var coherence = Coherence()
         coherence.connected(at: start)
-        coherence.didCopy(1, count: 0)
+        coherence.didCopy(1, count: 0, until: .distantFuture)
         #expect(coherence.known(1) == nil && coherence.answersAlone(1))
     }
 
@@ -66,8 +66,8 @@ struct CoherenceTests {
         coherence.noteRemoval(1, token: "t", at: early)
         for number in 2...UInt64(Coherence.mostURLs) { coherence.noteToken("", of: number, at: early) }
         #expect(coherence.fence(1, requested: later) == .expecting("t"))
-        coherence.didCopy(1, count: 1)
-        #expect(coherence.localCount(1) == 1)  // a use
+        coherence.didCopy(1, count: 1, until: .distantFuture)
+        #expect(coherence.localCount(1, at: start) == 1)  // a use
         coherence.noteToken("", of: 0, at: later)
         #expect(coherence.fence(1, requested: later) == .expecting("t"))
         #expect(coherence.fence(2, requested: early) == .expecting(nil))
@@ -76,10 +76,28 @@ struct CoherenceTests {
         #expect(coherence.fence(1, requested: start.addingTimeInterval(1)) == .refused)
     }
 
+    @Test("the only entry of a URL answers until it expires, and one of several after that, too")
+    func expiry() {
+        var coherence = told()
+        for (count, after) in [(0, nil), (1, nil), (2, 2), (64, 64)] {
+            coherence.didCopy(1, count: count, until: start)
+            let counts = [
+                coherence.localCount(1, at: start.addingTimeInterval(-1)), coherence.localCount(1, at: start),
+            ]
+            #expect(counts == [count, after])
+            let copies = coherence.copyCount(1)
+            #expect(copies == count)
+            #expect(coherence.hasCopies(1, since: "") && !coherence.hasCopies(1, since: "t"))
+        }
+        coherence.forget(1)
+        let copies = coherence.copyCount(1)
+        #expect(copies == nil && !coherence.hasCopies(1, since: ""))
+    }
+
     @Test("a change of another URL ends no copy")
     func others() {
         var coherence = told()
-        coherence.didCopy(1, count: 1)
+        coherence.didCopy(1, count: 1, until: .distantFuture)
         let lookup = coherence.begin(1)
         coherence.noteRemoval(2, token: "t", at: start)
         #expect(coherence.isCurrent(lookup) && coherence.known(1) == 1)
@@ -155,6 +173,6 @@ extension Coherence {
     /// Without counting as a use.
     fileprivate func known(_ url: UInt64) -> Int? {
         var copy = self
-        return copy.localCount(url)
+        return copy.localCount(url, at: .distantPast)
     }
 }

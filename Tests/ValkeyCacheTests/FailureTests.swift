@@ -129,7 +129,7 @@
             try one.put(Sample.body(5))
             #expect(other.bodies() == [Sample.body(5)])
             server.stop()
-            try await waitUntil("lost") { !other.statistics.isConnected }
+            try await waitUntil("lost") { !one.statistics.isConnected && !other.statistics.isConnected }
             #expect(other.bodies() == [Sample.body(5)])  // alone, because no process can have removed it since
             try server.start()
             try await waitUntil("back") { one.statistics.isConnected && other.statistics.isConnected }

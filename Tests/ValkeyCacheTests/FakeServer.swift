@@ -32,7 +32,7 @@
         init(_ answer: @escaping @Sendable (Int, [String]) -> Answer?) throws {
             let count = Locked(0)
             try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)
-            let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            let listener = socket(AF_UNIX, Self.stream, 0)
             self.listener = listener
             (networkListener, port) = try Self.listenOnNetwork()
             var address = sockaddr_un()
@@ -46,8 +46,10 @@
             try #require(bound == 0 && listen(listener, 64) == 0)
             for listener in [listener, networkListener] {
                 Thread.detachNewThread {
+                    // Closes it itself: after that, its number may be that of the listener of another server.
+                    defer { close(listener) }
                     while true {
-                        let connection = accept(listener, nil, nil)
+                        let connection = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
                         guard connection >= 0 else { return }
                         let number = count.withLock { count in
                             defer { count += 1 }
@@ -60,14 +62,14 @@
         }
 
         deinit {
-            for listener in [listener, networkListener] {
-                shutdown(listener, Int32(SHUT_RDWR))
-                close(listener)
-            }
+            for listener in [listener, networkListener] { shutdown(listener, Int32(SHUT_RDWR)) }
         }
 
+        /// Sockets that child processes do not inherit.
+        private static let stream = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+
         fileprivate static func listenOnNetwork() throws -> (Int32, port: Int) {
-            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let listener = socket(AF_INET, stream, 0)
             var address = sockaddr_in()
             address.sin_family = sa_family_t(AF_INET)
             address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian

@@ -65,6 +65,26 @@
             }
         }
 
+        @Test("a late report that there is no generation does not undo the one that was made in the meantime")
+        func lateGeneration() async throws {
+            let (gate, isAsked) = (DispatchSemaphore(value: 0), Locked(false))
+            let server = try FakeServer { command in
+                let isFirst = isAsked.withLock { isAsked in
+                    defer { isAsked = isAsked || command.first == "GET" }
+                    return !isAsked && command.first == "GET"
+                }
+                guard isFirst else { return nil }
+                gate.wait()
+                return .bytes("$-1\r\n")
+            }
+            let cache = try ValkeyURLCache.test(server.url)
+            try await waitUntil("it connects") { isAsked.withLock { $0 } }
+            #expect(try cache.level.generation() == "g")
+            gate.signal()
+            _ = try await cache.connected()
+            #expect(cache.level.coherence.withLock { $0.generation } == "g" && cache.statistics.failures == 0)
+        }
+
         @Test("announcements that are garbage are ignored")
         func announcements() async throws {
             let noise = [

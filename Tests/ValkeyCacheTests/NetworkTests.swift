@@ -64,7 +64,7 @@
         func killedHolder() async throws {
             let server = try RedisServer()
             let cache = try await ValkeyURLCache.test(server.url).connected()
-            let child = try ChildProcess("shared-lease", directory: server.directory, [1000])
+            let child = try ChildProcess("shared-lease", directory: server.directory, [5000])
             #expect(child.line() == "granted")
             #expect(cache.lease("key", for: 600) == .held)
             let ends = Collector<LeaseEnd>()

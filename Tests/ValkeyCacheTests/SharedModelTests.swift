@@ -65,7 +65,7 @@
             let children = try (1...3).map {
                 try ChildProcess("shared-model", directory: server.directory, [$0, 500 * Self.share, memory])
             }
-            for child in children { child.expectSuccess() }
+            withExtendedLifetime(server) { children.forEach { $0.expectSuccess() } }
         }
     }
 #endif

@@ -6,7 +6,7 @@
 
 // The inner loop for converting RGB by three curves and a matrix (ICC.1 annex F.3).
 
-/// The number of steps in which linear light is encoded. At its darkest, five of them are one step of sRGB.
+/// The number of steps of linear light. Where it is darkest, five of them are one step of an sRGB byte.
 enum { COLORS_STEPS = 16384 };
 
 /// Converts `count` pixels of straight BGRA in place; alpha stays.

@@ -20,8 +20,8 @@ typedef struct {
     size_t profile_length;
 } png_reader_header;
 
-/// Returns NULL if memory runs out. The bytes must stay in place until the reader is closed. `limit` is the largest size of
-/// a decompressed chunk, in bytes.
+/// Returns NULL if memory runs out. `bytes` must stay in place until the reader is closed. `limit` is the largest size of a
+/// decompressed chunk, in bytes.
 png_reader *png_reader_open(const uint8_t *bytes, size_t length, size_t limit);
 
 /// Ignores checksums, for files that were assembled in memory.
@@ -44,10 +44,10 @@ void png_reader_close(png_reader *reader);
 
 typedef struct png_writer png_writer;
 
-/// Returns NULL if memory runs out. Rows are BGRA with straight alpha, or BGR if `opaque`.
+/// Returns NULL if memory runs out or libpng refuses the size. Rows are BGRA with straight alpha, or BGR if `opaque`.
 png_writer *png_writer_open(uint32_t width, uint32_t height, int opaque);
 int png_writer_row(png_writer *writer, const uint8_t *row);
-/// Ends the file and returns it. It belongs to the writer.
+/// Ends the file and returns its bytes, which belong to the writer.
 int png_writer_finish(png_writer *writer, const uint8_t **bytes, size_t *length);
 void png_writer_close(png_writer *writer);
 

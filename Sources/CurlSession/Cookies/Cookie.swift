@@ -4,23 +4,23 @@ import Foundation
 struct Cookie: Sendable, Hashable {
     var name: String
     var value: String
-    /// In small letters, without a leading dot.
+    /// In lower case, without a leading dot.
     var domain: String
-    /// Whether it is sent to the host `domain` only, not to hosts below it.
+    /// Whether the cookie is sent only to the host `domain`, not to its subdomains.
     var isHostOnly: Bool
     var path: String
     var isSecure: Bool
     var isHTTPOnly: Bool
-    /// Nil: until the session ends.
+    /// Nil for a session cookie.
     var expires: Date?
 
-    /// `name=value`, or the value alone where there is no name.
+    /// `name=value`, or the value alone if the cookie has no name.
     var text: String { name.isEmpty ? value : "\(name)=\(value)" }
 
     func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 }
 
-/// Where a request goes, as far as cookies are concerned.
+/// The parts of a request's URL that decide about its cookies.
 struct CookieTarget: Sendable, Hashable {
     var host: String
     /// Percent-encoded, without dot segments, at least "/".
@@ -41,7 +41,7 @@ struct CookieTarget: Sendable, Hashable {
             && Self.path(cookie.path, covers: path)
     }
 
-    /// RFC 6265bis §5.1.4: the path of cookies that name none.
+    /// The path of cookies without a `Path` attribute (RFC 6265bis §5.1.4).
     var defaultPath: String {
         guard path.utf8.first == UInt8(ascii: "/"), let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else {
             return "/"
@@ -49,7 +49,7 @@ struct CookieTarget: Sendable, Hashable {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// RFC 6265bis §5.1.3. Only hosts with names have hosts below them.
+    /// Whether a host matches a domain (RFC 6265bis §5.1.3). An IP address matches only itself.
     static func domain(_ domain: String, covers host: String) -> Bool {
         if host == domain { return true }
         let (host8, domain8) = (host.utf8, domain.utf8)
@@ -58,7 +58,7 @@ struct CookieTarget: Sendable, Hashable {
         return rest.first == UInt8(ascii: ".") && rest.dropFirst().elementsEqual(domain8)
     }
 
-    /// RFC 6265bis §5.1.4.
+    /// Whether a request's path matches a cookie's (RFC 6265bis §5.1.4).
     static func path(_ path: String, covers request: String) -> Bool {
         let (path, request) = (path.utf8, request.utf8)
         guard request.starts(with: path) else { return false }
@@ -66,7 +66,7 @@ struct CookieTarget: Sendable, Hashable {
             || request.dropFirst(path.count).first == UInt8(ascii: "/")
     }
 
-    /// Whether a host is an IPv4 address, in any of its forms, or an IPv6 address: its last label is a number.
+    /// Whether a host is an IPv6 address, or an IPv4 address in any form: then its last label is a number.
     static func isAddress(_ host: String) -> Bool {
         guard !host.utf8.contains(UInt8(ascii: ":")) else { return true }
         guard let label = host.utf8.split(separator: UInt8(ascii: ".")).last else { return false }

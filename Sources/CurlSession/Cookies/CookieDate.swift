@@ -1,6 +1,6 @@
 import Foundation
 
-/// The dates of cookies, by the algorithm of RFC 6265bis §5.1.1: in a microsecond, without a formatter.
+/// Parses the dates of cookies by the algorithm of RFC 6265bis §5.1.1. Without a formatter, this takes a microsecond.
 enum CookieDate {
     static func parse(_ text: String) -> Date? {
         var parts = Parts()
@@ -36,7 +36,7 @@ enum CookieDate {
             return Date(timeIntervalSince1970: TimeInterval(seconds))
         }
 
-        /// Days since 1970 in the Gregorian calendar; years begin in March, so that a leap day is the last one.
+        /// Days since 1970 in the Gregorian calendar. The calculation begins years in March, so that a leap day is the last day.
         private func days(year: Int, month: Int, day: Int) -> Int {
             let year = month > 2 ? year : year - 1
             let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 
-/// What the jar needs of an `HTTPCookieStorage`.
+/// The part of `HTTPCookieStorage` that the jar needs.
 protocol CookieStorage: AnyObject {
     var cookies: [HTTPCookie]? { get }
     var cookieAcceptPolicy: HTTPCookie.AcceptPolicy { get }
@@ -13,21 +13,20 @@ extension HTTPCookieStorage: CookieStorage {}
 
 /// Cookies per RFC 6265bis on top of an `HTTPCookieStorage`.
 ///
-/// On Linux the storage checks only the domain of a cookie, and `setCookie` writes its whole file while it holds its lock. So
-/// the jar has a table of its own. It adopts the app's changes of the storage at once, and writes the cookies of
-/// responses into the storage later, on a queue of its own. While it writes, no load reads the storage: a change that the
-/// app makes at such a moment is seen when the write of that one cookie has ended. A storage without a file is written at
-/// once.
+/// On Linux the storage checks only the domain of a cookie, and `setCookie` writes the storage's whole file while it holds the
+/// storage's lock. So the jar has a table of its own. Before each use, it adopts the app's changes of the storage. It writes the
+/// cookies of responses into the storage later, on a queue of its own, or at once if the storage has no file. While it writes, no
+/// load reads the storage, so the jar adopts a change that the app makes then only after it has written the current cookie.
 ///
 /// `SameSite` is ignored, because a session has no sites. Cookies from insecure origins cannot be secure, nor replace a secure one.
-/// Each domain keeps 180 cookies, all domains together 3,000.
-final class CookieJar: @unchecked Sendable {  // `lock` protects what changes; the storage has its own
+/// The limit is 180 cookies for each domain, and 3,000 for all domains together.
+final class CookieJar: @unchecked Sendable {  // `lock` protects the variables; the storage has a lock of its own
     private let storage: any CookieStorage
     private let hasFile: Bool
     private let lock = NSLock()
     private let queue = DispatchQueue(label: "CurlSession.CookieJar", qos: .utility)
     private var table = CookieTable()
-    /// What the storage held when it was last read. Keeping the objects keeps their identities unique.
+    /// The cookies of the storage when it was last read. The jar keeps the objects so that no new object gets the same identity.
     private var known: [HTTPCookie] = []
     private var isWriting = false
 
@@ -39,7 +38,7 @@ final class CookieJar: @unchecked Sendable {  // `lock` protects what changes; t
 
     /// The value of the `Cookie` line for a request; nil if there are no cookies for it.
     ///
-    /// An empty jar does not evaluate the URL: Foundation takes longer to tell of a request than an empty jar does.
+    /// An empty jar does not evaluate `url`, because reading the URL of a `URLRequest` takes longer than the rest of this call.
     func header(for url: @autoclosure () -> URL?, at now: @autoclosure () -> Date) -> String? {
         lock.withLock {
             follow()
@@ -48,9 +47,9 @@ final class CookieJar: @unchecked Sendable {  // `lock` protects what changes; t
         }
     }
 
-    /// Takes the cookies of a response.
+    /// Stores the cookies of a response.
     /// - Parameters:
-    ///   - lines: The values of its `Set-Cookie` lines.
+    ///   - lines: The values of the response's `Set-Cookie` lines.
     ///   - mainDocument: The `mainDocumentURL` of the request.
     func store(
         _ lines: [String], from url: URL, at now: Date, policy: HTTPCookie.AcceptPolicy, mainDocument: URL? = nil
@@ -148,7 +147,7 @@ final class CookieJar: @unchecked Sendable {  // `lock` protects what changes; t
 }
 
 extension HTTPCookie.AcceptPolicy {
-    /// Whether a host may set cookies for a request that belongs to a document. Without a document it is its own.
+    /// Whether a host may set cookies for a request of a main document. Without a main document, the host may.
     fileprivate func accepts(_ target: CookieTarget, mainDocument: URL?) -> Bool {
         switch self {
         case .always: return true
@@ -166,7 +165,7 @@ extension HTTPCookie {
 }
 
 extension Cookie {
-    /// A cookie of a storage. A leading dot means that hosts below the domain get it, too.
+    /// Converts a cookie of a storage. A leading dot means that subdomains get the cookie, too.
     init(_ cookie: HTTPCookie) {
         let isHostOnly = !cookie.domain.hasPrefix(".")
         self.init(
@@ -176,7 +175,7 @@ extension Cookie {
             expires: cookie.expiresDate)
     }
 
-    /// The object for a storage.
+    /// The cookie as an object for a storage. Nil if Foundation refuses it.
     var object: HTTPCookie? {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: name, .value: value, .domain: isHostOnly ? domain : "." + domain, .path: path,

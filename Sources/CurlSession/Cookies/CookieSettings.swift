@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 
-/// What a configuration says about cookies.
+/// The cookie settings of a configuration.
 struct CookieSettings: Sendable {
     private let jar: CookieJar?
     private let sends: Bool
@@ -13,7 +13,7 @@ struct CookieSettings: Sendable {
         policy = configuration.httpCookieAcceptPolicy
     }
 
-    /// The `Cookie` line that the session adds to a request. A request with one of its own keeps that.
+    /// The value of the `Cookie` line that the session adds to a request. Nil if the request has a `Cookie` line of its own.
     func header(for request: URLRequest) -> String? {
         guard sends, let jar,
             let header = jar.header(for: request.httpShouldHandleCookies ? request.url : nil, at: Date())
@@ -21,7 +21,7 @@ struct CookieSettings: Sendable {
         return request.value(forHTTPHeaderField: FieldName.cookie) == nil ? header : nil
     }
 
-    /// Takes the cookies of a response, before its delegate receives it. Do not call it on the engine's thread.
+    /// Stores the cookies of a response. Call it before the delegate receives the response, and not on the engine's thread.
     func store(_ head: CurlResponseHead, for request: URLRequest) {
         guard request.httpShouldHandleCookies, let jar else { return }
         let lines = head.fields.filter { $0.isNamed(FieldName.setCookie) }.map(\.value)

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The cookies of a storage and those that it does not have yet: pure.
+/// The cookies of a storage, and those that have not been written into it yet. Pure.
 struct CookieTable: Sendable {
-    /// The most cookies of a domain, and of all.
+    /// The most cookies of a domain, and of all domains together.
     static let maximumPerDomain = 180
     static let maximumInAll = 3000
 
-    /// A change that the storage does not know.
+    /// A change that has not been written into the storage.
     enum Change: Sendable, Hashable {
         case set(Cookie)
         case remove(Cookie)
@@ -25,9 +25,9 @@ struct CookieTable: Sendable {
 
     private struct Entry {
         var cookie: Cookie
-        /// False: removed here, not yet in the storage.
+        /// False if the cookie has been removed here, but not yet from the storage.
         var isAlive = true
-        /// Whether the storage does not know the last change.
+        /// Whether the last change has not been written into the storage.
         var isPending = false
         /// The object in the storage.
         var stored: ObjectIdentifier?
@@ -39,7 +39,7 @@ struct CookieTable: Sendable {
     }
 
     private var domains: [String: [Key: Entry]] = [:]
-    /// The entries that became pending, in no order that matters.
+    /// The entries that became pending. Their order does not matter.
     private var pending: [Key] = []
     /// The entry that is being written.
     private var writing: Key?
@@ -62,7 +62,7 @@ struct CookieTable: Sendable {
         return found.map(\.cookie.text).joined(separator: "; ")
     }
 
-    /// Takes the cookies of a response. Those that the server must not set are ignored.
+    /// Stores the cookies of a response. Ignores those that the server must not set.
     mutating func store(_ lines: [String], from target: CookieTarget, at now: Date) {
         for line in lines {
             guard let line = SetCookieLine(line), let cookie = Cookie(line, from: target, at: now) else { continue }
@@ -78,7 +78,7 @@ struct CookieTable: Sendable {
         evict(at: now)
     }
 
-    /// A change that the storage does not know. It counts as being written until `wrote` is called.
+    /// The next change to write into the storage. It counts as being written until `wrote` is called.
     mutating func nextChange() -> Change? {
         while let key = pending.popLast() {
             guard let entry = domains[key.domain]?[key], entry.isPending else { continue }
@@ -89,7 +89,8 @@ struct CookieTable: Sendable {
         return nil
     }
 
-    /// The storage has made a change. It holds the cookie as `object`, or no longer.
+    /// Notes that a change has been written into the storage.
+    /// - Parameter object: The cookie's object in the storage; nil if the storage has none.
     mutating func wrote(_ change: Change, as object: ObjectIdentifier?) {
         writing = nil
         switch change {
@@ -102,7 +103,7 @@ struct CookieTable: Sendable {
         }
     }
 
-    /// The app has put a cookie into the storage.
+    /// Adopts a cookie that the app has put into the storage.
     mutating func appSet(_ cookie: Cookie, as object: ObjectIdentifier) {
         let key = Key(cookie)
         guard domains[key.domain]?[key]?.stored != object else { return }
@@ -111,7 +112,7 @@ struct CookieTable: Sendable {
         domains[key.domain]?[key]?.isPending = false
     }
 
-    /// The app has removed a cookie from the storage, or replaced it.
+    /// Notes that the app has removed a cookie from the storage, or replaced it.
     mutating func appRemoved(_ cookie: Cookie, as object: ObjectIdentifier) {
         let key = Key(cookie)
         guard let entry = domains[key.domain]?[key], entry.stored == object else { return }
@@ -162,7 +163,7 @@ struct CookieTable: Sendable {
         }
     }
 
-    /// Removes expired cookies, then the least recently used ones above the limits.
+    /// Removes expired cookies, and then, in the order of `rank`, the cookies above the limits.
     private mutating func evict(at now: Date) {
         for (domain, entries) in domains {
             for (key, entry) in entries where entry.isAlive && entry.cookie.isExpired(at: now) { remove(key) }

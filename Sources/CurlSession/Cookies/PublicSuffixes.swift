@@ -2,14 +2,15 @@ import Foundation
 
 /// The domains below which anyone can register a name, such as `com` or `co.uk`. No host may set a cookie for all of them.
 enum PublicSuffixes {
-    /// A name of one label always is one. The others are known if libcurl was built with libpsl, as Debian's is.
+    /// Whether a domain is a public suffix. Every domain of one label is. The others are known only if libcurl was built with
+    /// libpsl, as Debian's is.
     static func contain(_ domain: String) -> Bool {
         guard domain.utf8.contains(UInt8(ascii: ".")) else { return true }
         guard let list, let list = list.context() else { return false }
         return domain.withCString { Self.list?.isSuffix(list, $0, anyKind) != 0 }
     }
 
-    /// libpsl's `PSL_TYPE_ANY`: registries and providers of hosting.
+    /// libpsl's `PSL_TYPE_ANY`: the suffixes of registries and of hosting providers.
     private static let anyKind: Int32 = 3
 
     private struct List: Sendable {
@@ -17,7 +18,7 @@ enum PublicSuffixes {
         let isSuffix: @convention(c) @Sendable (OpaquePointer, UnsafePointer<CChar>, Int32) -> Int32
     }
 
-    /// libpsl is not linked, only found where libcurl has brought it into the process.
+    /// The functions of libpsl; nil without it. The package does not link libpsl, but finds it if libcurl has loaded it.
     private static let list: List? = {
         guard let context = dlsym(nil, "psl_builtin"), let isSuffix = dlsym(nil, "psl_is_public_suffix2") else {
             return nil

@@ -19,7 +19,7 @@ struct SetCookieLine: Sendable, Hashable {
     private var maximumAge: Int?
     private var expires: Date?
 
-    /// Returns nil if the line sets nothing.
+    /// Returns nil if the line sets no cookie.
     init?(_ line: String) {
         guard !line.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else { return nil }
         var parts = line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
@@ -55,14 +55,14 @@ struct SetCookieLine: Sendable, Hashable {
         }
     }
 
-    /// A number of seconds; nil if it is none. Numbers without measure are as large as a number can be.
+    /// A number of seconds; nil if the text is not a number. A number beyond the range of `Int` becomes the limit of that range.
     private static func age(_ text: String) -> Int? {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         guard !text.isEmpty, digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(text) ?? (digits.count == text.utf8.count ? .max : .min)
     }
 
-    /// The texts before and behind the first "=", without whitespace around them.
+    /// The texts before and after the first "=", without surrounding whitespace. Without "=", the second one is nil.
     private static func pair(_ part: Substring.UTF8View) -> (String, String?) {
         guard let equals = part.firstIndex(of: UInt8(ascii: "=")) else { return (trimmed(part), nil) }
         return (trimmed(part[..<equals]), trimmed(part[part.index(after: equals)...]))
@@ -95,7 +95,8 @@ extension Cookie {
         guard keepsPromise(of: name.isEmpty ? value : name, in: line) else { return nil }
     }
 
-    /// What the prefixes `__Secure-` and `__Host-` promise. A value without a name must not look as if it had one.
+    /// Whether the cookie meets the conditions of the prefixes `__Secure-` and `__Host-`. If a cookie has no name, its value must
+    /// not begin with such a prefix.
     private func keepsPromise(of name: String, in line: SetCookieLine) -> Bool {
         let start = name.prefix(16).lowercased()
         if start.hasPrefix("__secure-") { return isSecure && !self.name.isEmpty }

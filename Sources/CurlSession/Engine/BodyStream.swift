@@ -1,7 +1,7 @@
 import Foundation
 import SynchronizerSupport
 
-/// Reads an `InputStream`, which may block, on a queue of its own, at most 128 KB ahead of what libcurl has taken.
+/// Reads an `InputStream` on a queue of its own, because reading may block. It reads at most 128 KB ahead of libcurl.
 final class BodyStream: @unchecked Sendable {  // `stream` is touched on `queue` only, the rest under the lock
     enum Piece {
         case bytes(Int)
@@ -37,7 +37,7 @@ final class BodyStream: @unchecked Sendable {  // `stream` is touched on `queue`
         self.stream = stream
     }
 
-    /// Takes bytes, or calls `notify` later, when there are some.
+    /// Takes bytes. If none are available yet, calls `notify` once the stream has more bytes, has ended or has failed.
     func read(into space: UnsafeMutableRawBufferPointer, notify: @escaping @Sendable () -> Void) -> Piece {
         let (piece, isToRead) = state.withLock { state -> (Piece, Bool) in
             let piece = state.take(into: space)
@@ -50,7 +50,7 @@ final class BodyStream: @unchecked Sendable {  // `stream` is touched on `queue`
         return piece
     }
 
-    /// Closes the stream. No thread waits for a read that blocks.
+    /// Closes the stream. The caller does not wait for a read that blocks.
     func close() {
         state.withLock { ($0.stage, $0.notify) = (.failed, nil) }
         queue.async { [self] in stream.close() }
@@ -76,7 +76,7 @@ extension BodyStream.State {
         return .bytes(count)
     }
 
-    /// What there is after the bytes in the buffer.
+    /// The result of a read when the buffer is empty.
     private var ending: BodyStream.Piece {
         switch stage {
         case .idle, .reading: .notYet
@@ -85,7 +85,7 @@ extension BodyStream.State {
         }
     }
 
-    /// Adds the result of a read: as many bytes of the chunk, none at the end, or a negative number for an error.
+    /// Adds the result of `InputStream.read`: the first `count` bytes of the chunk. 0 means the end, a negative count an error.
     /// - Returns: The closure to call.
     fileprivate mutating func add(_ chunk: [UInt8], count: Int) -> (@Sendable () -> Void)? {
         buffer.removeSubrange(..<taken)

@@ -4,7 +4,7 @@ import Foundation
 extension ConnectionPool {
     /// A task in the queue of its host.
     final class Waiting {
-        /// Nil once the task does not wait any more: nothing keeps it, nor its body, until a slot is free.
+        /// Nil once the task has stopped waiting, so that the queue does not keep the task and its body until a slot is free.
         fileprivate(set) var request: (task: TaskCore, exchange: Exchange)?
 
         fileprivate init(_ task: TaskCore, exchange: Exchange) {
@@ -12,7 +12,7 @@ extension ConnectionPool {
         }
     }
 
-    /// Sends a request of a task when its host has a free slot.
+    /// Sends a task's request as soon as its host has a free slot.
     func start(_ task: TaskCore, with exchange: Exchange) {
         engine.assertIsCurrent()
         guard !task.isOver else { return }
@@ -22,7 +22,7 @@ extension ConnectionPool {
         transferWaits(until: task.resourceDeadline)
     }
 
-    /// Starts the tasks for which there is a slot now.
+    /// Starts the waiting tasks for which an origin has free slots.
     func startWaiting(_ origin: String) {
         while let next = slots.takeNext(origin) {
             if let (task, exchange) = next.request, !task.isOver {
@@ -43,7 +43,7 @@ extension ConnectionPool {
     }
 
     /// Ends the queued tasks that have timed out.
-    /// - Returns: When the next one does.
+    /// - Returns: The time at which the next one times out.
     func expireQueued() -> UInt64 {
         var next = UInt64.max
         for task in queued.values.compactMap({ $0.request?.task }) {

@@ -1,7 +1,7 @@
 import CCurl
 import Foundation
 
-/// The sockets of a pool's connections: what the kernel is asked about them, and which of them must not be used again.
+/// The sockets of a pool's connections: which of their events `epoll` reports, and which sockets must not be used again.
 extension ConnectionPool {
     func opened(_ socket: Int32) {
         ownSockets.insert(socket)
@@ -11,7 +11,7 @@ extension ConnectionPool {
     func closed(_ socket: Int32) {
         ownSockets.remove(socket)
         engine.withSockets { table, epoll in
-            // Closing is not enough: a child of `fork` may have a duplicate, and its events could not be stopped any more.
+            // Closing is not enough: if a child of `fork` has a duplicate of the socket, `epoll` would report its events forever.
             epoll.watch(socket, from: table[socket].watched, to: 0)
             table[socket] = SocketTable.Entry()
         }
@@ -25,8 +25,8 @@ extension ConnectionPool {
         watch(socket, wanted: events, lazily: true)
     }
 
-    /// - Parameter lazily: whether to stop watching only when the next event arrives. Usually the next transfer begins before that,
-    ///   which saves two system calls.
+    /// - Parameter lazily: Whether to stop watching only when the next event arrives. Usually the next transfer begins before that.
+    ///   This saves two system calls.
     func watch(_ socket: Int32, wanted: UInt32, lazily: Bool) {
         engine.withSockets { table, epoll in
             var entry = table[socket]
@@ -40,7 +40,7 @@ extension ConnectionPool {
         }
     }
 
-    /// The transfer that used the socket has ended, and the socket is still open. The server should send nothing on it now.
+    /// Watches a socket that is still open after its transfer has ended. The server should send nothing on it now.
     func becomeIdle(_ socket: Int32) {
         guard ownSockets.contains(socket) else { return }
         engine.withSockets { table, epoll in
@@ -50,8 +50,8 @@ extension ConnectionPool {
         }
     }
 
-    /// Bytes that come after a response are not the answer to the next request, so a connection that has become readable while it
-    /// was idle must not be used again. libcurl 7.88 would use it again, but it treats a socket that is shut down as dead.
+    /// Shuts down a socket that has become readable while it was idle. The bytes on it are not the response to the next request, so
+    /// its connection must not be used again. libcurl 7.88 would use it again, but it treats a socket that is shut down as dead.
     func shutDown(_ socket: Int32) {
         engine.withSockets { table, epoll in
             epoll.watch(socket, from: table[socket].watched, to: 0)
@@ -61,13 +61,13 @@ extension ConnectionPool {
         shutdown(socket, Int32(SHUT_RDWR))
     }
 
-    /// Whether a socket has bytes to read now, or has ended.
+    /// Whether a socket has bytes to read now, or the server has closed it.
     func isReadable(_ socket: Int32) -> Bool {
         var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) > 0
     }
 
-    /// Whether a quiet socket may be in use by a paused transfer, which may not have named it.
+    /// Whether a paused transfer may be using a quiet socket. libcurl may not have reported the socket of such a transfer.
     func isHeld(_ socket: Int32) -> Bool { hidesSocket || isPaused(socket) }
 
     private var hidesSocket: Bool { active.values.contains { $0.isPaused && $0.socket < 0 } }
@@ -76,9 +76,10 @@ extension ConnectionPool {
 
     private var quietSockets: [Int32] { ownSockets.filter { engine.sockets[$0].isQuiet } }
 
-    /// Asks the kernel about the quiet sockets when libcurl has chosen a connection and is about to send a request: it may
-    /// have read the end of another response on it in the same call.
-    /// - Returns: Whether none of them is readable. If a readable one may be in use, it stays open.
+    /// Shuts down the quiet sockets that are readable. Call it when libcurl has chosen a connection and is about to send a request:
+    /// in the same call, libcurl may have read the end of another response on that connection.
+    /// - Returns: Whether no quiet socket is readable, apart from those of paused transfers. While the socket of a paused transfer
+    ///   is unknown, readable sockets stay open.
     func closeSpeakingConnections() -> Bool {
         var quiet = quietSockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard !quiet.isEmpty, poll(&quiet, nfds_t(quiet.count), 0) > 0 else { return true }
@@ -91,7 +92,7 @@ extension ConnectionPool {
     func hasUnacknowledgedBytes(_ transfer: Transfer) -> Bool {
         let socket = transfer.socket
         if socket >= 0, engine.sockets[socket].isMultiplexed { return false }
-        // If the answer was there at once, libcurl has not named the socket. Other quiet sockets have nothing to acknowledge.
+        // If the response arrived at once, libcurl has not reported the socket. Other quiet sockets have no unacknowledged bytes.
         return (socket >= 0 ? [socket] : quietSockets).contains { synchronizer_unacknowledged($0) > 0 }
     }
 }

@@ -7,11 +7,11 @@ import Foundation
 /// the last field line of the previous transfer, and follows it if the first line of the next head begins with a space. With reused
 /// handles, a server could crash the process.
 ///
-/// Everything here is for the engine's thread, except `perform` and constants.
+/// Use everything here on the engine's thread only, except constants, `isAlive`, `perform` and `performNow`.
 final class ConnectionPool: @unchecked Sendable {  // its variables are touched on the engine's thread only
-    /// Idle connections that are kept open.
+    /// The most idle connections that are kept open.
     static let maximumConnections = 64
-    /// Seconds after which an idle connection is not used again. Servers mostly close theirs after 60 or more.
+    /// Seconds after which an idle connection is not used again. Most servers close idle connections after 60 seconds or more.
     static let maximumAge = 50
 
     let engine: Engine
@@ -31,7 +31,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
 
     /// When libcurl's timer fires; `.max` if it is not set.
     private(set) var timer = UInt64.max
-    /// The earliest time at which a transfer may have timed out. Without transfers, the time to close the idle connections.
+    /// The earliest time at which a transfer or a queued task may time out. Without any, the time to close the idle connections.
     private(set) var deadline = UInt64.max
     var isTimed = false
     var isTouched = false
@@ -58,7 +58,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
 
     // MARK: Transfers
 
-    /// Sends a request of a task, whose host has a free slot.
+    /// Sends the request of a task that has a slot.
     func begin(_ task: TaskCore, with exchange: Exchange) {
         queued[ObjectIdentifier(task)] = nil
         engine.touch(self)
@@ -80,7 +80,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         if curl_multi_add_handle(multi, easy) != CURLM_OK { finish(transfer, error: URLError(.unknown)) }
     }
 
-    /// libcurl needs the addresses of a name. It gets them, and starts the transfer again.
+    /// Looks up a name whose addresses libcurl needs, and then starts the transfer again.
     private func lookUp(_ name: HostName, for transfer: Transfer) {
         curl_multi_remove_handle(multi, transfer.easy)
         let (task, id) = (transfer.task, ObjectIdentifier(transfer))
@@ -127,7 +127,8 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         remove(transfer)
     }
 
-    /// The origin answered by HTTP/2 or later. A callback can't call libcurl, so waiting tasks start later.
+    /// Notes that an origin has answered with HTTP/2 or later. This runs in a callback, which must not call libcurl, so `settle`
+    /// starts the waiting tasks.
     func originMultiplexes(_ transfer: Transfer) {
         if transfer.socket >= 0 { engine.withSockets { table, _ in table[transfer.socket].isMultiplexed = true } }
         if slots.setMultiplexed(transfer.exchange.origin) { multiplexed.append(transfer.exchange.origin) }
@@ -157,7 +158,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         outbox = []
     }
 
-    /// Flushes a transfer at the end of this iteration, so that the bytes of an iteration are one piece.
+    /// Flushes a transfer at the end of this iteration, so that all bytes of the iteration become one piece.
     func flushLater(_ transfer: Transfer) {
         gathering.append(transfer)
         engine.touch(self)
@@ -175,7 +176,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         let entry = engine.sockets[socket]
         guard entry.wanted != 0 else {
             guard entry.isQuiet, !isHeld(socket) else { return watch(socket, wanted: 0, lazily: false) }
-            // The event may be stale: in an iteration since then, another thread may have read these bytes.
+            // The event may be stale: another thread may have run an iteration since then, and read these bytes.
             return isReadable(socket) ? shutDown(socket) : ()
         }
         var mask: Int32 = 0
@@ -210,7 +211,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         return multi
     }
 
-    /// Closes all connections, when nothing uses them any more.
+    /// Drops all transfers, and closes all connections.
     func close() {
         for transfer in active.values { remove(transfer) }
         if let multi { curl_multi_cleanup(multi) }
@@ -221,7 +222,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
 
     // MARK: Time
 
-    /// A transfer times out earlier than before.
+    /// Call it when the deadline of a transfer has become earlier.
     func reconsiderDeadline(of transfer: Transfer) {
         transferWaits(until: transfer.deadline)
     }
@@ -237,7 +238,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         engine.timesChanged(self)
     }
 
-    /// Ends the transfers that have timed out; closes the connections if there has been no transfer for long.
+    /// Ends the transfers that have timed out. Without any transfer, closes the idle connections.
     func deadlinePassed() {
         deadline = .max
         if active.isEmpty, queued.isEmpty { return close() }
@@ -258,7 +259,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         engine.timesChanged(self)
     }
 
-    /// The pool that a callback of libcurl's is for.
+    /// The pool that libcurl passes to a callback as its context.
     static func of(_ context: UnsafeMutableRawPointer?) -> ConnectionPool? {
         context.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
     }

@@ -4,14 +4,14 @@ import SynchronizerSupport
 
 /// The thread that drives libcurl for all sessions of the process.
 ///
-/// One thread is enough to saturate two cores of servers, and keeps thousands of sessions cheap: a session has a `CURLM`
-/// (connections are not shared between sessions), and all of them wait in one `epoll`. No code of the app runs on this
-/// thread, and nothing on it blocks: names are looked up on threads of `Resolver`, streams are read on queues of their own.
+/// One thread is enough to saturate two cores of servers, and keeps thousands of sessions cheap: each session has a `CURLM`
+/// (sessions do not share connections), and the sockets of all sessions are in one `epoll`. No code of the app runs on this
+/// thread, and nothing on it blocks: `Resolver` looks names up on threads of its own, and each stream is read on its own queue.
 ///
 /// The thread runs a loop. While it sleeps between two iterations, a thread that has a request to send may run an iteration in its
-/// place: the request is on its way before another thread would have woken. "The engine's thread" is the one that runs an
+/// place: the request is sent before another thread would have woken. "The engine's thread" is whichever thread runs an
 /// iteration.
-final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked is touched during iterations only
+final class Engine: @unchecked Sendable {  // its variables without a lock are touched during iterations only
     private struct Inbox {
         var commands: [@Sendable () -> Void] = []
         /// The thread is in `epoll_wait`, or is about to be, and has seen no command.
@@ -27,11 +27,11 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
     private let iteration = IterationLock()
     private let epoll = Epoll()
     private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
-    /// What is known of a socket, by descriptor.
+    /// The state of each socket, by descriptor.
     private(set) var sockets = SocketTable()
     /// Pools whose multi handle has something to do or to report at the end of this iteration.
     private var touched: [ConnectionPool] = []
-    /// Pools that have a timer of libcurl's or a deadline of the session's.
+    /// Pools in which libcurl's timer or the session's deadline is set.
     private var timed: [ObjectIdentifier: ConnectionPool] = [:]
     /// Decoders write here before their output is copied into a `Data`.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
@@ -75,7 +75,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
 
     // MARK: Any thread
 
-    /// Runs a command on the engine's thread, after those that were given before.
+    /// Runs a command on the engine's thread, after the commands that were passed earlier.
     func perform(_ command: @escaping @Sendable () -> Void) {
         let isSleeping = inbox.withLock { inbox in
             inbox.commands.append(command)
@@ -87,7 +87,8 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
 
     /// Like `perform`, but runs at once on the caller's thread if the engine's thread sleeps.
     ///
-    /// Not on the main thread or queue, because a request may need a new connection, for which certificates are read.
+    /// On the main thread or queue, it does the same as `perform`: a request may need a new connection, for which libcurl reads
+    /// certificates.
     func performNow(_ command: @escaping @Sendable () -> Void) {
         guard !MainQueue.mustNotBlock, iteration.tryBegin() else { return perform(command) }
         guard inbox.withLock({ $0.isSleeping && $0.commands.isEmpty }) else {
@@ -119,7 +120,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
         touched.append(pool)
     }
 
-    /// The pool's `timer` or `deadline` has changed.
+    /// Call it when the pool's `timer` or `deadline` has changed.
     func timesChanged(_ pool: ConnectionPool) {
         assertIsCurrent()
         let isTimed = pool.timer != .max || pool.deadline != .max
@@ -158,7 +159,8 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
 
     /// Runs the timers and deadlines that are due, and settles the pools.
     private func work() {
-        // A transfer that has just been added acts on a timer. At most twice, because libcurl may set the timer again and again.
+        // libcurl starts a new transfer when its timer fires. The loop runs at most twice, because libcurl may set the timer again
+        // and again.
         for _ in 0..<2 where !timed.isEmpty || !touched.isEmpty {
             runTimers()
             settle()
@@ -193,7 +195,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
         inbox.withLock { $0.isSleeping = false }
     }
 
-    /// Makes every pool with events start and end its due transfers, and call its delegates.
+    /// Makes every touched pool end and start its due transfers, and notify its delegates.
     private func settle() {
         while !touched.isEmpty {
             let pools = touched
@@ -217,7 +219,7 @@ final class Engine: @unchecked Sendable {  // what is neither `let` nor Locked i
         for pool in timed.values where pool.deadline <= now { pool.deadlinePassed() }
     }
 
-    /// Milliseconds, rounded up so that the thread does not wake early; negative for no limit.
+    /// How long to sleep, in milliseconds, rounded up so that the thread does not wake early. Negative means no limit.
     private func timeToSleep() -> Int32 {
         wakesAt = nextMoment
         guard wakesAt != .max else { return -1 }

@@ -7,14 +7,14 @@ struct EngineClock: Sendable {
     /// The time since the system started, without the time that it slept.
     static let system = EngineClock { monotonicNow() }
 
-    /// `seconds` in nanoseconds; nil, which means never, if that is too large to count.
+    /// `seconds` in nanoseconds. Nil, which means never, for a billion seconds or more.
     static func nanoseconds(_ seconds: Double) -> UInt64? {
         guard seconds < 1e9 else { return nil }
         return UInt64(max(0, seconds) * 1e9)
     }
 }
 
-/// The time that libcurl's own timers are measured in.
+/// The time of the clock that libcurl's own timers use, in nanoseconds.
 func monotonicNow() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,26 +1,26 @@
 import Foundation
 import FoundationNetworking
 
-/// A request that is ready to be sent: its libcurl options.
+/// A request that is ready to be sent, in the form that libcurl's options need.
 struct Exchange: Sendable {
     let url: URL
     /// The URL as libcurl gets it: without dot segments, and with a host in ASCII.
     let target: String
-    /// Scheme, host and port: what a connection leads to.
+    /// The scheme and the authority of `target`, such as `https://example.com:8443`.
     let origin: String
     let method: String
-    /// The field lines of the request itself.
+    /// The request's fields, without the session's.
     private(set) var fields: [String: String]
     let body: RequestBody
     /// Nanoseconds for which the transfer may make no progress; nil without limit.
     let idleLimit: UInt64?
-    /// The proxy that it goes through; nil for a direct connection.
+    /// The proxy of the request; nil for a direct connection.
     let proxy: ProxyRules.Proxy?
-    /// Whether redirects have led to another origin, which gets no credentials.
+    /// Whether redirects have led to another origin, which must not get the session's credentials.
     let isForeign: Bool
 
     /// - Throws: `.badURL` or `.unsupportedURL`, or `.dataLengthExceedsMaximum` for a GET with a body.
-    /// - Parameter additional: Fields that take the place of the request's own.
+    /// - Parameter additional: Fields that are added to the request's own, and replace those with the same name.
     init(
         _ request: URLRequest, body: RequestBody, idleLimit: Double, proxy: ProxyRules.Proxy? = nil,
         additional: [String: String] = [:], isForeign: Bool = false
@@ -41,11 +41,11 @@ struct Exchange: Sendable {
         self.isForeign = isForeign
         self.body = body
         self.idleLimit = EngineClock.nanoseconds(idleLimit)
-        // Only the proxy that asked for it gets it, neither a server nor one behind a tunnel.
+        // Only the proxy may get this field, not the server of a direct connection or of a tunnel.
         if !talksToProxy, !self.fields.isEmpty { self.fields.setField(FieldName.proxyAuthorization, to: nil) }
     }
 
-    /// Whether the request goes to a proxy of HTTP itself, not through it in a tunnel: only then is a 407 the proxy's.
+    /// Whether an HTTP proxy receives the request itself, rather than a tunnel for it. Only then does a 407 come from the proxy.
     var talksToProxy: Bool { !isSecure && proxy?.url.hasPrefix("http") == true }
 
     var isSecure: Bool { origin.utf8.count > 5 && origin.utf8.dropFirst(4).first != UInt8(ascii: ":") }
@@ -64,7 +64,7 @@ struct Exchange: Sendable {
         return scheme + String(url[colon..<(end ?? authority.endIndex)])
     }
 
-    /// Whether a method can be sent: libcurl would send line breaks in it as they are.
+    /// Whether a method can be sent. libcurl does not check it, and would send line breaks in it as they are.
     private static func isToken(_ method: String) -> Bool {
         !method.isEmpty && method.utf8.allSatisfy { $0 > 32 && $0 < 127 }
     }

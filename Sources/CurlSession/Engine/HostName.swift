@@ -7,14 +7,14 @@ struct HostName: Hashable, Sendable {
 }
 
 extension Exchange {
-    /// The names that have to be looked up before this request can be sent: that of the proxy, or else of the server. An address
-    /// needs no lookup, and libcurl knows `localhost` itself.
+    /// The names that have to be looked up before this request can be sent: the server's, or with a proxy the proxy's, or both for
+    /// some SOCKS proxies. An address needs no lookup, and libcurl knows `localhost` itself.
     var namesToLookUp: [HostName] {
         guard let proxy else {
             return [HostName(authorityOf: target, defaultPort: isSecure ? 443 : 80)].compactMap { $0 }
         }
         var names = [HostName(authorityOf: proxy.url, defaultPort: proxy.url.hasPrefix("https:") ? 443 : 1080)]
-        // With these schemes, libcurl sends the proxy an address. Other proxies get the name.
+        // With these schemes, libcurl sends the proxy the server's address. Other proxies get the server's name.
         if proxy.url.hasPrefix("socks4:") || proxy.url.hasPrefix("socks5:") {
             names.append(HostName(authorityOf: target, defaultPort: isSecure ? 443 : 80))
         }
@@ -34,7 +34,7 @@ extension HostName {
         self.init(name: name, port: port ?? defaultPort)
     }
 
-    /// The URL with a host in ASCII. Foundation leaves letters in escapes as they are, and libcurl converts no capital letters.
+    /// The URL with a host in ASCII. Foundation does not convert percent-encoded letters, and libcurl converts no capital letters.
     static func withHostInASCII(_ url: String) -> String {
         guard url.utf8.contains(UInt8(ascii: "%")), let (range, _) = host(in: url),
             let plain = url[range].removingPercentEncoding, !plain.utf8.allSatisfy({ $0 < 128 }),
@@ -43,7 +43,7 @@ extension HostName {
         return url.replacingCharacters(in: range, with: name)
     }
 
-    /// Where a URL has its host, and where its authority ends. The host is an address in brackets, or ends at a colon.
+    /// The range of a URL's host, and the end of its authority. If the host is an address in brackets, the range includes the port.
     private static func host(in url: String) -> (Range<String.Index>, authorityEnd: String.Index)? {
         guard var start = url.range(of: "://")?.upperBound else { return nil }
         let end = url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex
@@ -52,7 +52,7 @@ extension HostName {
         return (start..<(url[start..<end].hasPrefix("[") ? end : colon ?? end), end)
     }
 
-    /// The name as libcurl has it in its cache: without escapes, in ASCII.
+    /// The name as libcurl's DNS cache has it: percent-decoded, in lower case and in ASCII.
     static func canonical(_ host: String) -> String? {
         guard let plain = host.removingPercentEncoding?.lowercased(), !plain.isEmpty else { return nil }
         guard !plain.utf8.allSatisfy({ $0 < 128 }) else { return plain }
@@ -64,7 +64,7 @@ extension HostName {
         return name == "localhost" || name.hasSuffix(".localhost") || inet_pton(AF_INET, name, &address) == 1
     }
 
-    /// An entry of `CURLOPT_RESOLVE`, which libcurl keeps as long as one of its own.
+    /// An entry for `CURLOPT_RESOLVE`. Because of the `+`, libcurl keeps it only as long as the result of a lookup of its own.
     func entry(_ addresses: [String]) -> String {
         let list = addresses.map { $0.utf8.contains(UInt8(ascii: ":")) ? "[\($0)]" : $0 }
         return "+\(name):\(port):\(list.joined(separator: ","))"

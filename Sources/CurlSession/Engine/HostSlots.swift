@@ -11,18 +11,20 @@ struct HostSlots<Waiter> {
         self.limit = max(1, limit)
     }
 
-    /// Takes a slot, or queues `waiter` behind those of the same or a higher priority.
+    /// Takes a slot, or queues `waiter` behind the waiters of the same or a higher priority.
+    /// - Returns: Whether it took a slot.
     mutating func take(_ origin: String, priority: Float, waiter: Waiter) -> Bool {
         origins[origin, default: Origin()].take(limit: limit, priority: priority, waiter: waiter)
     }
 
-    /// Gives back a slot. Call `takeNext` until it returns nil.
+    /// Gives back a slot. Call `takeNext` afterwards, until it returns nil.
     mutating func release(_ origin: String) {
         origins[origin]?.inUse -= 1
     }
 
-    /// The origin speaks HTTP/2, so that all transfers share a connection. Call `takeNext` until it returns nil.
-    /// - Returns: Whether that is new.
+    /// Notes that the origin speaks HTTP/2, so that all transfers share a connection. Call `takeNext` afterwards, until it returns
+    /// nil.
+    /// - Returns: Whether this was not known before.
     mutating func setMultiplexed(_ origin: String) -> Bool {
         guard origins[origin]?.isMultiplexed == false else { return false }
         origins[origin]?.isMultiplexed = true
@@ -31,8 +33,8 @@ struct HostSlots<Waiter> {
 
     func isMultiplexed(_ origin: String) -> Bool { origins[origin]?.isMultiplexed == true }
 
-    /// A waiter does not wait any more. Those that don't are removed when they may be the majority, so that each takes constant
-    /// time on average.
+    /// Notes that a waiter has left the queue. Such waiters are removed only once they may be the majority, so that each removal
+    /// takes constant time on average.
     mutating func waiterLeft(_ origin: String, hasLeft: (Waiter) -> Bool) {
         origins[origin]?.waiterLeft(hasLeft)
     }
@@ -40,7 +42,7 @@ struct HostSlots<Waiter> {
     /// The number of waiters of an origin that have not been removed. For tests.
     func waiters(_ origin: String) -> Int { origins[origin].map { $0.waiting.count - $0.first } ?? 0 }
 
-    /// The next waiter, which now has a slot.
+    /// Gives the next waiter a slot, and returns the waiter.
     mutating func takeNext(_ origin: String) -> Waiter? {
         if let next = origins[origin]?.takeNext(limit) { return next }
         if origins[origin]?.isUseless == true { origins[origin] = nil }
@@ -50,10 +52,10 @@ struct HostSlots<Waiter> {
     private struct Origin {
         var inUse = 0
         var isMultiplexed = false
-        /// Nil where a waiter has been removed.
+        /// Entries before `first` have got a slot; their `waiter` is nil.
         var waiting: [(priority: Float, waiter: Waiter?)] = []
         var first = 0
-        /// Waiters that have left since the last of them were removed.
+        /// The number of waiters that have left since the last removal.
         var left = 0
 
         var isUseless: Bool { inUse == 0 && !isMultiplexed && first == waiting.count }

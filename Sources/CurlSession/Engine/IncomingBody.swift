@@ -1,9 +1,9 @@
 import Foundation
 
-/// The body of a response on its way from libcurl to the task. It is decoded here, and bytes that have to wait are kept.
+/// The body of a response on its way from libcurl to the task: decodes the bytes, and keeps those that have to wait.
 ///
-/// Decoded bytes are gathered until the end of the engine's iteration, or until there is a piece of 64 KB, because libcurl delivers 16
-/// KB at a time, and each piece costs the delegate a call. A small body of a known length becomes a single piece, without a copy.
+/// libcurl delivers 16 KB at a time, and each piece costs a call of the delegate. So decoded bytes are gathered until the end of
+/// the engine's iteration, or until they are a piece of 64 KB. A small body of a known length becomes one piece, without a copy.
 struct IncomingBody {
     static let largestPiece = 64 << 10
     private static let largestEmptyCoding = 1 << 20
@@ -12,15 +12,15 @@ struct IncomingBody {
     private var decoderMayHaveOutput = false
     private var backlog: [UInt8] = []
     private var pieces = Data()
-    /// Bytes of the body that are still to come, if the head says so.
+    /// Bytes of the body that have not arrived, if the head gives its length.
     private var expected: Int?
-    /// Bytes of a coded body, before and after decoding.
+    /// The numbers of bytes of a coded body, before and after decoding.
     private var coded = 0
     private var decoded = 0
 
     /// Whether all received bytes have been gathered.
     var isEmpty: Bool { backlog.isEmpty && !decoderMayHaveOutput }
-    /// Bytes that wait for a decision about the head, or for the decoder.
+    /// The number of bytes that wait for a decision about the head, or for the decoder.
     var backlogCount: Int { backlog.count }
 
     mutating func begin(_ head: CurlResponseHead) {
@@ -34,8 +34,8 @@ struct IncomingBody {
 
     /// Decodes and gathers the bytes that wait, while there is room.
     /// - Parameters:
-    ///   - scratch: Where to decode.
-    ///   - deliver: Takes each large piece.
+    ///   - scratch: The buffer to decode into.
+    ///   - deliver: Receives each large piece.
     mutating func pump(
         _ scratch: UnsafeMutableRawBufferPointer, whileRoom hasRoom: () -> Bool, deliver: (Data) -> Void
     ) throws(ContentDecodingError) {
@@ -53,21 +53,21 @@ struct IncomingBody {
             let count = try decoder.pull(into: scratch)
             decoderMayHaveOutput = count > 0
             decoded += count
-            // Bytes after the end of the coding, for example, would escape every limit for decoded bytes.
+            // Bytes that decode to nothing, such as those after the end of the coding, would escape any limit for decoded bytes.
             guard count > 0 || coded - Self.largestEmptyCoding <= decoded * 64 else { throw .excessive }
             gather(UnsafeRawBufferPointer(rebasing: scratch[..<count]), deliver)
         }
     }
 
-    /// Whether bytes need not wait for `pump`.
+    /// Whether received bytes can be gathered without `pump`.
     var isDirect: Bool { decoder == nil && backlog.isEmpty }
 
     mutating func dropBacklog() { backlog = [] }
 
-    /// The body is complete.
+    /// Ends the body. Throws if its coding has not ended.
     func finish() throws(ContentDecodingError) { try decoder?.finish() }
 
-    /// What has been gathered.
+    /// Removes and returns the gathered bytes.
     mutating func take() -> Data {
         defer { pieces = Data() }
         return pieces
@@ -77,7 +77,7 @@ struct IncomingBody {
     mutating func gather(_ bytes: UnsafeRawBufferPointer, _ deliver: (Data) -> Void) {
         guard let base = bytes.bindMemory(to: UInt8.self).baseAddress, !bytes.isEmpty else { return }
         if pieces.isEmpty {
-            // At most four times the received bytes: if few bytes arrive at a time, a slow delegate holds many pieces.
+            // At most four times the received bytes: if few bytes arrive at a time, many pieces may wait for a slow delegate.
             pieces = Data(capacity: max(bytes.count, min(expected ?? 0, 4 * bytes.count, Self.largestPiece)))
         }
         pieces.append(base, count: bytes.count)

@@ -1,6 +1,7 @@
 import Glibc
 
-/// The right to run an iteration of the engine's loop: a system lock that protects no value, unlike `Locked`, and knows its owner.
+/// The lock that a thread holds while it runs an iteration of the engine's loop. Unlike `Locked`, it protects no value, and knows
+/// its owner.
 final class IterationLock: @unchecked Sendable {  // the lock is made for several threads; `owner` is written under it
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     /// The thread that has the lock; 0 if none has it.
@@ -18,7 +19,7 @@ final class IterationLock: @unchecked Sendable {  // the lock is made for severa
         owner = pthread_self()
     }
 
-    /// Whether no thread had the lock. If so, the caller has it now.
+    /// Takes the lock if no thread has it. Returns whether the caller has the lock now.
     func tryBegin() -> Bool {
         guard pthread_mutex_trylock(lock) == 0 else { return false }
         owner = pthread_self()

@@ -3,7 +3,7 @@ import Foundation
 
 /// The names that one transfer has looked up. For the engine's thread only.
 struct NameLookup {
-    /// The name whose addresses libcurl needs. The resolver looks it up, not libcurl.
+    /// The name whose addresses libcurl needs. The resolver looks this name up, not libcurl.
     private(set) var awaited: HostName?
     /// Nanoseconds that lookups have taken.
     private(set) var duration: UInt64 = 0
@@ -12,8 +12,8 @@ struct NameLookup {
     private var answered: Set<HostName> = []
     private var entries: UnsafeMutablePointer<curl_slist>?
 
-    /// libcurl is about to look up one of these names, or to read it as an address.
-    /// - Returns: Whether it may go on. If not, the transfer fails, and is started again once libcurl has the addresses.
+    /// Call it when libcurl is about to look up one of these names, or to read it as an address.
+    /// - Returns: Whether libcurl may go on. If not, the transfer fails, and the pool starts it again with the addresses.
     mutating func mayGoOn(_ names: [HostName]) -> Bool {
         awaited = names.first { !answered.contains($0) }
         return awaited == nil
@@ -36,7 +36,7 @@ struct NameLookup {
         return true
     }
 
-    /// The transfer is over.
+    /// Cancels the lookup and frees the addresses, because the transfer is over.
     mutating func drop(_ easy: UnsafeMutableRawPointer, from resolver: Resolver) {
         if let ticket = ticket.take() { resolver.cancel(ticket) }
         guard entries != nil else { return }

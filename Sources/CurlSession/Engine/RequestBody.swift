@@ -4,11 +4,11 @@ import Foundation
 enum RequestBody: Sendable {
     case none
     case data(Data)
-    /// Of that many bytes, or of an unknown number.
+    /// A stream of `length` bytes; nil if the number is unknown.
     case stream(BodyStream, length: Int64?)
     /// The content of a file, which each exchange opens for itself.
     case file(URL)
-    /// The delegate provides it when it is asked.
+    /// The session asks the delegate for a stream.
     case asked
 
     var isEmpty: Bool { if case .none = self { true } else { false } }
@@ -23,8 +23,8 @@ enum RequestBody: Sendable {
         }
     }
 
-    /// The body as an exchange sends it: a file is opened.
-    /// - Throws: `.cannotOpenFile` if that is not possible.
+    /// The body as an exchange sends it: a file becomes a stream.
+    /// - Throws: `.cannotOpenFile` if Foundation creates no stream for the file.
     func opened() throws(URLError) -> RequestBody {
         guard case .file(let file) = self else { return self }
         guard let stream = InputStream(url: file) else { throw URLError(.cannotOpenFile) }

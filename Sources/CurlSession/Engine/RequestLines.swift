@@ -1,14 +1,14 @@
 import CCurl
 
-/// The field lines of a request as libcurl takes them. Pure, but for `list`.
+/// The field lines of a request as libcurl takes them. Pure, except `list`.
 enum RequestLines {
-    /// Methods that say by `Content-Length: 0` that they have no body (RFC 9110 §8.6).
+    /// Methods whose requests without a body are sent with `Content-Length: 0` (RFC 9110 §8.6).
     static let expectBody: Set<String> = ["POST", "PUT", "PATCH"]
 
-    /// The lines of a request: the session's fields, and the request's own in place of those with the same name.
+    /// The lines of a request: the session's fields and the request's own, which replace those with the same name.
     ///
-    /// Fields with a flaw are left out, because they would become other fields: a task with one fails before it gets here. So are
-    /// the fields that libcurl derives from the body.
+    /// The fields that libcurl derives from the body are left out. So are fields with a flaw, because they would become other
+    /// fields; but a task with such a field fails before this is called.
     static func lines(
         session: [String: String], own: [String: String], body: RequestBody, method: String
     ) -> [String] {
@@ -21,7 +21,7 @@ enum RequestLines {
         }
         for name in [FieldName.contentLength, FieldName.transferEncoding] { fields.setField(name, to: nil) }
         var lines = fields.compactMap { line(name: $0.key, value: $0.value) }
-        // libcurl waits a second for a 100 that many servers never send.
+        // Otherwise libcurl waits a second for a 100 (Continue) that many servers never send.
         if !body.isEmpty { lines.append("Expect:") }
         if body.isEmpty, expectBody.contains(method), !isOwn(FieldName.contentType) {
             lines.append("\(FieldName.contentType):")
@@ -32,10 +32,10 @@ enum RequestLines {
         return lines
     }
 
-    /// Why a field can't be sent, in words that name it; nil if it can be sent.
+    /// A sentence that names the field and says why it can't be sent; nil if it can be sent.
     ///
-    /// The words are for logs. So they do not have the value, and of a name that is not a token they have only the start: a
-    /// whole line with its value could be in it.
+    /// The sentence is for logs, so it does not contain the value. Of a name that is not a token, it contains only the start,
+    /// because such a name may contain a whole line with its value.
     static func flaw(name: String, value: String) -> String? {
         let start = name.utf8.prefix { $0 > 32 && $0 < 127 && $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: ";") }
         guard !name.isEmpty else { return "A field of the request has no name." }
@@ -54,7 +54,7 @@ enum RequestLines {
         return isBlank ? "\(name);" : "\(name): \(value)"
     }
 
-    /// libcurl's list of the lines, to be freed by `curl_slist_free_all`.
+    /// The lines as a list of libcurl's. The caller frees it with `curl_slist_free_all`.
     static func list(_ lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
         var list: UnsafeMutablePointer<curl_slist>?
         for line in lines { list = curl_slist_append(list, line) ?? list }
@@ -63,7 +63,7 @@ enum RequestLines {
 }
 
 extension [String: String] {
-    /// Sets a field in place of those with the same name in another case.
+    /// Sets a field, and removes fields with the same name in another case.
     mutating func setField(_ name: String, to value: String?) {
         for other in keys where other.isFieldName(name) { self[other] = nil }
         self[name] = value

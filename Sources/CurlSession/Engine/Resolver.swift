@@ -4,10 +4,10 @@ import SynchronizerSupport
 
 /// Looks host names up, on a bounded number of threads.
 ///
-/// A call of `getaddrinfo` cannot be interrupted. A lookup without a waiting transfer keeps its thread until the call
-/// returns, and counts; one that has not begun is dropped. Lookups of the same name are coalesced.
+/// A call of `getaddrinfo` cannot be interrupted. If all transfers that wait for a lookup are cancelled, the lookup keeps its
+/// thread until the call returns; if it has not begun, it is dropped. Lookups of the same name are coalesced.
 final class Resolver: Sendable {
-    /// Returns the addresses of a name in numbers, best first; none if there is no such name. It may block.
+    /// Returns the addresses of a name in numeric form, best first; none if there is no such name. It may block.
     typealias Lookup = @Sendable (_ name: String) -> [String]
 
     /// Identifies a request for a lookup.
@@ -29,7 +29,7 @@ final class Resolver: Sendable {
     private let lookup: Lookup
     private let state = Locked(State())
 
-    /// - Parameter limit: The most threads.
+    /// - Parameter limit: The largest number of threads.
     init(limit: Int = 16, lookup: @escaping Lookup = Resolver.systemLookup) {
         self.limit = limit
         self.lookup = lookup
@@ -69,7 +69,7 @@ final class Resolver: Sendable {
         thread.start()
     }
 
-    /// The next name; nil if the thread is to end.
+    /// The next name in the queue. Nil if the queue is empty; then the thread ends.
     private func next() -> String? {
         state.withLock { state in
             guard !state.queue.isEmpty else {

@@ -1,23 +1,24 @@
 import Glibc
 
-/// What the engine knows of each socket, by descriptor.
+/// The state of each socket, by descriptor.
 struct SocketTable {
     struct Entry {
-        /// The pool to whose connection the socket belongs.
+        /// The pool that the socket's connection belongs to.
         var pool: ConnectionPool?
-        /// Whether the session opened it, and so is told when it is closed. libcurl's resolver has sockets of its own.
+        /// Whether the session opened the socket. Then the session is also told when the socket is closed. libcurl's resolver has
+        /// sockets of its own.
         var isOwn = false
-        /// What libcurl waits for.
+        /// The events that libcurl waits for.
         var wanted: UInt32 = 0
-        /// The events that `epoll` reports: more than `wanted` after a transfer has ended, because the next one usually wants the
-        /// same.
+        /// The events that `epoll` reports. After a transfer has ended, they are more than `wanted`, because the next transfer
+        /// usually wants the same events.
         var watched: UInt32 = 0
-        /// It carries HTTP/2, whose peer may speak at any time.
+        /// Whether the socket carries HTTP/2, whose server may send at any time.
         var isMultiplexed = false
-        /// It must not be used again. libcurl closes it when it next looks for a connection to the same host.
+        /// Whether the socket must not be used again. libcurl closes it when it next looks for a connection to the same host.
         var isShutDown = false
 
-        /// Whether it carries HTTP/1, and libcurl does not wait for it: it is idle, or in the hands of a transfer that has paused.
+        /// Whether the socket carries HTTP/1, and libcurl does not wait for it: it is idle, or a paused transfer uses it.
         var isQuiet: Bool { isOwn && wanted == 0 && !isMultiplexed && !isShutDown }
     }
 

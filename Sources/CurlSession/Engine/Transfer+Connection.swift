@@ -1,28 +1,28 @@
 import CCurl
 import Foundation
 
-/// Whether the bytes on a reused connection of HTTP/1 can be the response to this request.
+/// Decides whether the bytes on a reused connection of HTTP/1 can be the response to this request.
 ///
-/// They cannot if they were there before the request was sent, or if the server's kernel has not acknowledged the request
-/// when they have arrived. Then the request is sent again on a new connection.
+/// They cannot if they arrived before the request was sent, or if the server's kernel has not acknowledged the request when they
+/// arrive. Then the request is sent again on a new connection.
 extension Transfer {
     private var isReused: Bool { easy.map { synchronizer_info_long($0, CURLINFO_NUM_CONNECTS) == 0 } ?? false }
 
-    /// libcurl has a connection, and is about to send the request.
+    /// Whether libcurl, which has chosen a connection, may send the request on it.
     func maySendRequest() -> Bool {
         guard isReused else { return true }
-        socket = -1  // it may be another one than before
+        socket = -1  // the connection may have another socket
         // `closeSpeakingConnections` closes no HTTP/2 connection.
         guard !pool.closeSpeakingConnections(), !pool.multiplexes(exchange.origin) else { return true }
         needsNewConnection = true
         return false
     }
 
-    /// The first line of the response has arrived. A server may answer before it has the whole body of a request, but not
-    /// before it has the head.
+    /// Whether the response whose first line has arrived can be the response to this request. A server may respond before it has
+    /// the whole body of a request, but not before it has the head.
     func isOwnResponse() -> Bool {
         guard exchange.body.isEmpty, isReused, pool.hasUnacknowledgedBytes(self) else { return true }
-        // The server will get the request, and any other method may not be sent twice.
+        // The server will receive this request, too. Only GET and HEAD may be sent twice.
         needsNewConnection = exchange.method == "GET" || exchange.method == "HEAD"
         if !needsNewConnection { failure = URLError(.networkConnectionLost) }
         return false

@@ -3,7 +3,7 @@ import Foundation
 
 /// How a transfer ends, and what that means for its task.
 extension Transfer {
-    /// libcurl is done: `error` is nil if the response is complete.
+    /// Call it when libcurl has ended the transfer. `error` is nil if the response is complete.
     func ended(_ error: URLError?) {
         if let error, error.code == .userAuthenticationRequired,
             task.answerRefusedTunnel(exchange, schemes: refusedTunnel)
@@ -15,7 +15,7 @@ extension Transfer {
         finishIfDone()
     }
 
-    /// Ends the transfer at once, with an error of the session.
+    /// Ends the transfer at once, with an error that does not come from libcurl.
     func fail(_ error: URLError) {
         pool.abort(self)
         if case .discarded = verdict { return }
@@ -24,7 +24,7 @@ extension Transfer {
         finishIfDone()
     }
 
-    /// Ends the task, if libcurl is done and the delegate has got everything.
+    /// Ends the task, if libcurl has ended the transfer and all bytes have been passed to the task.
     func finishIfDone() {
         guard easy == nil else { return }
         pump()
@@ -50,7 +50,7 @@ extension Transfer {
         task.transfer = nil
     }
 
-    /// What libcurl's result means; nil if the response is complete.
+    /// The error for libcurl's result; nil if the response is complete.
     func meaning(of code: CURLcode) -> URLError? {
         if let failure { return failure }
         if let easy { refusedTunnel = synchronizer_info_long(easy, CURLINFO_PROXYAUTH_AVAIL) }

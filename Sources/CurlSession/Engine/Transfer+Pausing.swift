@@ -1,12 +1,12 @@
 import CCurl
 import Foundation
 
-/// When a transfer pauses, and how it goes on.
+/// When a transfer pauses, and how it continues.
 extension Transfer {
-    /// The most bytes that are taken while the transfer ought to pause.
+    /// The largest backlog of a transfer that takes bytes although it should pause.
     static let largestBacklogAhead = 8 << 20
 
-    /// Whether bytes can be taken without more than the usual backlog.
+    /// Whether the transfer can take bytes without exceeding the usual backlog.
     var canTake: Bool {
         if task.isSuspendedOnEngine { return false }
         if case .pending = verdict { return body.backlogCount < Self.largestBacklog }
@@ -14,8 +14,8 @@ extension Transfer {
         return body.isEmpty && task.checkRoom()
     }
 
-    /// Whether bytes are taken although they have to wait, because a pause would hold up other transfers. If not, the transfer
-    /// pauses, or has failed because too many bytes wait.
+    /// Whether the transfer takes bytes although it should pause, because a pause would hold up other transfers. If not, the
+    /// transfer has paused, or has failed because its backlog is too large.
     func takesAhead() -> Bool {
         guard pool.othersNeedConnection(of: self) else {
             isPaused = true
@@ -25,7 +25,7 @@ extension Transfer {
         return failure == nil
     }
 
-    /// Continues the transfer, if nothing makes it pause any more.
+    /// Continues the transfer, unless it still has to pause.
     func goOn() {
         pool.engine.assertIsCurrent()
         guard !task.isSuspendedOnEngine else { return }
@@ -38,21 +38,22 @@ extension Transfer {
         if let failure, easy != nil { fail(failure) }
     }
 
-    /// libcurl delivers the bytes that it has kept at once. If they cannot be taken, it says so here and nowhere else.
+    /// Ends libcurl's pause. During the call, libcurl delivers the bytes that it has kept. If the transfer cannot take them, only
+    /// the result of the call says so.
     func unpause() {
         guard let easy, isPaused || isSendingPaused else { return }
         (isPaused, isSendingPaused) = (false, false)
         noteProgress()
         let code = curl_easy_pause(easy, CURLPAUSE_CONT)
         pool.engine.touch(pool)
-        // A bad argument means that libcurl is done with the transfer, and is about to say so.
+        // `CURLE_BAD_FUNCTION_ARGUMENT` means that libcurl has ended the transfer, and is about to report it.
         guard code != CURLE_OK, code != CURLE_BAD_FUNCTION_ARGUMENT else { return }
         fail(failure ?? URLError(.networkConnectionLost))
     }
 }
 
-/// Before 8.1, libcurl reads nothing from a connection of HTTP/2 as long as a paused stream has bytes, and keeps trying. So
-/// a transfer pauses only while no other one on its connection can take bytes.
+/// Before 8.1, libcurl reads nothing from an HTTP/2 connection while a paused stream on it has bytes, and keeps trying. So a
+/// transfer pauses only while no other transfer on its connection can take bytes.
 extension ConnectionPool {
     /// Whether another transfer on the same connection can take bytes.
     func othersNeedConnection(of transfer: Transfer) -> Bool {

@@ -37,7 +37,7 @@ extension Transfer {
         return Int(CURL_READFUNC_PAUSE)
     }
 
-    /// libcurl sends the body once more, because a connection that it had kept turned out to be dead.
+    /// Rewinds the body, which libcurl has to send again because a kept connection turned out to be dead.
     func rewind(to offset: Int64) -> Bool {
         guard case .data(let data) = exchange.body, (0...Int64(data.count)).contains(offset) else { return false }
         sent = offset

@@ -2,11 +2,11 @@ import CCurl
 import Foundation
 import FoundationNetworking
 
-/// One request on libcurl, and what has come of its response. For the engine's thread only.
+/// One request on libcurl, and its response. For the engine's thread only.
 ///
 /// Bytes that libcurl delivers go to the task at once, unless they have to wait: for the delegate's decision about a redirect or a
-/// challenge, for the content decoder, or for room with the delegate. They wait in `body`. When that is full, libcurl pauses, and
-/// TCP makes the server wait.
+/// challenge, for the content decoder, or for room in the task's mailbox. They wait in `body`. When `body` is full, libcurl
+/// pauses, and TCP makes the server wait.
 final class Transfer {
     /// What happens to the response.
     enum Verdict {
@@ -16,7 +16,7 @@ final class Transfer {
         case pending(CurlResponseHead)
         /// The response is delivered.
         case delivered
-        /// The task goes on without it. A short rest of it is read, so that the connection can be used again.
+        /// The task sends another request. A short rest of this response is read, so that the connection can be used again.
         case discarded
     }
 
@@ -27,25 +27,25 @@ final class Transfer {
     }
 
     static let largestBacklog = 64 << 10
-    /// Nanoseconds.
+    /// Nanoseconds for the rest of an exchange once that rest is of little use.
     private static let patienceForRest: UInt64 = 1_000_000_000
 
     let task: TaskCore
     let exchange: Exchange
     let pool: ConnectionPool
-    /// Nil once libcurl is done with it.
+    /// The handle; nil once libcurl has ended the transfer.
     private(set) var easy: UnsafeMutableRawPointer?
     private var lines: UnsafeMutablePointer<curl_slist>?
     /// Where libcurl writes why it failed.
     let message = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-    /// The socket that libcurl last waited for on its behalf. It may have sent the request and read a part of the response
-    /// without having to wait.
+    /// The socket on which libcurl last waited for this transfer; -1 if there is none. libcurl may have sent the request and read a
+    /// part of the response without having to wait.
     var socket: Int32 = -1
-    /// Whether the pool will flush it at the end of the iteration.
+    /// Whether the pool will flush the transfer at the end of the iteration.
     var isToFlush = false
     var lookup = NameLookup()
 
-    /// What was known when the head had arrived.
+    /// The metrics when the head had arrived.
     private var metrics: CurlTaskMetrics?
     var parser: HeadParser
     var body = IncomingBody()
@@ -54,15 +54,15 @@ final class Transfer {
     var end = End.none
     /// The schemes that a proxy offers for a tunnel: libcurl's `CURLAUTH_…`.
     var refusedTunnel = 0
-    /// The error with which a callback made libcurl give up.
+    /// The error for which a callback has aborted the transfer.
     var failure: URLError?
     var isPaused = false
-    /// libcurl gave up so that the request can be sent on a new connection.
+    /// A callback has aborted the transfer so that the request can be sent again on a new connection.
     var needsNewConnection = false
     /// A line of the response has arrived.
     private var isBegun = false
     var isSendingPaused = false
-    /// The response is complete, and the request's body is not.
+    /// The response is complete, but the request's body has not been sent completely.
     private(set) var isAnswered = false
     var sent: Int64 = 0
     /// The stream of the request's body has ended.
@@ -90,7 +90,7 @@ final class Transfer {
         lines = pool.options.apply(exchange, to: easy, for: self)
     }
 
-    /// Gives the handle up.
+    /// Gives up the handle, and frees what belongs to it.
     func detach() {
         if let easy {
             _ = synchronizer_setopt_pointer(easy, CURLOPT_ERRORBUFFER, nil)
@@ -132,8 +132,9 @@ final class Transfer {
         }
     }
 
-    /// Squid refuses a request before it has read all of its body, and never reads the rest: the next request on the connection
-    /// would wait in vain. The session can't tell whether the rest was read.
+    /// Forbids libcurl to reuse the connection after a refusal. Squid may refuse a request before it has read the whole body, and
+    /// then never reads the rest, so the next request on the connection would wait in vain. The session can't tell whether the
+    /// rest was read.
     private func abandonConnection(after head: CurlResponseHead) {
         guard let easy, !exchange.body.isEmpty, [401, 407, 413, 417].contains(head.status),
             head.version.hasPrefix("HTTP/1")
@@ -178,7 +179,7 @@ final class Transfer {
         }
     }
 
-    /// Lets the body gather bytes: it delivers what is large; the rest is delivered at the end of the iteration.
+    /// Lets the body gather bytes. Large pieces are delivered at once, and the rest at the end of the iteration.
     private func gather(_ change: (inout IncomingBody, (Data) -> Void) -> Void) {
         let (task, pool) = (task, pool)
         change(&body) { task.deliver(.data($0), from: pool) }
@@ -206,7 +207,7 @@ final class Transfer {
         goOn()
     }
 
-    /// Limits the time for the body of a redirect, which is of little use and must not hold up the receiver.
+    /// Limits the time for the body of a redirect, which is of little use and must not delay the receiver.
     private func hurry(_ head: CurlResponseHead) {
         guard pool.options.hurriesRedirects, SessionRedirects.leads(head.status),
             SessionRedirects.request(after: URLRequest(url: exchange.url), head: head) != nil
@@ -215,12 +216,12 @@ final class Transfer {
         pool.reconsiderDeadline(of: self)
     }
 
-    /// Discards the body, because the task follows a redirect.
+    /// Discards the body, because the task sends another request.
     func discard() {
         pool.engine.assertIsCurrent()
         guard easy != nil else { return }
         verdict = .discarded
-        // The server has answered: it does not need the rest of the request's body.
+        // The server has responded, so it does not need the rest of the request's body.
         guard hasSentBody, discard(body.backlogCount) == .taken else { return pool.abort(self) }
         body.dropBacklog()
         unpause()
@@ -232,8 +233,8 @@ final class Transfer {
         return discarded <= Self.largestBacklog ? .taken : .fail
     }
 
-    /// libcurl reads no more from the connection, whether or not it still sends. If the request's body stalls, libcurl would wait
-    /// for its end forever. So once the response is complete, sending may continue only while it makes progress.
+    /// Call it when libcurl reads no more from the connection, whether or not it still sends. If the request's body stalled,
+    /// libcurl would wait for its end forever. So once the response is complete, sending may continue only while it makes progress.
     func readingEnded() {
         guard parser.isComplete, !isPaused, !isAnswered, !exchange.body.isEmpty else { return }
         isAnswered = true
@@ -247,7 +248,7 @@ final class Transfer {
         lastProgress = pool.engine.now
     }
 
-    /// The time at which the transfer times out, unless something happens.
+    /// The time at which the transfer times out, unless it makes progress.
     var deadline: UInt64 {
         if case .discarded = verdict { return lastProgress + Self.patienceForRest }
         if isAnswered { return lastProgress + Self.patienceForRest }

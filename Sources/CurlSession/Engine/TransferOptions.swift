@@ -2,14 +2,14 @@ import CCurl
 import Foundation
 import FoundationNetworking
 
-/// What a session's configuration means for libcurl. It never changes.
-final class TransferOptions: @unchecked Sendable {  // all are `let`; the list is only read
+/// A session's configuration as options of libcurl. It never changes.
+final class TransferOptions: @unchecked Sendable {  // all variables are `let`; the list is only read
     let connectionsPerHost: Int
-    /// Seconds.
+    /// Seconds that a transfer may make no progress.
     let idleLimit: Double
-    /// Seconds.
+    /// Seconds that a task may take.
     let resourceLimit: Double
-    /// Fields of every request that does not have them itself.
+    /// The session's fields: every request that does not have them itself gets them.
     let fields: [String: String]
     /// Whether one of these fields can't be sent.
     private let hasFlaw: Bool
@@ -48,11 +48,11 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         curl_slist_free_all(plainLines)
     }
 
-    /// The same as that of Foundation's session.
+    /// The same value as in Foundation's session.
     private static let userAgent =
         "\(ProcessInfo.processInfo.processName) (unknown version) curl/\(CurlVersion.number)"
 
-    /// The seconds that a request may make no progress. `URLRequest` does not tell whether its limit was set, so the default of 60
+    /// Seconds that a request may make no progress. `URLRequest` does not tell whether its time-out was set, so its default of 60
     /// counts as not set.
     func idleLimit(of request: URLRequest) -> Double {
         request.timeoutInterval == 60 ? idleLimit : request.timeoutInterval
@@ -60,7 +60,8 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
 
     /// The error for a field that can't be sent; nil if there is none. Without the field, the request could mean something else.
     ///
-    /// `URLError` has no code for fields. `.badURL` is also what a method that can't be sent gets: the request has to be another.
+    /// `URLError` has no code for a bad field. The code is `.badURL`, as for a method that can't be sent: in both cases, the caller
+    /// has to change the request.
     func flaw(in exchange: Exchange) -> URLError? {
         var flaws = exchange.fields.compactMap(RequestLines.flaw)
         if hasFlaw {
@@ -76,24 +77,24 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         guard let easy = curl_easy_init() else { return nil }
         func set(_ option: CURLoption, to value: Int) { _ = synchronizer_setopt_long(easy, option, value) }
         set(CURLOPT_NOSIGNAL, to: 1)
-        // Nothing but the web, whatever a URL says.
+        // libcurl must not use other protocols, whatever the URL's scheme is.
         _ = synchronizer_setopt_string(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_FOLLOWLOCATION, to: 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, to: 1)
-        // The path is sent as `Exchange` has it, which Digest and the cookies rely on.
+        // libcurl sends the path of `Exchange` unchanged. Digest and the cookies rely on that.
         set(CURLOPT_PATH_AS_IS, to: 1)
         set(CURLOPT_HTTP_VERSION, to: CurlVersion.hasHTTP3 ? Int(CURL_HTTP_VERSION_3) : Int(CURL_HTTP_VERSION_2TLS))
-        // Codings are undone by `ContentDecoder`; libcurl would fail transfer codings that it does not know.
+        // `ContentDecoder` decodes the bodies; libcurl would fail transfers with transfer codings that it does not know.
         set(CURLOPT_HTTP_CONTENT_DECODING, to: 0)
-        // A small response in one piece. glibc would give back a larger buffer to the kernel after each transfer.
+        // Large enough for a small response in one piece. glibc would return a larger buffer to the kernel after each transfer.
         set(CURLOPT_BUFFERSIZE, to: 32 << 10)
         set(CURLOPT_UPLOAD_BUFFERSIZE, to: 64 << 10)
         set(CURLOPT_TCP_KEEPALIVE, to: 1)
         set(CURLOPT_MAXAGE_CONN, to: ConnectionPool.maximumAge)
-        // Otherwise, if a transfer is cancelled while libcurl looks up a name, the thread waits for the lookup.
+        // Otherwise, if a transfer is cancelled while libcurl looks up a name, the engine's thread waits for the lookup.
         set(CURLOPT_QUICK_EXIT, to: 1)
         tls.apply(to: easy)
-        // The environment has been read already.
+        // `ProxyRules` has already read the environment, so libcurl must not read it.
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXY, "")
         _ = synchronizer_setopt_string(easy, CURLOPT_NOPROXY, "")
         _ = synchronizer_setopt_write(easy, CURLOPT_HEADERFUNCTION, headerCallback)
@@ -128,8 +129,8 @@ final class TransferOptions: @unchecked Sendable {  // all are `let`; the list i
         return lines
     }
 
-    /// libcurl itself logs in to SOCKS proxies, and where it asks for a tunnel by CONNECT. Other requests carry the answer to the
-    /// proxy's challenge among their fields.
+    /// Sets the proxy. libcurl itself sends the credentials to a SOCKS proxy, and to an HTTP proxy when it asks for a tunnel
+    /// (CONNECT). Other requests carry the credentials in their fields.
     private func use(_ proxy: ProxyRules.Proxy, for exchange: Exchange, on easy: UnsafeMutableRawPointer) {
         _ = synchronizer_setopt_string(easy, CURLOPT_PROXY, proxy.url)
         guard exchange.isSecure || proxy.url.hasPrefix("socks") else { return }
@@ -204,7 +205,7 @@ private let writeCallback: synchronizer_curl_write = { bytes, size, count, conte
     }
 }
 
-/// libcurl would start a thread for each lookup, however many of them hang.
+/// Leaves lookups to `Resolver`: libcurl would start a thread for each lookup, even if many of them hang.
 private let lookupCallback: synchronizer_curl_lookup = { _, _, context in
     guard let transfer = transfer(context) else { return 0 }
     return transfer.lookup.mayGoOn(transfer.exchange.namesToLookUp) ? 0 : 1

@@ -5,7 +5,7 @@ enum BodyLength {
         name.isFieldName(FieldName.contentLength) || name.isFieldName(FieldName.transferEncoding)
     }
 
-    /// Leaves one `Content-Length` line if all say the same, and none beside a `Transfer-Encoding`.
+    /// Leaves one `Content-Length` line if all have the same value, and none beside a `Transfer-Encoding`.
     static func settle(_ fields: inout [CurlResponseHead.Field]) throws(HeadError) {
         guard let first = fields.firstIndex(where: { $0.isNamed(FieldName.contentLength) }) else { return }
         if fields.count(where: { isFraming($0.name) }) == 1, isPlain(fields[first].value) { return }
@@ -22,7 +22,7 @@ enum BodyLength {
         if let length, !isChunked { fields.insert(.init(name: name, value: String(length)), at: first) }
     }
 
-    /// Whether a value is a length as it is, which most are.
+    /// Whether a value, like most, is a length that need not be rewritten: up to 18 digits, without leading zeros.
     private static func isPlain(_ value: String) -> Bool {
         (1...18).contains(value.utf8.count) && (value.utf8.first != 48 || value.utf8.count == 1)
             && value.utf8.allSatisfy { (48...57).contains($0) }

@@ -3,7 +3,7 @@ import Glibc
 /// Collects the field lines of a head or of trailers; `HeadParser` documents how malformed lines are treated.
 struct FieldLines: Sendable {
     private var fields: [CurlResponseHead.Field] = []
-    /// The field whose value the next line may continue: empty if there is none.
+    /// The name of the field whose value the next line may continue; empty if there is none.
     private var name = ""
     private var value: [UInt8] = []
 
@@ -24,7 +24,7 @@ struct FieldLines: Sendable {
         value.append(contentsOf: line[(colon + 1)...])
     }
 
-    /// Ends the head: the fields so far.
+    /// Ends the head. Removes and returns its fields.
     mutating func take() -> [CurlResponseHead.Field] {
         endField()
         defer { fields = [] }
@@ -60,7 +60,7 @@ struct FieldLines: Sendable {
     }
 
     private static func text(_ bytes: some Collection<UInt8>) -> String {
-        // Nearly all values. `decoding` reads contiguous bytes in place.
+        // Nearly all values are ASCII. `decoding` reads contiguous bytes in place.
         if bytes.allSatisfy({ $0 < 128 }) { return String(decoding: bytes, as: UTF8.self) }
         return String(validating: bytes, as: UTF8.self)
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
@@ -76,7 +76,7 @@ struct FieldLines: Sendable {
         byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
     }
 
-    /// Which bytes up to 127 can be in a token, a bit each: letters, digits and some others.
+    /// A bit for each byte up to 127: set if the byte can be in a token, as letters, digits and some others can.
     private static let tokenBytes: [UInt64] = {
         let letters = "abcdefghijklmnopqrstuvwxyz"
         var bits: [UInt64] = [0, 0]

@@ -2,8 +2,8 @@ import Foundation
 
 /// Assembles the heads and the trailers of one exchange from the header lines that libcurl delivers.
 ///
-/// Pure and linear in the number of bytes. No input traps. Malformed lines are treated as browsers treat them, except where
-/// libcurl and this parser would disagree about the end of the body: those heads are errors.
+/// Pure, and linear in the number of bytes. No input makes it trap. It treats malformed lines as browsers do. But a head is an
+/// error if libcurl and this parser would disagree about the end of its body.
 ///
 /// | line | treatment |
 /// | --- | --- |
@@ -49,16 +49,16 @@ struct HeadParser: Sendable {
     private var byteCount = 0
     private var interimHeads = 0
 
-    /// A parser for one exchange.
-    /// - Parameter url: The URL that is requested, for the heads.
+    /// Creates a parser for one exchange.
+    /// - Parameter url: The URL of the request, which each head gets.
     init(url: URL) {
         self.url = url
     }
 
-    /// Whether the head of the final response has ended. A transfer that ends before that was cut, whatever libcurl says.
+    /// Whether the head of the final response is complete. A transfer that ends earlier was truncated, whatever libcurl reports.
     var isComplete: Bool { place == .trailers }
 
-    /// The trailer fields so far. They are complete when the transfer is.
+    /// The trailer fields so far. They are complete when the transfer is complete.
     var trailers: [CurlResponseHead.Field] {
         guard isComplete else { return [] }
         var fields = fields

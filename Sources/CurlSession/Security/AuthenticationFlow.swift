@@ -1,13 +1,13 @@
 import Foundation
 import FoundationNetworking
 
-/// How a task answers the challenges of one server or proxy: which scheme, which credential, when it gives up. Pure.
+/// Decides how a task answers the challenges of one server or proxy: by which scheme, with which credential, and how often. Pure.
 ///
-/// Each 401 or 407 is passed to `received`, the decision about it to `decided`. Without a credential the response is
+/// Pass each 401 or 407 to `received`, and the delegate's decision about it to `decided`. Without a credential, the response is
 /// delivered as it is, with its body.
 struct AuthenticationFlow: Sendable {
     enum Step: Equatable, Sendable {
-        /// The response is the task's.
+        /// The response is final, and is delivered.
         case deliver
         /// The delegate is asked for a credential.
         case ask(AuthenticationScheme, previousFailures: Int)
@@ -38,7 +38,7 @@ struct AuthenticationFlow: Sendable {
     private var attempts = 0
     private var failures = 0
 
-    /// A response with a challenge has come.
+    /// The next step after a response with challenges.
     mutating func received(_ challenges: [Challenge]) -> Step {
         candidates = AuthenticationScheme.schemes(in: challenges)
         guard let scheme = candidates.first, attempts < Self.limit else { return .deliver }
@@ -49,14 +49,14 @@ struct AuthenticationFlow: Sendable {
         return .ask(scheme, previousFailures: failures)
     }
 
-    /// The delegate has decided about the scheme that it was last asked about.
-    /// - Parameter proposed: The credential that the storage has for it.
+    /// The next step after the delegate has decided about the scheme that it was last asked about.
+    /// - Parameter proposed: The credential that the storage or the proxy's configuration has for that scheme.
     mutating func decided(_ decision: Decision, proposed: Credential?) -> Step {
         guard let scheme = candidates.first else { return .deliver }
         switch decision {
         case .use(let credential?): return send(scheme, with: credential)
         case .performDefault:
-            // A stored credential that has been refused once is refused again.
+            // A proposed credential that has been refused once would be refused again.
             guard let proposed, proposed != sent else { return .deliver }
             return send(scheme, with: proposed)
         case .use(nil): return .deliver
@@ -82,7 +82,7 @@ extension AuthenticationFlow.Credential {
 }
 
 extension AuthenticationScheme {
-    /// What a server protects with this scheme.
+    /// The server's protection space for this scheme.
     func space(of url: URL) -> URLProtectionSpace {
         let scheme = url.scheme?.lowercased() ?? "http"
         return URLProtectionSpace(
@@ -90,7 +90,7 @@ extension AuthenticationScheme {
             protocol: scheme, realm: realm, authenticationMethod: methodName)
     }
 
-    /// What a proxy protects with this scheme.
+    /// The proxy's protection space for this scheme.
     func space(of proxy: ProxyRules.Proxy) -> URLProtectionSpace {
         let url = URL(string: proxy.url)
         return URLProtectionSpace(

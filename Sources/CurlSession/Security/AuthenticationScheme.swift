@@ -24,7 +24,7 @@ enum AuthenticationScheme: Sendable, Hashable {
         }
     }
 
-    /// The schemes of challenges that can be answered, the strongest first: Digest with SHA-256, with MD5, Basic.
+    /// The challenges that the session can answer, strongest first: Digest with SHA-256, Digest with MD5, Basic.
     static func schemes(in challenges: [Challenge]) -> [AuthenticationScheme] {
         challenges.compactMap(AuthenticationScheme.init).sorted { $0.strength > $1.strength }
     }

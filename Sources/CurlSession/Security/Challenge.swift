@@ -1,8 +1,8 @@
 /// A challenge of a server or proxy (RFC 9110 §11.6.1): a scheme and its parameters.
 struct Challenge: Sendable, Hashable {
-    /// In small letters.
+    /// In lower case.
     var scheme: String
-    /// Names in small letters. Where a name is repeated, the first value counts.
+    /// By name, in lower case. If a name is repeated, its first value counts.
     var parameters: [String: String] = [:]
 
     /// Reads the values of `WWW-Authenticate` or `Proxy-Authenticate` lines. Each may hold several challenges.
@@ -41,14 +41,14 @@ private struct ChallengeReader {
             } else if isAfterComma {
                 found.append(Challenge(scheme: name))
             } else {
-                skipToComma()  // a token such as that of Negotiate
+                skipToComma()  // a token68, such as that of Negotiate
             }
             isAfterComma = false
         }
         return found
     }
 
-    /// A token or a quoted string; nil for the padding of a token such as that of Negotiate.
+    /// A token or a quoted string; nil for the padding of a token68 (RFC 9110 §11.2), such as that of Negotiate.
     private mutating func takeValue() -> String? {
         guard rest.first == UInt8(ascii: "\"") else {
             let token = takePrefix(while: Self.isToken)

@@ -1,7 +1,7 @@
-/// A challenge of Digest (RFC 7616), and the answer to it. Pure.
+/// A Digest challenge (RFC 7616), and the answer to it. Pure.
 ///
-/// SHA-256 and MD5 with and without `-sess`, `qop=auth` or none, and `userhash`. A challenge that insists on anything else
-/// (`auth-int`, SHA-512-256) cannot be answered.
+/// Supports SHA-256 and MD5 with and without `-sess`, `qop=auth` or no `qop`, and `userhash`. A challenge that requires anything
+/// else (`auth-int`, SHA-512-256) cannot be answered.
 struct DigestChallenge: Sendable, Hashable {
     enum Algorithm: Sendable, Hashable { case md5, sha256 }
 
@@ -12,7 +12,7 @@ struct DigestChallenge: Sendable, Hashable {
     var isSession = false
     var hasQuality = false
     var hashesUser = false
-    /// The credential was right, only the nonce is too old.
+    /// Whether the credential was right, and only the nonce was too old.
     var isStale = false
     private var algorithmName: String?
 
@@ -65,6 +65,6 @@ struct DigestChallenge: Sendable, Hashable {
         return "\"\(String(String.UnicodeScalarView(escaped)))\""
     }
 
-    /// One of the names above, which are tokens.
+    /// The name of the algorithm as a token. `init` has accepted the name.
     private func token(_ name: String) -> String { name.filter { $0.isASCII && $0 != "\"" } }
 }

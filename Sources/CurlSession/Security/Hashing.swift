@@ -1,6 +1,6 @@
 import Foundation
 
-/// The hashes of Digest. An attacker who sees the traffic can guess passwords offline with either.
+/// The hash functions of Digest. With either of them, an attacker who sees the traffic can guess passwords offline.
 enum Hashing {
     /// RFC 1321, in hexadecimal digits.
     static func md5(_ message: [UInt8]) -> String {
@@ -66,13 +66,13 @@ enum Hashing {
     private static let md5Constants = (1...64).map { UInt32(abs(sin(Double($0))) * 4_294_967_296) }
     private static let sha256Constants = roots(of: 3, count: 64)
 
-    /// The first bits of the fractional parts of the square or cube roots of the first primes.
+    /// The first 32 bits of the fractional parts of the square or cube roots of the first primes.
     private static func roots(of degree: Int, count: Int) -> [UInt32] {
         let primes = (2...).lazy.filter { number in !(2..<number).contains { number % $0 == 0 } }
         return primes.prefix(count).map { UInt32(truncatingIfNeeded: root(of: $0, degree: degree)) }
     }
 
-    /// The root of a number, times 2^32, rounded down: by bisection, because a `Double` has too few digits.
+    /// The root of a number, times 2^32, rounded down. It is found by bisection, because a `Double` has too few digits.
     private static func root(of number: Int, degree: Int) -> UInt64 {
         var (low, high) = (UInt64(0), UInt64(32) << 32)
         while high - low > 1 {

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Decides which proxy a request takes. Pure.
+/// Decides which proxy a request uses. Pure.
 ///
-/// `URLSessionConfiguration.connectionProxyDictionary` decides alone if it is set, as on Apple platforms: an empty one means
-/// no proxy. Otherwise the environment decides, as for curl: `http_proxy` (in small letters only, because a CGI program gets
-/// `HTTP_PROXY` from its client), `https_proxy`, `all_proxy` and `no_proxy`, the latter three in capitals, too.
+/// If `URLSessionConfiguration.connectionProxyDictionary` is set, it alone decides, as on Apple platforms: an empty one means no
+/// proxy. Otherwise the environment decides, as for curl: `http_proxy` (in lower case only, because a CGI program gets
+/// `HTTP_PROXY` from its client), and `https_proxy`, `all_proxy` and `no_proxy` (also in upper case).
 ///
 /// | `no_proxy`, `ExceptionsList` | exempts |
 /// | --- | --- |
 /// | `*` | every host |
-/// | `example.com`, `.example.com`, `*.example.com` | the host and those below it |
+/// | `example.com`, `.example.com`, `*.example.com` | the host and its subdomains |
 /// | `127.0.0.1`, `::1`, `[::1]` | the address |
 /// | `10.0.0.0/8`, `fd00::/8` | the addresses of the network |
 /// | `example.com:8080` | the host at this port |
@@ -20,10 +20,10 @@ struct ProxyRules: Sendable, Hashable {
         var url: String
         var user: String?
         var password: String?
-        /// The schemes that libcurl may use: `CURLAUTH_…`. If there are several, it sends a request without credentials first.
+        /// The schemes that libcurl may use: `CURLAUTH_…`. With several, libcurl first sends a request without credentials.
         var schemes = AuthenticationScheme.curlBasic | AuthenticationScheme.curlDigest
 
-        /// The credential that the configuration has for it.
+        /// The credential that the configuration has for the proxy.
         var credential: AuthenticationFlow.Credential? {
             user.map { .init(user: $0, password: password ?? "") }
         }
@@ -88,7 +88,7 @@ struct ProxyRules: Sendable, Hashable {
 }
 
 extension ProxyRules.Proxy {
-    /// Reads `[scheme://][user:password@]host[:port][/]`. Nil if it is none that libcurl knows.
+    /// Reads `[scheme://][user:password@]host[:port][/]`. Nil if libcurl does not support the scheme, or the host is invalid.
     init?(_ text: String) {
         let (scheme, rest) =
             text.range(of: "://").map {

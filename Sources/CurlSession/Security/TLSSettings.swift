@@ -2,11 +2,11 @@ import CCurl
 import Foundation
 import TransportSecurity
 
-/// The libcurl options for a `TLSConfiguration`, made once for a session.
+/// The libcurl options for a `TLSConfiguration`, created once for a session.
 ///
 /// If the system has a directory of hashed certificates, OpenSSL reads from it only the files that a chain needs. Reading the
-/// system's bundle instead takes 20 ms of CPU for each connection. `CAINFO_BLOB` replaces the bundle, not the directory; without a
-/// directory, the bundle is put in front of the additional authorities.
+/// system's bundle instead takes 20 ms of CPU for each connection. `CAINFO_BLOB` replaces the bundle, but not the directory. So
+/// without a directory, the blob consists of the bundle and the additional authorities.
 struct TLSSettings: Sendable {
     private var authorities: Data?
     private var directory: String?
@@ -42,7 +42,7 @@ struct TLSSettings: Sendable {
     /// Whether the session presents a certificate.
     var hasCertificate: Bool { certificate != nil }
 
-    /// Sets what all connections of a session have in common.
+    /// Sets the options that all connections of a session have in common.
     func apply(to easy: UnsafeMutableRawPointer) {
         _ = synchronizer_setopt_string(easy, CURLOPT_CAPATH, directory)
         _ = synchronizer_setopt_string(easy, CURLOPT_CAINFO, bundle)
@@ -71,7 +71,7 @@ struct TLSSettings: Sendable {
 
     private static func set(_ option: CURLoption, to data: Data, on easy: UnsafeMutableRawPointer) {
         data.withUnsafeBytes { bytes in
-            // libcurl copies the bytes, and writes none.
+            // libcurl copies the bytes, and does not change them.
             var blob = curl_blob(
                 data: UnsafeMutableRawPointer(mutating: bytes.baseAddress), len: bytes.count,
                 flags: UInt32(CURL_BLOB_COPY))
@@ -82,12 +82,12 @@ struct TLSSettings: Sendable {
 
 /// Where the system keeps the certificates of its authorities.
 struct SystemAuthorities: Sendable, Hashable {
-    /// A directory with a file for each, named by the hash of its subject.
+    /// A directory with a file for each certificate, named by the hash of its subject.
     var directory: String?
-    /// A file with all.
+    /// A file with all certificates.
     var bundle: String?
 
-    /// Those that libcurl was built for.
+    /// The places that libcurl was built for. A directory without hashed certificates is not used.
     static let ofLibcurl: SystemAuthorities = {
         guard let easy = curl_easy_init() else { return SystemAuthorities() }
         defer { curl_easy_cleanup(easy) }

@@ -8,14 +8,14 @@ struct TransferFailure: Sendable, Hashable {
     var code: CURLcode
     /// `CURLINFO_SSL_VERIFYRESULT`: OpenSSL's `X509_V_ERR_…`.
     var verifyResult = 0
-    /// libcurl's words for it, which name the alert that a server sent.
+    /// libcurl's error message. It names the TLS alert that a server sent.
     var message = ""
     /// Whether the session has a client certificate.
     var hasClientCertificate = false
-    /// The status with which a proxy answered CONNECT; 0 without one.
+    /// The status of a proxy's response to CONNECT; 0 without one.
     var connectStatus = 0
 
-    /// The error. Its `userInfo` has libcurl's words, and the `TLSFailure` if TLS is to blame.
+    /// The error. Its `userInfo` has libcurl's message, and the `TLSFailure` if TLS failed.
     var error: URLError {
         var info: [String: Any] = [NSLocalizedDescriptionKey: description]
         let failure = tlsFailure
@@ -33,8 +33,8 @@ struct TransferFailure: Sendable, Hashable {
             .userAuthenticationRequired
         case CURLE_URL_MALFORMAT: .badURL
         case CURLE_UNSUPPORTED_PROTOCOL:
-            // Also what libcurl says of a status or a version that it does not know. If it has sent the request twice, the
-            // words are about the first time.
+            // libcurl also reports this for a status or a version that it does not know. If it has sent the request twice, the
+            // message is about the first time.
             message.contains("Protocol \"") ? .unsupportedURL : .badServerResponse
         case CURLE_COULDNT_RESOLVE_HOST: .cannotFindHost
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY:
@@ -43,8 +43,8 @@ struct TransferFailure: Sendable, Hashable {
         case CURLE_WEIRD_SERVER_REPLY, CURLE_FILESIZE_EXCEEDED: .badServerResponse
         case CURLE_BAD_CONTENT_ENCODING: .cannotDecodeContentData
         case CURLE_BAD_FUNCTION_ARGUMENT, CURLE_OUT_OF_MEMORY, Self.tooLarge:
-            // libcurl 7.88 on a head that begins with a continuation line, and on a line of more than 100 KB, for which libcurl
-            // 8.6 and later have a code of their own.
+            // libcurl 7.88 reports the first two for a head that begins with a continuation line, and for a line of more than
+            // 100 KB. For such a line, libcurl 8.6 and later report `tooLarge`.
             .badServerResponse
         case CURLE_RECV_ERROR where connectStatus >= 300: .cannotConnectToHost
         case CURLE_RECV_ERROR where message.contains("Too large response headers"): .dataLengthExceedsMaximum
@@ -68,17 +68,18 @@ struct TransferFailure: Sendable, Hashable {
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
             CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
             alert ?? .handshake
-        // With TLS 1.3 a server rejects the client when the handshake is over for the client.
+        // With TLS 1.3, the client has already completed the handshake when a server rejects its certificate.
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR: alert ?? (isForged ? .handshake : nil)
         default: nil
         }
     }
 
-    /// Whether OpenSSL stopped because of the bytes it received, such as a record that does not decrypt, and not because
-    /// the connection ended.
+    /// Whether OpenSSL failed because of the bytes that it received, such as a record that it cannot decrypt, and not because the
+    /// connection ended.
     private var isForged: Bool { message.contains("SSL routines") && !message.contains("unexpected eof") }
 
-    /// By OpenSSL's x509_vfy.h. libcurl has 1 before the chain is verified; then its text names the failure.
+    /// Why the certificate is not trusted. The numbers are those of OpenSSL's x509_vfy.h. If libcurl fails before it verifies the
+    /// chain, the number is 1, and only the message names the failure.
     private var distrust: TLSFailure {
         switch verifyResult {
         case 10, 12: .expired
@@ -90,7 +91,7 @@ struct TransferFailure: Sendable, Hashable {
         }
     }
 
-    /// What an alert of the server says about the client's certificate (RFC 8446 §6.2).
+    /// The failure if the server's alert concerns the client's certificate (RFC 8446 §6.2); nil otherwise.
     private var alert: TLSFailure? {
         guard message.contains("alert") else { return nil }
         if message.contains("certificate required") { return .clientCertificateRequired }

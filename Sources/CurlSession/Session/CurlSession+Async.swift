@@ -4,8 +4,9 @@ import SynchronizerSupport
 
 /// The `async` methods.
 ///
-/// Foundation declares its own in an extension, where they cannot be overridden. Calls through a variable of type
-/// ``CurlSession`` use these; calls through one of type `URLSession` use Foundation's, and so Foundation's session.
+/// Foundation declares these methods in an extension, so they cannot be overridden. Calls through a variable of type
+/// ``CurlSession`` use the methods below. Calls through a variable of type `URLSession` use Foundation's methods, which send the
+/// request over Foundation's session.
 extension CurlSession {
     public typealias CompletionHandler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 

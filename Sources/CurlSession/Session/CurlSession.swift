@@ -14,15 +14,15 @@ import SynchronizerSupport
 /// You can use it from any thread. One thread runs libcurl for all sessions. Delegates are called on `delegateQueue`, or directly
 /// on its `underlyingQueue` if it has one, which is ten times cheaper.
 ///
-/// Requests with another scheme than http and https go to Foundation's session, as do those that one of the configuration's
-/// own `protocolClasses` claims, and download and web socket tasks.
-open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
+/// Foundation's session takes download and web socket tasks, requests whose scheme is neither http nor https, and requests that
+/// one of the configuration's own `protocolClasses` claims.
+open class CurlSession: URLSession, @unchecked Sendable {  // all variables are `let` or Locked
     /// Options that `URLSessionConfiguration` does not have.
     public struct Options: Sendable {
-        /// Whether each redirect is the final response of its task. Then the session does not ask the delegate.
+        /// Whether a redirect is delivered as the final response of its task. Then the session does not ask the delegate about it.
         public var reportsRedirects = false
 
-        /// Whether the body of a redirect that is delivered may take no more than a second: it fails with `.timedOut` then.
+        /// Whether the body of a delivered redirect must arrive within a second. If it does not, the task fails with `.timedOut`.
         package var hurriesRedirects = false
 
         /// Which servers are trusted over TLS, and the certificate that the session presents.
@@ -150,7 +150,7 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
 
     // MARK: Tasks
 
-    /// The tasks that have been resumed and have not ended, Foundation's included. Called on the delegate's queue.
+    /// Calls the handler on the delegate queue, with the tasks that have been resumed and have not ended, Foundation's included.
     public override func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         super.getAllTasks { [self] others in completionHandler(runningTasks + others) }
     }
@@ -186,15 +186,15 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
         return Exchange.origin(of: url.absoluteString) == nil
     }
 
-    /// The `Cookie` line that the session would add to a request now. Never waits for the storage's file.
+    /// The value of the `Cookie` line that the session would add to a request now. Never waits for the cookie storage's file.
     package func cookieHeader(for request: URLRequest) -> String? { pool.options.cookies.header(for: request) }
 
     // MARK: The life of tasks
 
     var delegates: Delegates? { tasks.withLock { $0.delegates } }
 
-    /// Counts a task.
-    /// - Returns: Its number, and whether it may run.
+    /// Counts a new task.
+    /// - Returns: The task's identifier, and whether the task may run.
     func addTask() -> (identifier: Int, isAccepted: Bool) {
         tasks.withLock { tasks in
             tasks.outstanding += 1
@@ -250,7 +250,8 @@ open class CurlSession: URLSession, @unchecked Sendable {  // `let`, or Locked
 }
 
 extension CurlSession.State {
-    /// Whether the session has become finished now.
+    /// Marks an invalid session without tasks as finished.
+    /// - Returns: Whether this call has marked it.
     fileprivate mutating func takeFinish() -> Bool {
         guard isInvalid, !isFinished, outstanding == 0 else { return false }
         isFinished = true

@@ -1,8 +1,8 @@
 import Foundation
 import FoundationNetworking
 
-/// A delegate that takes the head of a response without an `HTTPURLResponse`. To create one takes longer than everything else that
-/// the session does for a small response.
+/// A delegate that receives the head of a response as a ``CurlResponseHead``. Creating an `HTTPURLResponse` instead takes longer
+/// than everything else that the session does for a small response.
 ///
 /// For a data task, a ``CurlSession`` calls this method in place of `urlSession(_:dataTask:didReceive:completionHandler:)`
 /// with a `URLResponse`.

@@ -4,7 +4,7 @@ import FoundationNetworking
 /// A data task of a ``CurlSession``.
 ///
 /// You can read all properties from any thread.
-public final class CurlTask: URLSessionDataTask, @unchecked Sendable {  // `core` is, and nothing else is added
+public final class CurlTask: URLSessionDataTask, @unchecked Sendable {  // the only variable, `core`, is Sendable
     let core: TaskCore
 
     init(_ core: TaskCore) {
@@ -12,7 +12,8 @@ public final class CurlTask: URLSessionDataTask, @unchecked Sendable {  // `core
         super.init()
     }
 
-    /// The measurements of the task's last request: valid from the head of its response on, final once the task has completed.
+    /// The measurements of the task's last request. They are set when the head of its response arrives, and final once the task has
+    /// completed.
     public var metrics: CurlTaskMetrics { core.state.withLock { $0.metrics } }
 
     public override func resume() { core.resume(self) }
@@ -27,7 +28,8 @@ public final class CurlTask: URLSessionDataTask, @unchecked Sendable {  // `core
     public override var error: (any Error)? { core.state.withLock { $0.error } }
     public override var progress: Progress { core.progress { [weak self] in self?.cancel() } }
 
-    /// The priority, which orders tasks that wait for a connection. It is read when the task is resumed.
+    /// The priority, which orders tasks that wait for a connection. It is read when the task is resumed, and again for each further
+    /// request, such as after a redirect.
     public override var priority: Float {
         get { core.state.withLock { $0.priority } }
         set { core.state.withLock { $0.priority = newValue } }

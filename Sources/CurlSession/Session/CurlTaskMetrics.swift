@@ -30,10 +30,10 @@ public struct CurlTaskMetrics: Sendable, Hashable {
 }
 
 extension CurlTaskMetrics {
-    /// What libcurl knows of a transfer so far.
+    /// Reads libcurl's measurements of a transfer so far.
     /// - Parameters:
     ///   - lookup: Nanoseconds spent on name lookups before libcurl's clock was started.
-    ///   - before: What was known of the same connection, whose address need not be formatted again.
+    ///   - before: The transfer's metrics when the head had arrived; nil before that. Their `remoteAddress` is reused.
     init(_ easy: UnsafeMutableRawPointer, isFinal: Bool, lookup: UInt64, before: CurlTaskMetrics?) {
         func seconds(_ info: CURLINFO) -> Double {
             let time = Double(synchronizer_info_offset(easy, info)) / 1e6

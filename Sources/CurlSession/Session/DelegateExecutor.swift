@@ -1,9 +1,9 @@
 import Foundation
 
-/// Where delegates are called.
+/// Calls delegates on the session's delegate queue.
 struct DelegateExecutor: Sendable {
     private let operations: OperationQueue
-    /// Used directly if there is one: an operation costs ten times as much as a block.
+    /// The underlying queue of `operations`. It is used directly if there is one: an operation costs ten times as much as a block.
     private let queue: DispatchQueue?
 
     init(_ operations: OperationQueue) {

@@ -1,10 +1,10 @@
 import Foundation
 import FoundationNetworking
 
-/// Which request follows a redirect (RFC 9110 §15.4). Pure.
+/// Decides which request follows a redirect (RFC 9110 §15.4). Pure.
 ///
-/// These rules apply to a session that an app uses by itself: it follows redirects as `URLSession` does. The loads of a
-/// `Synchronizer` follow those of HTTPCaching instead (`RedirectRules.swift`), which also forbid that https becomes http.
+/// These rules apply to a session that an app uses directly: it follows redirects as `URLSession` does. The loads of a
+/// `Synchronizer` obey the rules of HTTPCaching instead (`RedirectRules.swift`), which also forbid redirects from https to http.
 enum SessionRedirects {
     /// The most redirects that a task follows.
     static let limit = 20
@@ -12,7 +12,7 @@ enum SessionRedirects {
     /// Whether a status is that of a redirect.
     static func leads(_ status: Int) -> Bool { [301, 302, 303, 307, 308].contains(status) }
 
-    /// The next request; nil if the response is not a redirect, or has no usable target: it is final then.
+    /// The next request. Nil if the response is not a redirect or has no usable target; such a response is final.
     static func request(after request: URLRequest, head: CurlResponseHead) -> URLRequest? {
         guard leads(head.status),
             let location = head.fields.first(where: { $0.isNamed(FieldName.location) })?.value,
@@ -33,7 +33,7 @@ enum SessionRedirects {
         return next
     }
 
-    /// As the Fetch standard has it: 303 makes all but HEAD a GET, 301 and 302 make POST one.
+    /// As in the Fetch standard, 303 changes every method except HEAD to GET, and 301 and 302 change POST to GET.
     private static func keepsMethod(status: Int, method: String) -> Bool {
         switch status {
         case 303: method == "GET" || method == "HEAD"

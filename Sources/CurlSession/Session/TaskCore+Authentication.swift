@@ -1,16 +1,16 @@
 import Foundation
 import FoundationNetworking
 
-/// The credentials that a task has sent to servers and proxies. Credentials never leave the origin that asked for them.
+/// How a task authenticates to servers and proxies. Credentials are sent only to the server or proxy that asked for them.
 struct TaskAuthentication: Sendable {
     var server = AuthenticationFlow()
     var proxy = AuthenticationFlow()
     /// `Authorization` and `Proxy-Authorization` of the next request.
     var fields: [String: String] = [:]
-    /// The credential and the scheme that libcurl sends when it asks a proxy for a tunnel.
+    /// The credential and the scheme that libcurl uses when it asks a proxy for a tunnel (CONNECT).
     var proxyCredential: (AuthenticationFlow.Credential, schemes: Int)?
 
-    /// The task goes on to another URL.
+    /// Drops the server's credentials, because the task follows a redirect.
     mutating func leave() {
         server = AuthenticationFlow()
         fields[FieldName.authorization] = nil
@@ -21,9 +21,9 @@ struct TaskAuthentication: Sendable {
 struct TaskChallenge: Sendable {
     var scheme: AuthenticationScheme
     var previousFailures: Int
-    /// Nil where a proxy refused a tunnel.
+    /// The head of the response with the challenge; nil if a proxy refused a tunnel.
     var head: CurlResponseHead?
-    /// The proxy that asks; nil if it is the server.
+    /// The proxy that sent the challenge; nil if the server sent it.
     var proxy: ProxyRules.Proxy?
     var url: URL
 }
@@ -31,7 +31,7 @@ struct TaskChallenge: Sendable {
 extension TaskCore {
     // MARK: The engine's thread
 
-    /// What a challenge leads to; nil if the response is to be delivered.
+    /// Answers the challenge of a 401 or 407. Nil if the response is to be delivered.
     func answer(_ head: CurlResponseHead, to exchange: Exchange) -> HeadAction? {
         let isProxy = head.status == 407 && exchange.talksToProxy
         guard head.status == 401 || isProxy else { return nil }
@@ -47,14 +47,14 @@ extension TaskCore {
                     .init(scheme: scheme, previousFailures: failures, head: head, proxy: proxy, url: exchange.url)),
                 from: pool)
         case .send(let scheme, let credential):
-            // Inside of a callback libcurl cannot be called.
+            // This runs in a callback of libcurl, which must not call libcurl.
             pool.perform { [self] in send(scheme, credential: credential, isProxy: isProxy) }
         }
         return .wait
     }
 
-    /// A proxy has refused a tunnel because it needs a credential. libcurl reports nothing more about it.
-    /// - Parameter schemes: libcurl's `CURLAUTH_…` that the proxy offers.
+    /// Answers a proxy that has refused a tunnel because it needs a credential. libcurl does not report the proxy's response.
+    /// - Parameter schemes: The schemes that the proxy offers: libcurl's `CURLAUTH_…`.
     /// - Returns: Whether the delegate is asked.
     func answerRefusedTunnel(_ exchange: Exchange, schemes: Int) -> Bool {
         guard let proxy = exchange.proxy, !isOver else { return false }
@@ -136,7 +136,7 @@ extension TaskCore {
     }
 }
 
-/// Lets a delegate decide by the methods of the challenge's sender, too.
+/// The `sender` of a challenge: a delegate may call its methods instead of the completion handler.
 private final class ChallengeSender: NSObject, URLAuthenticationChallengeSender {
     private let decide: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 

@@ -10,7 +10,7 @@ extension TaskCore {
         let delegates: Delegates
     }
 
-    /// Nil before the task has begun, and once its end has been delivered: there is nothing to deliver then.
+    /// The receiver of events. Nil before the task has begun, and once its end has been delivered.
     var listener: Listener? {
         state.withLock { state in
             guard let session = state.session, let task = state.task, let delegates = state.delegates else {
@@ -109,12 +109,12 @@ extension TaskCore {
         } else {
             listener.delegates.task?.urlSession(listener.session, task: listener.task, didCompleteWithError: full)
         }
-        // The session is released last: it may be the last reference.
+        // `listener` keeps the session until here, because the task may have had the last reference to it.
         state.withLock { ($0.session, $0.task, $0.delegates) = (nil, nil, nil) }
         listener.session.taskEnded(self)
     }
 
-    /// The response as Foundation has it, created when it is first asked for.
+    /// The response as Foundation's type, created on first access.
     var response: URLResponse? {
         let (response, head) = state.withLock { ($0.response, $0.head) }
         if let response { return response }
@@ -125,7 +125,7 @@ extension TaskCore {
 }
 
 extension URLRequest {
-    /// An error as Foundation's session reports it, with the URL.
+    /// The error with the failing URL in its `userInfo`, as Foundation's session reports it.
     fileprivate func failure(_ error: URLError, at current: URL?) -> URLError {
         guard let url = current ?? url else { return error }
         var info = error.userInfo
@@ -135,7 +135,7 @@ extension URLRequest {
 }
 
 extension CurlResponseHead {
-    /// The head as Foundation has it: repeated fields are joined by ", ".
+    /// The head as Foundation's type. Repeated fields are joined by ", ".
     var httpURLResponse: HTTPURLResponse? {
         var joined = JoinedFields()
         for field in fields { joined.add(field.name, field.value) }

@@ -7,7 +7,7 @@ extension TaskCore {
         set {
             let delegates = Delegates(newValue)
             state.withLock { state in
-                guard state.machine == TaskMachine() else { return }  // too late
+                guard state.machine == TaskMachine() else { return }  // too late: the task is no longer new
                 state.delegates = newValue == nil ? nil : delegates
             }
         }
@@ -45,7 +45,7 @@ extension TaskCore {
 }
 
 extension RequestBody {
-    /// The body that a request has itself.
+    /// Creates the body from `httpBody` or `httpBodyStream`.
     init(of request: URLRequest) {
         if let data = request.httpBody, !data.isEmpty {
             self = .data(data)

@@ -4,7 +4,7 @@ import FoundationNetworking
 /// Decides what follows a response head, on the engine's thread.
 extension TaskCore {
     enum HeadAction {
-        /// The response is the task's.
+        /// The response is final, and its body is delivered.
         case deliver
         /// The transfer waits for a decision.
         case wait
@@ -34,7 +34,7 @@ extension TaskCore {
         replaceTransfer(request)
     }
 
-    /// Sends another request after a response has arrived.
+    /// Discards the response that has arrived, and sends another request.
     func replaceTransfer(_ request: URLRequest) {
         pool.engine.assertIsCurrent()
         transfer?.discard()
@@ -54,7 +54,7 @@ extension TaskCore {
         }
     }
 
-    /// A stream cannot be read twice, so the delegate is asked for another one.
+    /// Asks the delegate for a stream: the first one of a streamed upload, or another one, because a stream cannot be read twice.
     func askForBody(delegate: (any URLSessionTaskDelegate)?, session: CurlSession, task: URLSessionDataTask) {
         let decision = state.withLock { $0.await() }
         let decide: @Sendable (InputStream?) -> Void = { [self] stream in

@@ -2,21 +2,21 @@ import Foundation
 import FoundationNetworking
 import SynchronizerSupport
 
-/// A task's state, between the callers' threads, the delegate's queue and the engine's thread.
+/// A task's state, which the callers' threads, the delegate's queue and the engine's thread share.
 ///
 /// All delegate calls go through a mailbox. It delivers them in order, one at a time even on a concurrent queue. It delivers
 /// nothing after the end, and nothing while it waits for the delegate to call a completion handler.
-final class TaskCore: @unchecked Sendable {  // see each variable
+final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or used on the engine's thread only
     typealias Handler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
 
-    /// Bytes that wait for the delegate before the transfer pauses.
+    /// The number of undelivered bytes at which the transfer pauses.
     static let mailboxLimit = 256 << 10
 
     struct State {
         var machine = TaskMachine()
         var events: [TaskEvent] = []
         var nextEvent = 0
-        /// A drain runs, or is on its way to the delegate's queue.
+        /// A drain is running, or has been scheduled on the delegate's queue.
         var isScheduled = false
         /// The end is in the mailbox or has been delivered: nothing may follow.
         var isOver = false
@@ -42,7 +42,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
         var expectedToSend: Int64 = 0
         var priority = URLSessionTask.defaultPriority
         var progress: Progress?
-        /// What the completion handler will get.
+        /// The body for the completion handler.
         var collected = Data()
     }
 
@@ -132,7 +132,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
     }
 
     func exchange(for request: URLRequest, body: RequestBody) -> Result<Exchange, URLError> {
-        // There is no cache here.
+        // The session has no cache.
         guard request.cachePolicy != .returnCacheDataDontLoad else { return .failure(URLError(.resourceUnavailable)) }
         var additional = authentication.fields
         if let cookies = pool.options.cookies.header(for: request) { additional[FieldName.cookie] = cookies }
@@ -175,8 +175,8 @@ final class TaskCore: @unchecked Sendable {  // see each variable
         while let event = state.withLock({ $0.next() }) { perform(event, for: listener) }
     }
 
-    /// The delegate has decided. Only the first call for a decision counts.
-    /// - Returns: Whether this is that call.
+    /// Notes that the delegate has decided. Only the first call for a decision counts.
+    /// - Returns: Whether this call is the first one.
     func decided(_ decision: Int) -> Bool {
         let (isFirst, isToDrain) = state.withLock { state in
             guard state.awaited == decision else { return (false, false) }
@@ -196,7 +196,7 @@ final class TaskCore: @unchecked Sendable {  // see each variable
         if post(event) { pool.deliver(self) }
     }
 
-    /// Whether the mailbox has room. If not, it notifies the transfer when it has.
+    /// Whether the mailbox has room. If not, the mailbox resumes the transfer as soon as it has room again.
     func checkRoom() -> Bool {
         state.withLock { state in
             let hasRoom = state.undelivered < Self.mailboxLimit
@@ -238,13 +238,13 @@ final class TaskCore: @unchecked Sendable {  // see each variable
 }
 
 extension TaskCore.State {
-    /// The task runs from now on; its delegates are those of this moment.
+    /// Keeps the task alive from now on. Without a delegate of its own, it gets the session's.
     mutating func begin(_ task: URLSessionDataTask) {
         self.task = task
         if delegates == nil { delegates = session?.delegates ?? Delegates(nil) }  // an invalidated session has none
     }
 
-    /// Whether a drain has to be started.
+    /// Notes that a drain is scheduled, if one is needed. Returns whether the caller must start it.
     mutating func schedule() -> Bool {
         guard !isScheduled, awaited == nil, nextEvent < events.count else { return false }
         isScheduled = true
@@ -257,7 +257,7 @@ extension TaskCore.State {
         case .end: isOver = true
         case .data(let data): undelivered += data.count
         case .sent(let count, let total, let expected):
-            // A delegate that is behind hears of several pieces at once.
+            // For a delegate that lags behind, several events become one.
             guard nextEvent < events.count, case .sent(let before, let last, _) = events[events.count - 1],
                 last + count == total
             else { break }

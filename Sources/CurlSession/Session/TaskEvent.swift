@@ -1,7 +1,7 @@
 import Foundation
 import FoundationNetworking
 
-/// What a task's delegate is to be told.
+/// An event to report to a task's delegate.
 enum TaskEvent: Sendable {
     case sent(Int64, total: Int64, expected: Int64)
     /// A redirect, and the request that would follow it.
@@ -13,7 +13,7 @@ enum TaskEvent: Sendable {
     case end(URLError?)
 }
 
-/// The receivers of events: nil where a delegate does not conform.
+/// A delegate as each of the protocols; nil for those to which it does not conform.
 struct Delegates: Sendable {
     let task: (any URLSessionTaskDelegate)?
     let data: (any URLSessionDataDelegate)?

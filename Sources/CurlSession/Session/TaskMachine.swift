@@ -1,6 +1,6 @@
 import FoundationNetworking
 
-/// The life of a task as a value: which calls do something in which state. Pure; `TaskCore` performs the actions.
+/// The state machine of a task: which action a call leads to in which state. Pure; `TaskCore` performs the actions.
 struct TaskMachine: Equatable, Sendable {
     enum Action: Equatable, Sendable {
         case nothing
@@ -44,7 +44,7 @@ struct TaskMachine: Equatable, Sendable {
         return .cancel
     }
 
-    /// The end is about to be delivered. False if it has been delivered before.
+    /// Completes the task, just before its end is delivered. False if it was complete already.
     mutating func complete() -> Bool {
         guard state != .completed else { return false }
         state = .completed

@@ -2,10 +2,11 @@ import Foundation
 
 /// Resolves the target of a redirect (RFC 3986 §5) without Foundation, which resolves some of them wrongly. Pure.
 enum URLReference {
-    /// The absolute URL that `reference` means at `base`; nil if it is not a URL, or empty: a redirect to itself is useless.
+    /// Resolves `reference` against `base`. Nil if the reference is not a valid URL, or if it is empty, because a redirect to the
+    /// same URL is useless.
     ///
-    /// As browsers do, it treats a backslash before the query as a slash, ignores line breaks and tabs, and encodes what a URL
-    /// may not contain. Without a fragment of its own, the target has that of `base` (RFC 9110 §10.2.2).
+    /// As browsers do, the method treats a backslash before the query as a slash, ignores line breaks and tabs, and
+    /// percent-encodes what a URL may not contain. A target without a fragment gets that of `base` (RFC 9110 §10.2.2).
     static func resolve(_ reference: String, against base: URL) -> URL? {
         let reference = cleaned(reference)
         guard !reference.isEmpty else { return nil }
@@ -47,7 +48,7 @@ enum URLReference {
         return parts.text
     }
 
-    /// The reference in characters that a URL may contain.
+    /// The reference without line breaks and tabs, and with the characters that a URL may not contain percent-encoded.
     private static func cleaned(_ reference: String) -> String {
         var result: [UInt8] = []
         var isInQuery = false
@@ -65,7 +66,7 @@ enum URLReference {
 
     private static let hexDigits = Array("0123456789ABCDEF".utf8)
 
-    /// An authority whose host and port can be used. Escapes in the host are undone; nil if that gives no name.
+    /// The authority with its host percent-decoded. Nil if the host or the port is invalid.
     private static func validated(_ authority: String) -> String? {
         let user = authority.lastIndex(of: "@").map { authority[...$0] } ?? ""
         let rest = authority[user.endIndex...]
@@ -94,7 +95,7 @@ enum URLReference {
         (48...57).contains(byte) || (97...102).contains(byte | 0x20)
     }
 
-    /// A reference in its five parts (RFC 3986 §3); nil for parts that are not there.
+    /// The five parts of a reference (RFC 3986 §3). Missing parts are nil.
     private struct Parts {
         var scheme: String?
         var authority: String?

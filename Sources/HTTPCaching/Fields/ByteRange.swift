@@ -1,11 +1,11 @@
-/// One range of a `Range: bytes=…` (RFC 9110 §14.1.2), not yet fitted to a length.
+/// One range of a `Range: bytes=…` (RFC 9110 §14.1.2), before the length of the representation is known.
 package enum ByteRange: Hashable, Sendable {
     /// `bytes=2-` and `bytes=2-5`.
     case from(Int, through: Int?)
     /// `bytes=-5`.
     case last(Int)
 
-    /// The only range of a `Range` field; nil for another unit, several ranges, or what is malformed.
+    /// The only range of a `Range` field; nil for another unit, several ranges, or a malformed field.
     @inline(never)
     package init?(_ text: String) {
         let range = text.scan { scanner -> ByteRange? in
@@ -29,7 +29,7 @@ package enum ByteRange: Hashable, Sendable {
         return .from(first, through: last)
     }
 
-    /// The bytes that it means in a representation of that length; nil if there are none (RFC 9110 §14.1.2).
+    /// The bytes that the range selects in a representation of that length; nil if it selects none (RFC 9110 §14.1.2).
     package func bytes(ofLength length: Int) -> Range<Int>? {
         switch self {
         case .from(let first, let last):

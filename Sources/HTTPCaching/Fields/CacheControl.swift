@@ -10,7 +10,7 @@ package struct CacheControl: Hashable, Sendable {
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
         package static let noStore = Flags(rawValue: 1 << 0)
-        /// Without an argument; see ``CacheControl/noCacheFields`` for the one with field names.
+        /// `no-cache` without field names; see ``CacheControl/noCacheFields`` for `no-cache` with field names.
         package static let noCache = Flags(rawValue: 1 << 1)
         package static let mustRevalidate = Flags(rawValue: 1 << 2)
         package static let mustUnderstand = Flags(rawValue: 1 << 3)

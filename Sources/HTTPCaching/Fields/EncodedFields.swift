@@ -1,5 +1,5 @@
-/// Field lines as bytes: for each line the length of its name, the name, the length of its value, and the value. Lengths have
-/// four bytes, the lowest first.
+/// Field lines as bytes: for each line the length of its name, the name, the length of its value, and the value. A length is
+/// a little-endian number of four bytes.
 package struct EncodedFields: Sendable {
     package let bytes: ArraySlice<UInt8>
 
@@ -33,7 +33,7 @@ package struct EncodedFields: Sendable {
         return lines
     }
 
-    /// Passes each line to `body`; returns whether there is nothing else.
+    /// Passes each line to `body`; returns false if the bytes are malformed after the last of these lines.
     @discardableResult
     func forEach(_ body: (_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Void) -> Bool {
         bytes.withUnsafeBufferPointer { rest in

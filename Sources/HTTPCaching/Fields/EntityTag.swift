@@ -19,10 +19,10 @@ package struct EntityTag: Hashable, Sendable {
         self.isWeak = isWeak
     }
 
-    /// As it stands in a field.
+    /// The tag as it is sent in a field.
     package var text: String { isWeak ? "W/" + opaque : opaque }
 
-    /// Whether it can vouch for every byte: not marked as weak, and well-formed (RFC 9110 §8.8.1).
+    /// Whether it is a strong validator: not marked as weak, and well-formed (RFC 9110 §8.8.1).
     package var isStrong: Bool { !isWeak && opaque.utf8.count >= 2 && opaque.utf8.first == UInt8(ascii: "\"") }
 
     /// RFC 9110 §8.8.3.2.
@@ -33,7 +33,7 @@ package struct EntityTag: Hashable, Sendable {
         isStrong && other.isStrong && opaque == other.opaque
     }
 
-    /// Whether the tag is in the list of an `If-None-Match`, by weak comparison; `*` names any (RFC 9110 §13.1.2).
+    /// Whether the tag is in the list of an `If-None-Match`, by weak comparison; `*` matches any tag (RFC 9110 §13.1.2).
     package func isListed(in list: String) -> Bool {
         list.scan { scanner in
             scanner.skipSeparators()

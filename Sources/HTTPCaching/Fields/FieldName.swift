@@ -15,8 +15,8 @@ package enum FieldName {
     package static let contentLocation = "Content-Location"
     package static let contentRange = "Content-Range"
     package static let contentType = "Content-Type"
-    /// Not sent: the digest of a request's body, in the fields that select its response. It counts as a credential, so that the
-    /// response answers no request without it.
+    /// The digest of a request's body. It is never sent: it only takes part in selecting a stored response. It counts as a
+    /// credential, so that the response answers no request without the same digest.
     package static let bodyKey = "X-Synchronizer-Body-Key"
     package static let cookie = "Cookie"
     package static let date = "Date"

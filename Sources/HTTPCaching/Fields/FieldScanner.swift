@@ -29,7 +29,7 @@ struct FieldScanner {
         while let byte = next, byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { position += 1 }
     }
 
-    /// Goes to the next element of a list: over white space and commas, empty elements included (RFC 9110 §5.6.1.2).
+    /// Goes to the next element of a list: skips white space, commas and empty elements (RFC 9110 §5.6.1.2).
     @inline(never)
     mutating func skipSeparators() {
         while let byte = next, byte == UInt8(ascii: ",") || byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") {
@@ -45,8 +45,8 @@ struct FieldScanner {
         return start..<position
     }
 
-    /// The text of a quoted string (RFC 9110 §5.6.4), unescaped; nil if none begins here, or it does not end: then the
-    /// scanner stays behind the opening quote, so that nothing after it is overlooked.
+    /// The text of a quoted string (RFC 9110 §5.6.4), unescaped; nil if none begins here, or if its closing quote is missing. In
+    /// the second case only the opening quote is skipped, so that no directive after it is overlooked.
     @inline(never)
     mutating func quotedString() -> String? {
         guard take(UInt8(ascii: "\"")) else { return nil }
@@ -68,7 +68,7 @@ struct FieldScanner {
     }
 
     /// Goes to the comma that ends this element, or to the end; commas in quoted strings do not count.
-    /// Whether anything but white space was skipped.
+    /// Returns whether anything but white space was skipped.
     @inline(never)
     mutating func skipToComma() -> Bool {
         var skippedText = false
@@ -84,7 +84,7 @@ struct FieldScanner {
         return skippedText
     }
 
-    /// Digits, as seconds; nil if there is none. A larger number counts as the longest lifetime (RFC 9111 §1.2.2).
+    /// Digits, as seconds; nil if there is none. A number above the longest lifetime counts as that (RFC 9111 §1.2.2).
     @inline(never)
     mutating func deltaSeconds() -> Double? {
         let start = position
@@ -132,7 +132,7 @@ struct FieldScanner {
         return sameName(UnsafeBufferPointer(rebasing: bytes[range]), name)
     }
 
-    /// Takes this text, without regard to case.
+    /// Skips this text, without regard to case; returns false if the next bytes are others.
     mutating func take(_ text: StaticString) -> Bool {
         let range = position..<(position + text.utf8CodeUnitCount)
         guard matches(in: range, name: text) else { return false }
@@ -167,7 +167,7 @@ extension String {
         }
     }
 
-    /// The elements of a list of tokens, such as that of `Vary` (RFC 9110 §5.6.1); other members are left out.
+    /// The tokens of a list such as `Vary` (RFC 9110 §5.6.1); members that are not tokens are left out.
     @inline(never)
     var listedTokens: [String] {
         scan { scanner in

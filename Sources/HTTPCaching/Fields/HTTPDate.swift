@@ -1,13 +1,13 @@
 /// The date of an HTTP field (RFC 9110 §5.6.7): IMF-fixdate, RFC 850 or asctime. Case does not matter, as RFC 9111
 /// §4.2 asks; all else must be exactly as in the grammar, GMT included.
 package enum HTTPDate {
-    /// The date that a field value says; nil if it says none.
-    /// - Parameter moment: tells the century of a two-digit year: it is at most 50 years after that moment.
+    /// The date in a field value; nil if the value is not a date.
+    /// - Parameter moment: decides the century of a two-digit year: the date is at most 50 years after this moment.
     package static func parse(_ text: String, at moment: Date) -> Date? {
         text.scan { parse(&$0, at: moment) }
     }
 
-    /// The same for the rest of what the scanner reads.
+    /// Parses the rest of the scanner's text in the same way.
     @inline(never)
     static func parse(_ scanner: inout FieldScanner, at moment: Date) -> Date? {
         scanner.skipWhitespace()
@@ -112,7 +112,7 @@ extension HTTPDate {
         return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }
 
-    /// Seconds since 1970, between the years 0 and 9999: a corrupt cache can contain any number.
+    /// Seconds since 1970, limited to the years 0 to 9999: a corrupt cache can contain any number.
     private static func bounded(_ date: Date) -> TimeInterval {
         let seconds = date.timeIntervalSince1970
         return seconds.isNaN ? 0 : min(max(seconds, -62_167_219_200), 253_402_300_799)
@@ -120,8 +120,8 @@ extension HTTPDate {
 
     private static func day(of date: Date) -> Int { Int((bounded(date) / 86_400).rounded(.down)) }
 
-    // Both calculations are in the proleptic Gregorian calendar, with years that begin in March, so that a leap day
-    // comes last, in eras of 400 years; day 0 is 1 January 1970.
+    // Both functions use the proleptic Gregorian calendar, in eras of 400 years. Their years begin in March, so that a leap day
+    // is the last day of a year. Day 0 is 1 January 1970.
 
     private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         let year = month <= 2 ? year - 1 : year

@@ -14,7 +14,7 @@ public struct HTTPFields: Hashable, Sendable, Codable {
         }
     }
 
-    /// Stored lines, which come first. Most of them are never looked at.
+    /// The lines of a stored response, which come before those in `decoded`. Most of them are never decoded.
     private var encoded: EncodedFields?
     private var decoded: [Line] = []
 
@@ -29,12 +29,12 @@ public struct HTTPFields: Hashable, Sendable, Codable {
         self.encoded = encoded
     }
 
-    /// Creates a line of each pair of a name and a value.
+    /// Creates a line for each pair of a name and a value.
     public init(_ pairs: [(String, String)]) {
         decoded = pairs.map { Line(name: $0.0, value: $0.1) }
     }
 
-    /// Creates a line of each entry.
+    /// Creates a line for each entry.
     public init(_ dictionary: [String: String]) {
         decoded = dictionary.map { Line(name: $0.key, value: $0.value) }
     }
@@ -42,7 +42,7 @@ public struct HTTPFields: Hashable, Sendable, Codable {
     /// Whether there are no lines.
     public var isEmpty: Bool { decoded.isEmpty && (encoded?.isEmpty ?? true) }
 
-    /// The value of a line, which is decoded when it is asked for.
+    /// The value of a line. The value of a stored line is decoded only if its text is read.
     enum Value {
         case encoded(UnsafeBufferPointer<UInt8>)
         case decoded(String)
@@ -76,7 +76,7 @@ public struct HTTPFields: Hashable, Sendable, Codable {
         name.withBytes { wanted in forEach { name, value in if sameName(name, wanted) { body(value) } } }
     }
 
-    /// What `read` makes of the first line of that name; nil if there is none.
+    /// The result of `read` for the first line of that name; nil if there is no such line.
     func first<Result>(_ name: String, _ read: (Value) -> Result) -> Result? {
         var result: Result?
         forEach(named: name) { if result == nil { result = read($0) } }
@@ -114,8 +114,8 @@ public struct HTTPFields: Hashable, Sendable, Codable {
         return values
     }
 
-    /// The URI reference in a field such as `Location`; nil if there is none. Equal lines count as one. Foundation may have
-    /// joined them with `, `, which occurs in no reference.
+    /// The URI reference in a field such as `Location`; nil if there is none. Several lines count as one if they are equal, also
+    /// if Foundation has joined them with `, `: no reference contains these two characters.
     package func reference(_ name: String) -> String? {
         guard let value = self[name] else { return nil }
         let references = value.components(separatedBy: ", ")
@@ -136,7 +136,7 @@ public struct HTTPFields: Hashable, Sendable, Codable {
         if contains(name) { removeLines { Self.same($0, name) } }
     }
 
-    /// Removes the lines whose names are among these.
+    /// Removes all lines of these names.
     package mutating func remove(_ names: [String]) {
         removeLines { name in names.contains { Self.same(name, $0) } }
     }

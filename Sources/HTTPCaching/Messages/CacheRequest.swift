@@ -10,8 +10,8 @@ public struct CacheRequest: Hashable, Sendable {
     package var sessionHeaders: HTTPFields
     /// What the caller wants of the cache.
     public package(set) var policy: CachePolicy
-    /// Whether the request only asks for something, although it has a body (`QUERY`, or a GraphQL query by `POST`): its responses
-    /// may be reused for the same body.
+    /// Whether the request is a query with a body (`QUERY`, or a GraphQL query by `POST`), whose responses may be reused for the
+    /// same body.
     package private(set) var isReusable = false
 
     package init(
@@ -25,11 +25,11 @@ public struct CacheRequest: Hashable, Sendable {
         self.policy = policy
     }
 
-    /// Whether the request asks for a representation, so that its responses need no explicit lifetime, and validators are about
-    /// them: a `GET`, or a `QUERY` with its key (RFC 10008 §2.6, §2.7). A `POST` with a key does not (RFC 9110 §9.3.3, §13.1.2).
+    /// Whether the responses need no explicit lifetime to be stored, and can be validated: those to a `GET`, or to a `QUERY` with
+    /// a key (RFC 10008 §2.6, §2.7), but not those to a `POST` with a key (RFC 9110 §9.3.3, §13.1.2).
     package var isRetrieval: Bool { method == "GET" || (method == "QUERY" && isReusable) }
 
-    /// The same request, whose responses may be reused for requests with the same key.
+    /// The same request with a key: its responses may be reused for requests with the same key.
     package func reusable(for key: String) -> CacheRequest {
         var request = self
         request.isReusable = true
@@ -42,15 +42,15 @@ public struct CacheRequest: Hashable, Sendable {
         fields[name] ?? sessionHeaders[name]
     }
 
-    /// Whether no part of the request could start a line of its own when it is sent (RFC 9110 §5.5, RFC 9112 §3): there is no
-    /// CR, LF or NUL in a field, and no white space or control character in the method or the URL.
+    /// Whether no part of the request injects a line when it is sent (RFC 9110 §5.5, RFC 9112 §3): there is no CR, LF or NUL in a
+    /// field, and no white space or control character in the method or the URL.
     package var isWellFormed: Bool {
         let isOneLine = { (line: HTTPFields.Line) in hasNoBreak(line.name) && hasNoBreak(line.value) }
         return fields.lines.allSatisfy(isOneLine) && sessionHeaders.lines.allSatisfy(isOneLine)
             && isOneWord(method) && isOneWord(url)
     }
 
-    /// Whether the condition holds for the names of all fields that are sent; it may be called twice for a name.
+    /// Whether the names of all fields that are sent satisfy the condition, which may be called twice for a name.
     func allNames(satisfy condition: (String) -> Bool) -> Bool {
         fields.lines.allSatisfy { condition($0.name) } && sessionHeaders.lines.allSatisfy { condition($0.name) }
     }
@@ -71,7 +71,7 @@ public enum CachePolicy: Hashable, Sendable, CaseIterable {
     case useProtocol
     /// Use the network, without validators; store the response.
     case reloadIgnoringLocal
-    /// The same, and ask caches on the way to do so too.
+    /// As `reloadIgnoringLocal`; also ask caches between here and the server for a new response.
     case reloadIgnoringLocalAndRemote
     /// Use a stored response of any age; use the network on a miss.
     case returnCacheElseLoad

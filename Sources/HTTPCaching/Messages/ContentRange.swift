@@ -1,5 +1,5 @@
 extension StoredResponse.Part {
-    /// The part that a `Content-Range` describes (RFC 9110 §14.4); nil if it is not in bytes, or does not make sense.
+    /// The part that a `Content-Range` describes (RFC 9110 §14.4); nil if it is not in bytes, or invalid.
     package init?(contentRange text: String) {
         let part = text.scan { scanner -> StoredResponse.Part? in
             scanner.skipWhitespace()
@@ -15,7 +15,7 @@ extension StoredResponse.Part {
         self = part
     }
 
-    /// As `Content-Range` says it.
+    /// The `Content-Range` value that describes this part.
     package var contentRange: String {
         "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(completeLength.map(String.init) ?? "*")"
     }

@@ -1,5 +1,5 @@
-/// The caching directives and validators in the fields of a response that is not stored. One pass reads
-/// the facts that every decision needs. The other facts are read when they are asked for. Stored responses have ``StoredFacts``.
+/// The caching directives and validators in the fields of a response that is not stored. One pass reads the facts that every
+/// decision needs. The other facts are read when a caller needs them. Stored responses have ``StoredFacts``.
 struct ResponseFacts {
     private let fields: HTTPFields
     private(set) var control = CacheControl()
@@ -16,7 +16,7 @@ struct ResponseFacts {
         case 4 where sameName(name, "vary"): vary.append(value.text)
         case 13 where sameName(name, "cache-control"): control.add(value.text)
         case 16 where sameName(name, "content-encoding"):
-            hasContentCoding = !HTTPFields.same(value.text, "identity")
+            hasContentCoding = hasContentCoding || !HTTPFields.same(value.text, "identity")
         default: break
         }
     }
@@ -27,13 +27,13 @@ struct ResponseFacts {
     var entityTag: String? { fields.entityTag }
     var hasExpires: Bool { fields.contains(FieldName.expires) }
 
-    /// The date that the field says; nil if there is none, or it is invalid.
+    /// The date in the field; nil if there is none, or if it is invalid.
     /// - Parameter moment: see ``HTTPDate/parse(_:at:)``.
     func date(_ field: String = FieldName.date, at moment: Date) -> Date? {
         fields.first(field) { value in value.scan { HTTPDate.parse(&$0, at: moment) } } ?? nil
     }
 
-    /// The seconds that `Age` says: only the first member of a list counts; a value that is no number is ignored.
+    /// The value of `Age`, in seconds. Of a list only the first member counts. A value that is not a number is ignored.
     var age: Double? {
         fields.first(FieldName.age) { value in
             value.scan { scanner in
@@ -53,10 +53,10 @@ struct ResponseFacts {
         return control.contains(.noStore)
     }
 
-    /// Whether it must be validated before each use, stale or fresh (§5.2.2.4).
+    /// Whether the response must be validated before each use, stale or fresh (§5.2.2.4).
     var mustBeValidated: Bool { control.contains(.noCache) }
 
-    /// Whether it must not be used when stale (§4.2.4).
+    /// Whether the response must not be used when stale (§4.2.4).
     var mustNotBeStale: Bool { control.contains(.noCache) || control.contains(.mustRevalidate) }
 
     /// The final status codes that this cache understands: those of RFC 9110 and RFC 6585.

@@ -1,23 +1,24 @@
-/// What judging a stored response needs of its head, as numbers. It is decided once, when the response is stored, and kept with
-/// it: a lookup then parses no field. The texts of validators and the names in `Vary` stay in the fields.
+/// The facts in the head of a response that decide whether it may be used, as flags and numbers. They are computed once, when
+/// the response is stored, and stored with it, so that a lookup need not parse these fields. The texts of validators and the
+/// names in `Vary` stay in the fields.
 package struct StoredFacts: Hashable, Sendable {
     package struct Flags: OptionSet, Hashable, Sendable {
         package let rawValue: UInt16
 
         package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-        /// It must not be reused (RFC 9111 §5.2.2.5).
+        /// The response must not be reused (RFC 9111 §5.2.2.5).
         package static let isForbidden = Flags(rawValue: 1 << 0)
-        /// It must be validated before each use (§5.2.2.4).
+        /// The response must be validated before each use (§5.2.2.4).
         package static let mustBeValidated = Flags(rawValue: 1 << 1)
-        /// It must not be used when stale (§4.2.4).
+        /// The response must not be used when stale (§4.2.4).
         package static let mustNotBeStale = Flags(rawValue: 1 << 2)
         package static let isImmutable = Flags(rawValue: 1 << 3)
         package static let isPrivate = Flags(rawValue: 1 << 4)
         /// `no-cache` names fields.
         package static let hasNoCacheFields = Flags(rawValue: 1 << 5)
         package static let hasVary = Flags(rawValue: 1 << 6)
-        /// No request matches it (§4.1).
+        /// `Vary` contains `*`, so no request matches the response (§4.1).
         package static let variesOnEverything = Flags(rawValue: 1 << 7)
         package static let hasContentCoding = Flags(rawValue: 1 << 8)
         /// There is an `ETag` or a `Last-Modified`.
@@ -29,13 +30,14 @@ package struct StoredFacts: Hashable, Sendable {
     package let flags: Flags
     /// What gives the response its lifetime.
     package let rule: LifetimeRule
-    /// The lifetime in seconds. If it is estimated, this is how long the response had not been modified when it was generated.
+    /// The lifetime in seconds. If ``rule`` is heuristic, this is the time from `Last-Modified` to ``generated`` instead, of which
+    /// the lifetime is a fraction.
     package let period: Double
     /// The age of the response when it arrived, in seconds (RFC 9111 §4.2.3).
     package let initialAge: Double
-    /// When it was generated: its `Date`, or else the time at which it arrived.
+    /// When the response was generated: its `Date`, or else the time at which it arrived.
     package let generated: Date
-    /// Seconds for which the response itself allows the use of it when it is stale (RFC 5861).
+    /// Seconds after its lifetime for which the response says that it may be used (RFC 5861); nil if it does not say.
     package let staleWhileRevalidate: Double?
     package let staleIfError: Double?
 
@@ -65,7 +67,7 @@ package enum LifetimeRule: UInt8, Hashable, Sendable {
 }
 
 extension StoredFacts {
-    /// Decides them by the head of a response.
+    /// Computes the facts from the head of a response.
     init(deciding response: StoredResponse) {
         let facts = ResponseFacts(response.fields)
         let modified = facts.date(FieldName.lastModified, at: response.responseTime)
@@ -130,7 +132,7 @@ extension StoredFacts {
     /// The number of bytes that ``encoded`` has.
     package static let encodedSize = 3 + 5 * 8
 
-    /// Flags, rule and numbers. A period that the response does not state is negative.
+    /// Flags, rule and numbers. A stale period that the response does not state is encoded as −1.
     package var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.encodedSize)

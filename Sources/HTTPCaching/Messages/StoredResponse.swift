@@ -1,17 +1,18 @@
-/// The parts of a response that a cache stores besides its body (RFC 9111 §3): all that later decisions need.
+/// A stored response without its body: all that later decisions need (RFC 9111 §3).
 ///
 /// ``HTTPCache/storing(_:fields:answering:among:requestTime:responseTime:)`` creates it. Encode it to keep it on a disk.
 /// Only this package changes its properties.
 public struct StoredResponse: Hashable, Sendable, Codable {
     /// The target URI of the request: absolute, with its query, without a fragment (RFC 9111 §2).
     public package(set) var url: String
-    /// The method of the request: `GET`, or `HEAD` for a response without a body.
+    /// The method of the requests that the response answers: `GET`; `HEAD` for a response without a body; or `QUERY` or `POST` for
+    /// a response that is reused for the same request body.
     public package(set) var method: String
     /// The request fields that select the response (RFC 9111 §4.1). Credentials are digests.
     public package(set) var selectingFields: HTTPFields
     /// The status code.
     public package(set) var status: Int { didSet { decision = Decision() } }
-    /// The fields, without those of the connection.
+    /// The fields, without those that belong to the connection (RFC 9111 §3.1).
     public package(set) var fields: HTTPFields { didSet { decision = Decision() } }
     /// The time at which the request was sent, by the local clock (RFC 9111 §4.2.3).
     public package(set) var requestTime: Date { didSet { decision = Decision() } }
@@ -19,19 +20,20 @@ public struct StoredResponse: Hashable, Sendable, Codable {
     public package(set) var responseTime: Date { didSet { decision = Decision() } }
     /// The part of the representation that the body holds; nil if it is the whole (RFC 9111 §3.3).
     package var part: Part?
-    /// The `Cache-Control` value that the session's delegate injected; nil if the server's own stands.
+    /// The `Cache-Control` value that the session's delegate injected; nil if it injected none.
     package var injectedCacheControl: String? { didSet { decision = Decision() } }
     private var decision = Decision()
 
-    /// What the response is judged by.
+    /// The facts that decide whether the response may be used.
     package var facts: StoredFacts { decision.facts ?? StoredFacts(deciding: self) }
 
-    /// Decides the facts, for a caller that needs them several times.
+    /// Computes ``facts`` once, for a caller that needs them several times.
     package mutating func decide() {
         if decision.facts == nil { decision.facts = StoredFacts(deciding: self) }
     }
 
-    /// The response is judged by these facts, whatever its fields say, until it is changed.
+    /// Sets ``facts``, whatever the fields say. They apply until the response's status, fields, times or injected
+    /// `Cache-Control` change.
     package mutating func judge(by facts: StoredFacts) { decision.facts = facts }
 
     /// Bytes `range` of a representation; `completeLength` is nil if the server did not state it.
@@ -62,7 +64,7 @@ public struct StoredResponse: Hashable, Sendable, Codable {
 }
 
 extension StoredResponse {
-    /// The facts, if they have been decided. They follow from the rest of the response, so they are neither compared nor
+    /// The facts, if they have been computed. They follow from the rest of the response, so they are neither compared nor
     /// encoded.
     private struct Decision: Hashable {
         var facts: StoredFacts?

@@ -1,7 +1,7 @@
 /// A header that binds a stored response to the requests that it may answer, for caches that look up by URL alone, as
 /// `URLSession` does. It also records the injected `Cache-Control`.
 ///
-/// It is a header of the response, so it arrives with the response even if another one is stored in the meantime.
+/// It is a header of the response, so a lookup gets both together, even if another response is stored in the meantime.
 package struct CacheBindingHeader: Hashable, Sendable {
     package static let fieldName = "X-Synchronizer-Stored"
 
@@ -10,7 +10,7 @@ package struct CacheBindingHeader: Hashable, Sendable {
     /// The `Cache-Control` value that the session's delegate injected.
     package let injected: String?
 
-    /// Binds a response to requests that select it as `request` does. `fields` do not contain a binding header.
+    /// Binds a response to requests that select it as `request` does. `fields` are its fields without this header.
     package init(_ request: CacheRequest, fields: HTTPFields, injected: String?) {
         digest = Self.digest(request, fields: fields)
         self.injected = injected
@@ -28,7 +28,7 @@ package struct CacheBindingHeader: Hashable, Sendable {
     /// The value of the field.
     package var value: String { injected.map { "\(digest) \($0)" } ?? digest }
 
-    /// Whether the request selects the response, which has these fields besides this header.
+    /// Whether the request selects the response. `fields` are its fields without this header.
     package func matches(_ request: CacheRequest, fields: HTTPFields) -> Bool {
         !ResponseFacts(fields).variesOnEverything && digest == Self.digest(request, fields: fields)
     }

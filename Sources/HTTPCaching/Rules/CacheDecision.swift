@@ -18,7 +18,7 @@ package enum CacheDecision: Hashable, Sendable {
 public struct Candidate: Hashable, Sendable {
     /// The response.
     public package(set) var response: StoredResponse
-    /// The bytes of its body.
+    /// The length of its body, in bytes.
     public package(set) var bodySize: Int
 
     /// Creates a candidate.

@@ -1,5 +1,5 @@
 extension CacheDecisionMaker {
-    /// A response that can answer the request, apart from its freshness.
+    /// A response that can answer the request if its freshness permits.
     struct Choice {
         let index: Int
         let answer: Selection.Answer
@@ -47,7 +47,7 @@ extension CacheDecisionMaker {
         }
         let whole = candidate.response.status == 200 || candidate.response.status == 206
         guard whole else { return .stored }  // RFC 9110 §14.2: a range applies to a 200 only
-        // A coded body was decoded on arrival: a range counts the coded bytes.
+        // A coded body was decoded on arrival, but a range counts coded bytes.
         guard !candidate.response.facts.contains(.hasContentCoding), let range = ByteRange(range) else { return nil }
         return candidate.part.flatMap { $0.answer(to: range) }
     }
@@ -62,8 +62,8 @@ extension CacheDecisionMaker {
     }
 
     /// A request for the missing rest of a stored part (§3.3). The two parts combine if they have the same strong validator
-    /// (§3.4). The rest of a fresh part without a validator is requested too: a server without ranges sends the whole
-    /// representation, which is the answer; if it sends a part instead, the whole is requested again.
+    /// (§3.4). The rest of a fresh part is requested even without a validator: a server that does not support ranges sends the
+    /// whole representation, which is the answer. If the server sends a part, the whole representation is requested again.
     func completion(of candidates: [Candidate]) -> CacheDecision? {
         guard request.method == "GET", !request.policy.neverLoads, directives.range == nil,
             !directives.isConditional, !directives.control.contains(.onlyIfCached)

@@ -1,5 +1,5 @@
 extension CacheDecisionMaker {
-    /// Reuse; with a 304 if the caller validates its own copy of the selected response (RFC 9111 §4.3.2).
+    /// Reuses the selected response; answers 304 if the request validates the caller's own copy of it (RFC 9111 §4.3.2).
     func reuse(_ selection: Selection, of response: StoredResponse) -> CacheDecision {
         var selection = selection
         if directives.isConditional, callerHasSame(response) { selection.answer = .notModified }
@@ -24,8 +24,8 @@ extension CacheDecisionMaker {
         return .validate(selection, fields)
     }
 
-    /// Both validators, if the response has them (§4.3.1): the entity tag is required; the date is for servers that do not
-    /// support entity tags, and is left out of range requests.
+    /// The conditions of a validation (§4.3.1): the entity tag, which must be sent if the response has one; and its date, for
+    /// servers that do not support entity tags, except in range requests.
     private func conditions(for response: StoredResponse) -> HTTPFields {
         var fields = HTTPFields()
         guard response.facts.contains(.hasValidator) else { return fields }

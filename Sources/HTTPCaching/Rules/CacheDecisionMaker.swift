@@ -47,7 +47,7 @@ struct CacheDecisionMaker {
         mayUseNetwork ? .forward(directiveFields, fallback: fallback, reason) : .refuse(reason)
     }
 
-    /// The fields that tell caches on the way about the policy, unless the caller sends `Cache-Control` itself.
+    /// The fields that pass the policy on to caches between here and the server, unless the caller sets `Cache-Control`.
     var directiveFields: HTTPFields {
         guard !request.fields.contains(FieldName.cacheControl) else { return HTTPFields() }
         switch request.policy {
@@ -96,14 +96,14 @@ struct CacheDecisionMaker {
         return nil
     }
 
-    /// What allows a stale response before the server has answered (§4.2.4). A caller that sends `max-age` or `min-fresh`
-    /// gets no stale response unless it also sends `max-stale`.
+    /// What allows the use of a stale response without waiting for the server (§4.2.4); nil if nothing does. A caller that sends
+    /// `max-age` or `min-fresh` gets no stale response unless it also sends `max-stale`.
     private func permissionForStale(_ freshness: Freshness, facts: StoredFacts) -> Explanation.Permission? {
         guard !facts.contains(.mustNotBeStale), freshness.age < .infinity else { return nil }
         if let limit = directives.control.maxStale, freshness.staleness <= limit { return .maxStale }
         guard directives.control.maxAge == nil, directives.control.minFresh == nil else { return nil }
         let window = facts.staleWhileRevalidate ?? rules.staleWhileRevalidate
-        // The validation in the background is a GET.
+        // The validation in the background is a GET, so it can't validate the response to a reusable request.
         return window > 0 && !request.isReusable && freshness.staleness <= window ? .staleWhileRevalidate : nil
     }
 }

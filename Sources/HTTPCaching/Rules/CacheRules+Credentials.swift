@@ -1,8 +1,8 @@
 // Which request fields are credentials.
 //
-// No list has them all: each service invents its own (`X-Api-Key`, `X-Amz-Security-Token`, `Private-Token`, `DD-API-KEY`).
-// So a field counts as a credential if a word in its name suggests one. A false positive costs a request that the cache
-// could have answered; a false negative would show one user's response to another.
+// No list has them all: services invent names of their own (`X-Api-Key`, `X-Amz-Security-Token`, `Private-Token`,
+// `DD-API-KEY`). So a field counts as a credential if a word in its name suggests one. A false positive costs a request that
+// the cache could have answered; a false negative would show one user's response to another.
 extension CacheRules {
     /// Whether the field authenticates the user.
     @inline(never)
@@ -11,14 +11,14 @@ extension CacheRules {
             && !HTTPFields.same(name, FieldName.proxyAuthorization)
     }
 
-    /// Whether the field's value is only for the server that the request is sent to: a credential, also for a proxy, or a
-    /// token against forged requests (`X-CSRF-Token`), which does not identify the user.
+    /// Whether only the server that the request is sent to may see the field's value: a credential, also one for a proxy, or a
+    /// CSRF token (`X-CSRF-Token`), which does not identify the user.
     @inline(never)
     package static func isSecret(_ name: String) -> Bool {
         name.withBytes { name in hasWord(isProof, in: name) || hasWord(isAgainstForgery, in: name) }
     }
 
-    /// Whether a redirect to another origin drops the field: secrets, and `Host`, which names the origin.
+    /// Whether a redirect to another origin drops the field, because it is a secret, or `Host`, which names the origin.
     package static func isForOneOrigin(_ name: String) -> Bool {
         isSecret(name) || HTTPFields.same(name, FieldName.host)
     }

@@ -19,7 +19,7 @@ extension CacheRules {
         let stored = candidates.map { ResponseFacts($0.response.fields) }
         let hasSameDate = received.lastModified == stored[asked].lastModified
         guard let tag = received.entityTag.flatMap(EntityTag.init) else {
-            // Without a validator it can only be about the response whose validators were sent.
+            // A 304 without a validator can only be about the response whose validators were sent.
             return .update(received.lastModified == nil || hasSameDate ? [asked] : [])
         }
         if let askedTag = stored[asked].entityTag.flatMap(EntityTag.init), !askedTag.matchesWeakly(tag) {
@@ -43,8 +43,8 @@ extension CacheRules {
         return received.lastModified == stored.lastModified && response.hasStrongDate(stored)
     }
 
-    /// Which candidates a 304 to the caller's own conditional request confirms (§4.3.4): with a strong validator all that
-    /// have it, with a weak one the most recent.
+    /// Which candidates a 304 to the caller's own conditional request confirms (§4.3.4): all that have its strong entity tag; or
+    /// else the most recent that has its weak entity tag or its `Last-Modified`.
     package static func candidates(
         confirmedBy fields: HTTPFields, among candidates: [Candidate], for request: CacheRequest
     ) -> [Int] {
@@ -73,8 +73,8 @@ extension CacheRules {
             && selects(response, for: request)
     }
 
-    /// What a 200 to a `HEAD` does to a stored response (§4.3.5): true if it updates it, false if it invalidates it, nil if it
-    /// does not concern it.
+    /// Whether a 200 to a `HEAD` updates a stored response (§4.3.5): false if it invalidates the response, nil if the request
+    /// does not select the response.
     package static func headUpdates(
         _ candidate: Candidate, by fields: HTTPFields, for request: CacheRequest
     ) -> Bool? {
@@ -89,8 +89,8 @@ extension CacheRules {
         return length == storedLength
     }
 
-    /// The stored response with the fields of a newer message (§3.2). The body stays, and so do the fields that describe the
-    /// stored body: length, coding, range.
+    /// The stored response with the fields of a newer message (§3.2). The fields that describe the stored body (length, coding,
+    /// range) stay, because the body stays.
     package static func freshened(
         _ response: StoredResponse, by newer: HTTPFields, requestTime: Date, responseTime: Date
     ) -> StoredResponse {
@@ -100,7 +100,7 @@ extension CacheRules {
         var freshened = response
         freshened.fields = response.serverFields
         freshened.injectedCacheControl = nil
-        // `Age` is the age of the message that it arrived with; this one is newer.
+        // The stored `Age` is the age of the older message.
         freshened.fields.remove(FieldName.age)
         freshened.fields.replace(with: newer)
         freshened.requestTime = requestTime

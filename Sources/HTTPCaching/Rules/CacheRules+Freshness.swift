@@ -1,8 +1,8 @@
 /// The age of a stored response and its freshness lifetime, in seconds (RFC 9111 §4.2).
 public struct Freshness: Hashable, Sendable {
-    /// Seconds since the response was generated or validated; infinite if the clock was set back since (§4.2.3).
+    /// Seconds since the response was generated or validated (§4.2.3); infinite if the clock was set back since then.
     public let age: TimeInterval
-    /// Seconds for which it is fresh (§4.2.1).
+    /// Seconds for which the response is fresh, counted like its age (§4.2.1).
     public let lifetime: TimeInterval
     package let rule: LifetimeRule
 
@@ -18,9 +18,9 @@ public struct Freshness: Hashable, Sendable {
     public var staleness: TimeInterval { age - lifetime }
 }
 
-/// The estimated lifetime of a response without one (RFC 9111 §4.2.2).
+/// How the lifetime of a response without an explicit one is estimated (RFC 9111 §4.2.2).
 package struct HeuristicLifetime: Hashable, Sendable {
-    /// The share of the time since `Last-Modified` for which the response is fresh.
+    /// The lifetime as a fraction of the time from `Last-Modified` to the generation of the response.
     package var fraction = 0.1
     /// The longest lifetime, in seconds.
     package var limit: Double = 7 * 86_400
@@ -36,8 +36,8 @@ extension CacheRules {
             lifetime: facts.rule == .heuristic ? estimate : facts.period, rule: facts.rule)
     }
 
-    /// RFC 9111 §4.2.3. If the clock was set back to before the response arrived, the age is unknown: infinite, which
-    /// exceeds any lifetime. Adjustments of up to a minute are ignored.
+    /// RFC 9111 §4.2.3. If the clock was set back to before the response arrived, the age is unknown, and counts as infinite, which
+    /// exceeds any lifetime. A clock that is up to a minute behind is tolerated.
     private static func age(of response: StoredResponse, facts: StoredFacts, at now: Date) -> TimeInterval {
         let residentTime = now.timeIntervalSince(response.responseTime)
         guard residentTime > -60 else { return .infinity }

@@ -1,9 +1,9 @@
 extension CacheRules {
     /// The `Cache-Control` value to inject into a response that has no explicit lifetime; nil to leave it unchanged.
     ///
-    /// It is injected into successful responses without `Cache-Control` and `Expires`. With `overriding` it also replaces a
-    /// lifetime that the server gave, but never `no-store`, `no-cache` or `private`. `cacheTime` is in seconds; fractions are
-    /// dropped, since a lifetime has none (RFC 9111 §1.2.2).
+    /// It is injected into successful responses that have neither `Cache-Control` nor `Expires`. With `overriding` it also
+    /// replaces a lifetime that the server gave, but never `no-store`, `no-cache` or `private`. `cacheTime` is in seconds;
+    /// fractions are dropped, because a lifetime is a whole number (RFC 9111 §1.2.2).
     package static func injectedCacheControl(
         status: Int, fields: HTTPFields, cacheTime: TimeInterval?, overriding: Bool
     ) -> String? {

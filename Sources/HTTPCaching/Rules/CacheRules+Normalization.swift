@@ -1,7 +1,7 @@
 extension CacheRules {
-    /// The value without differences that do not change its meaning: requests with equal normalized values select the same
-    /// response (RFC 9111 §4.1). In any list, those are white space around commas and empty members; in the `Accept…` fields
-    /// also case, the order of members, and the spelling of weights (RFC 9110 §12.4, §12.5).
+    /// The normal form of a field value: requests with equal normalized values select the same response (RFC 9111 §4.1). In any
+    /// list, white space around commas and empty members do not count. In the `Accept…` fields, case, the order of members and
+    /// the spelling of weights do not count, either (RFC 9110 §12.4, §12.5).
     @inline(never)
     static func normalized(_ value: String, of name: String) -> String {
         let members = members(of: value)

@@ -1,11 +1,13 @@
 // Whether the response to one request can answer others that are made at the same time.
 extension CacheRules {
-    /// The key of the requests that can wait for the response to this one instead of asking the server, too; nil if its
-    /// response will answer no other. The decision is what the cache decided about the request.
+    /// The key of a lease. Requests with the same key can wait for the response to one of them instead of all asking the
+    /// server. Nil if the response to this request will answer no other request.
     ///
-    /// Requests with the same key have the same URL, method, body, credentials, and values of the fields that the server is
-    /// known, or likely, to select by. If it selects by others, waiting was in vain, and no response is used wrongly: whether
-    /// a response answers a request is decided when it is looked up.
+    /// Requests with the same key have the same URL, method, body, credentials, and values of the fields by which the server is
+    /// known, or likely, to select. If the server selects by other fields, a request has waited in vain, but gets no wrong
+    /// response: after the wait, a lookup decides whether the response answers the request.
+    ///
+    /// - Parameter decision: what the cache has decided about the request.
     package static func sharingKey(
         of request: CacheRequest, decision: CacheDecision, among candidates: [Candidate]
     ) -> String? {
@@ -35,7 +37,7 @@ extension CacheRules {
 }
 
 extension CacheDecision {
-    /// Whether the network is needed for a response that would answer the same request again, if the server allows it.
+    /// Whether the request goes to the network, and its response may answer the same request again, if the server allows that.
     fileprivate var leadsToSharedResponse: Bool {
         switch self {
         case .reuse, .refuse: false
@@ -49,7 +51,7 @@ extension CacheDecision {
 }
 
 extension Explanation {
-    /// Whether a response was fresh for a while and is not any more. One that is never fresh is validated for each use.
+    /// Whether a response was fresh and has become stale. A response that is never fresh is validated for each use.
     fileprivate var isExpiry: Bool {
         switch self {
         case .stale(let freshness), .staleAllowed(let freshness, _): freshness.lifetime > 0

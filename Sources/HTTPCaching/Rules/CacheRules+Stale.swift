@@ -7,8 +7,8 @@ package enum ServerFailure: Hashable, Sendable {
 }
 
 extension CacheRules {
-    /// The selection to answer with instead of the response that failed (RFC 9111 §4.2.4, §4.3.3, RFC 5861 §4); nil if the
-    /// stored response must not be used.
+    /// The selection to answer with after the request to the server has failed (RFC 9111 §4.2.4, §4.3.3, RFC 5861 §4); nil if
+    /// the stored response must not be used.
     package func fallback(
         to selection: Selection, of response: StoredResponse, for request: CacheRequest, after failure: ServerFailure,
         at now: Date
@@ -42,7 +42,8 @@ extension CacheRules {
     private static let errorStatuses: Set<Int> = [500, 502, 503, 504]
 
     /// Seconds from now for which a stored response may be of use: while it is fresh, and then while it may be served stale
-    /// or be validated. `staleIfUnreachable` applies to each response that says nothing of its own.
+    /// or be validated. The second period is never shorter than `staleIfUnreachable`, whatever the response says, unless the
+    /// response must not be stale and has no validator.
     package func usefulPeriod(of response: StoredResponse, at now: Date) -> TimeInterval {
         let facts = response.facts
         let fresh = max(0, -freshness(of: response, at: now).staleness)
@@ -70,7 +71,7 @@ extension CacheRules {
         return !facts.mustBeValidated && (isFresh || !facts.mustNotBeStale)
     }
 
-    /// The time until which an object made from the response may be used without looking at the response again, or
+    /// The time until which an object made from the response may be used without another decision about the response;
     /// `.distantPast` if each use needs a decision.
     package func expiration(of response: StoredResponse, at now: Date) -> Date {
         outlook(of: response, at: now).expiration

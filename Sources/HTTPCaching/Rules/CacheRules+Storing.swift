@@ -27,8 +27,8 @@ extension CacheRules {
         return isMarkedCacheable(status: status, facts: facts) ? nil : .notCacheable
     }
 
-    /// Whether the response answers a `GET`: to a `GET`; or to a `POST`, if it has an explicit lifetime and its
-    /// `Content-Location` names the target (RFC 9110 §9.3.3).
+    /// Whether the response can answer a later `GET`: the response to a `GET`; or to a `POST`, if it has an explicit lifetime and
+    /// its `Content-Location` names the target (RFC 9110 §9.3.3).
     private static func answersGET(_ request: CacheRequest, fields: HTTPFields, facts: ResponseFacts) -> Bool {
         if request.method == "GET" { return true }
         guard request.method == "POST", facts.control.maxAge != nil || facts.hasExpires,
@@ -38,22 +38,22 @@ extension CacheRules {
         return cacheKey(of: target.absoluteString) == request.url
     }
 
-    /// §3: the last condition, as it applies to a private cache.
+    /// The last condition of RFC 9111 §3, as it applies to a private cache.
     private static func isMarkedCacheable(status: Int, facts: ResponseFacts) -> Bool {
         facts.control.contains(.isPublic) || facts.control.contains(.isPrivate) || facts.hasExpires
             || facts.control.maxAge != nil || ResponseFacts.isHeuristicallyCacheable(status)
     }
 
-    /// The part that a 206 holds according to its `Content-Range`; nil if that names none, or several (§3.3).
+    /// The part that a 206 contains according to its `Content-Range`; nil if it has no valid one, or several (§3.3).
     package static func part(of fields: HTTPFields) -> StoredResponse.Part? {
         fields[FieldName.contentRange].flatMap(StoredResponse.Part.init(contentRange:))
     }
 
     /// The part to store of a 206 with `bodySize` bytes of body; nil if it must not be stored.
     ///
-    /// If `Content-Range` disagrees with the size of the body, and `Content-Length` agrees with it, the part starts where
-    /// `Content-Range` says and has the size of the body. If the range reached the end of the representation, the part does
-    /// too. Such a part is never combined with another.
+    /// `Content-Range` may differ from the size of the body, while `Content-Length` equals this size. Then the part starts where
+    /// `Content-Range` says and has the size of the body. If the stated range reaches the end of the representation, the part
+    /// does too. Such a part is never combined with another.
     package static func part(of fields: HTTPFields, bodySize: Int) -> StoredResponse.Part? {
         guard let stated = part(of: fields), stated.range.count != bodySize else { return part(of: fields) }
         guard bodySize > 0, fields[FieldName.contentLength] == String(bodySize) else { return nil }
@@ -63,8 +63,8 @@ extension CacheRules {
         return .init(range: stated.range.lowerBound..<end, completeLength: reachesEnd ? end : nil)
     }
 
-    /// The fields to store (§3.1): all except those of the connection or a proxy, and those that `no-cache="…"` names. A
-    /// response without `Date` gets the time of its arrival (RFC 9110 §6.6.1).
+    /// The fields to store (§3.1): all except those that belong to the connection or a proxy, and those that `no-cache="…"` names.
+    /// A response without `Date` gets one with the time of its arrival (RFC 9110 §6.6.1).
     package static func storedFields(of fields: HTTPFields, receivedAt arrival: Date) -> HTTPFields {
         var stored = fields
         stored.remove(excluded(from: fields))

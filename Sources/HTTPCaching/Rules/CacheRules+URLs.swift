@@ -30,7 +30,7 @@ extension CacheRequest {
     /// - Parameters:
     ///   - url: an absolute HTTP URL.
     ///   - method: the method.
-    ///   - fields: all fields that will be sent, also cookies: they select among the stored responses.
+    ///   - fields: all fields that will be sent, including cookies, because they select among the stored responses.
     ///   - policy: what the caller wants of the cache.
     public init(
         url: URL, method: String = "GET", fields: HTTPFields = HTTPFields(), policy: CachePolicy = .useProtocol
@@ -40,7 +40,7 @@ extension CacheRequest {
 }
 
 extension URL {
-    /// Whether it is an HTTP URL in its usual spelling: faster than reading its scheme.
+    /// Whether it is an HTTP URL with its scheme in lower case. This test is faster than reading `scheme`.
     package var isPlainHTTP: Bool {
         let text = absoluteString
         return text.utf8.starts(with: "http://".utf8) || text.utf8.starts(with: "https://".utf8)
@@ -83,7 +83,7 @@ private struct URIParts {
     }
 }
 
-/// Whether the URI is a key already, as nearly all are: checked first, because it copies nothing.
+/// Whether the URI is a key already, as nearly all are. The caller asks this first, because it copies nothing.
 private func isKeyAlready(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var slashes = 0
     var port: Int?

@@ -24,12 +24,12 @@ extension CacheRules {
 
     /// A response with newer fields, as it may be stored; nil if it must be removed.
     ///
-    /// If the newer fields select with more request fields than before, the values of those are only known for the request
-    /// that the server confirmed the response for. From then on, the response answers requests like that one.
+    /// If the newer fields select by more request fields than before, the values of these request fields are only known for the
+    /// request for which the server has confirmed the response. From then on, the response answers requests like that one.
     ///
     /// - Parameters:
     ///   - updated: the stored response with the newer fields.
-    ///   - stored: the response before.
+    ///   - stored: the stored response with its own fields.
     ///   - request: the request that the response answers; nil if another response answers it.
     ///   - siblings: the responses stored for the URI.
     package static func rebound(
@@ -43,7 +43,7 @@ extension CacheRules {
         return rebound
     }
 
-    /// Whether `newer` fields select with no more request fields than the stored ones: `Vary` names no other field, and the
+    /// Whether the newer fields select by no more request fields than the stored ones: `Vary` names no other field, and the
     /// response has not become `private`, which binds it to cookies.
     private static func selectsNoMore(with newer: HTTPFields, than response: StoredResponse) -> Bool {
         let newer = ResponseFacts(newer)
@@ -52,8 +52,8 @@ extension CacheRules {
     }
 
     /// The candidates that a new response replaces, besides the one with the same selecting fields. They could have answered
-    /// the request, but the fields that the new `Vary` names are not known for the requests that they answered. So it is no
-    /// longer known which requests they answer (§4.1).
+    /// the request. But the values of the fields that the new `Vary` names are not known for the requests that they answered, so
+    /// it is no longer known which requests they answer (§4.1).
     package static func superseded(
         by newer: HTTPFields, answering request: CacheRequest, among candidates: [StoredResponse]
     ) -> [Int] {
@@ -97,8 +97,8 @@ extension CacheRules {
         return stored == presented || normalized(presented, of: name) == normalized(stored, of: name)
     }
 
-    /// A response to an anonymous request does not answer one with a credential, nor the other way round. Cookies alone do
-    /// not make an anonymous response personal.
+    /// A response to an anonymous request does not answer a request with a credential, nor the other way round. It does answer a
+    /// request that has only cookies.
     private static func credentialsMatch(request: CacheRequest, response: StoredResponse) -> Bool {
         request.allNames { !alwaysBinds($0) || matches($0, request: request, response: response) }
             && response.selectingFields.lines.allSatisfy {
@@ -106,7 +106,7 @@ extension CacheRules {
             }
     }
 
-    /// The value to store: of a secret only its digest.
+    /// The value to store: the digest of a secret, any other value as it is.
     static func concealed(_ value: String, of name: String) -> String {
         isSecret(name) ? "sha-256=" + SHA256.hexadecimal(Array(value.utf8)) : value
     }
@@ -116,7 +116,7 @@ extension CacheRules {
         vary.listedTokens.contains { HTTPFields.same($0, name) }
     }
 
-    /// The names in the most recent `Vary` among responses; empty if none has one.
+    /// The names in the most recent `Vary` among responses; empty if no response has `Vary`.
     static func mostRecentVary(of responses: [StoredResponse]) -> [String] {
         let varying = responses.filter { !$0.varyNames.isEmpty }
         return varying.max { $0.responseTime < $1.responseTime }?.varyNames ?? []

@@ -12,26 +12,27 @@
 /// | What does an unsafe request invalidate? | `CacheRules+Invalidation` |
 /// | Where does a redirect lead? | `RedirectRules` |
 /// | Which lifetime is injected? | `CacheRules+InjectedLifetime` |
-/// | Which key has a URL, and do two URLs have the same origin? | `CacheRules+URLs` |
+/// | May requests that are made at the same time wait for one response? | `CacheRules+Sharing` |
+/// | What is the key of a URL, and do two URLs have the same origin? | `CacheRules+URLs` |
 ///
 /// All of them are pure: they take values and the current time, and return values. Instance methods depend on the settings
 /// below; static methods follow from the RFCs alone.
 package struct CacheRules: Hashable, Sendable {
-    /// How the lifetime of a response without one is estimated.
+    /// How the lifetime of a response without an explicit one is estimated.
     package var heuristic = HeuristicLifetime()
     /// Seconds after its lifetime for which a response may be used while it is validated in the background, unless the
-    /// response says so itself (RFC 5861 §3).
+    /// response gives a number of its own (RFC 5861 §3).
     package var staleWhileRevalidate: Double = 0
     /// Seconds after its lifetime for which a response may be used when the server answers 500, 502, 503 or 504, unless the
-    /// response or the request says so itself (RFC 5861 §4).
+    /// response or the request gives a number of its own (RFC 5861 §4).
     package var staleIfError: Double = 0
     /// Seconds after its lifetime for which a response may be used when the server cannot be reached, unless the response
-    /// or the request says so itself (RFC 9111 §4.2.4: a disconnected cache).
+    /// or the request gives a number of its own (RFC 9111 §4.2.4: a disconnected cache).
     package var staleIfUnreachable: Double = .infinity
 
     package init() {}
 
-    /// Rules with these periods, of which a negative one counts as 0.
+    /// Creates rules with these periods. A negative period counts as 0.
     package init(staleWhileRevalidate: Double, staleIfError: Double, staleIfUnreachable: Double) {
         self.staleWhileRevalidate = max(0, staleWhileRevalidate)
         self.staleIfError = max(0, staleIfError)

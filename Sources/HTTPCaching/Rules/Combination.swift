@@ -1,12 +1,13 @@
-/// How a part that has arrived and a stored part combine into one response (RFC 9111 §3.4).
+/// How a new part from the server and a stored part combine into one response (RFC 9111 §3.4).
 package struct Combination: Hashable, Sendable {
     /// The combined part; nil if it is the whole representation.
     package let part: StoredResponse.Part?
-    /// The bytes of the stored body before and after those of the new one.
+    /// The bytes of the stored body that come before and after the new part.
     package let before: Range<Int>
     package let after: Range<Int>
 
-    /// Nil if the parts do not combine: they have no common strong validator, or there is a gap between them.
+    /// Nil if the parts do not combine: they have no common strong validator, there is a gap between them, or the headers
+    /// contradict each other or the lengths of the bodies.
     package init?(of candidate: Candidate, with status: Int, fields: HTTPFields, bodySize: Int) {
         guard status == 206, let new = CacheRules.part(of: fields), new.range.count == bodySize,
             let old = candidate.part,
@@ -23,7 +24,7 @@ package struct Combination: Hashable, Sendable {
         after = min(old.range.count, max(0, new.range.upperBound - old.range.lowerBound))..<old.range.count
     }
 
-    /// The combined response: the stored fields, updated with the new ones (§3.2); 200 if it is the whole.
+    /// The combined response: the stored fields, updated with the new ones (§3.2); status 200 if it has the whole representation.
     package func response(
         from old: StoredResponse, with fields: HTTPFields, bodySize: Int, requestTime: Date, responseTime: Date
     ) -> StoredResponse {

@@ -1,4 +1,4 @@
-/// Where a response leads (RFC 9110 §15.4).
+/// What to do about a response that may be a redirect (RFC 9110 §15.4).
 ///
 /// These rules apply to the loads of a `Synchronizer`, on every platform. A `CurlSession` that is used without one follows
 /// redirects by its own rules, `SessionRedirects`, which are those of `URLSession`.
@@ -17,7 +17,7 @@ package enum Redirect: Hashable, Sendable {
         /// Whether the target has another origin.
         package let leavesOrigin: Bool
 
-        /// Whether the next request goes without a field of the previous one.
+        /// Whether the next request leaves out this field of the previous request.
         package func drops(_ name: String) -> Bool {
             (leavesOrigin && CacheRules.isForOneOrigin(name))
                 || (!keepsMethod && Self.aboutTheBody.contains { HTTPFields.same($0, name) })
@@ -33,7 +33,7 @@ package enum Redirect: Hashable, Sendable {
         case malformedTarget
         /// The target is not an HTTP URL with a host.
         case unsupportedTarget(URL)
-        /// https must not become http.
+        /// The redirect leads from https to http.
         case downgrade
         /// The body was a stream, which cannot be sent again.
         case bodyIsConsumed
@@ -49,7 +49,7 @@ extension CacheRules {
         [301, 302, 303, 307, 308].contains(status) && location?.isEmpty == false
     }
 
-    /// Where a response leads.
+    /// Decides whether a response is a redirect, and how to follow it.
     ///
     /// - Parameters:
     ///   - url: the URL of the request that was answered, and `method` its method.
@@ -91,8 +91,8 @@ extension CacheRules {
         return String(plain[..<end].map { $0 == "\\" ? "/" : $0 }) + plain[end...]
     }
 
-    /// RFC 9110 §15.4.2–§15.4.9: after 303 the next request is a `GET`; after 301 and 302 a `POST` becomes one, as has always
-    /// been common.
+    /// RFC 9110 §15.4.2–§15.4.9: after 303 the next request is a `GET`, or again a `HEAD`. After 301 and 302 a `POST` becomes a
+    /// `GET`, as is common.
     private static func keepsMethod(_ method: String, after status: Int) -> Bool {
         switch status {
         case 303: return method == "GET" || method == "HEAD"

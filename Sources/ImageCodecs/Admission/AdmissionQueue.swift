@@ -1,5 +1,5 @@
 /// Decides which decodes may run and which wait: first come, first served, so that large images are not starved. A value
-/// without locks; ``DecodeBudget`` performs what it decides.
+/// type without locks; ``DecodeBudget`` locks it and carries out its decisions.
 struct AdmissionQueue {
     typealias Ticket = Int
 
@@ -23,7 +23,7 @@ struct AdmissionQueue {
         return .waits(nextTicket)
     }
 
-    /// Requests bytes without waiting.
+    /// Requests bytes without waiting. Returns whether they were admitted; never more than the whole capacity.
     mutating func askOnce(_ bytes: Int, of capacity: Int) -> Bool {
         guard waiting.isEmpty, used <= capacity - bytes else { return false }
         used += bytes
@@ -36,7 +36,7 @@ struct AdmissionQueue {
         return admit(capacity)
     }
 
-    /// Leaves the queue. Returns nil if the ticket has already been admitted, so that its bytes must be released instead.
+    /// Removes a ticket from the queue. Returns nil if it has already been admitted, so that its bytes must be released instead.
     /// Otherwise returns the tickets that are admitted now.
     mutating func leave(_ ticket: Ticket, of capacity: Int) -> [Ticket]? {
         guard let index = waiting.firstIndex(where: { $0.ticket == ticket }) else { return nil }

@@ -1,12 +1,13 @@
 import Dispatch
 import Synchronizer
 
-/// The bytes that decodes in flight take together, and the threads that wait for some.
+/// Limits the bytes that decodes in flight take together. A decode blocks its thread until its bytes are available.
 package final class DecodeBudget: Sendable {
     package static let shared = DecodeBudget { ImageDecoding.memoryBudget }
-    /// What previews hold while their images arrive. It is separate so that no decode ever waits for the network.
+    /// The budget of previews, which hold their bytes while their images arrive. It is separate so that no decode ever waits
+    /// for the network.
     package static let previews = DecodeBudget { ImageDecoding.memoryBudget / 4 }
-    /// What animations hold between frames, for as long as they live.
+    /// The budget for the canvases that animations keep between frames.
     static let animations = DecodeBudget { ImageDecoding.memoryBudget / 4 }
 
     private struct State {
@@ -24,8 +25,8 @@ package final class DecodeBudget: Sendable {
     /// The bytes in use now.
     var used: Int { state.withLock { $0.queue.used } }
 
-    /// Runs `body` once `bytes` bytes are available, and gives them back afterwards. Blocks this thread until then. Throws
-    /// `CancellationError` if the load that it works for is cancelled before.
+    /// Blocks this thread until `bytes` bytes are available, runs `body`, and gives the bytes back. Throws
+    /// `CancellationError` if the current load is cancelled while the thread waits.
     package func with<T>(_ bytes: Int, _ body: () throws -> T) throws -> T {
         try enter(bytes)
         defer { release(bytes) }
@@ -39,7 +40,7 @@ package final class DecodeBudget: Sendable {
             ? Reservation(budget: self, bytes: bytes) : nil
     }
 
-    /// Holds bytes for as long as it lives.
+    /// Holds bytes of a budget until it is deallocated.
     package final class Reservation: Sendable {
         private let budget: DecodeBudget
         private let bytes: Int
@@ -69,7 +70,8 @@ package final class DecodeBudget: Sendable {
         }
     }
 
-    /// Leaves the queue. Returns false if the ticket was admitted at that moment; the semaphore is signalled then.
+    /// Removes a ticket from the queue. Returns false if the ticket has already been admitted; another thread then signals
+    /// its semaphore.
     private func leave(_ ticket: AdmissionQueue.Ticket, bytes: Int) -> Bool {
         let capacity = capacity()
         let next = state.withLock { state -> [DispatchSemaphore]? in

@@ -1,5 +1,5 @@
-/// An image that is being processed. Its counterpart for Apple's systems can run out of memory more often, so it is declared
-/// to throw where that does.
+/// An image that is being processed. Some members are declared to throw only because those of the counterpart for Apple's
+/// systems do.
 package struct BitmapCanvas {
     private var buffer: PixelBuffer
     private var isOpaque: Bool
@@ -17,7 +17,7 @@ package struct BitmapCanvas {
         get throws { BitmapImage(buffer, scale: scale, isOpaque: isOpaque) }
     }
 
-    /// Changes pixels: in place if no image has them, otherwise in a copy.
+    /// Changes pixels: in place if no image shares them, otherwise in a copy.
     /// - Parameter staysOpaque: Whether opaque pixels remain opaque.
     package mutating func edit(staysOpaque: Bool = true, _ body: (PixelCanvas) throws -> Void) throws {
         if !isKnownUniquelyReferenced(&buffer) { buffer = try buffer.copy() }

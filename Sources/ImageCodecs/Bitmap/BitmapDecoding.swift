@@ -18,8 +18,8 @@ extension BitmapImage {
 
     /// Decodes an image on this thread, upright. An animation gives its first frame.
     ///
-    /// If the load that it works for is cancelled, it throws `CancellationError` within some milliseconds (see
-    /// `ParseCancellation`). It may wait for other decodes to end; see ``ImageDecoding/memoryBudget``.
+    /// If the call is part of a load, and the load is cancelled, it throws `CancellationError` within some milliseconds (see
+    /// `ParseCancellation`). The call may wait for other decodes to end; see ``ImageDecoding/memoryBudget``.
     ///
     /// - Throws: ``ImageError``.
     public static func decode(_ data: Data, sizing: ImageSizing = .stored) throws -> BitmapImage {

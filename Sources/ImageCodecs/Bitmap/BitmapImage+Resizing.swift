@@ -10,7 +10,8 @@ extension BitmapImage {
         return try PictureAssembler.assemble(plan, whole: buffer, isOpaque: isOpaque)
     }
 
-    /// Returns a copy of a part, in pixels from the top left. Returns nil if the part lies outside the image.
+    /// Returns a copy of a part, in pixels from the top left. The part is cut to the image. Returns nil if it lies outside the
+    /// image or memory runs out.
     public func cropped(x: Int, y: Int, width: Int, height: Int) -> BitmapImage? {
         let (left, top) = (max(0, x), max(0, y))
         let (right, bottom) = (min(self.width, Self.sum(x, width)), min(self.height, Self.sum(y, height)))

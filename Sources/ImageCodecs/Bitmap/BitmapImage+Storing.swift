@@ -1,7 +1,7 @@
 import Foundation
 
-// The pixels as they are stored next to the response that they were decoded from. Most images are opaque: without alpha
-// they take a quarter less.
+// The pixels as they are stored next to the response that they were decoded from. Opaque images, which most are, are stored
+// without alpha: that takes a quarter less.
 extension BitmapImage {
     /// The bytes before the pixels: a mark, the number of bytes per pixel, width, height, scale.
     private static let headSize = 20

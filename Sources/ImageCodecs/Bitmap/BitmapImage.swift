@@ -3,7 +3,7 @@ import Foundation
 /// An image as pixels in memory. It is the ``PlatformImage`` where there is neither UIKit nor AppKit.
 ///
 /// The pixels are premultiplied BGRA in sRGB with 8 bits per channel. Rows run from the top, without gaps: cairo's `ARGB32`
-/// on little-endian machines, GDK's `B8G8R8A8_PREMULTIPLIED`, Qt's `ARGB32_Premultiplied`. They never change and never
+/// on little-endian machines, GDK's `B8G8R8A8_PREMULTIPLIED`, Qt's `ARGB32_Premultiplied`. The pixels never change and never
 /// move, so any thread that retains the image may use them in place.
 public final class BitmapImage: Sendable {
     let buffer: PixelBuffer

@@ -21,8 +21,8 @@ package struct AnimationFrame: Hashable, Sendable {
     /// The largest number of frames in an animation. Each takes memory, and a few bytes of a file can declare one.
     static let most = 1 << 17
 
-    /// How long browsers show a frame with a given duration: 100 ms if the file says 10 ms or less, which old browsers
-    /// could not keep up with.
+    /// How long browsers show a frame with a given duration. If the file says 10 ms or less, they show it for 100 ms, because
+    /// old browsers could not draw faster.
     package static func shownDuration(_ seconds: Double) -> Double {
         seconds > 0.0105 ? seconds : 0.1
     }

@@ -12,7 +12,7 @@ enum Exif {
         for index in 0..<min(count, HeaderLimit.parts) {
             let entry = directory + 2 + index * 12
             guard let tag = read16(entry) else { return nil }
-            // A value of type SHORT is in the first two of the four bytes.
+            // The value field has four bytes. A value of type SHORT is in the first two.
             if tag == 0x0112 { return read16(entry + 8).flatMap(ImageOrientation.init) }
         }
         return nil

@@ -19,7 +19,7 @@ package struct GIFFile {
     let canvas: PixelSize
     /// The loop count of the Netscape extension; nil without the extension. 0 means forever.
     private var loops: Int?
-    /// Whether the file ends inside a block, as far as it has been read.
+    /// Whether the end of the file cuts off one of the blocks read so far.
     private(set) var isTruncated = false
     private let bytes: ByteReader
     private let globalPalette: (offset: Int, count: Int)?
@@ -33,11 +33,11 @@ package struct GIFFile {
         offset = GIFHeader.firstBlock(flags)
     }
 
-    /// How often the animation plays, as far as the file has been read; 0 means forever. Without the extension it plays
-    /// once. With it, it plays once and then repeats as often as the extension says, as in browsers.
+    /// How often the animation plays, according to the blocks read so far; 0 means forever. Without the extension the
+    /// animation plays once. The number in the extension counts the repetitions after the first time, as in browsers.
     var loopCount: Int { loops.map { $0 == 0 ? 0 : $0 + 1 } ?? 1 }
 
-    /// How often a GIF plays, as far as its blocks up to the first frame tell; nil if the bytes are not a GIF.
+    /// How often a GIF plays, according to its blocks up to the first frame; nil if the bytes are not a GIF.
     package static func loopCount(of data: Data) -> Int? {
         data.withUnsafeBytes { bytes in
             guard ImageFormat(ByteReader(bytes)) == .gif, var file = GIFFile(ByteReader(bytes)) else { return nil }
@@ -54,7 +54,7 @@ package struct GIFFile {
             case 0x21: readExtension(&frame)
             case 0x2C: return readImage(&frame) ? frame : nil
             case 0x3B: return nil
-            default: offset += 1  // Padding between blocks, which others pass over too.
+            default: offset += 1  // Padding between blocks, which other decoders skip, too.
             }
         }
         return nil

@@ -1,6 +1,6 @@
 /// The logical screen of a GIF, and its first frame, which may be larger (GIF89a §18, §20).
 enum GIFHeader {
-    /// The largest number of blocks and sub-blocks to visit before the first frame.
+    /// The largest number of blocks, sub-blocks and padding bytes to visit before the first frame.
     private static let mostSteps = 16 * HeaderLimit.parts
 
     /// The size of the canvas: the screen, enlarged to hold the first frame as in browsers. If the bytes end before the

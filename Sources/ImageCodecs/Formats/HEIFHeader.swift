@@ -28,7 +28,8 @@ enum HEIFHeader {
         box.byte(0) == 0 ? box.big16(4) : box.big32(4)
     }
 
-    /// The size among the properties with the wanted numbers, and how the others crop, rotate and mirror it in their order.
+    /// Looks at the properties with the wanted numbers: takes the size from the first `ispe`, and applies the crops, rotations
+    /// and mirrorings in their order.
     private static func facts(of properties: ByteReader, wanted: [Int]) -> HeaderFacts? {
         let all = Array(Boxes(properties, from: 0))
         let chosen = wanted.compactMap { all.indices.contains($0 - 1) ? all[$0 - 1] : nil }

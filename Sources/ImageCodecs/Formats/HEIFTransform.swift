@@ -38,7 +38,7 @@ struct HEIFTransform {
 
     /// The part that a `clap` box keeps (ISO/IEC 14496-12 §12.1.4). The box gives the size, and the distance of its centre
     /// from the picture's centre, as fractions. The result is rounded to whole pixels and cut to the picture. It is nil if
-    /// no pixel is left or the box is invalid, which is then ignored.
+    /// no pixel is left or the box is invalid; the caller then ignores the box.
     private static func cleanAperture(_ box: ByteReader, of size: PixelSize) -> PixelArea? {
         let fractions = (0..<4).compactMap { fraction(box, at: $0 * 8) }
         guard fractions.count == 4, fractions[0] >= 1, fractions[1] >= 1 else { return nil }

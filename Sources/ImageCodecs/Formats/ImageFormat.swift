@@ -19,7 +19,7 @@ public enum ImageFormat: String, Sendable, Hashable, CaseIterable {
     case heic = "HEIC"
     /// ISO/IEC 18181, bare or in its container.
     case jpegXL = "JPEG XL"
-    /// SVG as text, not compressed (.svgz).
+    /// SVG as uncompressed text (not .svgz).
     case svg = "SVG"
 
     /// Recognizes the format by its first bytes; nil if it is none of these. This takes well under a microsecond, except

@@ -4,8 +4,8 @@ import Foundation
 public struct ImageHeader: Sendable, Hashable {
     /// The format, recognized by the bytes.
     public let format: ImageFormat
-    /// The stored width in pixels: for an animation that of its canvas, for SVG that in CSS pixels. For a cropped HEIF
-    /// picture it is the width of the visible part.
+    /// The stored width in pixels. For an animation it is the width of the canvas, for a cropped HEIF picture the width of the
+    /// visible part. For SVG it is in CSS pixels.
     public let pixelWidth: Int
     /// The stored height in pixels; see ``pixelWidth``.
     public let pixelHeight: Int
@@ -17,7 +17,7 @@ public struct ImageHeader: Sendable, Hashable {
     let crop: PixelArea?
 
     /// Reads the header of an image. `data` may be the first bytes of a file. Returns nil if the format is unknown, or if
-    /// the size is not in `data` or lies behind thousands of parts. Nothing is decoded, and no memory is allocated in
+    /// the size is not in `data` or lies behind thousands of chunks or segments. Nothing is decoded, and no memory is allocated in
     /// proportion to the picture or the file. The call takes less than a microsecond, on the caller's thread.
     public init?(_ data: Data) {
         guard let header = data.withUnsafeBytes({ Self(ByteReader($0)) }) else { return nil }

@@ -25,13 +25,13 @@ enum JPEGHeader {
         while steps < mostSteps, let lead = bytes.byte(offset), let marker = bytes.byte(offset + 1) {
             steps += 1
             if lead != 0xFF || marker == 0xFF {
-                offset += 1  // Fill bytes, or something foreign between segments, which decoders pass over too.
+                offset += 1  // Fill bytes, or foreign bytes between segments. Other decoders skip them, too.
             } else if marker == 0x00 || marker == 0x01 || (0xD0...0xD8).contains(marker) {
                 offset += 2
             } else if marker == 0xD9 {
                 return
             } else {
-                // A length that is too small for itself counts as no content, as in libjpeg.
+                // The length includes its own two bytes. A smaller one means no content, as in libjpeg.
                 guard let length = bytes.big16(offset + 2).map({ max($0, 2) }) else { return }
                 guard let segment = bytes.part(from: offset + 4, count: length - 2) else { return }
                 guard visit(marker, segment), marker != scan else { return }
@@ -40,7 +40,7 @@ enum JPEGHeader {
         }
     }
 
-    /// SOF0 to SOF15, without DHT, JPG and DAC, whose markers lie among them.
+    /// SOF0 to SOF15. The markers DHT, JPG and DAC lie in the same range, but begin no frame.
     private static func isFrame(_ marker: UInt8) -> Bool {
         (0xC0...0xCF).contains(marker) && marker != 0xC4 && marker != 0xC8 && marker != 0xCC
     }
@@ -120,7 +120,7 @@ enum JPEGHeader {
         return factors.reduce(0) { sum, factor in
             let all = (width * factor.0 / across + 16) * (height * factor.1 / down + 16) * 2
             guard lowFrequencyOnly, !JPEGSampling.isHalved(factor, of: (across, down)) else { return sum + all }
-            // Four of 64 coefficients, and the rows of whole blocks that are in use.
+            // Four of 64 coefficients, and the rows of whole blocks that libjpeg has in use.
             return sum + all / 16 + (width + 16) * 128
         }
     }

@@ -24,7 +24,7 @@ enum JPEGXLHeader {
         guard isContainer(bytes) else { return bytes }
         for box in Boxes(bytes, from: 0) {
             if box.has("jxlc") { return box.content }
-            if box.has("jxlp") { return box.content.part(from: 4, count: .max) }  // After its serial number.
+            if box.has("jxlp") { return box.content.part(from: 4, count: .max) }  // The part's index is first.
         }
         return nil
     }
@@ -40,7 +40,7 @@ enum JPEGXLHeader {
         return height * part / whole
     }
 
-    /// The orientation is the first field of the metadata, unless all metadata have their defaults.
+    /// The metadata begin with the flags `all_default` and `extra_fields`. The orientation follows only if they are 0 and 1.
     private static func orientation(_ bits: inout LowBits) -> ImageOrientation? {
         guard bits.read(1) == 0, bits.read(1) == 1 else { return nil }
         return bits.read(3).flatMap { ImageOrientation(rawValue: $0 + 1) }

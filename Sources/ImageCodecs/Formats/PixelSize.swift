@@ -20,7 +20,8 @@ package struct PixelSize: Hashable, Sendable {
         return overflow ? .max : bytes
     }
 
-    /// This size times a factor of at most 1. It keeps the aspect ratio; each side is a whole number, at least 1.
+    /// This size times a factor; a factor above 1 counts as 1. The result keeps the aspect ratio, rounded to whole pixels; each
+    /// side is at least 1.
     package func scaled(by factor: Double) -> PixelSize {
         guard factor < 1 else { return self }
         func side(_ length: Int) -> Int { max(1, min(length, Int((Double(length) * factor).rounded()))) }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The size that an SVG declares (SVG 2 §8.2), in CSS pixels. Only the first 4 KB are read.
+/// The size that an SVG declares (SVG 2 §8.2), in CSS pixels. The root element must begin in the first 4 KB, and at most 4 KB of
+/// its tag are read.
 enum SVGHeader {
     static func recognizes(_ bytes: ByteReader) -> Bool {
         start(bytes) != nil
@@ -12,7 +13,7 @@ enum SVGHeader {
         var (width, height) = (
             attribute("width", in: tag).flatMap(pixels), attribute("height", in: tag).flatMap(pixels)
         )
-        // Most have a width and a height, and then the box is not needed.
+        // Most files have a width and a height, and don't need the view box.
         let box = width == nil || height == nil ? attribute("viewBox", in: tag).map(numbers) ?? [] : []
         if box.count == 4, box[2] > 0, box[3] > 0 {
             switch (width, height) {

@@ -7,7 +7,7 @@ enum WebPHeader {
         return nil
     }
 
-    /// Whether any pixel may be transparent: according to the header, or to a lossless picture.
+    /// Whether any pixel may be transparent, according to the flag in the header or in the lossless bitstream.
     static func hasAlpha(_ bytes: ByteReader) -> Bool {
         if bytes.has("VP8X", at: 12), let flags = bytes.byte(20), flags & 0x10 != 0 { return true }
         guard let picture = picture(bytes), picture.name == "VP8L" else { return false }
@@ -49,7 +49,7 @@ enum WebPHeader {
         bytes.has("VP8X", at: 12) && bytes.byte(20).map { $0 & 0x02 != 0 } ?? false
     }
 
-    /// Whether any part is lossless, which takes more memory.
+    /// Whether any part may be lossless, which takes more memory. Frames of animations are not examined.
     static func isLossless(_ bytes: ByteReader) -> Bool {
         guard bytes.has("VP8X", at: 12) else { return bytes.has("VP8L", at: 12) }
         var chunks = RIFFChunks(bytes)

@@ -1,5 +1,5 @@
-/// The part of a picture that fills a space of another aspect ratio, and the size that it gets. A picture is never enlarged:
-/// if it is smaller than the space, the result only has the aspect ratio of the space.
+/// The part of a picture that fills a space of another aspect ratio, and the size to which it is scaled. A picture is never
+/// enlarged: if it is smaller than the space, the result only has the aspect ratio of the space.
 package struct FillingCrop: Equatable {
     package let area: PixelArea
     package let size: PixelSize

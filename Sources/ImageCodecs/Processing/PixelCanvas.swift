@@ -26,7 +26,7 @@ package struct PixelCanvas {
         try forEachRow { _, pixels in pixels_grey(pixels, size.width) }
     }
 
-    /// Mixes a colour into each pixel, and keeps its alpha.
+    /// Mixes a colour into each pixel, and keeps the pixel's alpha.
     package func tint(_ colour: PixelColor) throws {
         func parts(_ value: Double) -> UInt32 { UInt32((value * 256).rounded()) }
         let share = parts(colour.alpha)
@@ -36,7 +36,7 @@ package struct PixelCanvas {
         try forEachRow { _, pixels in pixels_tint(pixels, size.width, blue, green, red, share) }
     }
 
-    /// The standard deviations, in pixels, of blurs that do something and that are not limited.
+    /// The standard deviations of blurs, in pixels. A smaller one has no effect, and a larger one is clamped.
     package static let blurRange = 0.1...1000.0
 
     /// Convolves the picture with a Gaussian, whose standard deviation is in pixels.

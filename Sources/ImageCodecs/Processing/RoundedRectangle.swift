@@ -27,8 +27,8 @@ struct RoundedRectangle {
         max(0, min(Double(index + 1), Double(count) - inset) - max(Double(index), inset))
     }
 
-    /// The part of a pixel that is inside, from 0 to 1. In corners it depends on the distance of its centre from the edge
-    /// alone, which differs little from the true area.
+    /// The part of a pixel that is inside, from 0 to 1. In corners it is computed from the distance between the pixel's centre
+    /// and the edge, which differs little from the true area.
     func coverage(column: Int, row: Int) -> Double {
         let (x, y) = (depth(column, of: size.width), depth(row, of: size.height))
         guard x < radius, y < radius else { return share(column, of: size.width) * share(row, of: size.height) }
@@ -36,8 +36,8 @@ struct RoundedRectangle {
         return (distance + 0.5).inUnit
     }
 
-    /// The first column of a row from which pixels are completely inside, up to the middle, and the first one that is not
-    /// completely outside.
+    /// Looks at a row up to the middle. All columns before `outside` are completely outside, and all from `inside` on are
+    /// completely inside.
     func edge(row: Int) -> (outside: Int, inside: Int) {
         let depth = depth(row, of: size.height)
         guard depth >= 0.5 else { return (0, half) }
@@ -51,7 +51,7 @@ struct RoundedRectangle {
 
     private func columns(_ count: Double) -> Int { min(max(Int(count), 0), half) }
 
-    /// Calls `body` with a column and its mirror image; once if it is the one in the middle.
+    /// Calls `body` with a column and with its mirror image. Calls it only once for the column in the middle.
     func mirrored(_ column: Int, _ body: (Int) -> Void) {
         body(column)
         if size.width - 1 - column != column { body(size.width - 1 - column) }

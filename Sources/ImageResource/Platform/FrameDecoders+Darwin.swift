@@ -57,7 +57,7 @@
             return AnimationFrame.shownDuration(0)
         }
 
-        /// How often an animation other than a GIF plays. Where a GIF says 2, some versions of ImageIO say 2 and others 3.
+        /// How often an animation plays. Not for GIF: if the file says 2, some versions of ImageIO return 2 and others 3.
         static func loops(_ properties: [CFString: Any]) -> Int {
             for (name, _, loops) in dictionaries {
                 guard let values = properties[name] as? [CFString: Any] else { continue }

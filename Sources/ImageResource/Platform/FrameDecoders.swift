@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a platform decodes the frames of an animation, and what it knows of them before.
+/// How a platform decodes the frames of an animation, and what is known about them before they are decoded.
 struct FrameDecoders: Sendable {
     /// Decodes the frame with an index. A decoder belongs to one thread at a time.
     typealias Decoder = (_ index: Int) throws -> PlatformImage

@@ -84,7 +84,7 @@
             }
         }
 
-        /// ImageIO calls a picture a thumbnail if it turns and scales it while decoding.
+        /// In ImageIO's API, a picture is called a thumbnail if ImageIO rotates and scales it while decoding.
         private func picture(at index: Int, longerSide: Int) -> CGImage? {
             let options =
                 [

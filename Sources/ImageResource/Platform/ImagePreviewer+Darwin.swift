@@ -8,7 +8,7 @@
     final class ImagePreviewer: Previewer {
         private let sizing: ImageSizing
         private let source = CGImageSourceCreateIncremental(nil)
-        /// The budget that a preview takes until this object is released. If too little is left, there is no preview.
+        /// The bytes of the budget that a preview takes until this object is deallocated. If too few are left, there is none.
         private var reservation: DecodeBudget.Reservation?
 
         init(sizing: ImageSizing) {

@@ -1,8 +1,8 @@
 #if canImport(AppKit) && !canImport(UIKit)
     import AppKit
 
-    // Immutable as it is used here: created once from decoded pixels, and never changed. AppKit declares the same since
-    // macOS 14.
+    // This package creates an image once, from decoded pixels, and never changes it. AppKit declares the same conformance
+    // since macOS 14.
     extension NSImage: @unchecked @retroactive Sendable {}
 
     extension NSImage {

@@ -13,7 +13,7 @@
     struct ImageCanvas {
         /// The number of pixels per point.
         let scale: Double
-        /// Whether the bitmap has all that the image had: 8 bits per channel, and its colour space.
+        /// Whether the bitmap has the image's pixels unchanged: the image has 8 bits per channel, and the same colour space.
         let isExact: Bool
         private var context: CGContext
 
@@ -47,7 +47,7 @@
             context.draw(picture, in: area)
         }
 
-        /// Creates an image from rows of premultiplied BGRA without gaps; nil if the profile is none.
+        /// Creates an image from rows of premultiplied BGRA without gaps; nil if `profile` is not a colour profile.
         init?(_ size: PixelSize, profile: Data, scale: Double, rows: UnsafeRawBufferPointer) {
             guard let space = CGColorSpace(iccData: profile as CFData),
                 let context = CGContext(
@@ -63,7 +63,7 @@
             self.context = context
         }
 
-        /// The profile of the colour space; nil if it has none.
+        /// The ICC profile of the colour space; nil if it has none.
         var profile: Data? { context.colorSpace?.copyICCData() as Data? }
 
         var size: PixelSize { PixelSize(width: context.width, height: context.height) }
@@ -82,7 +82,7 @@
             try body(PixelCanvas(base: pixels, size: size, bytesPerRow: context.bytesPerRow))
         }
 
-        /// Replaces the picture by a part of it, at a size that is not larger. CoreGraphics has its own filter.
+        /// Replaces the picture by a part of it, at a size that is not larger. `filter` is ignored: CoreGraphics has its own.
         mutating func crop(_ crop: FillingCrop, filter: ImageSizing.Filter) throws {
             guard crop.area.size != size || crop.size != size else { return }
             let area = CGRect(
@@ -126,7 +126,7 @@
         extension UIImage {
             fileprivate var pixelsPerPoint: Double { Double(scale) }
 
-            /// The picture, upright. Images that were not decoded by this package may be turned, or have no pixels yet.
+            /// The picture, upright. Images that this package has not decoded may be rotated, or may have no `cgImage`.
             fileprivate var processedPicture: CGImage? {
                 if let cgImage, imageOrientation == .up { return cgImage }
                 let (width, height) = (Int((size.width * scale).rounded()), Int((size.height * scale).rounded()))

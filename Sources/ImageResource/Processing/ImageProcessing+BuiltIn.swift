@@ -77,8 +77,8 @@ extension ImageProcessing {
         }
     }
 
-    /// Blurs the image with a Gaussian. Beyond its edges, the image is taken to continue with the pixels of the edge.
-    /// - Parameter radius: The standard deviation of the Gaussian in points, as that of Core Image's blur; at most 1,000 pixels.
+    /// Blurs the image with a Gaussian. Pixels beyond an edge of the image count as equal to the nearest pixel of the edge.
+    /// - Parameter radius: The standard deviation of the Gaussian in points, as in Core Image's blur; at most 1,000 pixels.
     public static func blur(radius: CGFloat) -> ImageProcessing {
         ImageProcessing(builtIn: "blur \(radius)") { image in
             let sigma = image.pixels(radius)

@@ -15,15 +15,15 @@ import Synchronizer
 /// loads with the same processing share the result, in flight and in memory.
 ///
 /// Lengths are in points: pixels divided by the scale of the image. The scale is 1 unless the resource was created with
-/// another, so they are pixels for an image created with `maxPixelSize`.
+/// another. So for an image created with `maxPixelSize`, lengths are in pixels.
 public struct ImageProcessing: Sendable {
     typealias Step = @Sendable (inout ProcessedImage) throws -> Void
 
-    /// Distinguishes this processing from others. Two with equal identifiers must do the same.
+    /// Distinguishes this processing from others. Two of your processings with equal identifiers must do the same.
     public let identifier: String
     private let isBuiltIn: Bool
     private let step: Step
-    /// How much an image must have for this processing, if it comes first.
+    /// Converts the requested size to the size at which to decode an image, if this processing comes first.
     private let sizing: @Sendable (ImageSizing) -> ImageSizing
 
     /// Creates your own processing.
@@ -33,11 +33,11 @@ public struct ImageProcessing: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - identifier: Names what the closure does, with all of its parameters. Images with the same identifiers are
-    ///     shared, also with the next launch of the program: change it when the closure changes.
+    ///   - identifier: Names what the closure does, with all of its parameters. Images with equal identifiers are shared, also
+    ///     between launches of the program, so change the identifier when the closure changes.
     ///   - process: Makes another image. It runs on a background thread and may block it. If it throws, the load fails with
-    ///     `SynchronizerError.undecodable`, which has the error. A long one calls `ParseCancellation.check()` regularly, so that
-    ///     it ends when the load is cancelled.
+    ///     `SynchronizerError.undecodable`, which contains the error. A closure that takes long should call
+    ///     `ParseCancellation.check()` regularly, so that it ends when the load is cancelled.
     public init(
         identifier: String, _ process: @escaping @Sendable (_ image: PlatformImage) throws -> PlatformImage
     ) {
@@ -91,7 +91,8 @@ public struct ImageProcessing: Sendable {
         processing.first?.sizing(sizing) ?? sizing
     }
 
-    /// Names a size and what follows the decode. No two different ones have the same name, whatever identifiers contain.
+    /// Names a size and the processing after the decode. Different combinations have different names, whatever the identifiers
+    /// contain.
     static func name(sizing: ImageSizing, processing: [ImageProcessing]) -> String {
         processing.reduce(sizing.name) { name, processing in
             name + (processing.isBuiltIn ? " | " : " ‖ \(processing.identifier.utf8.count) ") + processing.identifier

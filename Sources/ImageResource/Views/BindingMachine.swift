@@ -1,4 +1,4 @@
-/// Decides what a view shows and which answer may change it. A value without view, load or thread.
+/// Decides what a view shows and which answer may change it. A value type that knows no views, loads or threads.
 ///
 /// Each load has a token. Answers with an older token are ignored, so a view never shows a resource of an earlier request.
 struct BindingMachine<Key: Equatable> {
@@ -45,7 +45,7 @@ struct BindingMachine<Key: Equatable> {
     /// Whether nothing of the resource is visible.
     var showsNothing: Bool { content == .nothing }
 
-    /// A preview has arrived. Returns whether to show it: it may replace another part, and nothing else.
+    /// A preview has arrived. Returns whether to show it. It never replaces a whole object.
     mutating func previewed(_ token: Token, isPart: Bool) -> Bool {
         guard isLoading(token), content != .object else { return false }
         content = isPart ? .part : .object

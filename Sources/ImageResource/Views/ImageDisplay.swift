@@ -137,8 +137,8 @@ public final class ImageLoads {
         }
     }
 
-    /// If the binding did not have to show anything, the view may have been cleared in the meantime, as cells are before
-    /// reuse, or may have another placeholder.
+    /// Shows the current phase even if the binding did not report a change. Before this load, the app may have cleared the
+    /// view, as it does with reused cells, or the load may have another placeholder.
     private func showPhase(on display: some ImageDisplay) {
         guard let binding else { return }
         let image = image(for: binding.phase)

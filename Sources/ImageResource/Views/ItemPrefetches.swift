@@ -6,7 +6,7 @@ final class ItemPrefetches<Item: Hashable> {
     private let start: @MainActor (Item) -> PrefetchTask?
     private var tasks: [Item: PrefetchTask] = [:]
 
-    /// - Parameter start: starts the prefetch of an item; nil if there is nothing to prefetch.
+    /// - Parameter start: Starts the prefetch of an item. Returns nil if there is nothing to prefetch.
     init(_ start: @escaping @MainActor (Item) -> PrefetchTask?) {
         self.start = start
     }

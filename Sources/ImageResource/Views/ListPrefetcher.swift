@@ -9,8 +9,8 @@
     /// collectionView.prefetchDataSource = prefetcher
     /// ```
     ///
-    /// The list does not keep it, so keep it yourself. Prefetch the same resource that the cell loads: the same URL,
-    /// headers and size.
+    /// The list does not retain the prefetcher, so retain it yourself. Prefetch the same resource that the cell loads: the same
+    /// URL, headers and size.
     @MainActor
     public final class ListPrefetcher: NSObject, UICollectionViewDataSourcePrefetching,
         UITableViewDataSourcePrefetching

@@ -41,7 +41,7 @@
             case .scaleProportionallyDown, .scaleProportionallyUpOrDown:
                 return .space(space, contentMode: .aspectFit, scale: scale)
             case .scaleAxesIndependently: return .space(space, contentMode: .aspectFill, scale: scale)
-            default: return .stored  // It is shown as large as it is.
+            default: return .stored  // The view does not scale it.
             }
         }
     }

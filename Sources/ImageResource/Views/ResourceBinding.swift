@@ -107,7 +107,7 @@ public final class ResourceBinding<R: Resource> {
             : load(resource, identity: identity, token: token)
         // The load may already have its answer, or the answer's handler may have replaced it.
         guard machine.isLoading(token) else { return cancel() }
-        // The previous load is cancelled only now: it may share its transfer, for another size of the same image.
+        // The previous load is cancelled only now. Both may share a transfer, for example for two sizes of an image.
         current.replace(with: cancel)
         if machine.showsNothing { change(to: .loading) }
     }

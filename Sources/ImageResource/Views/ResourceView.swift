@@ -23,7 +23,7 @@
         public typealias Phase = ResourceBinding<R>.Phase
 
         private let resource: R?
-        /// Computed once for each value of the view, while the body is evaluated for each phase.
+        /// Computed once for each value of the view, because the body is evaluated again for each phase.
         private let identity: ResourceIdentity?
         private let showsPreviews: Bool
         private let ownSynchronizer: Synchronizer?
@@ -108,7 +108,7 @@
 
         nonisolated init() {}
 
-        /// The current phase: for a resource whose task has not started yet, the object in memory.
+        /// The current phase. If the resource's task has not started yet, it is the object in memory, or else `loading`.
         func phase(
             for resource: R?, identity: ResourceIdentity?, from synchronizer: Synchronizer,
             changingBy transaction: Transaction

@@ -3,7 +3,7 @@ public import Synchronizer
 import Foundation
 
 extension Synchronizer {
-    /// Loads an image from a string, and always answers with something to show.
+    /// Loads the image at a URL that is given as a string. If there is no image, the answer is the placeholder.
     ///
     /// The completion is called once on the main actor, or never after a cancel. If you call this on the main actor and the
     /// image is in memory, the completion runs before this returns.

@@ -3,7 +3,7 @@
     public import Synchronizer
 
     extension EnvironmentValues {
-        /// The synchronizer that views in this environment use, unless you pass them one. By default
+        /// The synchronizer that views in this environment use, unless you pass them another. The default is
         /// `Synchronizer.shared`.
         ///
         /// ```swift

@@ -40,7 +40,7 @@
             switch contentMode {
             case .scaleAspectFit: return .space(space, contentMode: .aspectFit, scale: scale)
             case .scaleAspectFill, .scaleToFill, .redraw: return .space(space, contentMode: .aspectFill, scale: scale)
-            default: return .stored  // It is shown as large as it is.
+            default: return .stored  // The view does not scale it.
             }
         }
 

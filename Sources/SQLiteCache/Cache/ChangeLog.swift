@@ -2,12 +2,12 @@
 struct ChangeLog {
     /// nil where a later change has superseded one.
     private var changes: [Change?] = []
-    /// The number of the first of `changes`. Numbers only grow.
+    /// The number of the first of `changes`. Each change has the next higher number, also after changes were removed.
     private var first = 0
     private var byURL: [UInt64: [Int]] = [:]
-    /// The number of the latest store of each variant, so that a store finds the one that it supersedes among thousands.
+    /// The number of the latest store of each variant, by which a store quickly finds the pending store that it supersedes.
     private var stores: [VariantKey: Int] = [:]
-    /// The entries for which an update is pending, which may have changed their variants.
+    /// The entries for which an update is pending. The update may have changed the variant.
     private var updated: Set<Int64> = []
     /// The numbers of the changes that concern every URL.
     private var sweeps: [Int] = []
@@ -40,8 +40,8 @@ struct ChangeLog {
         return numbers.compactMap { changes[$0 - first] }
     }
 
-    /// The next changes to write: limited in number and total size, but at least one. A removal by date is a batch of
-    /// its own, because it may take many transactions.
+    /// The next changes to write: limited in number and total size, but at least one. A removal by date is written in a batch
+    /// of its own, because it may take many transactions.
     func batch(maximumCount: Int, maximumBytes: Int) -> (changes: [Change], end: Int) {
         var batch: [Change] = []
         var bytes = 0
@@ -68,8 +68,8 @@ struct ChangeLog {
         return hasStores
     }
 
-    /// Removes the pending stores, which the disk does not take, and returns them. The responses that they replace are still
-    /// removed.
+    /// Removes the pending stores, which the disk does not take, and returns them. Removals of the responses that they replace
+    /// take their places.
     mutating func abandonStores() -> [StoredRow] {
         var rows: [StoredRow] = []
         for index in changes.indices {
@@ -115,7 +115,7 @@ struct ChangeLog {
             sweeps.removeAll { $0 == number }
             return
         }
-        // The oldest changes are written first, and the latest ones superseded.
+        // Mostly the oldest change of the URL (it was written) or the latest one (it was superseded) is removed.
         if byURL[key]?.first == number {
             byURL[key]?.removeFirst()
         } else if let place = byURL[key]?.lastIndex(of: number) {
@@ -134,7 +134,7 @@ private struct VariantKey: Hashable {
     }
 }
 
-/// Counts changes by URL. A lookup that began before a change must not populate memory after it.
+/// Counts changes by URL: a lookup must not populate memory if its URL was changed since the lookup began.
 struct ChangeCounts {
     private var counts = [Int](repeating: 0, count: 1024)
 

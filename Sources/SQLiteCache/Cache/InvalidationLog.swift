@@ -1,8 +1,8 @@
 import Foundation
 import SynchronizerSupport
 
-/// The recent invalidations of a cache (RFC 9111 §4.4), by all that use it in this process. Responses to requests sent before
-/// an invalidation must not be stored.
+/// The recent invalidations of a cache (RFC 9111 §4.4) by all its users in this process. Responses to requests that were sent
+/// before an invalidation must not be stored.
 package final class InvalidationLog: Sendable {
     /// A position in the order of invalidations.
     package typealias Mark = Int
@@ -15,7 +15,7 @@ package final class InvalidationLog: Sendable {
     private struct State {
         var last = 0
         var keys = LRUList<String, Note>()
-        /// Invalidations up to this one have been evicted.
+        /// The latest invalidation that was evicted from `keys`.
         var evicted = Note()
 
         /// The latest invalidation that may concern the key.
@@ -44,8 +44,8 @@ package final class InvalidationLog: Sendable {
         access(inFork: ()) { $0.note(keys, at: now) }
     }
 
-    /// Notes what a response invalidates. Returns a mark with which the response itself may be stored, unless its key was
-    /// invalidated after the mark before.
+    /// Notes the keys that a response invalidates. Returns a new mark, so that these invalidations do not forbid storing the
+    /// response itself. If its key was invalidated after `mark` by another response, returns `mark`.
     package func note(_ keys: [String], at now: Date, keeping mark: Mark, of key: String) -> Mark {
         access(inFork: mark) { state in
             let isValid = state.position(of: key) <= mark
@@ -73,7 +73,7 @@ package final class InvalidationLog: Sendable {
         access(inFork: true) { ($0.keys[key] ?? $0.evicted).time >= time }
     }
 
-    /// - Parameter answer: the answer in a forked process, which may not have the thread that holds the lock.
+    /// - Parameter answer: the answer in a forked process, which may lack the thread that holds the lock.
     private func access<Answer>(inFork answer: Answer, _ body: (inout State) -> Answer) -> Answer {
         ForkedProcess.isCurrent ? answer : state.withLock { body(&$0) }
     }
@@ -88,7 +88,7 @@ extension InvalidationLog {
 
     private static let known = Locked<[ObjectIdentifier: Reference]>([:])
 
-    /// The log of a cache that has none itself. The caller keeps the cache for as long as the log.
+    /// The log of a cache that has no log of its own. The caller must keep the cache for as long as it keeps the log.
     package static func shared(by cache: URLCache) -> InvalidationLog {
         if ForkedProcess.isCurrent { return InvalidationLog() }
         return known.withLock { known in

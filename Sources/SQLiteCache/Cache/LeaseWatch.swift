@@ -1,13 +1,13 @@
 import Foundation
 import SynchronizerSupport
 
-/// Watches the lease of another fetch, without a thread: it looks at the slot at intervals that grow with the time that has
-/// passed. A look takes about a microsecond.
+/// Watches the lease of another process without a thread: a timer looks at the slot of the lease, at intervals that grow with
+/// the time that has passed. A look takes about a microsecond.
 final class LeaseWatch: Sendable {
     private struct State {
         var handler: (@Sendable (Bool) -> Void)?
-        /// The timer that runs, and its number. A timer holds its action, and with it the watch. So the watch must not hold a
-        /// timer that is over.
+        /// The number of the running timer, and the closure that stops it. The closure retains the timer's action, and with it
+        /// this watch. So the watch must not retain it once the timer has fired.
         var timer = 0
         var stopTimer: (@Sendable () -> Void)?
     }
@@ -19,7 +19,7 @@ final class LeaseWatch: Sendable {
     private let time: any TimeSource
     private let start: Date
     private let limit: TimeInterval
-    /// The token of the holder that the watch is about.
+    /// The token of the lease that is watched; nil if it was not held in the first place.
     private let token: UInt64?
     private let state: Locked<State>
 
@@ -62,7 +62,7 @@ final class LeaseWatch: Sendable {
         if !isRunning { stop() }
     }
 
-    /// - Parameter number: that of the timer that has fired.
+    /// - Parameter number: the number of the timer that has fired.
     private func look(_ number: Int) {
         let isOver = state.withLock { state in
             guard state.timer == number else { return true }

@@ -9,7 +9,7 @@ struct MemoryLayer {
         var url: String
         /// Newest first.
         var rows: [StoredRow]
-        /// Whether `rows` were all rows of the URL in that epoch.
+        /// Whether `rows` were all rows of the URL in `epoch`.
         var isComplete: Bool
         var epoch: Int
         var cost: Int
@@ -71,7 +71,7 @@ struct MemoryLayer {
         replaceRows(of: page, urlKey: row.urlKey, with: page.rows)
     }
 
-    /// Keeps responses that the disk did not take. Derived objects go: they can be made again, and would evict responses.
+    /// Keeps responses that the disk did not take. Drops derived objects: they can be made again, and would evict responses.
     mutating func keepOffDisk(_ rows: [StoredRow]) {
         for row in rows {
             guard var page = pages[row.urlKey], let index = page.rows.firstIndex(where: { $0.id == row.id }) else {
@@ -82,7 +82,7 @@ struct MemoryLayer {
         }
     }
 
-    /// Keeps every response whose body is in memory, now that the disk has none.
+    /// Keeps every response whose body is in memory, because the disk no longer has any response.
     mutating func keepAllOffDisk() {
         for key in pages.allKeys {
             guard var page = pages[key] else { continue }
@@ -123,7 +123,7 @@ struct MemoryLayer {
         evict()
     }
 
-    /// Leaves a body that is too large for memory to the disk.
+    /// The row, without its body if it would take more than `room`; nil if then no layer would have the body.
     private func fitting(_ row: StoredRow, in room: Int) -> StoredRow? {
         guard row.cost > room else { return row }
         var row = row

@@ -16,10 +16,10 @@ struct PendingSnapshot {
         hasMemory = state.memory.capacity > 0
     }
 
-    /// Whether only the database knows anything of the URL.
+    /// Whether only the database may know anything of the URL.
     var isEmpty: Bool { pending.isEmpty && known.isEmpty }
 
-    /// Whether neither this process nor, as far as it knows, another process has changed the URL since.
+    /// Whether, as far as this process knows, no process has changed the URL since the snapshot.
     func isCurrent(in state: ResponseCache.State, urlKey: UInt64) -> Bool {
         state.changes[urlKey] == changeCount && state.memory.epoch == epoch
     }
@@ -45,8 +45,8 @@ struct PendingSnapshot {
         return rows.sorted { $0.revision > $1.revision }
     }
 
-    /// The pending changes that these rows of the database do not contain yet. Changes are written in order: if the
-    /// database has the row of one, all changes before it have been written, too.
+    /// The pending changes that these rows of the database do not reflect yet. Changes are written in order: if the database
+    /// has the row of one change, all changes before it have been written, too.
     private func changes(after stored: [StoredRow]) -> ArraySlice<Change> {
         let written = pending.lastIndex { change in
             change.revision.map { revision in stored.contains { $0.revision == revision } } ?? false

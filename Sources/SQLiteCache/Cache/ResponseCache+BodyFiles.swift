@@ -4,7 +4,7 @@ import SynchronizerSupport
 
 // Bodies in files: while they arrive, and when they are stored. These calls wait for the disk.
 extension ResponseCache {
-    /// A file for a body that arrives; nil if the cache does not take it. If its length is not known, it grows.
+    /// Makes a file for an incoming body; nil if the cache does not take the body. If its length is not known, the file grows.
     func makePartial(for url: String, resumable: StoredResponse?, length: Int?) -> PartialFile? {
         guard !ForkedProcess.isCurrent, state.withLock({ $0.diskCapacity > 0 }) else { return nil }
         return writer.perform(for: self) { connection, budget in
@@ -20,7 +20,7 @@ extension ResponseCache {
         return writer.perform(for: self) { try $0.grow(partial, to: length, budget: $1) } ?? false
     }
 
-    /// The kept beginnings of bodies of a URL.
+    /// The partial bodies that were kept for a URL.
     func kept(for url: String) -> [KeptPartial] {
         guard !ForkedProcess.isCurrent else { return [] }
         if state.withLock({ $0.log.hasRemovals }) { _ = writer.perform(for: self) { _, _ in } }
@@ -33,7 +33,7 @@ extension ResponseCache {
         newest.partials.remove(for: url)
     }
 
-    /// Stores a response whose body has arrived in a file of the cache; returns whether that worked.
+    /// Stores a response whose body has arrived in a file of the cache; returns whether the cache has taken it.
     ///
     /// - Parameter fence: set if the response must not replace one that was requested later.
     func store(_ record: StoredRecord, file: BodyFile, id: Int64 = MonotonicID.next(), fence: Fence? = nil) -> Bool {
@@ -55,7 +55,7 @@ extension ResponseCache {
         return true
     }
 
-    /// The verified file of a stored body; nil if it has none, or was corrupt and has been dropped.
+    /// The file of a stored body, verified; nil if the body is not in a file, can't be read, or was corrupt and has been dropped.
     func bodyFile(of id: Int64, url: String) -> BodyFile? {
         guard !ForkedProcess.isCurrent else { return nil }
         let urlKey = Checksum64.of(url)

@@ -2,15 +2,15 @@ import Foundation
 import SynchronizerSupport
 
 extension ResponseCache {
-    /// Seconds for which memory may not know what another process has stored or removed.
+    /// Seconds for which memory is used without asking the database for changes by other processes.
     fileprivate static let memoryTrustInterval: TimeInterval = 1
 
     /// All responses that are stored for a URL, newest first.
     ///
     /// - Parameters:
     ///   - urlKey: the checksum of the URL, if it is known.
-    ///   - wanting: the first row that it accepts comes with its body, unless the body is gone.
-    ///   - withOlder: whether the rows after that one are needed.
+    ///   - wanting: the first row that this closure accepts comes with its body, unless the body is gone.
+    ///   - withOlder: whether the rows after this first row are needed.
     func rows(
         of url: String, urlKey: UInt64? = nil, wanting: ((StoredRow) -> Bool)? = nil, withOlder: Bool = false
     ) -> [StoredRow] {
@@ -30,8 +30,8 @@ extension ResponseCache {
         return rows
     }
 
-    /// All rows, if memory knows them. Memory is trusted for a second after the database has said that no other process
-    /// changed it.
+    /// All rows, if memory knows them, and a snapshot for a lookup on the disk. First asks the database whether another process
+    /// has changed it, if it was last asked more than a second ago.
     private func peek(at url: String, urlKey: UInt64) -> (complete: [StoredRow]?, snapshot: PendingSnapshot) {
         let now = time.now
         let (isDue, known) = state.withLock { state in
@@ -60,7 +60,8 @@ extension ResponseCache {
             }
             guard let answer else { return nil }
             dropCorrupt(answer.corrupt, urlKey: urlKey)
-            // A body file that is gone at the first try may have been evicted in between. At the second try it is missing.
+            // If a body file is missing, its entry may just have been evicted. If the second try finds the entry, but again no
+            // file, the entry is corrupt.
             guard let missingBefore else {
                 if answer.missing.isEmpty { return answer.rows }
                 missingBefore = Set(answer.missing)
@@ -74,7 +75,7 @@ extension ResponseCache {
     /// The body of a response; nil if it is gone, or was corrupt and has been dropped.
     ///
     /// - Parameters:
-    ///   - place: what the database says of the body, if that is known.
+    ///   - place: the length and checksum of the body according to the database, if they are known.
     ///   - variant: the variant of the response, which is needed only while changes are pending.
     func body(of id: Int64, url: String, known place: StoredBody? = nil, variant: () -> UInt64) -> Data? {
         guard !ForkedProcess.isCurrent else { return nil }
@@ -85,7 +86,7 @@ extension ResponseCache {
         }
         if let body = known?.body { return body }
         if !pending.isEmpty {
-            // Before a pending update it had another variant.
+            // If an update is pending, the row in the database may have another variant than the response.
             let isUpdated = pending.contains { $0.isUpdate(of: id) }
             let row = StoredRow.placeholder(id: id, url: url, urlKey: urlKey, variant: isUpdated ? 0 : variant())
             var rows = [row]
@@ -98,7 +99,8 @@ extension ResponseCache {
         return body
     }
 
-    /// Reads a body file without another look at the database; nil if the body is not in a file, or not as it should be.
+    /// Reads a body file without asking the database again; nil if the body is not in a file, or if the file is missing, corrupt
+    /// or unreadable.
     private func readFile(of id: Int64, at place: StoredBody?) -> Data? {
         guard let place, place.isInFile, case .complete(let body) = readDisk({ $0.file(of: id, expecting: place) })
         else { return nil }

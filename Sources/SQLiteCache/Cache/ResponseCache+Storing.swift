@@ -24,7 +24,7 @@ extension ResponseCache {
             isMemoryOnly: cached.storagePolicy == .allowedInMemoryOnly, fence: fence)
     }
 
-    /// Stores a body under a new identifier, which it returns.
+    /// Stores a response with this body; returns the new identifier of its entry.
     @discardableResult
     func store(
         _ record: StoredRecord, body: Data, cached: CachedURLResponse? = nil, isMemoryOnly: Bool = false,
@@ -40,7 +40,7 @@ extension ResponseCache {
         return id
     }
 
-    /// Why a body of this size would not be kept; nil if it would be. A failing disk is known from the latest write.
+    /// Why a body of this size would not be kept; nil if it would be. The latest write tells whether the disk fails.
     func refusal(toStore bytes: Int) -> StoreRefusal? {
         guard !ForkedProcess.isCurrent else { return .diskFailed }
         return state.withLock { state in
@@ -65,7 +65,7 @@ extension ResponseCache {
                     fence: fence)))
     }
 
-    /// The bytes that the files take on the disk, and those of pending bodies.
+    /// The bytes that the files take on the disk, plus the bytes of pending bodies.
     var diskUsage: Int {
         guard !ForkedProcess.isCurrent else { return 0 }
         let pending = state.withLock { $0.log.bodyBytes }
@@ -89,8 +89,8 @@ extension ResponseCache: WriteSource {
         return batch
     }
 
-    /// Notes removals for the other processes, before the transaction that removes the entries: a late response of another process
-    /// is in the database before that, or its store sees the mark.
+    /// Notes removals for the other processes, before the transaction that removes the entries. So either the transaction finds a
+    /// late response of another process in the database, or the store of this response sees the mark.
     private func noteRemovals(_ changes: [Change]) {
         for change in changes {
             switch change {

@@ -1,10 +1,10 @@
 import Foundation
 import SynchronizerSupport
 
-/// The responses of one directory: memory, then the pending changes, then the database.
+/// The responses of one directory: a lookup asks memory, then the pending changes, then the database.
 ///
-/// A change takes effect at once, in memory; the writer brings it to the disk in the background. All instances of
-/// `SQLiteURLCache` on one directory in a process share one `ResponseCache`.
+/// A change takes effect in memory at once; the writer writes it to the disk in the background. All instances of
+/// `SQLiteURLCache` in a process that have a disk capacity and use the same directory share one `ResponseCache`.
 final class ResponseCache: Sendable {
     struct State {
         var memory: MemoryLayer
@@ -12,18 +12,18 @@ final class ResponseCache: Sendable {
         var diskCapacity: Int
         var disk = DiskState.working
         var isWriting = false
-        /// When responses were last used, in milliseconds since 1970, if the database does not know yet.
+        /// When responses were last used, by identifier, in milliseconds since 1970, where the database does not know it yet.
         var usageTimes: [Int64: Int64] = [:]
-        /// When `usageTimes` are written at the latest.
+        /// From when on the next use of a response writes `usageTimes`.
         var writesUsageTimesAt = Date.distantFuture
-        /// When memory last asked the database for changes of other processes, and got an answer.
+        /// When the database was last asked for changes by other processes. A failed read counts as a change.
         var verifiedAt = Date.distantPast
         var changes = ChangeCounts()
         var counts = Counts()
         var corrupt = CorruptEntries()
-        /// Whether the latest store that was written failed, as on a full disk.
+        /// Whether the latest attempt to write a store failed, as on a full disk.
         var storesFail = false
-        /// Whether the batch that is being written has a change that the database refuses, and memory knows.
+        /// Whether the batch that is being written has a change that the writer has refused, although memory has applied it.
         var hasRefused = false
     }
 
@@ -32,7 +32,7 @@ final class ResponseCache: Sendable {
         private(set) var count = 0
         private var recent: Set<Int64> = []
 
-        /// Returns whether the entry is a new one.
+        /// Returns whether the entry was not known to be corrupt.
         mutating func insert(_ id: Int64) -> Bool {
             if recent.count == 4096 { recent = [] }
             guard recent.insert(id).inserted else { return false }
@@ -66,7 +66,7 @@ final class ResponseCache: Sendable {
     /// How many bytes of changes may be pending before a store waits for the disk.
     static let maximumBacklog = 32 << 20
     private let maximumUsageTimes = 1 << 14
-    /// How many removals may be pending while the disk fails, before they are replaced by the removal of everything.
+    /// How many changes may be pending while the disk fails, before the removal of everything replaces them.
     private let maximumPendingRemovals = 10_000
     /// Seconds after which the usage times are written.
     private let usageTimesInterval: TimeInterval = 60
@@ -138,7 +138,7 @@ final class ResponseCache: Sendable {
 
     // MARK: - Changing
 
-    /// Notes that the entries of URLs, or of all (nil), are about to be removed.
+    /// Notes that the entries of these URLs, or all entries (nil), are about to be removed.
     func invalidate(_ urls: [String]?) {
         guard !ForkedProcess.isCurrent else { return }
         if let urls { invalidations.note(urls, at: time.now) } else { invalidations.noteEverything(at: time.now) }
@@ -171,7 +171,7 @@ final class ResponseCache: Sendable {
         }
     }
 
-    /// In bytes. Lowering it evicts. 0 removes everything from the disk, and ends its use.
+    /// In bytes. Lowering it evicts. Setting it to 0 removes everything from the disk, which is then no longer used.
     var diskCapacity: Int {
         get { ForkedProcess.isCurrent ? 0 : state.withLock { $0.diskCapacity } }
         set {
@@ -184,7 +184,7 @@ final class ResponseCache: Sendable {
         }
     }
 
-    /// Removes and counts entries that failed their check. The next store of their URL replaces them.
+    /// Removes and counts entries that failed their check.
     func dropCorrupt(_ ids: [Int64], urlKey: UInt64) {
         for id in ids {
             let isNew = state.withLock { $0.corrupt.insert(id) }
@@ -204,7 +204,7 @@ final class ResponseCache: Sendable {
         wait { writer.flush(from: self, then: $0) }
     }
 
-    /// Waits for the writer, which waits for other processes for some seconds at most.
+    /// Waits for the writer, which itself waits at most some seconds for other processes.
     private func wait(_ body: (@escaping @Sendable () -> Void) -> Void) {
         guard !ForkedProcess.isCurrent else { return }
         let done = DispatchSemaphore(value: 0)
@@ -214,8 +214,8 @@ final class ResponseCache: Sendable {
 }
 
 extension ResponseCache.State {
-    // Both count as a change of every URL: a lookup that has already read the disk must not populate memory after them,
-    // because it does not know what only memory has.
+    // The next two methods count as a change of every URL: a lookup that has already read the disk must not populate memory after
+    // them, because it does not know what only memory has.
 
     mutating func abandonStores() {
         changes.count(nil)
@@ -227,7 +227,7 @@ extension ResponseCache.State {
         memory.keepAllOffDisk()
     }
 
-    /// Lets lookups ask the database, which has refused a change that is not pending any more.
+    /// Makes lookups ask the database again, because memory has a change that the writer has refused.
     mutating func forgetRefused() {
         hasRefused = false
         changes.count(nil)
@@ -256,7 +256,7 @@ extension ResponseCache.DiskState {
 }
 
 extension Change {
-    /// Marks a response that the disk does not take as kept in memory only.
+    /// The change, with a response that the disk does not take marked as memory-only.
     fileprivate func keptOffDisk(unless usesDisk: Bool, diskCapacity: Int) -> Change {
         guard case .store(var row) = self else { return self }
         if !usesDisk || row.bodySize > DiskBudget(capacity: diskCapacity).largestBody { row.isMemoryOnly = true }
@@ -268,7 +268,7 @@ extension Change {
         if case .store(let row) = self { row.isMemoryOnly && row.isDerived } else { false }
     }
 
-    /// What the database has to do. A response that is kept off the disk still replaces one that is on it.
+    /// The change to make in the database. A memory-only response still replaces one that is on the disk.
     fileprivate var onDisk: Change {
         switch self {
         case .store(let row) where row.isMemoryOnly:

@@ -8,8 +8,8 @@ enum SharedCaches {
     }
 
     private static let known = Locked<[String: Reference]>([:])
-    /// Flushes when the program ends by itself. Otherwise a program that loads something, prints it and ends would lose
-    /// what it has just stored.
+    /// Flushes when the program exits normally. Otherwise a program that loads something, prints it and exits would lose what
+    /// it has just stored.
     private static let flushesAtExit: Void = {
         atexit { SharedCaches.flushAll() }
     }()
@@ -25,7 +25,7 @@ enum SharedCaches {
                 report: report)
         }
         _ = ForkedProcess.isWatched
-        // A cache without a disk must not empty the directory of caches that use it.
+        // A cache without a disk capacity must not set the shared capacity to 0, which would empty the directory.
         if diskCapacity <= 0 || ForkedProcess.isCurrent { return make() }
         _ = flushesAtExit
         let path = CacheDirectory(directory).path
@@ -48,7 +48,7 @@ enum SharedCaches {
         flushAtExit(known.withLock { $0.values.compactMap(\.cache) })
     }
 
-    /// Flushes caches at the end of the process, which waits two seconds for all of them together.
+    /// Flushes caches at the end of the process. The process waits at most two seconds for all of them together.
     static func flushAtExit(_ caches: [ResponseCache], within seconds: TimeInterval = 2) {
         let done = DispatchSemaphore(value: 0)
         for cache in caches { cache.writer.flush(from: cache, isLast: true) { done.signal() } }

@@ -2,7 +2,7 @@ import Foundation
 import HTTPCaching
 import SynchronizerSupport
 
-/// Shows what a cache directory contains, without changing it, even while it is in use: for `Scripts/cache`.
+/// Reads what a cache directory contains, without changing its entries, even while it is in use: for `Scripts/cache`.
 package struct CacheInspection {
     /// One stored response.
     package struct Entry: Sendable {
@@ -14,7 +14,7 @@ package struct CacheInspection {
         package let lastUse: Date
     }
 
-    /// All entries, the objects that were made from their bodies, and how many more are corrupt.
+    /// All responses, the objects that were made from their bodies, and the number of corrupt rows.
     package struct Contents: Sendable {
         package internal(set) var entries: [Entry] = []
         package internal(set) var objects: [Entry] = []
@@ -45,7 +45,7 @@ package struct CacheInspection {
         }
     }
 
-    /// All entries, last used first.
+    /// Reads all rows; the responses are sorted, most recently used first.
     package func contents() throws -> Contents {
         var contents = Contents()
         var last: Int64?
@@ -77,7 +77,7 @@ package struct CacheInspection {
         return false
     }
 
-    /// What SQLite's check of the whole database finds; nil if it finds nothing.
+    /// The first error that SQLite's `integrity_check` finds; nil if it finds none.
     package func structuralCorruption() throws -> String? {
         let findings = try connection.database.texts(Schema.integrityCheck)
         return findings == ["ok"] ? nil : findings.first

@@ -9,23 +9,23 @@ struct DiskBudget {
         self.capacity = Int64(max(0, capacity))
     }
 
-    /// The approximate limit of SQLite's journal, which holds each page that a transaction changes, as it was.
+    /// The approximate limit of SQLite's journal, which has the original content of each page that a transaction changes.
     var journal: Int64 { max(64 << 10, min(4 << 20, capacity / 20)) }
 
     /// The limit of the database and the body files together. The journal comes on top.
     var content: Int64 { max(0, capacity - journal) }
 
-    /// What an eviction leaves, so that not every store evicts.
+    /// The size down to which an eviction removes entries, so that not every store evicts.
     var preferredContent: Int64 { content / 10 * 9 }
 
-    /// The bytes that one transaction stores; one response may be larger.
+    /// The bytes that one transaction stores at most, unless a single response is larger.
     var batchBytes: Int { Int(journal) }
 
     /// The number of changes in one transaction. Each may change a page of each table and index.
     var batchCount: Int { max(4, min(256, Int(journal >> 14))) }
 
-    /// The number of entries that one transaction removes, and of pages that it moves. Each changes a page of each table and
-    /// index, and the journal holds them all.
+    /// The largest number of entries that one transaction removes or marks as used, and of free pages that it gives back. Each may
+    /// change a page of each table and index, and all changed pages must fit into the journal.
     var removalCount: Int { max(4, min(256, Int(journal >> 14))) }
 
     /// The largest body that is stored.
@@ -42,7 +42,7 @@ struct DiskUsage {
     /// The bytes of the body files.
     let files: Int64
 
-    /// Limits the numbers, which a corrupt database may contain, to plausible ones.
+    /// Limits the numbers to plausible ones, because a corrupt database may contain any.
     init(pageSize: Int64, pages: Int64, freePages: Int64, files: Int64) {
         self.pageSize = max(512, min(pageSize, 65_536))
         self.pages = max(0, min(pages, 1 << 32))
@@ -55,7 +55,7 @@ struct DiskUsage {
     /// The bytes of free pages.
     var free: Int64 { freePages * pageSize }
 
-    /// The bytes above a limit, once a change has been made.
+    /// The bytes by which the usage will exceed a limit when a change with this need has been made.
     func excess(after need: DiskNeed, over limit: Int64) -> Int64 {
         // The database fills its free pages before it grows.
         content + max(free, need.database) + need.files - limit

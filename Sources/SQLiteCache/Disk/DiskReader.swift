@@ -18,10 +18,10 @@ final class DiskReader: Sendable {
 
     private struct Pool {
         var idle: [Idle] = []
-        /// When to look for a newer generation, in nanoseconds of the system's clock.
+        /// When to look for a newer generation, in nanoseconds of `now`.
         var looksAt: UInt64 = 0
-        /// When to open a connection without locks again, on the same clock. Where that always fails, as on network file
-        /// systems, not every lookup tries.
+        /// When to try again to open a connection without locks, in nanoseconds of `now`. So not every lookup tries where it
+        /// always fails, as on network file systems.
         var opensAt: UInt64 = 0
 
         mutating func takeIdle(locks: Bool) -> Idle? {
@@ -38,7 +38,7 @@ final class DiskReader: Sendable {
     private let poolSize = 8
     /// For how long a superseded generation may still be read, in nanoseconds.
     private let lookInterval: UInt64 = 500_000_000
-    /// How long after a failure to open a connection without locks again, in nanoseconds.
+    /// The nanoseconds between a failed attempt to open a connection without locks and the next attempt.
     private let openInterval: UInt64 = 20_000_000
 
     /// - Parameter now: a clock, in nanoseconds.
@@ -50,7 +50,7 @@ final class DiskReader: Sendable {
         self.now = now
     }
 
-    /// Reads without a lock if no writer is at work, and otherwise with one.
+    /// Reads without a lock if no writer is at work, and otherwise with a lock.
     func read<Answer>(_ body: (ReadConnection) throws -> Answer) -> ReadResult<Answer> {
         if let connection = takeIdle(locks: false) ?? openLockFree(), let answer = try? use(connection, body) {
             return .answer(answer)
@@ -127,7 +127,7 @@ final class DiskReader: Sendable {
             return (idle, looks)
         }
         guard let connection = idle?.connection else { return nil }
-        // Without locks a connection notices by itself that its database was removed from its directory.
+        // A connection without locks notices itself, during a read, that its database was removed from its directory.
         if !locks, !looks { return connection }
         if !connection.database.hasMoved {
             if !looks { return connection }
@@ -144,7 +144,7 @@ final class DiskReader: Sendable {
             pool.idle.append(idle)
             return nil
         }
-        withExtendedLifetime(surplus) {}  // it closes here, not under the lock
+        withExtendedLifetime(surplus) {}  // a surplus connection is closed here, not under the lock
     }
 
     /// Closes the idle connections.

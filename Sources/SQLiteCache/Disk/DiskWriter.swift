@@ -1,20 +1,20 @@
 import Foundation
 import SynchronizerSupport
 
-/// Provides the changes that a `DiskWriter` writes, and learns what came of them.
+/// Provides the changes that a `DiskWriter` writes, and is told the results.
 protocol WriteSource: AnyObject, Sendable {
     var diskCapacity: Int { get }
-    /// The number that the next change will get. Numbers grow.
+    /// The number that the next change will get. Each change has the next higher number.
     var pendingEnd: Int { get }
     /// The next changes, and the number to pass to `didWrite(before:)`.
     func nextBatch(_ budget: DiskBudget) -> (changes: [Change], end: Int)
     func didWrite(before end: Int)
     func didEvict(_ count: Int)
-    /// The database has not taken a change, because another process has changed the entry for a later request.
+    /// The writer has refused a change that came too late (`WriteConnection.isLate`).
     func didRefuse()
     /// The disk takes no stores. Pending responses become memory-only; removals may still work.
     func abandonStores()
-    /// The disk takes nothing. Pending removals still count; returns whether there are any.
+    /// The disk takes no changes. Removals stay pending; returns whether there are any.
     func diskFailed() -> Bool
     /// Another process held the lock for too long. The writer tries again soon.
     func diskIsBusy()
@@ -94,8 +94,8 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         }
     }
 
-    /// Writes the changes before that number, and then goes on in the background: a thread that stores faster than the disk
-    /// writes must not hold up the threads that wait. Returns false if a change could not be written.
+    /// Writes the changes before the number `last`; later changes are written in the background. So a thread that stores faster
+    /// than the disk writes does not hold up the threads that wait. Returns false if a change could not be written.
     func drain(_ source: some WriteSource, before last: Int, isLast: Bool = false) -> Bool {
         dispatchPrecondition(condition: .onQueue(queue))
         var hasAbandonedStores = false
@@ -132,7 +132,8 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         }
     }
 
-    /// An entry that can't be removed must not come back: the cache may lose entries, and must not serve removed ones.
+    /// Retries removals that have failed. If they fail for long, deletes the database: the cache may lose entries, but must not
+    /// serve removed ones.
     private func removalsFailed(_ source: some WriteSource, isLast: Bool, because failure: WriteFailure) {
         guard source.diskFailed() else { return }
         if failure == .outOfResources { return retrySoon(source) }
@@ -169,11 +170,11 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         }
     }
 
-    /// Writes removals without a journal, for which a full disk has no room. If the process ends in the middle of that, the
-    /// next one finds a corrupt database: the cache may lose entries, and must not serve removed ones.
+    /// Writes removals without a journal on the disk, for which a full disk has no room. If the process ends during the write,
+    /// the next one finds a corrupt database: the cache may lose entries, but must not serve removed ones.
     private func writeWithoutJournal(_ changes: [Change], source: some WriteSource, budget: DiskBudget) -> Bool {
         connection = nil
-        if case .removeAll? = changes.first { return false }  // this needs no journal anyway
+        if case .removeAll? = changes.first { return false }  // a removal of everything needs no journal
         guard let newest = try? Generation.newest(in: directory), (try? directory.check()) != nil,
             let connection = try? WriteConnection(
                 directory: directory, generation: newest, busyTimeout: busyTimeout, hasJournal: false)
@@ -194,12 +195,12 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
 
     // MARK: - Generations
 
-    /// Whether there certainly is no generation. A directory that can't be listed may have one.
+    /// Whether it is certain that there is no generation. A directory that can't be listed may have one.
     private var isMissing: Bool {
         do { return try Generation.newest(in: directory) == nil } catch { return false }
     }
 
-    /// Opens the generation in use, and makes one if there is none that is usable.
+    /// Opens the generation in use. Makes a new one first if there is none, or if it is unusable.
     ///
     /// - Parameter unusable: a generation to replace, and why.
     /// - Returns: nil if there is a connection now.

@@ -1,11 +1,11 @@
-/// The place of an entry in the order of eviction: the least recently used first. A large shrink also compares length and
-/// identifier, so that entries of the same moment have an order.
+/// The place of an entry in the order of eviction: the least recently used is evicted first. A shrink also compares length and
+/// identifier, so that entries that were used at the same moment have an order, too.
 typealias EntryUse = (used: Int64, length: Int64, id: Int64)
 
 extension Schema {
-    /// What an eviction removes.
+    /// The entries that an eviction removes.
     static let leastRecentlyUsed = victims + " ORDER BY used LIMIT ?"
-    /// What a shrink reads, to find the last entry that it does not keep.
+    /// All entries in the order of eviction: a shrink finds the last one that it removes.
     static let entriesByUse = "SELECT used, length, id FROM entries ORDER BY used, length, id"
 
     /// The condition for the entries that a shrink keeps.

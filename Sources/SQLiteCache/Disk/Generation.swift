@@ -3,11 +3,11 @@ import SynchronizerSupport
 
 /// A database and its body files, in a subdirectory of the cache directory.
 ///
-/// The generation with the highest number is in use. Nothing is repaired: a generation that is unusable, or whose entries
-/// are all to be removed, is replaced by the next one. A new generation is made under another name and published with
-/// `rename`, which fails if another process was faster. So processes need no lock besides SQLite's, and none sees half a
-/// generation. A number is not used twice while the directory exists: SQLite finds a database's journal by its path, and a
-/// connection to a removed database must not find another database's journal.
+/// The generation with the highest number is in use. Nothing is repaired: a new generation replaces one that is unusable, or
+/// whose entries are all to be removed. A new generation is made under another name and published with `rename`, which fails
+/// if another process was faster. So processes need no lock besides SQLite's, and no process sees an incomplete generation. A
+/// number is not used twice while the directory exists: SQLite finds the journal of a database by its path, and a connection
+/// to a removed database must not find the journal of another database.
 struct Generation: Hashable, Sendable {
     let path: String
     let number: UInt64
@@ -67,14 +67,14 @@ struct Generation: Hashable, Sendable {
         }
     }
 
-    /// Whether the database certainly does not exist, or is no file.
+    /// Whether it is certain that the database does not exist, or is not a regular file.
     var isIncomplete: Bool {
         if let file = FileSystem.status(database) { return !file.isRegularFile }
         return errno == ENOENT || errno == ENOTDIR
     }
 
-    /// Checks the directory and the database, and makes the directories of the bodies if they are missing; returns whether none
-    /// was.
+    /// Checks the directory and the database, and makes the directories of the bodies if they are missing; returns whether both
+    /// existed.
     func prepare() throws(SQLiteFailure) -> Bool {
         if isIncomplete { throw .corruption("the database does not exist, or is not a file") }
         guard let directory = FileSystem.status(path), let file = FileSystem.status(database) else {
@@ -91,19 +91,19 @@ struct Generation: Hashable, Sendable {
     @discardableResult
     func retire(from directory: CacheDirectory) -> Bool {
         guard let removed = directory.discard(path) else { return errno == ENOENT }
-        FileSystem.remove(removed + "/Database")  // lookups that have the directory open notice that
+        FileSystem.remove(removed + "/Database")  // at once, for lookups that have the directory open
         return true
     }
 
-    /// Whether the generation is the newest one. Also deletes what ended processes have left of other generations.
+    /// Whether the generation is the newest one. Also deletes temporary generations whose processes have ended.
     func isInUse(in directory: CacheDirectory) throws(SQLiteFailure) -> Bool {
         let names = try directory.names()
         for name in names where TemporaryGeneration.isAbandoned(name) { directory.discard(directory.path + "/" + name) }
         return names.compactMap(Self.number).max() == number
     }
 
-    /// Deletes what is left of all other generations, in the background. A process whose draft this deletes makes another
-    /// draft, or finds this generation.
+    /// Deletes older and temporary generations, in the background. A process whose draft is deleted makes another draft, or
+    /// finds this generation.
     func removeOthers(in directory: CacheDirectory) {
         for name in (try? directory.names()) ?? [] {
             let isOlder = Self.number(of: name).map { $0 < number } ?? false
@@ -113,11 +113,11 @@ struct Generation: Hashable, Sendable {
         }
     }
 
-    /// The bytes that database and journal take on the disk.
+    /// The bytes that the database and its journal take on the disk.
     var allocatedBytes: Int64 { FileSystem.allocatedBytes(database) + FileSystem.allocatedBytes(journal) }
 }
 
-/// A generation that is being made or deleted. Its name holds the identifier of the process that does so.
+/// A generation that is being made or deleted. Its name contains the identifier of the process that does so.
 private enum TemporaryGeneration: String {
     case draft = "New"
     case removed = "Old"

@@ -13,7 +13,7 @@ extension ReadConnection {
         guard let decoded else { return nil }
         guard case .row(let row, let body) = decoded else {
             if locks { return .corrupt }
-            throw .changedDuringRead  // a connection with locks finds out
+            throw .changedDuringRead  // a connection with locks reads it again
         }
         guard row.urlKey == urlKey, body.isInFile else { return nil }
         return BodyFiles.openFile(id, expecting: body, in: directory, at: generation.bodies.paths(id))

@@ -7,8 +7,9 @@ struct EntryPage: Sendable {
         let id: Int64
         let response: StoredResponse
         let bodySize: Int
-        /// When the response was stored or updated, and stored or used, in milliseconds since 1970.
+        /// When the response was stored or last updated, in milliseconds since 1970.
         let stored: Int64
+        /// When the response was stored or last used, in milliseconds since 1970.
         let used: Int64
 
         /// Whether it is an object made from the body of another entry.
@@ -18,7 +19,7 @@ struct EntryPage: Sendable {
     var rows: [Row] = []
     /// How many rows failed their check.
     var corrupt = 0
-    /// After which identifier the next page begins; nil if this page has no rows.
+    /// The identifier after which the next page begins; nil if there were no more rows.
     var last: Int64?
 }
 

@@ -1,11 +1,11 @@
 import Foundation
 import SynchronizerSupport
 
-/// One connection for lookups, which one thread at a time may use.
+/// A connection for lookups. Only one thread at a time may use it.
 ///
-/// Locking takes longer than looking something up. A connection without locks finds one committed state of the database all
-/// the same. While a writer changes pages, it has a journal, and each of its changes leaves another stamp on the file. If there
-/// is no journal after the stamp was read, and the stamp is the same in the end, no page has changed in between.
+/// A connection without locks is faster, because locking takes longer than a lookup. It still reads one committed state of the
+/// database. While a writer changes pages, it has a journal, and each of its changes leaves another stamp on the file. If there
+/// is no journal after the stamp was read, and the stamp is the same at the end, no page has changed in between.
 final class ReadConnection {
     let generation: Generation
     let locks: Bool
@@ -17,7 +17,7 @@ final class ReadConnection {
     private var statements = [Statement?](repeating: nil, count: Query.allCases.count)
     private var knownDataVersion: Int64?
 
-    /// Each is prepared when it is first used.
+    /// The queries, each of which is prepared when it is first used.
     enum Query: Int, CaseIterable {
         case entriesOfURL, entry, body, dataVersion
 
@@ -31,7 +31,7 @@ final class ReadConnection {
         }
     }
 
-    /// - Throws: `SQLiteFailure`, which is a corruption if the database is not one of ours.
+    /// - Throws: a failure with `isCorruption` if the database is not one of ours.
     init(
         generation: Generation, busyTimeout: BusyTimeout, locks: Bool = true, verified: VerifiedFiles = VerifiedFiles(),
         stampsFiles: (Int32) -> Bool = FileClock.stampsFiles
@@ -59,8 +59,8 @@ final class ReadConnection {
 
     /// Reads one committed state of the database.
     ///
-    /// - Throws: `.busy` if a writer is or was at work; read with locks then. After any other failure a connection without locks
-    ///   must not be used again, because it may keep pages of several states.
+    /// - Throws: `.busy` if a writer is or was at work: then read with locks. After any other failure a connection without locks
+    ///   must not be used again, because it may have cached pages of several states.
     func inOneState<Result>(_ read: () throws(SQLiteFailure) -> Result) throws(SQLiteFailure) -> Result {
         if locks { return try read() }
         let stamp = try directory.quietStamp(of: file)
@@ -92,7 +92,7 @@ final class ReadConnection {
         var inFile: (index: Int, body: StoredBody)?
         try inOneState { () throws(SQLiteFailure) in
             let entries = try statement(.entriesOfURL)
-            defer { entries.reset() }  // until then the body is looked up in the same state of the database
+            defer { entries.reset() }  // ends the read transaction, after the body was read in it
             var wanting = wanting
             entries.bind(Int64(bitPattern: urlKey), at: 0)
             while try entries.step() {
@@ -122,7 +122,7 @@ final class ReadConnection {
         return result
     }
 
-    /// The body of the response with that identifier; nil if there is none, or it belongs to another URL.
+    /// The body of the entry with that identifier; nil if there is no such entry, or if it belongs to another URL.
     func body(of id: Int64, urlKey: UInt64? = nil) throws(SQLiteFailure) -> BodyReadResult? {
         var inFile: StoredBody?
         let result: BodyReadResult? = try inOneState { () throws(SQLiteFailure) in
@@ -140,7 +140,7 @@ final class ReadConnection {
         return result
     }
 
-    /// Reads a body that is in a file, and compares it with what the database says of it.
+    /// Reads a body that is in a file, and compares its length and checksum with those in the database.
     func file(of id: Int64, expecting body: StoredBody) -> BodyReadResult {
         BodyFiles.read(id, expecting: body, in: directory, verified: verified)
     }
@@ -183,7 +183,7 @@ enum DecodedRow {
 
     /// Decodes the columns of `Schema.Entry`.
     ///
-    /// - Parameter url: the URL that the row is looked up for. `EncodedRecord.isFor(_:)` tells whether it belongs to it.
+    /// - Parameter url: the URL of the lookup. `EncodedRecord.isFor(_:)` tells whether the row belongs to this URL.
     init(_ statement: Statement, url: String = "") throws(SQLiteFailure) {
         typealias Entry = Schema.Entry
         let bytes = try statement.bytes(Entry.record)
@@ -216,7 +216,7 @@ struct LookupResult {
     /// The entries whose body file does not exist: evicted a moment ago, or deleted by another program.
     var missing: [Int64] = []
 
-    /// - Parameter isCertain: false if it was read without a lock. Then a connection with locks finds out.
+    /// - Parameter isCertain: false if the entry was read without a lock. Then a connection with locks must read it again.
     fileprivate mutating func add(corrupt id: Int64, isCertain: Bool) throws(SQLiteFailure) {
         if !isCertain { throw .changedDuringRead }
         corrupt.append(id)
@@ -236,7 +236,7 @@ struct LookupResult {
 }
 
 extension OpenDirectory {
-    /// The stamp of the database if no writer is at work, and each later change leaves another one.
+    /// The stamp of the database. Throws unless no writer is at work and each later change will leave another stamp.
     ///
     /// - Parameter file: the status of the database when it was opened.
     fileprivate func quietStamp(of file: stat) throws(SQLiteFailure) -> FileStamp {
@@ -262,7 +262,7 @@ extension Database {
         }
     }
 
-    /// Checks that version and tables are ours.
+    /// Checks that the database has our application ID, version and tables.
     func checkSchema(of generation: Generation) throws(SQLiteFailure) {
         do throws(SQLiteFailure) {
             try execute(Schema.beginReading)
@@ -281,8 +281,8 @@ extension Database {
 }
 
 extension SQLiteFailure {
-    /// If a header asks for a write-ahead log, which SQLite can't open here (`UnmappedFiles`), the failure looks as if the
-    /// file were missing.
+    /// The failure, or a corruption if the header of the database asks for a write-ahead log. SQLite can't open one here
+    /// (`UnmappedFiles`), and fails as if the database did not exist.
     fileprivate func whenOpening(_ generation: Generation) -> SQLiteFailure {
         let exists = FileSystem.status(generation.database)?.isRegularFile == true
         return isCannotOpen && exists && systemError == ENOENT ? .corruption(message) : self

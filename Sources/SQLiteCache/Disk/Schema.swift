@@ -2,14 +2,14 @@
 enum Schema {
     /// Marks a file as ours (`PRAGMA application_id`): “SyCa”.
     static let applicationID: Int64 = 0x5379_4361
-    /// Increases with each change of the tables, of the encoding of records, of what responses depend on, or of the
-    /// checksum (`PRAGMA user_version`). A database of another version is replaced: a cache needs no migration.
+    /// Increases when the tables, the encoding of records, the request fields that responses depend on, or the checksum change
+    /// (`PRAGMA user_version`). A database of another version is replaced: a cache needs no migration.
     static let version: Int64 = 7
 
     // `entries` has small rows, so that listing, evicting and marking as used touch few pages. Bodies that would make
     // them large are in a table of their own, or in files. Both tables have rowids: reading 20 KB from a WITHOUT ROWID
-    // table takes six times as long. New rows are appended. Ordering them by URL would save a lookup one of two descents,
-    // but a store would change twice as many pages.
+    // table takes six times as long. New rows are appended. If rows were ordered by URL, a lookup would descend one B-tree
+    // instead of two, but a store would change twice as many pages.
     static let objects = [
         """
         CREATE TABLE entries (
@@ -44,8 +44,8 @@ enum Schema {
         """
 
     /// Copies the entries that are kept from another generation, attached as `old`, to an empty database. It creates the
-    /// indexes last: sorting once costs a fraction of as many insertions. An unfinished draft is deleted, so it needs no
-    /// journal.
+    /// indexes after the rows: sorting once costs a fraction of as many insertions. An unfinished draft is deleted, so it needs
+    /// no journal.
     static func copy(keeping condition: String) -> String {
         """
         PRAGMA page_size = 4096;
@@ -69,18 +69,18 @@ enum Schema {
     static let attachOld = "ATTACH ? AS old"
     static let filesOfDraft = "SELECT id FROM main.entries WHERE length > \(StoredBody.largestInDatabase)"
 
-    /// For every connection.
+    /// The settings of every connection.
     static let connection = """
         PRAGMA trusted_schema = OFF;
         PRAGMA temp_store = MEMORY;
         """
-    /// Readers do without `cell_size_check`, which would make a lookup a third slower. The checksums detect what a corrupt
-    /// page yields.
+    /// Readers do not use `cell_size_check`, which would make a lookup a third slower. The checksums detect wrong values from a
+    /// corrupt page.
     static let reading = "PRAGMA query_only = ON;"
-    /// The journal keeps the database intact if the process ends at any moment. A power failure may corrupt it, which every
-    /// read detects: SQLite need not prepare for that. Changes stay in memory until the commit: writing them to the file
-    /// earlier would lock out readers for longer. No database has a terabyte: a corrupt page number must not make it grow to
-    /// that.
+    /// The journal keeps the database intact if the process ends at any moment. A power failure may corrupt the database. Every
+    /// read detects that by checksums, so SQLite need not sync. Changes stay in memory until the commit: writing them to the
+    /// file earlier would lock out readers for longer. The limit of a terabyte keeps a corrupt page number from making the
+    /// database grow without bound.
     static let writing = """
         PRAGMA max_page_count = 268435456;
         PRAGMA synchronous = OFF;
@@ -113,7 +113,7 @@ enum Schema {
 
     // MARK: - Changes
 
-    /// Inserts nothing if another process has used the identifier. The parameters before the record are numbers.
+    /// Inserts nothing if the identifier is already in use. The parameters before the record are numbers.
     static let insertEntry = """
         INSERT INTO entries (id, url_key, variant, revision, stored, length, body_checksum, row_checksum, used, record, body)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -157,7 +157,7 @@ enum Schema {
 // MARK: - Columns
 
 extension Schema {
-    /// What lookups return of an entry.
+    /// The columns of an entry that lookups return.
     enum Entry {
         static let id = Column(index: 0)
         static let urlKey = Column(index: 1)
@@ -172,7 +172,7 @@ extension Schema {
         static let used = Column(index: 10)
     }
 
-    /// What is needed to remove an entry.
+    /// The columns that are needed to remove an entry.
     enum Victim {
         static let id = Column(index: 0)
         static let length = Column(index: 1)

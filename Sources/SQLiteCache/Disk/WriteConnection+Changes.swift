@@ -28,10 +28,11 @@ extension WriteConnection {
         }
     }
 
-    /// Whether another process has removed the entry, or stored it for a later request.
+    /// Whether the change comes too late: its fence refuses it, or the database has a response of the same variant that was
+    /// requested later.
     func isLate(_ change: Change) throws(SQLiteFailure) -> Bool {
         guard let (fence, urlKey, variant) = change.fence else { return false }
-        if fence.isRemoved() { return true }
+        if fence.isRefused() { return true }
         let records = try statement(Schema.recordsOfVariant)
         defer { records.reset() }
         records.bind([Int64(bitPattern: urlKey), Int64(bitPattern: variant)])
@@ -73,8 +74,8 @@ extension WriteConnection {
         }
     }
 
-    /// Whether another process has stored the entry with the same identifier, as a copy of another level's entry. Its body is the
-    /// same. If it were removed and stored again, the new body file would be taken for the one to remove.
+    /// Whether the database already has an entry with the row's identifier: both are copies of one entry of another level, with the
+    /// same body. If the entry were removed and stored again, its new body file could be mistaken for the one to remove.
     private func hasCopy(_ row: StoredRow) throws -> Bool {
         guard row.revision != row.id else { return false }  // a response of this level
         return try victims(Schema.victimsOfURL, parameters: [Int64(bitPattern: row.urlKey)]).contains {
@@ -170,7 +171,7 @@ extension WriteConnection {
         return victims
     }
 
-    /// Removes an entry if it exists, and the objects that were made from its body; returns how many entries that were.
+    /// Removes an entry if it exists, and the objects that were made from its body; returns how many entries it has removed.
     @discardableResult
     func remove(_ id: Int64) throws(SQLiteFailure) -> Int {
         let objects = Int64(bitPattern: Checksum64.of(DerivedEntry.url(ofObjectsFrom: id)))
@@ -185,7 +186,7 @@ extension WriteConnection {
         guard let length = try length(of: id) else { return 0 }
         try statement(Schema.deleteEntry).run(id)
         if database.changes == 0 { throw .corruption("the database does not remove an entry") }
-        // The length says where the body is. It may be corrupt, so the body's row is removed in any case.
+        // The length determines where the body is. It may be corrupt, so the body's row is removed in any case.
         try statement(Schema.deleteBody).run(id)
         try removeFile(id, length: length)
         return 1

@@ -2,11 +2,11 @@ import Foundation
 import HTTPCaching
 import SynchronizerSupport
 
-// Bodies that arrive in files of the cache.
+// Incoming bodies in files of the cache.
 extension WriteConnection {
     var partials: PartialFiles { generation.partials }
 
-    /// Makes a file for a body that arrives, after making room for it; nil if the cache does not take a body of that length.
+    /// Makes a file for an incoming body, after making room for it; nil if the cache does not take a body of that length.
     func makePartial(
         urlKey: UInt64, resumable: StoredResponse?, length: Int, budget: DiskBudget, marking mark: () throws -> Void
     ) throws -> PartialFile? {
@@ -19,7 +19,7 @@ extension WriteConnection {
         return partial
     }
 
-    /// Makes room for more of a body that arrives; returns whether the cache takes a body of that length.
+    /// Makes room for more bytes of an incoming body; returns whether the cache takes a body of that length.
     func grow(_ partial: PartialFile, to length: Int, budget: DiskBudget) throws -> Bool {
         let more = length - partial.reserved
         guard partial.place == partials, isAcceptable(length, besides: partial.reserved, budget: budget) else {
@@ -29,7 +29,7 @@ extension WriteConnection {
         return true
     }
 
-    /// All bodies that arrive at the moment may take half of the capacity: they can't be evicted.
+    /// Whether a body fits: all incoming bodies together may take half of the content's limit, because they can't be evicted.
     private func isAcceptable(_ length: Int, besides reserved: Int = 0, budget: DiskBudget) -> Bool {
         length <= budget.largestBody - Int(clamping: partials.arrivingBytes) + reserved
     }
@@ -38,7 +38,8 @@ extension WriteConnection {
         DiskNeed(database: 0, files: BodyFiles.allocatedBytes(length: Int64(length)) + 4096)
     }
 
-    /// Stores a response whose body has arrived in a file of this generation; returns false if it is another file.
+    /// Stores a response whose body has arrived in a file of this generation. Returns false if the file is elsewhere, or if the
+    /// response comes too late (``isLate(_:)``).
     func adopt(_ row: StoredRow, file: BodyFile) throws -> Bool {
         guard let partial = file.partial, partial.place == partials else { return false }
         let body = StoredBody(length: file.count, checksum: file.checksum)

@@ -1,14 +1,14 @@
 import Foundation
 import SynchronizerSupport
 
-// To remove many entries, the writer copies the others to a new generation. If it removed one entry after the other, each
-// transaction would change most pages of the index by URL. During the copy lookups go on, and other writers wait. Body files get
-// a second link, so that the old generation stays complete until the new one is in use.
+// To remove many entries, the writer copies the other entries to a new generation. If it removed one entry after the other, each
+// transaction would change most pages of the index by URL. During the copy lookups continue, and other writers wait. Body files
+// get a second hard link, so that the old generation stays complete until the new one is in use.
 extension WriteConnection {
     /// Shrinks a generation that exceeds its capacity by a third: copies the entries that are kept to a new generation.
     ///
     /// - Parameter mark: writes the usage times.
-    /// - Returns: how many entries were removed; nil if this generation stays in use, and has to evict.
+    /// - Returns: how many entries were removed; nil if this generation stays in use. Then transactions evict, if necessary.
     func shrink(budget: DiskBudget, marking mark: () throws -> Void) throws -> Int? {
         guard budget.capacity > 0, checkedCapacity != budget.capacity else { return nil }
         checkedCapacity = budget.capacity
@@ -25,8 +25,8 @@ extension WriteConnection {
         return try replace(keeping: Schema.usedAfter(victims.last)) ? victims.count : nil
     }
 
-    /// Removes the entries that were stored at that moment or later if they are more than half of all entries, and too many for
-    /// one transaction; returns whether it did.
+    /// Removes the entries that were stored at that moment or later, if they are more than half of all entries, and all entries are
+    /// too many for one transaction; returns whether it has removed them.
     func replaceIfMostGo(since moment: Int64, budget: DiskBudget) throws -> Bool {
         try transaction {
             let count = try number(Schema.countEntries)
@@ -47,7 +47,7 @@ extension WriteConnection {
                 try Generation.make(after: generation, in: directory)
             }
         } catch let failure as SQLiteFailure where !failure.isCorruption {
-            return false  // there may be no room for both, or no links on this file system
+            return false  // there may be no room for both generations, or no hard links on this file system
         }
         generation.retire(from: directory)
         isReplaced = true
@@ -60,7 +60,7 @@ extension WriteConnection {
         var count: Int
     }
 
-    /// The entries that have to be removed. Each counts with its body and an equal share of the rest of the database.
+    /// The entries to remove. An entry counts as its body plus an equal share of the rest of the database.
     private func victims(usage: DiskUsage, budget: DiskBudget) throws -> Victims? {
         var (bodies, count) = (0.0, 0.0)
         try forEachByUse { entry in
@@ -104,7 +104,7 @@ extension WriteConnection {
         let kept = try copy.prepare(Schema.filesOfDraft)
         while try kept.step() {
             let id = kept.integer(.only)
-            // If a file is missing, the lookup of its entry notices that.
+            // If a file is missing, a lookup will drop its entry.
             guard link(files.settledPath(id), "\(draft.bodies)/\(id)") == 0 || errno == ENOENT else {
                 throw .system("\(draft.bodies) accepts no links")
             }

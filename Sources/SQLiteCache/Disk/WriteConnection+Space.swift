@@ -10,7 +10,7 @@ extension WriteConnection {
             files: (try fileBytes() ?? 0) + partials.bytes + FileSystem.allocatedBytes(directory.leases))
     }
 
-    /// Runs `change` in a transaction that has room for it. Transactions before it evict the least recently used entries.
+    /// Runs `change` in a transaction once there is room for it. Earlier transactions evict the least recently used entries.
     /// A cache without a disk capacity leaves eviction to the other caches of the directory.
     ///
     /// - Parameter mark: writes the usage times.
@@ -38,11 +38,11 @@ extension WriteConnection {
         }
     }
 
-    /// Evicts in one transaction, so that other processes get the lock and the journal stays short.
+    /// Evicts a limited number of entries in one transaction, so that other processes get the lock and the journal stays short.
     private func evict(usage: DiskUsage, need: DiskNeed, budget: DiskBudget) throws -> Int {
         let content = usage.content + need.database + need.files
         guard content > budget.content else { return 0 }
-        // The beginnings of bodies go first. If that is enough, the transaction needs no more room.
+        // Partial bodies are evicted first. If that is enough, no entry is evicted.
         var freed = partials.evict(content - budget.content)
         if freed >= content - budget.content { return 0 }
         return try transaction {
@@ -56,13 +56,13 @@ extension WriteConnection {
         }
     }
 
-    /// Returns free pages to the file system if there is no room for them; returns whether there were any.
+    /// Gives free pages for which there is no room back to the file system; returns whether the database has become smaller.
     private func vacuum(usage: DiskUsage, need: DiskNeed, budget: DiskBudget) throws -> Bool {
         let excess = usage.excess(after: need, over: budget.preferredContent)
         return try vacuum(pages: min(usage.freePages, excess / usage.pageSize + 1), budget: budget)
     }
 
-    /// Returns free pages to the file system if there are more than the next stores will soon fill.
+    /// Gives free pages back to the file system if there are more than the next stores will soon fill.
     func giveBackFreePages(budget: DiskBudget) throws {
         let usage = try usage()
         guard usage.freePages > 64, usage.freePages * 4 > usage.pages else { return }
@@ -76,7 +76,7 @@ extension WriteConnection {
             let some = min(left, Int64(budget.removalCount))
             let count = try number(Schema.pageCount)
             try transaction { try database.execute(Schema.vacuum(pages: some)) }
-            // The number of free pages may be corrupt.
+            // A corrupt number of free pages must not keep the loop running.
             if try number(Schema.pageCount) >= count { break }
             left -= some
             if left > 0 { usleep(1000) }
@@ -84,7 +84,7 @@ extension WriteConnection {
         return try number(Schema.pageCount) < before
     }
 
-    /// Writes usage times. They may be many: several transactions keep the journal short.
+    /// Writes usage times. Because they may be many, several transactions keep the journal short.
     func markUsed(_ usageTimes: [Int64: Int64], budget: DiskBudget) throws {
         var rest = usageTimes.sorted { $0.key < $1.key }[...]
         while !rest.isEmpty {

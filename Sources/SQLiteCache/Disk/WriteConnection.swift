@@ -8,8 +8,9 @@ final class WriteConnection {
     let database: Database
     private let hasJournal: Bool
     private var statements: [String: Statement] = [:]
-    /// The files that the current transaction has made, and those of the entries that it has removed.
+    /// The files that the current transaction has made, by identifier.
     private var made: [Int64] = []
+    /// The files of the entries that the current transaction has removed, by identifier.
     private var movedAway: [Int64] = []
 
     /// Whether the current transaction has found files that a killed process has left.
@@ -27,11 +28,11 @@ final class WriteConnection {
     /// The generation is not in use any more.
     struct Superseded: Error {}
 
-    /// Opens an existing generation. It looks at each body file only if some may have no entry, or may be missing: that takes
-    /// seconds for a million.
+    /// Opens an existing generation. Checks every body file only if files may be missing, or may have no entry: this takes seconds
+    /// for a million files.
     ///
-    /// - Parameter hasJournal: false to do without one, for which a full disk has no room. If the process ends in the middle
-    ///   of a commit, the database is corrupt then.
+    /// - Parameter hasJournal: false to keep the journal in memory, because a full disk has no room for it. Then the database
+    ///   becomes corrupt if the process ends during a commit.
     init(
         directory: CacheDirectory, generation: Generation, busyTimeout: BusyTimeout, hasJournal: Bool = true
     ) throws {
@@ -77,12 +78,12 @@ final class WriteConnection {
             guard !database.hasMoved, try generation.isInUse(in: directory) else { throw Superseded() }
             hasFoundLeftovers = try files.settleAll(whoseEntryExists: hasFile)
             result = try body()
-            // The next transaction counts them.
+            // An invalid number: the next transaction that needs it counts the files.
             if missesFile { try statement(Schema.setFileBytes).run(-1, 0) }
             try statement(Schema.commit).run()
         } catch {
-            // After some failures SQLite has already rolled back. Then this fails, which does no harm. The next
-            // transaction settles or deletes the files.
+            // After some failures SQLite has already rolled back. Then this rollback fails, which does no harm. The next
+            // transaction settles or deletes the body files.
             try? statement(Schema.rollback).run()
             throw error
         }
@@ -91,7 +92,8 @@ final class WriteConnection {
         return result
     }
 
-    /// Lookups read without a lock only while there is no journal. An empty one has nothing to roll back.
+    /// Makes an empty journal file, because lookups read without a lock only while there is no journal. SQLite rolls nothing back
+    /// from an empty journal.
     private func announceChanges() throws(SQLiteFailure) {
         let journal = open(generation.journal, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard journal >= 0 else { throw .system("\(generation.journal) can't be made") }
@@ -119,7 +121,7 @@ final class WriteConnection {
 
     // MARK: - The bytes of all body files
 
-    /// The number that the last transaction of any process has stored; nil if it is corrupt.
+    /// The number that the last transaction of any process has stored; nil if it is corrupt or invalid.
     func fileBytes() throws(SQLiteFailure) -> Int64? {
         let usage = try statement(Schema.fileBytes)
         defer { usage.reset() }
@@ -157,7 +159,7 @@ final class WriteConnection {
         try add(fileBytes: BodyFiles.allocatedBytes(length: Int64(data.count)))
     }
 
-    /// Takes a file that has arrived as the body of an entry.
+    /// Makes a file whose body has arrived the body file of an entry.
     func adoptFile(_ path: String, id: Int64, length: Int) throws(SQLiteFailure) {
         replaceMoved(id)
         guard rename(path, files.movingPath(id)) == 0 else { throw .system("\(path) can't be moved") }
@@ -165,15 +167,15 @@ final class WriteConnection {
         try add(fileBytes: BodyFiles.allocatedBytes(length: Int64(length)))
     }
 
-    /// Makes room for the file of an entry that this transaction has removed before: a copy of another level's entry keeps its
-    /// identifier and body. If the transaction fails, the new file is as good as the old one.
+    /// Deletes the moved file of an entry that this transaction has removed and now stores again: a copy of an entry of another
+    /// level keeps its identifier and body. If the transaction fails, the new file has the same bytes as the old one.
     private func replaceMoved(_ id: Int64) {
         guard let place = movedAway.firstIndex(of: id) else { return }
         movedAway.remove(at: place)
         unlink(files.movingPath(id))
     }
 
-    /// - Parameter length: that of the body according to the entry, which may be corrupt.
+    /// - Parameter length: the length of the body according to the entry, which may be corrupt.
     func removeFile(_ id: Int64, length: Int64) throws(SQLiteFailure) {
         if let bytes = files.moveAway(id) {
             movedAway.append(id)

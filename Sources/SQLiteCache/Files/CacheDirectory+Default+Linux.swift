@@ -4,7 +4,7 @@
     extension CacheDirectory {
         /// The directory for the caches of this user's programs.
         static func userCaches(_ environment: [String: String]) -> URL {
-            // The specification says to ignore a relative path.
+            // The XDG Base Directory Specification says to ignore a relative path.
             if let path = environment["XDG_CACHE_HOME"], path.hasPrefix("/") {
                 return URL(fileURLWithPath: path, isDirectory: true)
             }

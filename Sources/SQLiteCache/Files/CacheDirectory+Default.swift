@@ -1,8 +1,8 @@
 import Foundation
 
 extension CacheDirectory {
-    /// The cache directory of a program that names none: `$XDG_CACHE_HOME` or `~/.cache` on Linux (XDG Base Directory
-    /// Specification), Caches on Apple's systems, then the name of the program.
+    /// The cache directory of a program that names none: `SQLiteURLCache` in a folder with the program's name, in
+    /// `$XDG_CACHE_HOME` or `~/.cache` on Linux (XDG Base Directory Specification), in Caches on Apple's systems.
     ///
     /// - Parameter environment: the environment of this process, unless a test passes another one.
     static func defaultURL(in environment: [String: String] = ProcessInfo.processInfo.environment) -> URL {

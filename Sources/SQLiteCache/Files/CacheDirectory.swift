@@ -26,19 +26,19 @@ struct CacheDirectory: Sendable {
         try check()
     }
 
-    /// Makes a directory that only its owner can use from the first moment on, and its parents.
+    /// Makes a directory, and its missing parents. From the first moment on, only their owner can use them.
     private static func make(_ path: String) throws(Refusal) {
+        let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path  // may change `errno`
         if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
-        let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        guard errno == ENOENT, parent != path else { throw .system("it can't be made") }
+        guard errno == ENOENT, parent != path else { throw .system("the directory can't be made") }
         try make(parent)
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .system("it can't be made") }
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .system("the directory can't be made") }
     }
 
-    /// Refuses a directory that other users can change. A directory of this user that others can only read is closed to
-    /// them.
+    /// Refuses a directory that another user owns or can change. Takes the permissions of other users away from a directory that
+    /// they can only read.
     func check() throws(Refusal) {
-        // All checks concern the opened directory, even if the path changes in between.
+        // All checks use the open directory, so they concern one directory, even if the path leads to another one in between.
         let opened = open(
             path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC | (try isOwnLink(path) ? 0 : O_NOFOLLOW))
         guard opened >= 0 else { throw .system("\(path) can't be opened") }
@@ -53,11 +53,11 @@ struct CacheDirectory: Sendable {
                 description: "\(path) can be written by others (mode \(String(status.st_mode & 0o777, radix: 8)))")
         }
         if status.st_mode & 0o077 != 0, fchmod(opened, 0o700) != 0 {
-            throw .system("\(path) can't be closed to others")
+            throw .system("the permissions of others for \(path) can't be removed")
         }
     }
 
-    /// Whether the path is a symbolic link of this user, which is followed.
+    /// Whether the path is a symbolic link of this user, which may be followed.
     private func isOwnLink(_ path: String) throws(Refusal) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0 else { throw .system("\(path) does not exist") }

@@ -6,7 +6,7 @@ enum Descriptor {
     /// A multiple of the checksum's block size that fits into the processor's cache.
     static let pieceSize = 256 << 10
 
-    /// Returns false, with `errno`, if not all could be written.
+    /// Returns false, with `errno`, if not all bytes could be written.
     static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, at position: Int) -> Bool {
         var done = 0
         while done < bytes.count {

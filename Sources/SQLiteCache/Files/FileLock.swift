@@ -1,11 +1,11 @@
 import Foundation
 
-/// The lock (`flock`) of a file that a body arrives in. The writer of the file has the lock alone.
-/// Loads that only look at the file share the lock for a moment.
+/// The lock (`flock`) of the file of an incoming body. The writer of the file has the lock exclusively. Loads that only look at
+/// the file share the lock for a moment.
 enum FileLock {
     enum Answer {
         case locked
-        /// Another opening of the file, in this process or in another one, has the lock.
+        /// Another descriptor of the file, in this process or in another one, has the lock.
         case busy
         /// The file system has no locks, or the system can't grant one.
         case unavailable

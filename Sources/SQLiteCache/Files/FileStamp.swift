@@ -1,6 +1,6 @@
 import Foundation
 
-/// The part of a file's status that is another one after each change of the file.
+/// The part of a file's status that differs after each change of the file.
 struct FileStamp: Hashable, Sendable {
     let length: Int
     private let device: UInt64
@@ -15,7 +15,7 @@ struct FileStamp: Hashable, Sendable {
         changed = FileStamp.nanoseconds(status.changeTime)
     }
 
-    /// - Returns: nil if it is no regular file, or its status can't be read.
+    /// - Returns: nil if it is not a regular file, or if its status can't be read.
     init?(_ file: Int32) {
         var status = stat()
         guard fstat(file, &status) == 0, status.isRegularFile else { return nil }
@@ -23,7 +23,7 @@ struct FileStamp: Hashable, Sendable {
     }
 
     /// Whether each change from that moment on leaves another stamp. Most file systems stamp changes with a clock that ticks at
-    /// least every 10 ms, some with full seconds, and some with even seconds only.
+    /// least every 10 ms. Some use full seconds, and some only even seconds.
     ///
     /// - Parameter moment: a result of `now()`.
     func isSettled(at moment: Int64) -> Bool {

@@ -2,17 +2,18 @@
     import Foundation
 
     extension FileSystem {
-        /// The commands of `fcntl` for locks of a process. Instances of one process on a directory share one file.
+        /// The commands of `fcntl` for locks that a process holds. Instances in one process that have a disk capacity and use the
+        /// same directory share one descriptor.
         static let lockCommands = (set: F_SETLK, get: F_GETLK)
 
-        /// There are no files without names here.
+        /// Apple's systems have no files without names.
         static func openNameless(in folder: String) -> Int32 { -1 }
 
         /// Makes a new file that shares the blocks of an open one until either is changed (APFS); returns whether the file
         /// system can.
         static func clone(_ file: Int32, to path: String) -> Bool { fclonefileat(file, AT_FDCWD, path, 0) == 0 }
 
-        /// An open file can't be linked here. File systems that do not clone are rare.
+        /// Apple's systems can't link an open file. File systems that can't clone files are rare there.
         static func link(_ file: Int32, to path: String, besides names: @autoclosure () -> Int) -> Bool { false }
     }
 

@@ -2,11 +2,12 @@
     import Foundation
 
     extension FileSystem {
-        /// The commands of `fcntl` for locks of an open file, which are of macros that Swift does not import (F_OFD_SETLK,
-        /// F_OFD_GETLK). Another opening of the same file in this process neither shares nor drops them.
+        /// The commands of `fcntl` for locks of an open file description (F_OFD_SETLK, F_OFD_GETLK, macros that Swift does not
+        /// import). Another `open` of the same file in this process neither shares nor drops these locks.
         static let lockCommands = (set: Int32(37), get: Int32(36))
 
-        /// Opens a file without a name, which ends with the process unless it is linked; negative if that is not possible.
+        /// Opens a file without a name, which is deleted when the process ends, unless it is linked before. Negative if that is
+        /// not possible.
         static func openNameless(in folder: String) -> Int32 {
             let nameless: Int32 = 0o20_000_000 | O_DIRECTORY  // O_TMPFILE, a macro that Swift does not import
             return open(folder, O_RDWR | nameless | O_CLOEXEC, 0o600)
@@ -19,13 +20,14 @@
             return (try? make(path) { ioctl($0, clone, file) == 0 }) ?? false
         }
 
-        /// Gives an open file another name if it has only `names` now: then it has none by a caller. Returns whether it did.
+        /// Gives an open file another name if it has exactly `names` names now, so none at a caller's destination. Returns whether
+        /// it did.
         static func link(_ file: Int32, to path: String, besides names: @autoclosure () -> Int) -> Bool {
             var status = stat()
             guard fstat(file, &status) == 0, Int(status.st_nlink) == names(), status.st_uid == geteuid(),
                 linkat(AT_FDCWD, "/proc/self/fd/\(file)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
             else { return false }
-            // Another process may have done the same at this moment, or the cache may have removed its name.
+            // Meanwhile another process may have linked the file, or the cache may have removed its own name.
             if fstat(file, &status) == 0, Int(status.st_nlink) <= names() + 1 { return true }
             unlink(path)
             return false

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The operations on files that the cache needs. None follows a link at the end of a path.
+/// The operations on files that the cache needs. By default, none follows a symbolic link at the end of a path.
 enum FileSystem {
     /// Commands of `fcntl`.
     typealias LockCommands = (set: Int32, get: Int32)
 
-    /// The queue for deletions that may take seconds. If the process ends first, the other files stay.
+    /// The queue for deletions that may take seconds. If the process ends first, the remaining files stay.
     static let removals = DispatchQueue(label: "SQLiteURLCache.removals", qos: .utility)
 
     /// The names in a directory; nil if there is no such directory.
@@ -23,7 +23,7 @@ enum FileSystem {
         while true {
             errno = 0
             guard let entry = readdir(directory) else { break }
-            // By its first element: the compiler takes half a second for a copy of the whole tuple of 256.
+            // The address of the first element: the compiler takes half a second for a copy of the whole tuple of 256 elements.
             let name = withUnsafePointer(to: &entry.pointee.d_name.0) { String(cString: $0) }
             if name != ".", name != ".." { names.append(name) }
         }
@@ -42,22 +42,23 @@ enum FileSystem {
         Int64(status(path)?.st_blocks ?? 0) * 512
     }
 
-    /// Whether one of the paths leads to an open file.
+    /// Whether one of the paths leads to this open file.
     static func isFile(_ file: Int32, atOneOf paths: [String]) -> Bool {
         var status = stat()
         guard fstat(file, &status) == 0 else { return false }
         return paths.contains { self.status($0)?.isSameFile(as: status) == true }
     }
 
-    /// Removes a file or directory, or what can be removed of it.
+    /// Removes a file, or a directory with its contents, as far as that is possible.
     static func remove(_ path: String) {
         if unlink(path) == 0 || status(path)?.isDirectory != true { return }
         for name in (try? names(in: path)) ?? [] { remove(path + "/" + name) }
         rmdir(path)
     }
 
-    /// Makes a file with the content that `fill` writes. Where the system can, the file gets its name after its content, so
-    /// that a kill leaves nothing behind. Returns false, with `errno`, if it can't be made, or if `fill` returns false.
+    /// Makes a file with the content that `fill` writes. Where the system supports it, the file gets its name after its content,
+    /// so that a killed process leaves nothing behind. Returns false, with `errno`, if the file can't be made, or if `fill`
+    /// returns false.
     static func make(_ path: String, _ fill: (Int32) throws -> Bool) throws -> Bool {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         let nameless = openNameless(in: folder)
@@ -71,8 +72,8 @@ enum FileSystem {
         return nameless < 0 || link(file, to: path, besides: 0)
     }
 
-    /// Makes a directory that only its owner can use, unless there is one, in place of anything else; returns whether there was
-    /// one.
+    /// Makes a directory that only its owner can use, unless there is a directory. Anything else at the path is removed. Returns
+    /// whether there was a directory.
     static func provideDirectory(_ path: String) throws(SQLiteFailure) -> Bool {
         if status(path)?.isDirectory == true { return true }
         remove(path)
@@ -81,7 +82,7 @@ enum FileSystem {
     }
 }
 
-/// An open directory, whose files are found without its path.
+/// An open directory, whose files are opened without resolving its path again.
 final class OpenDirectory: Sendable {
     let descriptor: Int32
 
@@ -94,7 +95,7 @@ final class OpenDirectory: Sendable {
         close(descriptor)
     }
 
-    /// Returns nil and sets `errno` if nothing has that name, or its status can't be read.
+    /// Returns nil, with `errno`, if nothing has that name, or its status can't be read.
     func status(_ name: StaticString) -> stat? {
         var status = stat()
         let name = UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)

@@ -10,19 +10,20 @@ package enum ForkedProcess {
     nonisolated(unsafe) private static var hasForked = false  // written only after a fork, where there is one thread
     nonisolated(unsafe) private static var isExplained = false  // written only after a fork, where there is one thread
 
-    /// The files that a forked process closes: it shares their locks, which would outlast its parent. -1 is a free place.
-    /// Not an array, because a process may be forked while a thread changes it. After a fork there is one thread.
+    /// The files that a forked process closes: it shares their locks, which would outlast its parent. -1 marks a free place. This
+    /// is not an array, because a process may be forked while a thread changes it. After a fork there is one thread.
     nonisolated(unsafe) private static let files = {  // written under `filesLock`, or where there is one thread
         let files = UnsafeMutableBufferPointer<Int32>.allocate(capacity: 64)
         files.initialize(repeating: -1)
         return files
     }()
-    /// Its value has a size. If it had none, the thread sanitizer would take an access to the value for one to the lock.
+    /// The unused value must have a size. Otherwise the thread sanitizer would take an access to the value for an access to the
+    /// lock.
     private static let filesLock = Locked(0)
 
     /// Watches for forks from the first access on.
     package static let isWatched: Bool = {
-        _ = files.count  // it must be there before a fork
+        _ = files.count  // initialized before a fork
         return pthread_atfork(nil, nil, { ForkedProcess.begin() }) == 0
     }()
 
@@ -31,7 +32,7 @@ package enum ForkedProcess {
         for file in files where file >= 0 { Foundation.close(file) }
     }
 
-    /// Makes a forked process close a file at once, if there are not very many.
+    /// Makes a forked process close a file at once, unless there are already 64 such files.
     static func willClose(_ file: Int32) {
         _ = isWatched
         filesLock.withLock { _ in
@@ -39,7 +40,7 @@ package enum ForkedProcess {
         }
     }
 
-    /// Closes a file, unless the forked process has done so. Negative for none.
+    /// Closes a file, unless this is a forked process, which has done so. Ignores a negative descriptor.
     static func close(_ file: Int32) {
         if file < 0 || hasForked { return }
         filesLock.withLock { _ in
@@ -48,7 +49,7 @@ package enum ForkedProcess {
         Foundation.close(file)
     }
 
-    /// Whether this process was forked. It says so on standard error once.
+    /// Whether this process was forked. If so, the first call prints a line on standard error.
     package static var isCurrent: Bool {
         if !hasForked { return false }
         if !isExplained { explain() }

@@ -5,8 +5,8 @@ import SynchronizerSupport
 extension LeaseFile {
     /// Opens the file.
     ///
-    /// - Parameter creates: whether to create it, in place of anything but a regular file of this user. A directory that is not
-    ///   empty stays: it is not of the cache.
+    /// - Parameter creates: whether to create the file if there is none. It replaces anything that is not a regular file of this
+    ///   user, except a directory that is not empty, which does not belong to the cache.
     static func openFile(_ path: String, creates: Bool) -> Int32? {
         let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (creates ? O_CREAT : 0)
         for isLastTry in [false, true] {
@@ -42,7 +42,7 @@ extension LeaseFile {
         return withUnsafeBytes(of: words) { Descriptor.write($0, to: file, at: slot * size) }
     }
 
-    /// The position of a lock, which need not exist in the file.
+    /// The position of the lock of a token. It is beyond the end of the file: a lock needs no bytes in the file.
     static func lock(ofToken token: UInt64, in slot: Int) -> Int { 1 << 40 + slot * 8 + Int(token % 8) }
 
     /// The position of the lock of a mark.
@@ -54,7 +54,7 @@ extension LeaseFile {
         Self.control(file, command: commands.set, type: type, at: position) != nil
     }
 
-    /// Whether another process, or another instance, has the lock.
+    /// Whether another process has the lock, or another instance (on Linux).
     func isLocked(_ position: Int, of file: Int32) -> Bool {
         Self.control(file, command: commands.get, type: F_WRLCK, at: position)
             .map { Int32($0.l_type) != F_UNLCK } ?? false

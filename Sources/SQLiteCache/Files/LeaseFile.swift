@@ -3,20 +3,20 @@ import SynchronizerSupport
 
 /// The leases of a cache directory, in a file that its processes share: a slot for each key, found by the key's hash.
 ///
-/// A slot has a record, and a lock for each of the next tokens (`fcntl`). The holder of a lease holds the lock of its token; the
-/// system frees it when the process ends, however it ends, so the others see that the holder has died. The same lock decides
-/// which of several processes gets a token. A holder that never releases its lease keeps the lock, and loses the
+/// A slot has a record, and a lock for each of the next tokens (`fcntl`). The holder of a lease holds the lock of its token. The
+/// system frees the lock when the process ends, however it ends, so other processes see that the holder has died. The same lock
+/// decides which of several processes gets a token. A holder that never releases its lease keeps the lock, and loses the
 /// slot when the lease expires. A key whose slot is taken by another key gets no lease.
 ///
 /// After the slots come marks, found by the hash of a URL. A mark says when a process removed the entries of a URL with that
 /// hash. Other processes do not store a response that they requested before that moment. The file has a fixed size, so there is
-/// nothing to clean up, and any content is valid: a record that makes no sense counts as expired.
+/// nothing to clean up. Any content is valid: an implausible record counts as expired.
 final class LeaseFile: Sendable {
     struct Grant: Hashable, Sendable {
         let key: UInt64
         let token: UInt64
-        /// Whether a response may have been stored since the caller looked: another process had the previous lease of the
-        /// key, or it was released a moment ago.
+        /// Whether a response may have been stored since the caller looked it up: another process had the previous lease of
+        /// the key, or the previous lease was not released, or only a moment ago.
         let followsAnother: Bool
     }
 
@@ -36,25 +36,32 @@ final class LeaseFile: Sendable {
         var owner: UInt64 = 0
     }
 
+    /// A lease that this instance holds, unless it has expired and another process has the next one.
+    private struct Held {
+        let grant: Grant
+        /// The checksum of the URL that the lease is for.
+        let url: UInt64
+    }
+
     private struct State {
         var file: Int32 = -1
-        /// When it was last seen in its directory, in milliseconds.
+        /// When the file was last seen in its directory, in milliseconds.
         var checkedAt: Int64 = 0
-        /// The tokens of the leases that this instance holds, by slot: it does not see its own locks.
-        var held: [Int: UInt64] = [:]
-        /// The records whose successors are being written, by slot, and since when.
+        /// The leases that this instance holds, by slot: it does not see its own locks.
+        var held: [Int: Held] = [:]
+        /// The records that another process is replacing, by slot, and since when.
         var taken: [Int: (old: Record, since: Int64)] = [:]
         /// The times of other processes' marks that this instance has overwritten, or may have, by position, in microseconds.
         var overwritten: [Int: UInt64] = [:]
     }
 
-    /// Milliseconds; a record of a longer lease counts as expired. Leases are granted for half of this at most, because a process
-    /// that looks at one may have read the clock before the holder did.
+    /// In milliseconds. A record of a longer lease counts as expired. Leases are granted for half of this at most, because a
+    /// process that looks at a record may have read the clock before the holder did.
     static let longest: Int64 = 3_600_000
-    /// The milliseconds in which a process that got a lock writes the record of its lease. A process that takes longer hangs.
+    /// The milliseconds in which a process that got a lock must write the record of its lease. Otherwise it counts as hanging.
     private static let writing: Int64 = 100
     static let slots = 8192
-    /// For how many milliseconds before a grant a lookup may have been made.
+    /// The longest time between the lookup of a caller and its grant, in milliseconds.
     private static let recently: Int64 = 10_000
     private let directory: CacheDirectory
     let commands: FileSystem.LockCommands
@@ -74,20 +81,20 @@ final class LeaseFile: Sendable {
         ForkedProcess.close(state.withLock { $0.file })
     }
 
-    /// Grants a lease unless there is one; `now` and `duration` are milliseconds. A process never waits for itself: if it
+    /// Grants a lease unless there is one; `now` and `duration` are in milliseconds. A process never waits for itself: if it
     /// holds the lease already, the answer is `unavailable`.
-    func grant(_ key: UInt64, at now: Int64, for duration: Int64) -> Answer {
+    func grant(_ key: UInt64, of url: UInt64 = 0, at now: Int64, for duration: Int64) -> Answer {
         state.withLock { state in
             let slot = Self.slot(of: key)
             guard let file = open(&state, at: now) else { return .unavailable }
             let old = Self.read(slot, of: file)
             if isHeld(old, in: slot, at: now, state: state) {
-                return old.key == key && state.held[slot] != old.token ? .held : .unavailable
+                return old.key == key && state.held[slot]?.grant.token != old.token ? .held : .unavailable
             }
-            // The first token of a slot is a time: no process may hold it from a file that was removed.
+            // The first token of a slot is a time, so that it differs from all tokens of a file that was removed.
             let token = old.token == 0 ? UInt64(max(1, now)) &* 1000 : old.token &+ 1
             guard set(F_WRLCK, at: Self.lock(ofToken: token, in: slot), of: file) else {
-                // Any other error means that there are no such locks here.
+                // Any other error means that the file system has no such locks.
                 guard [EAGAIN, EACCES].contains(errno) else { return .unavailable }
                 return isTaken(slot, of: file, after: old, at: now, state: &state) ? .held : .unavailable
             }
@@ -100,14 +107,15 @@ final class LeaseFile: Sendable {
                 set(F_UNLCK, at: Self.lock(ofToken: token, in: slot), of: file)
                 return isNext ? .unavailable : .held
             }
-            state.held[slot] = token
             let isNews = old.owner != owner || old.expires > 0 || now &+ old.expires < Self.recently
-            return .granted(Grant(key: key, token: token, followsAnother: old.key == key && isNews))
+            let grant = Grant(key: key, token: token, followsAnother: old.key == key && isNews)
+            state.held[slot] = Held(grant: grant, url: url)
+            return .granted(grant)
         }
     }
 
-    /// Whether another process, which has the lock of the next token, has taken the lease or is about to write its record.
-    /// Otherwise that process hangs: it still has this lock from a lease that is long over.
+    /// Whether the process that has the lock of the next token has written its record, or may be about to write it. Otherwise
+    /// that process hangs, or still has this lock from a lease that is long over.
     private func isTaken(
         _ slot: Int, of file: Int32, after old: Record, at now: Int64, state: inout State
     ) -> Bool {
@@ -123,9 +131,9 @@ final class LeaseFile: Sendable {
             let (slot, file) = (Self.slot(of: grant.key), state.file)
             guard file >= 0 else { return }
             defer { unlock(grant, state: &state) }
-            // While this process has the lock of the next token, no other gets the slot.
+            // While this process has the lock of the next token, no other process gets the slot.
             let next = Self.lock(ofToken: grant.token &+ 1, in: slot)
-            guard state.held[slot] == grant.token, set(F_WRLCK, at: next, of: file) else { return }
+            guard state.held[slot]?.grant.token == grant.token, set(F_WRLCK, at: next, of: file) else { return }
             defer { set(F_UNLCK, at: next, of: file) }
             guard Self.read(slot, of: file).token == grant.token else { return }
             let released = (-now).littleEndian
@@ -135,15 +143,28 @@ final class LeaseFile: Sendable {
         }
     }
 
-    /// Frees the lock alone, as the death of the holder does.
+    /// Only frees the lock, as the system does when the holder dies.
     func abandon(_ grant: Grant) {
         state.withLock { if $0.file >= 0 { unlock(grant, state: &$0) } }
     }
 
     private func unlock(_ grant: Grant, state: inout State) {
         let slot = Self.slot(of: grant.key)
-        if state.held[slot] == grant.token { state.held[slot] = nil }
+        if state.held[slot]?.grant.token == grant.token { state.held[slot] = nil }
         set(F_UNLCK, at: Self.lock(ofToken: grant.token, in: slot), of: state.file)
+    }
+
+    /// Whether this instance requests a response for the URL under leases, and each of them expired and went to another process.
+    /// Then the response is late, whatever the clocks say: the other process has stored a newer one, or will.
+    func isOvertaken(_ url: UInt64) -> Bool {
+        state.withLock { state in
+            let held = state.held.values.filter { $0.url == url }
+            return !held.isEmpty
+                && held.allSatisfy {
+                    let record = Self.read(Self.slot(of: $0.grant.key), of: state.file)
+                    return record.key == $0.grant.key && record.token > $0.grant.token
+                }
+        }
     }
 
     /// The record of the key's slot, and whether the lease of that key is held.
@@ -152,20 +173,22 @@ final class LeaseFile: Sendable {
             guard state.file >= 0 else { return (Record(), false) }
             let slot = Self.slot(of: key)
             let record = Self.read(slot, of: state.file)
-            return (record, record.key == key && isHeld(record, in: slot, at: now, state: state))
+            if record.key == key, isHeld(record, in: slot, at: now, state: state) { return (record, true) }
+            // The holder may have written its release after the first reading, and then freed the lock.
+            return (Self.read(slot, of: state.file), false)
         }
     }
 
     /// Whether the lease has neither been released nor expired, and its holder lives.
     private func isHeld(_ record: Record, in slot: Int, at now: Int64, state: State) -> Bool {
         guard record.expires > now, record.expires &- now <= Self.longest else { return false }
-        return state.held[slot] == record.token
+        return state.held[slot]?.grant.token == record.token
             || isLocked(Self.lock(ofToken: record.token, in: slot), of: state.file)
     }
 
-    /// The open file; another one if the file was removed or replaced, which is noticed within a second.
+    /// The open file. If the file was removed or replaced, which is noticed within a second, this opens another one.
     ///
-    /// - Parameter creates: whether to create it. Without it there are no leases, and so no marks.
+    /// - Parameter creates: whether to create the file if there is none. Without a file there are no leases, so no mark is needed.
     private func open(_ state: inout State, at now: Int64, creates: Bool = true) -> Int32? {
         if state.file >= 0, abs(now - state.checkedAt) < 1000 { return state.file }
         if state.file < 0 || !FileSystem.isFile(state.file, atOneOf: [directory.leases]) {
@@ -183,7 +206,7 @@ final class LeaseFile: Sendable {
 // MARK: - Removals
 
 extension LeaseFile {
-    /// Notes that this process has removed the entries of a URL, or all entries (nil).
+    /// Notes that this process is about to remove the entries of a URL, or all entries (nil).
     func noteRemoval(of url: UInt64?, at now: Date) {
         state.withLock { state in
             guard let file = open(&state, at: now.milliseconds, creates: false) else { return }
@@ -194,15 +217,15 @@ extension LeaseFile {
             if let old, old.owner != owner, old.time > 0 { state.overwritten[position] = min(old.time, time) }
             // Another process may be writing its mark at this moment.
             if isContended { state.overwritten[position] = time }
-            // The other process may have read its clock a little later.
+            // If another process has read its clock a little later, its later time stays.
             let latest = old.map { (time...time + 1_000_000).contains($0.time) ? $0.time : time } ?? time
             let words = (latest.littleEndian, owner.littleEndian)
             _ = withUnsafeBytes(of: words) { Descriptor.write($0, to: file, at: position) }
         }
     }
 
-    /// Waits for a lock that other processes hold for some microseconds. Returns false if one of them holds it for longer. Where
-    /// there are no such locks, no lock is needed, because there are no leases either.
+    /// Waits for a lock that other processes hold for some microseconds. Returns false if a process holds it for longer. If the
+    /// file system has no such locks, there are no leases either, so no lock is needed.
     private func lockMark(at position: Int, of file: Int32) -> Bool {
         var start: UInt64?
         while !set(F_WRLCK, at: Self.lock(ofMarkAt: position), of: file) {
@@ -212,8 +235,8 @@ extension LeaseFile {
         return true
     }
 
-    /// Whether another process has removed the entries of the URL since a response was requested. Marks of this
-    /// process do not count: it knows itself which responses its removals concern.
+    /// Whether another process has removed the entries of the URL since a response was requested. Marks of this process do not
+    /// count, because its `InvalidationLog` knows exactly which responses its removals concern.
     func isRemoved(_ url: UInt64, since requested: Date, now: Date) -> Bool {
         let times = Self.microseconds(requested)...max(Self.microseconds(requested), Self.microseconds(now))
         return state.withLock { state in
@@ -226,14 +249,14 @@ extension LeaseFile {
         }
     }
 
-    /// The time of a mark, in microseconds since 1970, and the instance that wrote it. Nil if the file ends before.
+    /// The time of a mark, in microseconds since 1970, and the instance that wrote it. Nil if the file ends before the mark.
     private static func readMark(at position: Int, in file: Int32) -> (time: UInt64, owner: UInt64)? {
         var words = (UInt64(0), UInt64(0))
         let count = withUnsafeMutableBytes(of: &words) { pread(file, $0.baseAddress, $0.count, off_t(position)) }
         return count == markSize ? (UInt64(littleEndian: words.0), UInt64(littleEndian: words.1)) : nil
     }
 
-    /// The position of the mark of a URL; nil stands for all.
+    /// The position of the mark of a URL, or of the mark for all URLs (nil).
     private static func mark(of url: UInt64?) -> Int {
         slots * size + (url.map { 1 + Int($0 % UInt64(slots)) } ?? 0) * markSize
     }

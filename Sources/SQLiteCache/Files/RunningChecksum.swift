@@ -3,7 +3,7 @@ import SynchronizerSupport
 /// The ``Checksum64`` of bytes that arrive in pieces of any size.
 struct RunningChecksum: Sendable {
     private var blocks = Checksum64()
-    /// The last bytes, which do not fill a block yet.
+    /// The last bytes, which do not yet fill a block.
     private var rest: [UInt8] = []
 
     init() { rest.reserveCapacity(Checksum64.blockSize) }

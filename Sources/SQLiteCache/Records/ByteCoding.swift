@@ -34,7 +34,7 @@ struct ByteWriter {
         self.bytes += bytes
     }
 
-    /// Puts bytes whose number the reader knows.
+    /// Puts bytes without their number, which the reader knows.
     mutating func put(fixed bytes: [UInt8]) {
         self.bytes += bytes
     }
@@ -45,7 +45,7 @@ struct ByteWriter {
     }
 }
 
-/// A `ByteWriter` did not write these bytes.
+/// The error for bytes that no `ByteWriter` has written.
 struct MalformedBytes: Error {}
 
 /// Decodes what `ByteWriter` encoded. It throws for any other bytes, and never traps.
@@ -91,7 +91,7 @@ struct ByteReader {
         String(decoding: try span(try number()), as: UTF8.self)
     }
 
-    /// The next string, or `known` if that is equal.
+    /// The next string. If it equals `known`, this is returned, and no new string is made.
     mutating func text(orEqual known: String?) throws(MalformedBytes) -> String {
         var other = self
         guard let known, try other.isNext(known) else { return try text() }

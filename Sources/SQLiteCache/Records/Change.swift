@@ -1,7 +1,7 @@
 import Foundation
 import SynchronizerSupport
 
-/// A change to the cache. The same rules apply in memory, to the pending changes, and in the database.
+/// A change to the cache. It has the same effect in memory, in a lookup's replay of pending changes, and in the database.
 enum Change: Sendable {
     /// Stores a response, replacing the one with the same URL and variant.
     case store(StoredRow)
@@ -53,13 +53,13 @@ enum Change: Sendable {
         if case .update(let update) = self { update.id == row } else { false }
     }
 
-    /// Whether it may need many transactions.
+    /// Whether the change may need many transactions.
     var isLong: Bool {
         if case .removeSince = self { true } else { false }
     }
 
-    /// Whether a caller removed responses, which must not come back. A response that only gives way to another variant
-    /// may come back, as if the newer one had not been stored.
+    /// Whether the change removes responses that must not come back. A response that a newer one only replaces may come back, as
+    /// if the newer response had not been stored.
     var isRemoval: Bool {
         switch self {
         case .remove, .removeURL, .removeSince, .removeAll: true
@@ -110,15 +110,15 @@ struct RowUpdate: Sendable {
     let variant: UInt64
     let revision: Int64
     let stored: Int64
-    /// Whether only memory has the response. Its new variant still replaces one on the disk.
+    /// Whether only memory has the response. The response still replaces one of the same variant on the disk.
     let isMemoryOnly: Bool
     /// As ``StoredRow/fence``.
     var fence: Fence?
 
     fileprivate func apply(to rows: inout [StoredRow]) {
         guard let index = rows.firstIndex(where: { $0.id == id }) else {
-            // The database may already know that the response was removed later. The responses that this update replaced
-            // must not come back.
+            // A later change in the database may already have removed the response. Even so, the responses that this update
+            // replaced must not come back.
             rows.removeAll { $0.variant == variant && $0.revision < revision }
             return
         }
@@ -131,8 +131,8 @@ struct RowUpdate: Sendable {
 }
 
 extension RowUpdate {
-    /// Another process has stored this response with the same identifier, as a copy of another level's entry. The body is the
-    /// same, so the update has only the rest.
+    /// Creates the update that replaces the store of `row`, if the database already has an entry with its identifier: both are
+    /// copies of one entry of another level. The body is the same, so the update has only the rest.
     init(_ row: StoredRow) {
         self.init(
             id: row.id, url: row.url, urlKey: row.urlKey, record: row.record, variant: row.variant,

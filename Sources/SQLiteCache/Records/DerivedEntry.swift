@@ -1,9 +1,9 @@
 import Foundation
 import HTTPCaching
 
-/// A derived object is an entry of its own, so it is evicted, verified and counted like a body. Its URL, which no request can
-/// have, names the entry that it belongs to: the objects of an entry are found together, and go with it. Its method names
-/// the object.
+/// A derived object is an entry of its own, so it is evicted, verified and counted like a response. Its URL, which no request
+/// can have, names the entry whose body the object was made from: so all objects of an entry are found together, and are
+/// removed with it. Its method names the object.
 enum DerivedEntry {
     private static let prefix = "derived from "
 

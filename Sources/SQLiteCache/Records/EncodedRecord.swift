@@ -1,10 +1,11 @@
 import Foundation
 import HTTPCaching
+import SynchronizerSupport
 
-/// An encoded `StoredRecord`, as the database and memory hold it. Most lookups need no more than these properties:
-/// decoding the record costs as much as finding it.
+/// An encoded `StoredRecord`, as it is kept in the database and in memory. Most lookups need only the properties of this type.
+/// They do not decode the record, which would take as long as finding it.
 package struct EncodedRecord: Sendable {
-    /// Increases with each change of the encoding, and when responses depend on more of their requests.
+    /// Increases with each change of the encoding, and when responses depend on more request fields than before.
     package static let format: UInt8 = 4
 
     /// One bit for each optional part.
@@ -40,7 +41,7 @@ package struct EncodedRecord: Sendable {
         bytes = writer.bytes
     }
 
-    /// The record of no response.
+    /// A placeholder, which decodes to nil.
     init() {
         bytes = [Self.format, 0]
     }
@@ -70,13 +71,13 @@ package struct EncodedRecord: Sendable {
 
     fileprivate var traits: Traits { Traits(rawValue: bytes[1]) }
 
-    /// Whether it answers every GET for its URL.
+    /// Whether the response answers every GET for its URL that has no credentials.
     package var isPlain: Bool { traits.contains(.isPlain) }
     var isHTTP: Bool { !traits.contains(.other) }
     var hasResponseURL: Bool { traits.contains(.responseURL) }
     var hasUserInfo: Bool { traits.contains(.userInfo) || traits.contains(.injected) }
 
-    /// Whether it is the record of that URL.
+    /// Whether it is the record of a response for that URL.
     package func isFor(_ url: String) -> Bool {
         bytes.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes, at: 2)
@@ -103,7 +104,7 @@ package struct EncodedRecord: Sendable {
 
     /// The record; nil if the bytes encode none.
     ///
-    /// - Parameter url: its URL, if that is known, so that no other string is made.
+    /// - Parameter url: its URL, if it is known, so that decoding makes no new string for it.
     package func decoded(for url: String?) -> StoredRecord? {
         bytes.withUnsafeBytes { raw in
             var reader = ByteReader(raw, at: 2)
@@ -112,7 +113,7 @@ package struct EncodedRecord: Sendable {
         }
     }
 
-    /// Status and fields, joined by name: what an `HTTPURLResponse` is made from.
+    /// The status, and the fields joined by name, from which an `HTTPURLResponse` is made.
     var statusAndFields: (status: Int, fields: [String: String])? {
         bytes.withUnsafeBytes { raw in
             var reader = ByteReader(raw, at: 2)
@@ -146,7 +147,7 @@ extension StoredRecord {
         if let userInfo { writer.put(userInfo) }
     }
 
-    /// - Parameter bytes: what the reader reads. The fields stay encoded.
+    /// - Parameter bytes: the bytes that the reader reads. The fields keep a slice of them, and stay encoded.
     fileprivate init(
         from reader: inout ByteReader, of bytes: [UInt8], traits: EncodedRecord.Traits, url known: String?
     ) throws(MalformedBytes) {
@@ -209,9 +210,14 @@ extension ByteReader {
 }
 
 extension HTTPFields {
-    /// One value for each name.
+    /// The values by name. Values of the same name are joined by ", ".
     fileprivate var joined: [String: String] {
         let lines = lines
+        guard lines.count <= 32, !Self.differInCase(lines) else {
+            var fields = JoinedFields()
+            for line in lines { fields.add(line.name, line.value) }
+            return fields.dictionary
+        }
         var fields = [String: String](minimumCapacity: lines.count)
         for line in lines {
             if let present = fields.updateValue(line.value, forKey: line.name) {
@@ -219,5 +225,13 @@ extension HTTPFields {
             }
         }
         return fields
+    }
+
+    /// Whether the names of two lines differ in case only. Comparing a few names takes less time than `JoinedFields` does.
+    private static func differInCase(_ lines: [Line]) -> Bool {
+        lines.indices.contains { index in
+            let name = lines[index].name
+            return lines[..<index].contains { same($0.name, name) && $0.name != name }
+        }
     }
 }

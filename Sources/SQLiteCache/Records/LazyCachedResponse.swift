@@ -9,8 +9,8 @@ import SynchronizerSupport
         private let record: EncodedRecord
         private let url: URL
 
-        /// One lock for all objects: it is held for nanoseconds, and the objects are many. Its value is unused, but has an
-        /// address. That of `()` would be the lock's own, and the thread sanitizer would report a race.
+        /// One lock for all objects: it is held for nanoseconds, and the objects are many. The unused value must have a size. The
+        /// address of `()` would be that of the lock, and the thread sanitizer would report a race.
         private static let lock = Locked(0)
         private static let placeholder = URLResponse(
             url: URL(fileURLWithPath: "/"), mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
@@ -41,7 +41,7 @@ import SynchronizerSupport
         }
     }
 #else
-    /// Apple's URL loading system uses the object behind `CachedURLResponse`, so that it has to be complete.
+    /// Apple's URL loading system reads the internal object behind `CachedURLResponse`, so the response must be complete.
     enum LazyCachedResponse {
         /// Makes the cached response that the record describes.
         static func make(

@@ -2,7 +2,7 @@ import Foundation
 import HTTPCaching
 import SynchronizerSupport
 
-/// A request, with what nearly every lookup needs of it computed once.
+/// A request, and the values that nearly every lookup needs, computed once.
 package struct LookupKey {
     package let request: URLRequest
     /// The URL, with its fragment.
@@ -27,7 +27,7 @@ package struct LookupKey {
         hasCredentials = request.allHTTPHeaderFields?.keys.contains(where: CacheRules.alwaysBinds) ?? false
     }
 
-    /// The URL of that text, which nearly always is the URL of the request.
+    /// The URL with this text. It is parsed only if it is not the URL of the request, as it nearly always is.
     fileprivate func url(of text: String) -> URL? {
         text == absoluteURL ? url : URL(string: text)
     }
@@ -40,7 +40,7 @@ extension EncodedRecord {
         return decoded?.answers(lookup.request) ?? false
     }
 
-    /// What `URLCache` returns; nil if Foundation can't parse the URL.
+    /// The object that `URLCache` returns; nil if Foundation can't parse the URL.
     package func cachedResponse(to lookup: LookupKey, body: Data) -> CachedURLResponse? {
         let responseURL = hasResponseURL ? decoded?.responseURL : nil
         guard let url = lookup.url(of: responseURL ?? lookup.key) else { return nil }

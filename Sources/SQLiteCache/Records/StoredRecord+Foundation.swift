@@ -3,8 +3,8 @@ import HTTPCaching
 import SynchronizerSupport
 
 extension StoredRecord {
-    /// The record of a response that a user of `URLCache` stores. Returns nil if no lookup could find it safely: if it
-    /// answers a request with a body, is part of a representation, or depends on more than the request (`Vary: *`).
+    /// The record of a response that a caller stores with the methods of `URLCache`. Nil if no lookup may return the response: if
+    /// it answers a request with a body, is a part (status 206), or varies on everything (`Vary: *`).
     package init?(_ cached: CachedURLResponse, for request: URLRequest, now: Date) {
         guard let asked = CacheRequest(request), request.httpBody == nil, request.httpBodyStream == nil else {
             return nil
@@ -35,7 +35,8 @@ extension StoredRecord {
         if let own = cached.response.url?.absoluteString, own != response.url { responseURL = own }
     }
 
-    /// The entries that can be stored: strings as keys, property lists as values. An injection has a place of its own.
+    /// The entries that can be stored: those with strings as keys and property lists as values. The record has the injected
+    /// `Cache-Control` elsewhere.
     static func propertyList(_ userInfo: [AnyHashable: Any]?) -> Data? {
         var storable: [String: Any] = [:]
         for (key, value) in userInfo ?? [:] {
@@ -66,7 +67,7 @@ extension URLRequest {
 }
 
 extension CacheRequest {
-    /// A request as its own fields describe it; nil without a URL.
+    /// The request with its own fields, without those that a session adds; nil if it has no URL.
     init?(_ request: URLRequest) {
         guard let url = request.storedURL else { return nil }
         self.init(url: url, method: request.httpMethod ?? "GET", fields: HTTPFields(of: request))

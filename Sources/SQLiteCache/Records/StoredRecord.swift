@@ -2,18 +2,18 @@ import Foundation
 import HTTPCaching
 import SynchronizerSupport
 
-/// Everything that is kept of a cached response except its body: what `StoredResponse` holds, and the rest of
+/// Everything that is kept of a cached response except its body: a `StoredResponse`, and the other properties of
 /// `CachedURLResponse`.
 package struct StoredRecord: Sendable {
     package var response: StoredResponse
     /// The URL of the response if it differs from the requested one: after a redirect, or with a fragment.
     var responseURL: String?
-    /// Set for a response of another protocol than HTTP; then `response` has status 0 and no fields.
+    /// Set for a response of a protocol other than HTTP. Then `response` has status 0 and no fields.
     var other: OtherResponse?
     /// The property-list values of `userInfo` as a binary property list; nil if there are none.
     var userInfo: Data?
 
-    /// What a `URLResponse` has besides its URL.
+    /// The properties of a `URLResponse` besides its URL.
     struct OtherResponse: Hashable, Sendable {
         var mimeType: String?
         var textEncodingName: String?

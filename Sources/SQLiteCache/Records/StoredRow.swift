@@ -13,13 +13,13 @@ struct StoredRow: Sendable {
     var record: EncodedRecord
     var variant: UInt64
     let bodySize: Int
-    /// What the database says of the body; nil for a row that does not come from there.
+    /// The checksum of the body according to the database; nil for a row that does not come from the database.
     var bodyChecksum: UInt64?
     /// nil while only the disk has the body.
     var body: Data?
     /// The object that a caller stored or was given, if memory has it.
     var cached: CachedURLResponse?
-    /// Whether the storage policy keeps the response off the disk.
+    /// Whether only memory keeps the response, because of its storage policy or because the disk does not take it.
     var isMemoryOnly = false
     /// Set if the response must not replace one that was requested later.
     var fence: Fence?
@@ -27,7 +27,7 @@ struct StoredRow: Sendable {
     /// Whether it is an object made from the body of another entry.
     var isDerived: Bool { DerivedEntry.source(of: url) != nil }
 
-    /// A row that may be in the database, of which only this much is known.
+    /// A row that may be in the database, of which only these values are known.
     static func placeholder(id: Int64, url: String, urlKey: UInt64, variant: UInt64) -> StoredRow {
         StoredRow(
             id: id, url: url, urlKey: urlKey, revision: 0, stored: 0, record: EncodedRecord(), variant: variant,
@@ -41,13 +41,15 @@ struct StoredRow: Sendable {
     }
 }
 
-/// When a response was requested that is to be stored. It is refused if another process has changed its entry for a later request.
+/// Refuses a response that comes too late when it is stored: it would replace a response that was requested later, or
+/// ``isRefused`` returns true.
 struct Fence: Sendable {
+    /// When the response was requested.
     let requested: Date
-    /// The clock. A time that is in the future was noted before the clock was set back, and does not count.
+    /// The clock. A stored request time in the future does not count, because the clock was set back since then.
     let time: any TimeSource
-    /// Whether another process has removed the entries of the URL since the request.
-    let isRemoved: @Sendable () -> Bool
+    /// Whether another process has removed the entries of the URL since the request, or has got the lease of the request.
+    let isRefused: @Sendable () -> Bool
 
     /// Whether the response of that record was requested later.
     func yields(to record: EncodedRecord) -> Bool {
@@ -55,7 +57,7 @@ struct Fence: Sendable {
     }
 }
 
-/// What the database knows of a body.
+/// The length and the checksum of a body, which the database stores.
 package struct StoredBody: Hashable, Sendable {
     let length: Int
     let checksum: UInt64
@@ -68,7 +70,7 @@ package struct StoredBody: Hashable, Sendable {
     var isInFile: Bool { length > Self.largestInDatabase }
 }
 
-/// The checksum of a row of the database. It covers each column that matters, not only the body.
+/// The checksum of a row of the database. It covers all columns except `used` and the body, which has a checksum of its own.
 enum RowChecksum {
     static func of(
         record: UnsafeRawBufferPointer, id: Int64, urlKey: UInt64, variant: UInt64, revision: Int64, stored: Int64,
@@ -86,7 +88,8 @@ enum RowChecksum {
 package enum MonotonicID {
     private static let last = Locked<Int64>(0)
 
-    /// 51 bits of microseconds since 2020, enough until 2091, and 12 random bits that keep processes apart.
+    /// 51 bits of microseconds since 2020, limited to a value that is reached in 2083, and 12 random bits that keep the
+    /// identifiers of processes apart.
     package static func next() -> Int64 {
         let epoch = 1_577_836_800.0
         let microseconds = max(0, min((Date().timeIntervalSince1970 - epoch) * 1e6, 2e15))
@@ -99,7 +102,7 @@ package enum MonotonicID {
 }
 
 extension Date {
-    /// Milliseconds since 1970, which is how the database keeps times, limited to what a `Double` holds exactly.
+    /// Milliseconds since 1970, as the database stores times, limited to what a `Double` represents exactly.
     package var milliseconds: Int64 {
         let value = (timeIntervalSince1970 * 1000).rounded(.down)
         return value.isNaN ? 0 : Int64(max(-9e15, min(9e15, value)))

@@ -1,12 +1,13 @@
 import Foundation
 import SynchronizerSupport
 
-/// How long connections wait for a lock that another connection holds. The readers of a cache share one, and its writer
-/// has another.
+/// How long connections wait for a lock that another connection holds. The readers of a cache share one instance, and its
+/// writer has another.
 ///
-/// After a wait in vain no connection waits for a while. Otherwise each of many lookups in a row would wait as long.
+/// After a wait has timed out, connections do not wait at all for the time `pause`. Otherwise each of many lookups in a row
+/// would wait until it times out.
 final class BusyTimeout: Sendable {
-    /// Waits for nothing.
+    /// Never waits.
     static let none = BusyTimeout(seconds: 0)
 
     /// In nanoseconds, like `pause` and `now`.
@@ -17,8 +18,8 @@ final class BusyTimeout: Sendable {
     private let pauseEnd = Locked<UInt64>(0)
 
     /// - Parameters:
-    ///   - seconds: for how long to wait.
-    ///   - pause: for how many seconds not to wait after that.
+    ///   - seconds: how long to wait.
+    ///   - pause: for how many seconds not to wait after a timeout.
     ///   - now: a clock, in nanoseconds.
     ///   - sleep: waits a little.
     init(
@@ -32,7 +33,7 @@ final class BusyTimeout: Sendable {
         self.sleep = sleep
     }
 
-    /// Waits a little; false if the lock is not worth another try.
+    /// Waits a little and returns true, or returns false if the caller must not try the lock again.
     ///
     /// - Parameter start: when the wait began, in nanoseconds; set if it is nil.
     func wait(since start: inout UInt64?) -> Bool {

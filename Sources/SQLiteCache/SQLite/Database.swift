@@ -15,7 +15,7 @@ final class Database {
 
     /// Opens an existing file.
     ///
-    /// - Parameter locks: false to read it without a lock. Then the caller checks that no writer changed it during the read.
+    /// - Parameter locks: false to read without a lock. Then the caller must check that no writer changed the file meanwhile.
     init(path: String, busyTimeout: BusyTimeout, locks: Bool = true) throws(SQLiteFailure) {
         guard UnmappedFiles.areRegistered else {
             throw SQLiteFailure(code: SQLITE_NOMEM, message: "SQLite accepts no file methods")
@@ -56,7 +56,7 @@ final class Database {
         return sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &answer) != SQLITE_OK || answer != 0
     }
 
-    /// Forgets the pages in memory; returns whether it did. No statement may be running.
+    /// Empties SQLite's page cache; returns whether that worked. No statement may be running.
     func forgetPages() -> Bool {
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESET_CACHE, nil) == SQLITE_OK
     }
@@ -91,7 +91,7 @@ final class Database {
     /// How many rows the last statement that changed the database inserted, updated or deleted.
     var changes: Int { Int(sqlite3_changes(handle)) }
 
-    /// Whether SQLite would not write to the database, although it was opened for that. Known after the first read.
+    /// Whether SQLite refuses to write to the database, although it was opened for writing. Known after the first read.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
     private func check(_ code: Int32) throws(SQLiteFailure) {

@@ -5,7 +5,7 @@
     enum FileClock {
         static let identifier = CLOCK_REALTIME
 
-        /// Whether it stamps the files of an open directory. On a network a server's clock does.
+        /// Whether this clock stamps the files of an open directory. On network file systems, the clock of a server does.
         static func stampsFiles(of directory: Int32) -> Bool {
             var status = statfs()
             return fstatfs(directory, &status) == 0 && status.f_flags & UInt32(MNT_LOCAL) != 0

@@ -6,7 +6,7 @@
     enum FileClock {
         static let identifier = CLOCK_REALTIME_COARSE
 
-        /// Whether it stamps the files of an open directory. On a network a server's clock does.
+        /// Whether this clock stamps the files of an open directory. On network file systems, the clock of a server does.
         static func stampsFiles(of directory: Int32) -> Bool {
             var status = statfs()
             return fstatfs(directory, &status) == 0 && localTypes.contains(UInt32(truncatingIfNeeded: status.f_type))

@@ -17,8 +17,8 @@ struct SQLiteFailure: Error, CustomStringConvertible {
     var description: String { "SQLite error \(code): \(message)" }
 
     /// Whether the file is corrupt, or not one of our databases. A lack of memory, descriptors, space or permission never
-    /// proves that. Our SQL fits our tables: if SQLite finds an error in it, or a constraint that forbids it, the tables
-    /// are others.
+    /// proves that. Our SQL matches our tables: if SQLite reports an error in the SQL, or a violated constraint, the tables are
+    /// not ours.
     var isCorruption: Bool {
         switch code {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG: true

@@ -7,34 +7,35 @@ import SynchronizerSupport
     internal import CSQLite
 #endif
 
-/// SQLite's file methods of the system, without memory mapping and without waiting for the disk.
+/// Two VFSs for SQLite: its own file methods for the system, without memory mapping and without waiting for the disk.
 ///
 /// - **Nothing is mapped.** If a file is truncated while it is mapped, touching a page beyond its end ends the process.
-///   SQLite maps files only through versions 2 and 3 of its file methods (sqlite.org/c3ref/io_methods.html). These have
-///   version 1, whatever a setting or the header of a database says.
+///   SQLite maps files only through versions 2 and 3 of its file methods (sqlite.org/c3ref/io_methods.html). These methods
+///   have version 1, whatever a setting or the header of a database says.
 /// - **Nothing is synced.** `PRAGMA synchronous` would come too late: it takes effect after SQLite has rolled back the
 ///   journal of a killed writer, and after `PRAGMA auto_vacuum` has made a new database. On a busy disk each of those syncs
 ///   takes seconds, while the lock is held.
 /// - **No write is atomic**, whatever the file system promises. So each writer has a journal while it changes pages.
-/// - **A write that finds no space says so with a code of its own.** SQLite answers `SQLITE_FULL`, too, where a corrupt
+/// - **A write that finds no space fails with an extended code of its own.** SQLite also returns `SQLITE_FULL` if a corrupt
 ///   database contains a page number beyond its limit.
 /// - **Only regular files of this user are opened.** Opening a FIFO would wait for another process, and a link leads
 ///   elsewhere.
 ///
-/// With the second set SQLite also takes no lock, and sees no journal. `ReadConnection` itself checks that no writer
-/// changed the database during a read.
+/// With the second VFS (`lockFreeName`), SQLite also takes no lock, and sees no journal. `ReadConnection` itself checks that no
+/// writer changed the database during a read.
 enum UnmappedFiles {
-    /// The names that `sqlite3_open_v2` takes.
+    /// The names of the VFSs for `sqlite3_open_v2`.
     static let name = "Synchronizer-unmapped"
     static let lockFreeName = "Synchronizer-lock-free"
     /// The extended result code of a write for which the disk has no space (sqlite.org/rescode.html).
     static let noSpace = SQLITE_FULL | 1 << 8
-    /// Whether SQLite knows these names. They are registered once.
+    /// Registers both VFSs when it is first read. Whether that worked.
     static let areRegistered = register(name, isLockFree: false) && register(lockFreeName, isLockFree: true)
 
     nonisolated(unsafe) private static var system: UnsafeMutablePointer<sqlite3_vfs>?  // set by `areRegistered`
-    /// Changed copies of SQLite's methods by the address of the original, one for each kind of file system. An unchanged copy
-    /// follows each. They are never freed.
+    /// The addresses of changed copies of SQLite's methods, by the address of the original and by VFS. SQLite has several
+    /// originals, for different kinds of file systems. In memory, an unchanged copy follows each changed copy. Copies are never
+    /// freed.
     private static let copies = Locked<[[UInt]: UInt]>([:])
 
     private static func register(_ name: String, isLockFree: Bool) -> Bool {
@@ -74,7 +75,8 @@ enum UnmappedFiles {
         return code
     }
 
-    /// SQLite looks for a write-ahead log in each transaction. There is none, and none could be opened.
+    /// Answers without the system that there is no write-ahead log, for which SQLite asks in each transaction. None could be
+    /// opened.
     private static func access(
         path: UnsafePointer<CChar>?, flags: Int32, answer: UnsafeMutablePointer<Int32>?
     ) -> Int32 {

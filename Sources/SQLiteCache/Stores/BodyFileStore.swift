@@ -14,28 +14,28 @@ package enum StoredBytes: Sendable {
     }
 }
 
-/// A store whose bodies may arrive in files, as Fetching sees it. All calls may wait for the disk.
+/// A store whose bodies may arrive in files, as the layer Fetching sees it. All calls may wait for the disk.
 package protocol BodyFileStore: ResponseStore {
-    /// Makes a file for a body that arrives; nil if the store does not take it.
+    /// Makes a file for an incoming body; nil if the store does not take the body.
     ///
     /// - Parameters:
-    ///   - resumable: the response if the rest of it can be requested later.
+    ///   - resumable: the response, if the rest of its body can be requested later.
     ///   - length: the length of the body; nil if it is not known.
     func makePartial(for url: String, resumable: StoredResponse?, length: Int?) -> PartialFile?
 
-    /// Makes room for more of a body that arrives; returns whether the store takes a body of that length.
+    /// Makes room for more bytes of an incoming body; returns whether the store takes a body of that length.
     func grow(_ partial: PartialFile, to length: Int) -> Bool
 
-    /// The kept beginnings of bodies of a URL.
+    /// The partial bodies that were kept for a URL.
     func keptPartials(for url: String) -> [KeptPartial]
 
-    /// Removes the beginnings of bodies of a URL, also those that arrive at the moment.
+    /// Removes the partial bodies of a URL, including those that are arriving.
     func removePartials(for url: String)
 
-    /// Stores a response whose body has arrived; returns whether it took the file. It does not take a small one.
+    /// Stores a response whose body has arrived; returns whether the store took the file. It does not take a small file.
     func store(_ response: StoredResponse, as cached: CachedURLResponse, file: BodyFile) -> Bool
 
-    /// The body of an entry, in memory only if it is small or has not been written yet; nil if it is gone.
+    /// The body of an entry: as data if it is small or not yet written, otherwise as a file; nil if it is gone.
     func bytes(of entry: StoredEntry) -> StoredBytes?
 }
 

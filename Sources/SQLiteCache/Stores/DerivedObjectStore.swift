@@ -18,8 +18,8 @@ package struct DerivedSource: Hashable, Sendable {
     }
 }
 
-/// A store that keeps encoded objects next to the bodies that they were made from, as Fetching sees it. All calls may wait
-/// for the disk.
+/// A store that keeps encoded objects next to the bodies that they were made from, as the layer Fetching sees it. All calls
+/// may wait for the disk.
 package protocol DerivedObjectStore: ResponseStore {
     /// An object that was made from a body; nil if there is none, or it is corrupt.
     ///

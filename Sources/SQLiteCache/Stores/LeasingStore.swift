@@ -5,12 +5,12 @@ import HTTPCaching
 package struct Lease: Sendable, Hashable {
     /// What the lease is for: one request target, and the credentials it is sent with. Its first line is the URL.
     package let key: String
-    /// Tells it from other leases of the key.
+    /// Distinguishes the lease from other leases of the key.
     package let token: UInt64
-    /// Whether another process may have stored a response since this one last looked: then the fetch looks up again before it
-    /// asks the network. A store that cannot tell says true.
+    /// Whether another process may have stored a response since the fetch looked it up. Then the fetch looks up again before it
+    /// asks the network. True if the store cannot tell.
     package let followsAnother: Bool
-    /// Whether the level of this machine granted it, because the level that machines share could not be asked.
+    /// Whether the local level of this machine granted the lease, because the level that machines share could not be asked.
     package var isLocal = false
 
     package init(key: String, token: UInt64, followsAnother: Bool = true) {
@@ -25,8 +25,9 @@ package enum LeaseAnswer: Sendable, Hashable {
     case granted(Lease)
     /// Another process holds the lease.
     case held
-    /// The store cannot tell now, or another fetch of this process holds the lease: the fetch asks the network without one.
-    /// Loads of one process are coalesced. A load that is not must not wait for another one, whose response it may not use.
+    /// The store cannot tell now, or another fetch of this process holds the lease: the fetch asks the network without a lease.
+    /// Loads of one process are coalesced. A load that is not coalesced with another one may not use its response, so it must not
+    /// wait for that load.
     case unavailable
 }
 
@@ -36,21 +37,21 @@ package enum LeaseEnd: Sendable, Hashable {
     /// help, the waiting fetches all ask the network without a lease.
     case released
     /// The lease may be free: it expired, its holder died, another holder has it now, or the limit passed. The waiting fetches
-    /// look up, and ask for the lease again: one of them gets it. A store that is not sure says this, too.
+    /// look up, and ask for the lease again: one of them gets it. A store that is not sure uses this case, too.
     case vacant
 }
 
 /// A store that several processes share, and that grants leases: of all processes that need a response, one asks the network.
 ///
-/// It refuses a response that was requested before one that is stored in its place, and before another process removed the
-/// entries of its URL. So the response of a late holder replaces no newer one.
+/// It refuses a response if the stored response that it would replace was requested later, or if another process has removed
+/// the entries of its URL since the request. So the response of a late holder replaces no newer response.
 ///
-/// Calls may block for a bounded time, and come on any background thread.
+/// Calls come on any background thread. They may block for a bounded time.
 package protocol LeasingStore: ResponseStore {
     /// Asks for a lease that expires after the duration (in seconds). A process may hold one lease of a key.
     func lease(_ key: String, for duration: TimeInterval) -> LeaseAnswer
 
-    /// Gives a lease back, and wakes the loads that wait for it once lookups find the entries that were stored under it. It has no
+    /// Gives a lease back. Wakes the loads that wait for it once lookups find the entries that were stored under the lease. Has no
     /// effect if a later lease has been granted. Does not wait for the disk or the network.
     func release(_ lease: Lease)
 
@@ -58,9 +59,9 @@ package protocol LeasingStore: ResponseStore {
     /// (``LeaseEnd/vacant``).
     func abandon(_ lease: Lease)
 
-    /// Calls the handler once, on a background thread, when the holder of a lease gave it back, or may have lost it; after the
-    /// limit (in seconds) at the latest. Lookups that begin in the handler find what the holder has stored. Returns a
-    /// closure that cancels the wait.
+    /// Calls the handler once, on a background thread, when the holder of a lease has given it back, or may have lost it; at the
+    /// latest after the limit (in seconds). Lookups that begin in the handler find the entries that the holder has stored. Returns
+    /// a closure that cancels the wait.
     func waitForRelease(
         of key: String, atMost limit: TimeInterval, then handler: @escaping @Sendable (LeaseEnd) -> Void
     ) -> @Sendable () -> Void

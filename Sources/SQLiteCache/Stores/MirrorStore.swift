@@ -2,7 +2,7 @@ import Foundation
 import HTTPCaching
 import SynchronizerSupport
 
-/// An entry of another level, as this store keeps a copy of it: with the same identifier.
+/// An entry of another level, of which this store keeps a copy with the same identifier.
 package struct MirroredEntry: Sendable {
     package enum Body: Sendable {
         case data(Data)
@@ -21,9 +21,9 @@ package struct MirroredEntry: Sendable {
     }
 }
 
-/// What a level behind this store needs to keep copies of its entries here.
+/// The methods by which another level of a cache keeps copies of its entries in this store.
 extension SQLiteURLCache {
-    /// Whether it can keep anything.
+    /// Whether the store can keep anything.
     package var hasCapacity: Bool { cache.state.withLock { $0.memory.capacity > 0 || $0.diskCapacity > 0 } }
 
     /// The identifiers and records of all entries of a URL, newest first.
@@ -31,9 +31,9 @@ extension SQLiteURLCache {
         cache.rows(of: url).map { ($0.id, $0.record) }
     }
 
-    /// Stores a copy, in place of the entry with the same identifier or variant; returns whether it took the body.
+    /// Stores a copy, in place of the entry with the same identifier or variant; returns whether the store took the body.
     ///
-    /// - Parameter yields: whether it must not replace a response that was requested later.
+    /// - Parameter yields: whether the copy must not replace a response that was requested later.
     package func keep(_ entry: MirroredEntry, of url: String, yields: Bool = false) -> Bool {
         var fence: Fence?
         if yields, let response = entry.record.decoded?.response {

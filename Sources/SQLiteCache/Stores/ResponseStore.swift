@@ -2,21 +2,21 @@ import Foundation
 import HTTPCaching
 import SynchronizerSupport
 
-/// A store of responses, as Fetching sees it.
+/// A store of responses, as the layer Fetching sees it.
 ///
 /// Calls may block on the disk. They come on any background thread, several at once.
 package protocol ResponseStore: Sendable {
     /// All entries of a URL (absolute, without fragment), newest first.
     func entries(for url: String) -> [StoredEntry]
 
-    /// Passes the same entries on, in the same order.
+    /// Passes the same entries to `body`, in the same order.
     func forEachEntry(of url: String, _ body: (StoredEntry) -> Void)
 
     /// The body of an entry; nil if it is gone, or was corrupt and has been dropped.
     func body(of entry: StoredEntry) -> Data?
 
     /// Stores a response. It replaces the entry with the same URL, method and selecting fields.
-    /// Body, storage policy and user info are those of `cached`; everything else is that of `response`.
+    /// The body, the storage policy and the user info come from `cached`, everything else from `response`.
     ///
     /// Returns the identifier of the new entry; nil if the store refuses the response.
     @discardableResult
@@ -37,8 +37,8 @@ package protocol ResponseStore: Sendable {
 
     func removeAll()
 
-    /// The invalidations of this store. A caller that removes entries through this protocol notes that here first: the methods
-    /// do not.
+    /// The invalidations of this store. A caller that removes entries through this protocol must note the removal here first,
+    /// because the methods do not note it.
     var invalidations: InvalidationLog { get }
 }
 
@@ -48,7 +48,7 @@ extension ResponseStore {
     package func refusal(toStore bytes: Int) -> StoreRefusal? { nil }
 }
 
-/// A store that learns of removals by other machines, as the façade sees it.
+/// A store that learns of removals by other processes, also on other machines, as the façade sees it.
 package protocol AnnouncingStore: ResponseStore {
     /// Calls the handler, on a background thread, after another process has removed all entries of a URL, or everything (nil).
     /// Returns a closure that ends the calls.
@@ -79,8 +79,7 @@ package struct StoredEntry: Sendable {
         self.body = body
     }
 
-    /// The checksum of the body: the one that the store knows, or else the one of the body that came with the entry; nil if
-    /// there is neither.
+    /// The checksum of the body: ``bodyChecksum``, or else the checksum of ``body``; nil if both are nil.
     package var availableChecksum: UInt64? { bodyChecksum ?? body.map { $0.withUnsafeBytes { Checksum64.of($0) } } }
 
     package var withoutBody: StoredEntry {

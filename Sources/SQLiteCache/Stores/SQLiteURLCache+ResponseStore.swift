@@ -11,7 +11,7 @@ extension SQLiteURLCache: ResponseStore {
 
     package func forEachEntry(of url: String, _ body: (StoredEntry) -> Void) {
         var newest: Int64?
-        // Most lookups need the newest response. A small body costs less together with its row.
+        // Most lookups need the newest response. Reading a small body together with its row takes less time.
         let isSmall = { (row: StoredRow) in row.bodySize <= StoredBody.largestInDatabase }
         for row in cache.rows(of: url, wanting: isSmall, withOlder: true) where row.record.isHTTP {
             newest = newest ?? row.id

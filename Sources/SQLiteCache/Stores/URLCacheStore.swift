@@ -2,20 +2,20 @@ import Foundation
 import HTTPCaching
 import SynchronizerSupport
 
-/// A store that shields any `URLCache`, above all the stock one on Linux: it returns correct responses or none.
+/// A store that makes any `URLCache` safe to use, especially Foundation's on Linux: it returns correct responses or none.
 ///
-/// Stock `URLCache` on Linux (Swift 6.3) finds a response by host, port and path alone. It ends the process when it evicts
-/// a URL that was stored twice, or reads an array in `userInfo` from its disk. So this store adds a record of the request to
-/// each response, as one `Data` in `userInfo`, and uses the response for exactly that request. It removes an entry before it
-/// stores another, and passes no other `userInfo` on. It keeps one response for each URL, the last.
+/// Foundation's `URLCache` on Linux (Swift 6.3) finds a response by host, port and path alone. It ends the process when it
+/// evicts a URL that was stored twice, or reads an array in `userInfo` from its disk. So this store adds a record of the
+/// request to each response, as one `Data` in `userInfo`, and uses the response for exactly that request. It removes the old
+/// entry of a URL before it stores another, and passes no other `userInfo` on. It keeps one response for each URL, the latest.
 package final class URLCacheStore: ResponseStore {
     package let invalidations: InvalidationLog
     private let cache: URLCache
-    /// The bodies of the last lookups: reading one again would make the stock cache scan its directory.
+    /// The bodies of the latest lookups. To read a body again, Foundation's cache would scan its directory.
     private let recent = Locked<[(id: Int64, body: Data)]>([])
 
-    /// Serializes all changes, because two stores may shield one cache. It is a queue, because the stock cache reads and
-    /// writes files, which must not happen under a `Locked`.
+    /// Serializes all changes, because two stores may use one cache. It is a queue and not a `Locked`, because Foundation's
+    /// cache reads and writes files.
     private static let changes = DispatchQueue(label: "URLCacheStore.changes")
     private static let recordKey = "Synchronizer.record"
 
@@ -80,7 +80,7 @@ package final class URLCacheStore: ResponseStore {
         let policy: URLCache.StoragePolicy
     }
 
-    /// The response of exactly this URL, stored by us or by another user of the cache.
+    /// The response of exactly this URL, stored by this type or by other code that uses the cache.
     private func find(_ url: String) -> Found? {
         guard let request = Self.request(url), let cached = cache.cachedResponse(for: request) else { return nil }
         guard let (id, record) = Self.record(of: cached), record.response.url == url else { return nil }
@@ -97,8 +97,8 @@ package final class URLCacheStore: ResponseStore {
         }
     }
 
-    /// A response of another user of the cache tells neither its request nor when it was stored. It counts as the answer to
-    /// a GET for its own URL, without selecting fields, and as old as its server's date.
+    /// A record for a response that other code has stored. Its request and the time of its storing are not known. So it counts
+    /// as the answer to a GET for its own URL without selecting fields, and as so old that it is always stale.
     private static func foreignRecord(of cached: CachedURLResponse) -> (id: Int64, record: StoredRecord)? {
         guard let http = cached.response as? HTTPURLResponse, let url = http.url?.absoluteString,
             http.statusCode != 206
@@ -146,7 +146,7 @@ package final class URLCacheStore: ResponseStore {
     #if !canImport(Darwin)
         private static let removesBeforeStoring = true
     #else
-        /// Apple's cache removes and stores in the background, in any order.
+        /// False, because Apple's cache removes and stores in the background, in any order.
         private static let removesBeforeStoring = false
     #endif
 }

@@ -25,7 +25,7 @@ package struct LifetimeInjection: Sendable {
             status: status, fields: fields, cacheTime: cacheTime, overriding: overridesServerLifetime)
     }
 
-    /// The response with the injected value, which its user info repeats.
+    /// The response with the injected `Cache-Control`, which is also in its user info.
     package func injected(into proposed: CachedURLResponse) -> CachedURLResponse {
         if let cacheTime = proposed.userInfo?[InjectionMark.cacheTimeKey] as? TimeInterval {
             return with(cacheTime: cacheTime).injected(into: proposed.proposing(cacheTime: nil))
@@ -44,7 +44,7 @@ package struct LifetimeInjection: Sendable {
 }
 
 extension CachedURLResponse {
-    /// The same response, for a delegate that injects this lifetime of its resource, or none.
+    /// The same response with the lifetime of its resource in the user info, where the delegate finds it. Nil removes it.
     package func proposing(cacheTime: TimeInterval?) -> CachedURLResponse {
         var userInfo = userInfo ?? [:]
         guard cacheTime != nil || userInfo[InjectionMark.cacheTimeKey] != nil else { return self }

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPCaching
 
-/// When a failed load is retried: only idempotent requests and those with a ``CacheKey``, after failures that are likely to pass.
+/// When a failed load is retried: only if its request is idempotent or has a ``CacheKey``, and its failure is probably temporary.
 ///
 /// The delay before attempt *n* + 1 is random, from zero to `baseDelay` · 2ⁿ⁻¹, at most `maximumDelay`. So clients that
 /// failed together do not return together (“full jitter”). If the server sends `Retry-After`, that is the delay (RFC
@@ -32,7 +32,7 @@ extension RetryPolicy {
     /// An attempt that failed.
     struct Failure {
         let request: URLRequest
-        /// Whether the request only asks, although it has a body.
+        /// Whether the request is safe although it has a body: it has a ``CacheKey``.
         var isSafe = false
         let error: SynchronizerError
         /// The attempts so far, at least 1.
@@ -52,7 +52,7 @@ extension RetryPolicy {
         return delay <= maximumDelay && failure.elapsed + delay <= totalTime ? delay : nil
     }
 
-    /// RFC 9110 §9.2.2, RFC 10008 §2; a body stream cannot be sent twice.
+    /// Whether the request may be sent twice (RFC 9110 §9.2.2, RFC 10008 §2). A body stream cannot.
     static func isIdempotent(_ request: URLRequest) -> Bool {
         request.httpBodyStream == nil
             && ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "QUERY"].contains(request.httpMethod ?? "GET")
@@ -66,7 +66,7 @@ extension RetryPolicy {
         }
     }
 
-    /// Statuses of temporary failures. Not 500: the request hit a defect, and would hit it again.
+    /// Statuses of temporary failures. Not 500: the request hit a defect of the server, and would hit it again.
     static let transientStatuses: Set<Int> = [
         408,  // Request Timeout: the server gave up waiting for the request
         425,  // Too Early: refused only because it arrived in early data (RFC 8470)

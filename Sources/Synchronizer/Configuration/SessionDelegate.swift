@@ -65,9 +65,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendabl
         completionHandler(injection.injected(into: proposedResponse))
     }
 
-    /// Answers a challenge from a server or proxy (`NSURLAuthenticationMethodHTTPBasic`, `…HTTPDigest`): from the
-    /// configuration's `URLCredentialStorage`, unless a subclass has a credential. Without one the response is the 401 or 407,
-    /// with its body.
+    /// Answers a challenge from a server or proxy (`NSURLAuthenticationMethodHTTPBasic`, `…HTTPDigest`). By default the credential
+    /// comes from the configuration's `URLCredentialStorage`; a subclass may provide another one. Without a credential, the
+    /// response is the 401 or 407, with its body.
     ///
     /// Called on a background thread; call the completion handler once, on any thread. It is not called for certificates:
     /// ``Synchronizer/Configuration/tls`` says which ones are trusted.

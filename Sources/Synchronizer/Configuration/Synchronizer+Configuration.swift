@@ -7,8 +7,9 @@ extension Synchronizer {
         /// Who does the HTTP caching.
         public enum Caching: Sendable {
             /// `URLSession` does the HTTP caching, as usual on Apple's systems. The synchronizer keeps the responses of different
-            /// credentials apart, and makes sure that no load uses an invalidated response. Interrupted transfers are not resumed, and stale responses are not used after an error.
-            /// For Apple's systems only: on Linux, where no session stores responses, this means `managed`.
+            /// credentials apart, and makes sure that no load uses an invalidated response. Interrupted transfers are not resumed,
+            /// and stale responses are not used after an error. For Apple's systems only: on Linux, where no session stores
+            /// responses, this means `managed`.
             case native
             /// The synchronizer does the HTTP caching as RFC 9111 says, the same on every platform.
             case managed
@@ -65,8 +66,8 @@ extension Synchronizer {
         /// even if this is false, unless the response with the full version is stored.
         public var usesLowDataURLs = false
 
-        /// How processes that share the cache send one request for a response that several of them need; nil lets each ask for
-        /// itself. Only in managed mode, with a cache that grants leases. Nil by default on Apple's systems, which end an app that
+        /// How processes that share the cache send one request for a response that several of them need. Nil: each process sends
+        /// its own. Only in managed mode, with a cache that grants leases. Nil by default on Apple's systems: they kill an app that
         /// is suspended while it holds the lock of a file in a shared container.
         public var leases: RequestLeases? = RequestLeases.platformDefault
 
@@ -145,8 +146,9 @@ extension Synchronizer {
         /// Receives the events of loads; nil costs nothing.
         public var observer: (any SynchronizerObserver)?
 
-        /// The clock. Give a `SQLiteURLCache` the same one. If its clock is ahead, it may refuse a response that was requested after
-        /// another process has removed the entries of the URL. If its clock is behind, it may store one that was requested before.
+        /// The clock. Give a `SQLiteURLCache` the same one. Otherwise, after another process has removed the entries of a URL, the
+        /// cache may decide wrongly: if its clock is ahead, it may refuse a response that was requested after the removal; if its
+        /// clock is behind, it may store one that was requested before.
         public var time: any TimeSource = SystemTime()
 
         /// Creates a configuration whose delegate injects a lifetime of `cacheTime` seconds into successful responses

@@ -1,7 +1,7 @@
 #if !canImport(Darwin)
     import Foundation
 
-    /// The time of the next timer interrupt: the kernel's time of the last one, plus the interval.
+    /// The current time, rounded up to the next timer tick: the kernel's time of the last tick, plus the interval of ticks.
     struct CoarseClock: Sendable {
         private let interval: Int
 

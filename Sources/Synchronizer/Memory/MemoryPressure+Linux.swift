@@ -2,12 +2,12 @@
     import Foundation
 
     extension MemoryPressure {
-        /// Some task waited for memory for 200 ms of 2 s. (Unprivileged programs may use multiples of 2 s only; see “PSI” in the
-        /// kernel's documentation.)
+        /// Reports when some task waited for memory for 200 ms within 2 s. (Unprivileged programs may use only multiples of 2 s:
+        /// see “PSI” in the kernel's documentation.)
         static let trigger = "some 200000 2000000"
 
-        /// Asks the kernel to report when tasks wait for memory: in the program's own cgroup if it has one of version 2. Without
-        /// kernel support there are no reports.
+        /// Asks the kernel to report when tasks wait for memory: tasks of the program's own cgroup (version 2) if it has one,
+        /// otherwise those of the whole system. Without kernel support there are no reports.
         func watchSystem() {
             let membership = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)) ?? ""
             let files = Self.pressureFiles(membership: membership)
@@ -15,7 +15,8 @@
             Self.watch(watched) { self.report() }
         }
 
-        /// Calls `action` each time that the file has an urgent event. When the file is gone, closes it and calls `ended`.
+        /// Calls `action` each time that the kernel reports pressure (`POLLPRI`). When the file is gone, closes the descriptor and
+        /// calls `ended`.
         static func watch(
             _ descriptor: Int32, _ action: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void = {}
         ) {
@@ -32,7 +33,7 @@
             thread.start()
         }
 
-        /// The files that report pressure, the nearest first. `membership` is the content of `/proc/self/cgroup`.
+        /// The files that report pressure: the cgroup's before the system's. `membership` is the content of `/proc/self/cgroup`.
         static func pressureFiles(membership: String) -> [String] {
             let own = membership.split(separator: "\n").first { $0.hasPrefix("0::/") }
                 .map { "/sys/fs/cgroup/\($0.dropFirst(4))/memory.pressure" }

@@ -1,8 +1,8 @@
 import Foundation
 import HTTPCaching
 
-/// States that a request with a body, such as a GraphQL query sent by `POST`, only asks for something. Requests with equal keys ask
-/// for the same thing.
+/// States that a request with a body, such as a GraphQL query sent by `POST`, only reads. Requests with equal keys read the same
+/// data.
 ///
 /// ```swift
 /// let query = try JSONResource<Feed>(url: url, body: FeedQuery(first: 20), cacheKey: .body)
@@ -10,9 +10,9 @@ import HTTPCaching
 ///
 /// Requests with equal method, URL, headers and key are coalesced, and share responses in memory and in the cache. They are
 /// safe in the sense of RFC 9110 §9.2.1: they are retried, and invalidate nothing. Never give a key to a request that changes
-/// something. A `QUERY` (RFC 10008) has the key ``body`` without your saying so.
+/// something. A `QUERY` (RFC 10008) has the key ``body`` by default.
 public struct CacheKey: Hashable, Sendable, ExpressibleByStringInterpolation {
-    /// Nil for the body.
+    /// Nil for ``body``.
     private let name: String?
 
     /// The key is the body and the headers that describe it, such as `Content-Type` (RFC 10008 §2.7). Bodies are compared byte by
@@ -28,7 +28,7 @@ public struct CacheKey: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// Creates a key of your own.
     public init(stringLiteral name: String) { self.init(name: name) }
 
-    /// RFC 9110 §8.
+    /// The headers that describe the body (RFC 9110 §8).
     private static let aboutTheBody = [
         FieldName.contentType, FieldName.contentEncoding, FieldName.contentLanguage, FieldName.contentLocation,
     ]

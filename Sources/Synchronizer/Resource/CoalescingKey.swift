@@ -20,10 +20,10 @@ enum MemoryCachePolicy: Sendable {
     }
 }
 
-/// The key by which requests are coalesced in flight and in memory.
+/// The key by which loads in flight are coalesced and objects in memory are found.
 ///
-/// It contains all headers, because any of them may select the response or authenticate the user (an API key in a custom
-/// header), except tracing headers. So the headers that a stored `Vary` names are in the key.
+/// It contains all headers except tracing headers, because any of them may select the response or authenticate the user (an
+/// API key in a custom header). So the headers that a stored `Vary` names are in the key.
 struct CoalescingKey: Hashable, Sendable {
     private enum Method: Hashable, Sendable {
         case get, head
@@ -31,14 +31,14 @@ struct CoalescingKey: Hashable, Sendable {
         case asking(String, body: String)
     }
 
-    /// In one object, because identities are copied and compared much more often than they are created.
+    /// A class, because keys are copied and compared much more often than they are created.
     private final class Content: Sendable {
         let url: URL
         let method: Method
         let sendsCookies: Bool
         /// Nil without headers, which is common and fast to compare.
         let fields: [String: String]?
-        /// Belongs to the request, and is not compared.
+        /// The policy of the request. It is not part of the key, and not compared.
         let memoryCachePolicy: MemoryCachePolicy?
         let hash: Int
 
@@ -60,7 +60,10 @@ struct CoalescingKey: Hashable, Sendable {
 
     private let content: Content
 
-    /// Nil for a request that is never coalesced: with an unsafe method or a body, and without a ``CacheKey``.
+    /// Nil for a request that is never coalesced: with a body stream, a `GET` or `HEAD` with a body, or another method without a
+    /// ``CacheKey``.
+    ///
+    /// - Parameter body: the digest of the request's ``CacheKey``, if it has one.
     init?(_ request: URLRequest, body: String? = nil) {
         guard let url = request.url?.withoutFragment, request.httpBodyStream == nil else { return nil }
         let method: Method
@@ -79,7 +82,7 @@ struct CoalescingKey: Hashable, Sendable {
 
     var memoryCachePolicy: MemoryCachePolicy? { content.memoryCachePolicy }
 
-    /// The digest of the request's ``CacheKey``, if it has a body.
+    /// The digest of the request's ``CacheKey``; nil for a `GET` or `HEAD`.
     var body: String? { if case .asking(_, let body) = content.method { body } else { nil } }
 
     /// The key under which the cache stores responses to the request.
@@ -108,7 +111,7 @@ struct CoalescingKey: Hashable, Sendable {
         return selecting.isEmpty ? nil : selecting
     }
 
-    /// Whether the header controls caching or ranges: then the cache or the network answers, and not the memory cache.
+    /// Whether the header controls caching, a range, or conditions: memory does not answer such a request.
     static func bypassesMemoryCache(_ name: String) -> Bool {
         [FieldName.cacheControl, FieldName.pragma, FieldName.range].contains { HTTPFields.same($0, name) }
             || name.lowercased().hasPrefix("if-")

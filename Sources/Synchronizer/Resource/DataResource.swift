@@ -8,7 +8,7 @@ public struct DataResource: Resource {
         var maximumSize: Int?
     }
 
-    /// In one object, because resources are copied more often than they are created.
+    /// Boxed, because resources are copied more often than they are created.
     private var content: Boxed<Content>
 
     /// Creates a resource for the bytes at a URL.

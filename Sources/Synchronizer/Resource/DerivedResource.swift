@@ -10,10 +10,10 @@ public import Foundation
 /// }
 /// ```
 ///
-/// An object is stored if its parse took long and it is small: ``Synchronizer/Configuration/derivedObjects`` says what that
-/// means. A later load whose response is fresh reads the object instead of the body. The object belongs to the bytes that
-/// it was made from: it stays, and is used, when the server confirms the response (304), and it is removed with the
-/// response or its body. It is evicted like a response.
+/// An object is stored if it is small and its parse took long: ``Synchronizer/Configuration/derivedObjects`` sets the limits. A
+/// later load whose response is fresh reads the object instead of the body. The object belongs to the bytes that it was made
+/// from: it stays, and is used, when the server confirms the response (304), and it is removed with the response or its body. It
+/// is evicted like a response.
 ///
 /// Objects are stored in managed mode by caches of this package, such as `SQLiteURLCache`, and on the disk only. A variant
 /// that names an object (``ResourceVariant/init(_:identity:)``) means nothing to the next launch, so nothing is stored for it.
@@ -33,7 +33,7 @@ public protocol DerivedResource: Resource {
 
 /// The coding of a resource's objects, with its types erased.
 struct DerivedCoding: Sendable {
-    /// Names type, version and variant. Each is preceded by its length, so that no two triples have one name.
+    /// Names type, version and variant. Each is preceded by its length, so that different triples have different names.
     let name: String
     let encode: @Sendable (any Sendable) throws -> Data?
     /// Returns the object, and its size in memory in bytes.
@@ -43,7 +43,7 @@ struct DerivedCoding: Sendable {
     init?<R: DerivedResource>(_ resource: R) {
         guard let variant = resource.variant.persistentName else { return nil }
         let type = String(reflecting: R.self)
-        // An address stands in the place of the scope of a private or local type.
+        // The name of a private or local type contains an address, which differs from launch to launch.
         if type.contains("(unknown context at ") { return nil }
         name = [type, R.encodingVersion, variant].map { "\($0.utf8.count) \($0)" }.joined()
         encode = { try ($0 as? R.ParsedObject).flatMap(resource.encode) }

@@ -11,15 +11,14 @@ import HTTPCaching
 /// body is complete, and stays as it was if anything fails.
 ///
 /// After a failure, a cancellation or a kill of the process, the next load continues the download, in this process or a
-/// later one. This needs managed mode, and a response with a strong `ETag`, or with a strong
-/// `Last-Modified` and no `ETag` (RFC 9110 §8.8).
-/// Otherwise the next load starts over.
+/// later one. This needs managed mode, and a response with a strong `ETag`, or with a strong `Last-Modified` and no `ETag`
+/// (RFC 9110 §8.8). Otherwise the next load starts over.
 ///
-/// The response is cached like every other. If `SQLiteURLCache` takes the body, it arrives in a file of the cache, and the
-/// destination gets a clone of that file where the file system can (APFS, btrfs, XFS). Otherwise the first
-/// destination gets a hard link, and any other one a copy. Bodies that the cache does not take (of more than half its
-/// capacity) arrive in a hidden file beside the destination. That file stays if the rest can be requested later: load
-/// the same URL to the same destination to go on.
+/// The response is cached like every other. If `SQLiteURLCache` takes the body, it arrives in a file of the cache. The
+/// destination gets a clone of that file if the file system supports clones (APFS, btrfs, XFS). Otherwise the first destination
+/// gets a hard link, and any other one a copy. Bodies that the cache does not take (of more than half its capacity) arrive in a
+/// hidden file beside the destination. That file stays if the rest can be requested later: load the same URL to the same
+/// destination to continue.
 ///
 /// The file has mode 0600. You may edit the file: if it is a link, the cache finds the change on the next use and drops its
 /// entry.
@@ -36,8 +35,8 @@ public struct FileResource: Resource {
     ///
     /// - Parameters:
     ///   - url: the URL of the file.
-    ///   - destination: a file URL: where the file goes. Its folder must exist. An ordinary file there is replaced. A URL of
-    ///     something else, a directory, a symbolic link or anything else is an error (``SynchronizerError/file(_:_:)``).
+    ///   - destination: where the file goes. The folder must exist. An ordinary file there is replaced. The load fails with
+    ///     ``SynchronizerError/file(_:_:)`` if this is no file URL, or if there is a directory, a symbolic link or a special file.
     ///   - maximumSize: the largest accepted body, in bytes; nil for no limit.
     public init(url: URL, to destination: URL, maximumSize: Int? = nil) {
         self.init(request: URLRequest(url: url), to: destination, maximumSize: maximumSize)

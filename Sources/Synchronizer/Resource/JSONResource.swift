@@ -51,7 +51,7 @@ public struct JSONResource<Value: Decodable & Sendable>: Resource {
     ///   - body: the value to encode. It is encoded now.
     ///   - encoder: the encoder; by default one that sorts keys, so that equal values give equal bodies.
     ///   - decoder: see ``init(url:decoder:)``.
-    ///   - cacheKey: says that the request only asks for something, so that its response may be reused. See ``CacheKey``.
+    ///   - cacheKey: states that the request only reads, so that its response may be reused. See ``CacheKey``.
     /// - Throws: the encoder's error.
     public init<Body: Encodable>(
         url: URL, method: String = "POST", body: Body, encoder: JSONEncoder? = nil, decoder: JSONDecoder? = nil,

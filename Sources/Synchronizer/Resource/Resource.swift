@@ -109,7 +109,7 @@ public struct ResourceVariant: Hashable, Sendable, ExpressibleByStringInterpolat
         self.object = Identity(object: object)
     }
 
-    /// The name, which means the same in the next launch; nil if an object belongs to it.
+    /// The name, which identifies the variant in later launches, too; nil if the variant has an object.
     var persistentName: String? { object == nil ? name : nil }
 
     private struct Identity: Hashable, Sendable {

@@ -9,7 +9,7 @@ import HTTPCaching
 /// Creating an identity takes longer than a memory lookup, so a resource that is loaded often keeps its own. See
 /// ``Resource/identity``.
 public struct ResourceIdentity: Sendable {
-    /// In one object, because identities are copied much more often than they are created.
+    /// A class, because identities are copied much more often than they are created.
     private final class Content: Sendable {
         let request: URLRequest
         let coalescingKey: CoalescingKey?

@@ -36,7 +36,7 @@ extension FileTarget {
     }
 }
 
-/// Passes the bytes of a body that arrives to those that parse them, from the first one on and in order.
+/// Passes the bytes of an arriving body to its parsers, in order from the first byte.
 package final class BodyTap: Sendable {
     private let receivers = Locked<[@Sendable (Data) -> Void]>([])
     private let shared = Locked(false)
@@ -47,7 +47,7 @@ package final class BodyTap: Sendable {
         set { shared.withLock { $0 = newValue } }
     }
 
-    /// Only before the first byte.
+    /// Adds a receiver. Call it before the first byte arrives.
     func attach(_ receive: @escaping @Sendable (Data) -> Void) {
         receivers.withLock { $0.append(receive) }
     }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The parse of a body while it arrives. The queue that writes the body feeds it, and the thread of the parse finishes it.
-final class StreamRun: @unchecked Sendable {  // these two come one after the other; `isStopped` is Locked
+/// The parse of a body while it arrives. The queue that writes the body feeds it; then the thread of the parse finishes it.
+final class StreamRun: @unchecked Sendable {  // queue and thread use it one after the other; `isStopped` is Locked
     private let parse: (Data) throws -> Void
     private let end: () throws -> any Sendable
     private var failure: (any Error)?
@@ -25,12 +25,12 @@ final class StreamRun: @unchecked Sendable {  // these two come one after the ot
         }
     }
 
-    /// The object; nil if these were not all bytes of the body.
+    /// Finishes the parse and returns the object; nil if not all bytes of the body were parsed.
     func object(of bodySize: Int) throws -> (any Sendable)? {
         if let failure { throw failure }
         return count == bodySize ? try end() : nil
     }
 
-    /// No subscriber wants the object any more.
+    /// Stops the parse, because no subscriber wants the object any more.
     func stop() { isStopped.withLock { $0 = true } }
 }

@@ -50,8 +50,8 @@ public struct LoadTrace: Sendable, Hashable {
     /// Whether the object was not parsed but read from the cache, where it was stored next to its response: see
     /// ``DerivedResource``. Then ``parse`` is the time to read and decode the object.
     public var isDerived = false
-    /// Whether the stored response came from the server of a cache that machines share, such as `ValkeyURLCache`, and not from
-    /// this machine.
+    /// Whether the stored response came from the server of a cache that several machines share, such as `ValkeyURLCache`, and not
+    /// from this machine.
     public var isFromSharedCache = false
     /// Bytes of body received from the network, after decoding.
     public var bytesReceived = 0
@@ -64,7 +64,7 @@ public struct LoadTrace: Sendable, Hashable {
         get { boxedNetwork?.value }
         set { boxedNetwork = newValue.map(Boxed.init) }
     }
-    /// Boxed, because objects in memory keep their traces, and few are read.
+    /// Boxed, because objects in memory keep their traces, and few traces are read.
     private var boxedNetwork: Boxed<NetworkTrace>?
 
     /// Creates an empty trace.
@@ -75,7 +75,7 @@ public struct LoadTrace: Sendable, Hashable {
     mutating func explain(_ explanation: Explanation) { why = Why(explanation) }
 }
 
-/// A reason, formatted as late as possible: few are read, and formatting takes as long as a lookup.
+/// A reason. It is formatted only when it is read: few reasons are read, and formatting takes as long as a lookup.
 private struct Why: Hashable, Sendable {
     private enum Content: Sendable {
         case clause(String)

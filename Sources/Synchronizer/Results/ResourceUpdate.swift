@@ -11,8 +11,8 @@ public struct ResourceUpdate<Object> {
         /// The current object. The last step.
         case fresh
         /// The stored object is still current: the server has confirmed it, or has sent the same bytes. It is the same object,
-        /// not parsed again. The last step. If ``ResourceUpdate/source`` is ``LoadSource/stale``, the server could not
-        /// be asked, and the stored object may be used nevertheless.
+        /// not parsed again. The last step. If ``ResourceUpdate/source`` is ``LoadSource/stale``, the server could not confirm
+        /// it, but the stored object may be used nevertheless.
         case unchanged
     }
 

@@ -38,7 +38,7 @@ public struct ResponseHead: Sendable {
         original = nil
     }
 
-    /// Whether the final response is still to come (RFC 9110 §15.2). After a 101 none would.
+    /// Whether a final response follows this one (RFC 9110 §15.2). None follows a 101.
     package var isInterim: Bool { (100..<200).contains(status) && status != 101 }
 
     /// The value of a field, whose name may be in any case; nil if there is none. Several lines are joined by commas.

@@ -73,7 +73,7 @@ public enum SynchronizerError: Error, Sendable {
 }
 
 extension SynchronizerError {
-    /// Why a transfer failed: on the network, or because its body could not be written.
+    /// Creates the error of a failed transfer: ``file(_:_:)`` if its body could not be written, otherwise ``transport(_:_:)``.
     init(_ error: any Error, context: Context) {
         if let error = error as? FileError { self = .file(error, context) } else { self = .transport(error, context) }
     }
@@ -88,7 +88,7 @@ extension SynchronizerError {
         }
     }
 
-    /// The same error for a load of this URL: after redirects, callers know the first URL, and the last one failed.
+    /// The same error for a load of this URL. After redirects, the error has the last URL, but callers know only the first one.
     func asking(for url: URL?) -> SynchronizerError {
         let context = context.asking(for: url)
         switch self {

@@ -1,4 +1,4 @@
-/// A large value behind a reference, for records that are numerous and mostly do not have it.
+/// A large value behind a reference: for a property that most records lack, or for a value that is often copied.
 final class Boxed<Value: Sendable>: Sendable {
     let value: Value
 

@@ -1,4 +1,4 @@
-// `Synchronizer.Configuration.tls`, and the errors of TLS.
+// For `Synchronizer.Configuration.tls` and the errors of TLS.
 @_exported import TransportSecurity
 
 // Importing Synchronizer imports the cache, and with it TimeSource and, on Linux, URLRequest, URLCache and URLSession, so that

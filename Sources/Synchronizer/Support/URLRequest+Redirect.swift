@@ -1,10 +1,10 @@
 import Foundation
 import HTTPCaching
 
-// Foundation on Linux resolves relative targets wrongly and sends every field to every origin. So the rules decide where a
-// redirect leads, and the next request is always made from the previous one.
+// Foundation on Linux resolves relative targets wrongly and sends every field to every origin. So `CacheRules` decides where a
+// redirect leads, and the next request is always made from the previous one, not by Foundation.
 extension URLRequest {
-    /// Where a response to this request leads.
+    /// Where a response to this request redirects to, if it does.
     package func redirect(status: Int, location: String?) -> Redirect {
         guard let url else { return .none }
         return CacheRules.redirect(

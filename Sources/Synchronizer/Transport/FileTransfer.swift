@@ -5,8 +5,9 @@ final class FileTransfer: Transfer {
     private static let queue = DispatchQueue(label: "Synchronizer.files", qos: .userInitiated, attributes: .concurrent)
     private static let chunk = 256 << 10
 
-    /// Nil once it is over.
+    /// Entered while the transfer is paused.
     private let paused = DispatchGroup()
+    /// Nil once the transfer is over.
     private let receive: Locked<(@Sendable (TransferEvent) -> Void)?>
 
     init(_ url: URL, receive: @escaping @Sendable (TransferEvent) -> Void) {

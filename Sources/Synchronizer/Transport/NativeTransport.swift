@@ -3,8 +3,8 @@ import Foundation
 /// A session that looks up, stores and follows redirects by itself: `URLSession` on Apple platforms, as native mode sees
 /// it.
 package protocol NativeTransport: SessionFields {
-    /// Sends a request. `receive` is called as that of ``Transport/send(_:receive:)``. `cacheTime` is the lifetime that the
-    /// resource has for its response.
+    /// Sends a request. `receive` is called in the same way as by ``Transport/send(_:receive:)``. `cacheTime` is the lifetime
+    /// that the resource sets for its response.
     func perform(
         _ request: URLRequest, cacheTime: TimeInterval?, receive: @escaping @Sendable (NativeEvent) -> Void
     ) -> any Cancellable

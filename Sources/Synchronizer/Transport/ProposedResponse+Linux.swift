@@ -1,12 +1,12 @@
 #if !canImport(Darwin)
     import Foundation
 
-    /// A response as it is proposed to a ``SessionDelegate``. Its `URLResponse` is created when the delegate first looks
-    /// at it, which takes longer than reading a body of 20 KB.
+    /// A response as it is proposed to a ``SessionDelegate``. Its `URLResponse` is created only when the delegate first reads
+    /// it, because creating one takes longer than reading a body of 20 KB.
     final class ProposedResponse: CachedURLResponse, @unchecked Sendable {  // its own state is `let` or Locked
         private let head: ResponseHead
         private let made = Locked<URLResponse?>(nil)
-        /// The superclass insists on one.
+        /// A response for the initializer of the superclass, which requires one.
         private static let placeholder = URLResponse(
             url: URL(fileURLWithPath: "/"), mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
 

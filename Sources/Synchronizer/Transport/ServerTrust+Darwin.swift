@@ -2,11 +2,11 @@
     import Foundation
     import Security
 
-    /// Applies the parts of a ``TLSConfiguration`` that a session's configuration does not have to `URLSession`.
+    /// Applies a ``TLSConfiguration`` to the challenges of a `URLSession`, as far as `URLSessionConfiguration` cannot express it.
     struct ServerTrust: Sendable {
         private let tls: TLSConfiguration
         private let pins: [String: Set<String>]
-        /// Where chains are verified, which may wait for the network.
+        /// The queue on which chains are verified. A verification may wait for the network.
         private let queue = DispatchQueue(label: "Synchronizer.trust", qos: .userInitiated, attributes: .concurrent)
 
         enum Decision: @unchecked Sendable {  // `URLCredential` is immutable
@@ -21,7 +21,7 @@
             pins = tls.pinsByHost
         }
 
-        /// Whether a challenge is one of TLS. Those of HTTP are for the delegate.
+        /// Whether a challenge is one of TLS. The delegate answers challenges of HTTP.
         static func isConcerned(with challenge: URLAuthenticationChallenge) -> Bool {
             [NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate]
                 .contains(challenge.protectionSpace.authenticationMethod)
@@ -38,7 +38,7 @@
             queue.async { decided(verify(chain.trust, pins: pins)) }
         }
 
-        /// A `SecTrust` on its way to one other thread.
+        /// Carries a `SecTrust` to one other thread.
         private struct Chain: @unchecked Sendable {  // only that thread uses it
             let trust: SecTrust
         }

@@ -8,10 +8,11 @@ final class TransferRouter:
     private let trust: ServerTrust
     /// Whether the policy is a subclass, which sees each event as `URLSession` reports it.
     let isWatched: Bool
-    /// The transfers by their tasks, which they keep alive. (Task identifiers are unique within one session only.)
+    /// The transfers by the object identifiers of their tasks. A transfer keeps its task alive, so the identifier is not reused.
+    /// (Task identifiers are unique within one session only.)
     private let transfers = Locked<[ObjectIdentifier: URLSessionTransfer]>([:])
-    /// Handles the ends of transfers. Storing a response may wait for the disk, while the delegate's queue receives other
-    /// bodies. Nil if nothing is stored, because the thread switch costs more than the rest.
+    /// Handles the ends of transfers, so that the delegate's queue can receive other bodies while storing a response waits for the
+    /// disk. Nil if nothing is stored, because the thread switch costs more than the rest.
     private let completions: DispatchQueue?
 
     init(_ policy: SessionDelegate, tls: TLSConfiguration, storesResponses: Bool) {
@@ -117,7 +118,7 @@ final class TransferRouter:
             completionHandler: completionHandler)
     }
 
-    /// Only a session that stores by itself asks here; the synchronizer asks the policy otherwise.
+    /// Called only by a session that stores responses itself. In managed mode the synchronizer asks the policy.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void

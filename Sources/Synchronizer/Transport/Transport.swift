@@ -29,8 +29,8 @@ package protocol SessionFields: Sendable {
     /// - Parameter cookies: what ``sessionCookies(for:)`` returned for the request.
     func sessionHeaders(for request: URLRequest, knowing cookies: String?) -> [String: String]
 
-    /// What distinguishes the cookies that are sent with a request, besides its own, from others; nil if there are none.
-    /// Never waits: while cookies are being changed, it returns a value that no other request gets.
+    /// A value that identifies the cookies that the session adds to a request; nil if there are none. Never waits: while cookies
+    /// are being changed, it returns a value that no other request gets.
     func sessionCookies(for request: URLRequest) -> String?
 }
 
@@ -46,14 +46,14 @@ package protocol Cancellable: AnyObject, Sendable {
     /// Cancels the transfer. After this returns, no event is reported, except one that is being reported at that moment.
     func cancel()
 
-    /// Stops receiving the body, or goes on. The transfer still reports the bytes that it has received. By default without effect.
+    /// Stops receiving the body, or resumes. The transfer still reports the bytes that it has received. By default without effect.
     func setPaused(_ isPaused: Bool)
 }
 
 /// A request in flight.
 package protocol Transfer: Cancellable {
     /// Asks the session's delegate what to store of a response (`willCacheResponse`). `cacheTime` is the lifetime that the
-    /// resource has for it.
+    /// resource sets for it.
     func willCache(
         _ head: ResponseHead, body: Data, cacheTime: TimeInterval?,
         decided: @escaping @Sendable (StorageDecision) -> Void)

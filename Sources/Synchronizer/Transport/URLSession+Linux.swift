@@ -18,7 +18,7 @@
         }
     }
 
-    /// What a session's delegate is made from.
+    /// The base class of a session's delegate.
     class PolicyHolder: NSObject, @unchecked Sendable {  // its state is `let`
         let policy: SessionDelegate
 

@@ -16,7 +16,7 @@ final class URLSessionTransfer: Transfer {
         var receive: (@Sendable (TransferEvent) -> Void)?
         /// The head that a response was created from, for a policy that looks at responses.
         var shown: (response: URLResponse, head: ResponseHead)?
-        /// Why the server is not trusted; the session itself says only that it was cancelled.
+        /// Why the server is not trusted. The session itself reports only that the task was cancelled.
         var refusal: TLSFailure?
     }
 
@@ -50,7 +50,7 @@ final class URLSessionTransfer: Transfer {
         report(.response(shown?.response === response ? shown?.head ?? ResponseHead(response) : ResponseHead(response)))
     }
 
-    /// The session has finished the task. This is reported on another queue if there is one.
+    /// The session has finished the task. Reports the end on `queue`, or at once if that is nil.
     func end(_ error: (any Error)?, on queue: DispatchQueue?) {
         guard let queue else { return end(error) }
         queue.async { [self] in end(error) }

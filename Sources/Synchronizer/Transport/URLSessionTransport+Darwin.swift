@@ -20,7 +20,8 @@
     /// ``SessionDelegate`` may implement.
     class PolicyHolder: NSObject, @unchecked Sendable {  // its state is `let`
         let policy: SessionDelegate
-        /// Not this: a session asks there first, if it can, about the certificates that ``ServerTrust`` decides about.
+        /// Not forwarded: if the delegate had this method, a session would send the challenges of TLS there, and not to
+        /// ``ServerTrust``.
         private static let sessionChallenge = Selector(("URLSession:didReceiveChallenge:completionHandler:"))
 
         init(_ policy: SessionDelegate) {
@@ -86,7 +87,7 @@
     }
 
     extension NetworkTrace {
-        /// Metrics arrive before the end, and are complete.
+        /// Nil: the delegate has reported the metrics before the end of the task.
         init?(of task: URLSessionTask) { nil }
     }
 #endif

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPCaching
 
-/// Sends requests through one `URLSession`, which it keeps for good: sessions are expensive. On Linux that is a
+/// Sends requests through one `URLSession`. It keeps the session, because creating one is expensive. On Linux the session is a
 /// `CurlSession`.
 package final class URLSessionTransport: Transport {
     let session: URLSession

@@ -1,8 +1,8 @@
 import Foundation
 
-/// One client: reads its requests and gives one reply after the other, as planned. For the loop's thread only.
+/// The connection to one client: reads requests, and sends one reply after the other as planned. For the loop's thread only.
 final class Connection {
-    /// The ticket that resumes a waiting reply. Void once the reply has gone on or the connection has ended.
+    /// A ticket that resumes a waiting reply. It is void once the reply has continued or the connection has ended.
     struct Ticket: Sendable {
         let connection: Int
         let number: Int
@@ -11,7 +11,7 @@ final class Connection {
     private enum Progress {
         /// The step is done; the next one follows at once, or when a ticket is redeemed.
         case done
-        /// The step goes on when there is room, or a slot to send in.
+        /// The step continues when the socket takes bytes, or when the connection gets a slot to send in.
         case blocked
         /// The connection has ended.
         case closed
@@ -38,7 +38,7 @@ final class Connection {
     private var stage = Stage.running
     private var lastTicket = 0
 
-    /// The number of bytes that a client may send ahead while no reply is sent.
+    /// The number of unparsed bytes above which the server stops reading.
     private static let largestBacklog = 1 << 20
 
     init(id: Int, socket: Socket, server: ServerEngine) {
@@ -47,7 +47,7 @@ final class Connection {
         self.server = server
     }
 
-    /// Reads and writes whatever the poller reports: the calls find out what is possible.
+    /// Handles an event of the poller: reads and writes as much as the socket allows.
     func handle(_ event: Poller.Event) {
         if event.writable, stage == .waitingForRoom { stage = .running }
         if event.readable || event.broken {
@@ -137,7 +137,7 @@ final class Connection {
             return .done
         case .send(let bytes, let content): return send(bytes, content: content)
         case .repeatForever(let bytes, let content):
-            // A piece at a time: a client that reads as fast as this writes must not keep the loop from other connections.
+            // A piece at a time: a client that reads as fast as the server writes must not keep the loop from other connections.
             let progress = send(bytes, content: content)
             guard case .done = progress else { return progress }
             stage = .waitingForRoom
@@ -191,7 +191,7 @@ final class Connection {
                 return .blocked
             }
             let piece = sent..<sent + allowed
-            // Counted before: a client that has the bytes may look at the counts at once.
+            // The bytes are counted before they are sent, because a test may read the counts as soon as its client has the bytes.
             count(content, in: piece, sign: 1)
             let result = bytes.withUnsafeBytes { socket.write(UnsafeRawBufferPointer(rebasing: $0[piece])) }
             guard case .bytes(let written) = result else {

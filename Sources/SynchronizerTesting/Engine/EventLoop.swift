@@ -3,8 +3,8 @@ import Synchronizer
 
 /// One thread that waits for sockets, timers and jobs from outside, and does one thing at a time.
 ///
-/// All but `post` is for its own thread.
-final class EventLoop: @unchecked Sendable {  // but for `mailbox`, all state is touched on the loop's own thread only
+/// Call everything on the loop's own thread, except `start`, `post`, `join` and `now`.
+final class EventLoop: @unchecked Sendable {  // except `mailbox`, all state is touched on the loop's own thread only
     typealias Job = @Sendable () -> Void
 
     private struct Timer {
@@ -49,7 +49,7 @@ final class EventLoop: @unchecked Sendable {  // but for `mailbox`, all state is
         thread.start()
     }
 
-    /// Has a job done on the loop's thread, soon. False if the loop has ended; the job is not done then.
+    /// Runs a job on the loop's thread, soon. Returns false if the loop has ended; then the job does not run.
     @discardableResult
     func post(_ job: @escaping Job) -> Bool {
         let wakes: Bool? = mailbox.withLock { mailbox in
@@ -61,20 +61,20 @@ final class EventLoop: @unchecked Sendable {  // but for `mailbox`, all state is
         return wakes ?? false
     }
 
-    /// Waits until the loop has ended; from the loop's own thread it returns at once.
+    /// Waits until the loop has ended. On the loop's own thread, it returns at once.
     func join() {
         guard Thread.current !== thread else { return }
         finished.wait()
         finished.signal()  // for the next thread that joins
     }
 
-    /// Called on the loop's thread. The loop still runs the work that has been posted.
+    /// Ends the loop, after it has run the jobs that have been posted.
     func end() {
         assertIsCurrent()
         runs = false
     }
 
-    /// Stops the process if the loop runs on another thread than the caller's. Before it runs, any thread may set it up.
+    /// Stops the process if the loop runs on another thread than the caller's. Before the loop runs, any thread may set it up.
     func assertIsCurrent() {
         precondition(owner.map { pthread_equal($0, pthread_self()) != 0 } ?? true, "only for the loop's thread")
     }

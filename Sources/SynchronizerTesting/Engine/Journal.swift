@@ -4,7 +4,7 @@ import Foundation
 struct Journal: Sendable {
     var requests: [RecordedRequest] = []
     var counts = ServerCounts()
-    /// How many requests are kept; the oldest are dropped, and still counted.
+    /// The number of requests that are kept. Older requests are dropped, but still counted.
     var capacity = 100_000
 
     mutating func record(_ request: RecordedRequest) {

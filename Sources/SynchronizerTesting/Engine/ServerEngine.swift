@@ -41,7 +41,7 @@ final class ServerEngine: @unchecked Sendable {  // only the loop's thread uses 
         do {
             while let socket = try listener.accept() { open(socket) }
         } catch {
-            setAccepting(false)  // mostly for lack of descriptors: until one is closed
+            setAccepting(false)  // until a connection is closed: mostly, there is no free descriptor
         }
     }
 
@@ -65,7 +65,7 @@ final class ServerEngine: @unchecked Sendable {  // only the loop's thread uses 
         case peerReset
     }
 
-    /// Ends a connection: with RST, or by closing.
+    /// Closes a connection, with RST if `resetting` is true.
     func close(_ connection: Connection, by ending: Ending, resetting: Bool = false, abandoned: Bool = false) {
         guard connections.removeValue(forKey: connection.id) != nil else { return }
         loop.forget(connection.socket.descriptor)

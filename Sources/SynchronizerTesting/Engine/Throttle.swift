@@ -15,7 +15,7 @@ struct Throttle {
         return waiting
     }
 
-    /// No connection sends before those that have waited longer.
+    /// How many bytes a connection may send now. Connections that have waited longer send first.
     mutating func allowance(for wanted: Int, connection: Int, now: TimeInterval) -> Int {
         guard bucket != nil else { return wanted }
         guard waiting.isEmpty || holder == connection else { return 0 }
@@ -31,7 +31,7 @@ struct Throttle {
         waiting.append(ticket)
     }
 
-    /// The time of the next slot, if a connection waits for it and it is not scheduled yet.
+    /// The time of the next slot. Nil if no connection waits, or if the slot is already scheduled.
     mutating func nextSlot() -> TimeInterval? {
         guard let bucket, !waiting.isEmpty, !isScheduled else { return nil }
         isScheduled = true
@@ -42,7 +42,7 @@ struct Throttle {
         isScheduled = false
     }
 
-    /// The connection that the slot is for.
+    /// The connection that gets the slot. Nil if none waits, or if the bandwidth is used up.
     mutating func next(now: TimeInterval) -> Connection.Ticket? {
         guard !waiting.isEmpty, let size = bucket?.slotSize, let share = bucket?.allowance(for: size, now: now),
             share > 0

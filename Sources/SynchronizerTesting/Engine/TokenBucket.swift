@@ -1,6 +1,6 @@
 import Foundation
 
-/// Says how many bytes may be sent at a moment, so that there are no more than so many a second. Pure.
+/// A token bucket: decides how many bytes may be sent now, so that a bandwidth is not exceeded. Pure.
 struct TokenBucket {
     let bytesPerSecond: Double
     private var tokens: Double = 0
@@ -14,7 +14,7 @@ struct TokenBucket {
     /// The bytes of one slot: ten milliseconds' worth, so that many connections share the link evenly.
     var slotSize: Int { Int(min(65_536, max(256, bytesPerSecond / 100))) }
 
-    /// How many of the wanted bytes may go now: a whole slot, or nothing.
+    /// How many of the wanted bytes may be sent now: as many as fit into a slot, or none.
     mutating func allowance(for wanted: Int, now: TimeInterval) -> Int {
         tokens = min(Double(slotSize) * 4, tokens + (now - updated) * bytesPerSecond)
         updated = now

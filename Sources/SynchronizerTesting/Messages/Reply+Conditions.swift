@@ -2,7 +2,7 @@ import Foundation
 import HTTPCaching
 
 extension Reply {
-    /// The reply as this request gets it, where it asks for a condition or a part and the reply answers such requests.
+    /// The reply that this request gets: a 304 or a part, if the request asks for one and the reply supports that.
     func applied(to request: RecordedRequest) -> Reply {
         guard script == nil, status == 200 else { return self }
         let isGET = request.method == "GET" || request.method == "HEAD"
@@ -12,7 +12,7 @@ extension Reply {
         return self
     }
 
-    /// RFC 9110 §13.2.2: the entity tags decide where the request has any.
+    /// RFC 9110 §13.2.2: if the request has entity tags, they alone decide.
     private func isUnmodified(for request: RecordedRequest) -> Bool {
         if let tags = request[FieldName.ifNoneMatch] {
             guard let own = fields[FieldName.entityTag] else { return false }
@@ -28,7 +28,7 @@ extension Reply {
         return modified <= since
     }
 
-    /// For the weak comparison (RFC 9110 §8.8.3.2).
+    /// The part of an entity tag that the weak comparison compares (RFC 9110 §8.8.3.2).
     private static func opaque(_ tag: String) -> String {
         tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag
     }
@@ -43,7 +43,7 @@ extension Reply {
         return reply
     }
 
-    /// RFC 9110 §14.2: one range; several are answered with the whole, as a server may.
+    /// The part for one range (RFC 9110 §14.2). A request for several ranges gets the whole body, as the RFC allows.
     private func part(for request: RecordedRequest) -> Reply {
         var reply = adding(FieldName.acceptRanges, "bytes")
         guard let header = request[FieldName.range], ifRangeHolds(for: request),
@@ -63,7 +63,7 @@ extension Reply {
         return reply
     }
 
-    /// RFC 9110 §13.1.5: the strong comparison, or the very same date.
+    /// RFC 9110 §13.1.5: the strong comparison of entity tags, or exactly the same date.
     private func ifRangeHolds(for request: RecordedRequest) -> Bool {
         guard let validator = request[FieldName.ifRange] else { return true }
         if validator.hasPrefix("W/") { return false }
@@ -76,7 +76,7 @@ private struct RequestedRange {
     private let first: Int?
     private let last: Int?
 
-    /// Nil unless it is one well-formed range.
+    /// Nil unless the header has exactly one well-formed range.
     init?(_ header: String) {
         guard header.hasPrefix("bytes="), !header.contains(",") else { return nil }
         let ends = header.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
@@ -87,7 +87,7 @@ private struct RequestedRange {
         if let first, let last, last < first { return nil }
     }
 
-    /// The bytes that it means; nil if there are none.
+    /// The range in a body of `count` bytes; nil if the body has no such bytes.
     func resolved(in count: Int) -> Range<Int>? {
         guard let first else {
             guard let last, last > 0, count > 0 else { return nil }

@@ -116,7 +116,7 @@ extension Reply {
         changed { $0.fields.append(FieldLine(name, value)) }
     }
 
-    /// The same reply, with a date as HTTP writes it (RFC 9110 §5.6.7), such as `Expires`, at the end.
+    /// The same reply, with another field line at the end whose value is a date (RFC 9110 §5.6.7), such as `Expires`.
     public func adding(_ name: String, _ date: Date) -> Reply { adding(name, HTTPDate.format(date)) }
 
     /// The same reply, or a 304 without body where the request's validators match.

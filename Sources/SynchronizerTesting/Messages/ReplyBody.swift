@@ -1,6 +1,6 @@
 import Foundation
 
-/// The body of a reply as it goes over the wire, framing and faults of the framing included.
+/// The body of a reply as it is sent, including its framing and the faults of the framing.
 struct ReplyBody {
     /// Bytes that belong together, and which of them are content.
     struct Piece {
@@ -10,9 +10,9 @@ struct ReplyBody {
 
     /// The content, in order.
     private(set) var pieces: [Piece] = []
-    /// What follows the last piece.
+    /// The bytes after the last piece.
     private(set) var end = Data()
-    /// What follows for ever.
+    /// The piece that an endless body repeats after its content.
     private(set) var endless: Piece?
 
     init(_ reply: Reply, to request: RecordedRequest) {
@@ -53,7 +53,7 @@ struct ReplyBody {
         return Piece(bytes: bytes, content: size.count..<size.count + content.count)
     }
 
-    /// At least 16 KB of it.
+    /// The body, repeated until it has at least 16 KB.
     private static func repeated(_ body: Data) -> Data {
         let body = body.isEmpty ? Data([UInt8(ascii: "x")]) : body
         var bytes = body

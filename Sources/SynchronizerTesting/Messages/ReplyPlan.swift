@@ -3,7 +3,7 @@ import Foundation
 /// The steps of a reply, in order. Pure: the connection performs them.
 struct ReplyPlan {
     enum Step {
-        /// From here the reply counts as given, with this status.
+        /// Counts the reply as begun, with this status.
         case begin(status: Int)
         /// Bytes, and which of them are content.
         case send(Data, content: Range<Int>)
@@ -11,9 +11,9 @@ struct ReplyPlan {
         case delay(TimeInterval)
         /// The same bytes again and again.
         case repeatForever(Data, content: Range<Int>)
-        /// The same steps so many times; nil: until the client leaves.
+        /// The same steps this many times, or until the client disconnects if the number is nil.
         case again([Step], times: Int?)
-        /// Nothing more, until the client goes.
+        /// Sends nothing more, until the client disconnects.
         case hold
         /// FIN.
         case close
@@ -77,7 +77,7 @@ struct ReplyPlan {
         if closesConnection { steps.append(.close) }
     }
 
-    /// Adds a piece, with a stop at every moment that lies in it or at its end.
+    /// Adds a piece, with a stop at every moment in it or at its end. Returns false if the reply ends there.
     private mutating func add(_ piece: ReplyBody.Piece, at offset: inout Int) -> Bool {
         var sent = 0
         for cut in stops(after: offset, upTo: offset + piece.content.count) {
@@ -111,7 +111,7 @@ struct ReplyPlan {
         Set(bodyMoments).filter { $0 > start && $0 <= end }.sorted()
     }
 
-    /// Passes the moments that lie beyond the end of the body.
+    /// Adds the gates and faults of the moments beyond the end of the body. Returns false if the reply ends there.
     private mutating func passRest(from offset: Int) -> Bool {
         for moment in Set(bodyMoments).sorted() where moment > offset {
             guard pass(.afterBody(moment)) else { return false }
@@ -121,7 +121,7 @@ struct ReplyPlan {
 
     // MARK: Moments
 
-    /// Adds the gates and faults of a moment; false if the reply ends there.
+    /// Adds the gates and faults of a moment. Returns false if the reply ends there.
     private mutating func pass(_ moment: Reply.Moment) -> Bool {
         let atHead: [Reply.Moment] = [.afterHead, .afterBody(0)]
         let moments = atHead.contains(moment) ? atHead : [moment]
@@ -149,7 +149,7 @@ struct ReplyPlan {
         }
     }
 
-    /// One packet instead of two where a small body follows its head at once.
+    /// Joins the head and a small body that follows at once, so that they are sent in one packet instead of two.
     private mutating func joinHeadAndBody() {
         let heads = steps.indices.dropLast().first { index in
             guard case .send(let head, let none) = steps[index], none.isEmpty,

@@ -14,10 +14,10 @@ struct RequestParser {
     enum Result: Equatable {
         /// More bytes are needed.
         case incomplete
-        /// The client waits for leave to send its body (RFC 9110 §10.1.1).
+        /// The client waits for a 100 (Continue) before it sends its body (RFC 9110 §10.1.1).
         case expectsContinue
         case request(Request)
-        /// Not HTTP, or too large: the status to refuse it with.
+        /// The request is malformed or too large. The server refuses it with this status.
         case refused(status: Int)
     }
 
@@ -38,7 +38,7 @@ struct RequestParser {
     private var scanned = 0
     private var state = State.head
 
-    /// The number of unread bytes, for the limit that stops a client that sends ahead without end.
+    /// The number of unparsed bytes. The connection limits it, because a client may send ahead without end.
     var backlog: Int { buffer.count - consumed }
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -50,7 +50,7 @@ struct RequestParser {
         buffer.append(contentsOf: bytes)
     }
 
-    /// The next request, as far as it has arrived. Call it until it says that it is incomplete.
+    /// The next request, if it has arrived. Call it until it returns `.incomplete`.
     mutating func next(answersEarly: (String) -> Bool = { _ in false }) -> Result {
         switch state {
         case .head: return parseHead(answersEarly)
@@ -89,7 +89,7 @@ struct RequestParser {
         scanned = max(scanned, consumed)
     }
 
-    /// The index behind the empty line that ends the head. No byte is searched twice.
+    /// The index after the empty line that ends the head. No byte is searched twice.
     private mutating func endOfHead() -> Int? {
         var index = scanned
         while let feed = buffer[index...].firstIndex(of: .lineFeed) {

@@ -10,7 +10,7 @@
         static let sendFlags: Int32 = 0
         static let streamType = Darwin.SOCK_STREAM
 
-        /// Keeps SIGPIPE away: there is no flag for it.
+        /// Prevents SIGPIPE. On Darwin, `send` has no flag for that.
         static func silence(_ descriptor: Int32) {
             try? Socket(descriptor: descriptor).set(SO_NOSIGPIPE, to: Int32(1))
         }

@@ -10,7 +10,7 @@
         static let sendFlags = Int32(MSG_NOSIGNAL)
         static let streamType = Int32(SOCK_STREAM.rawValue)
 
-        /// Nothing: the flag of each `send` keeps SIGPIPE away.
+        /// Does nothing, because a flag of each `send` prevents SIGPIPE.
         static func silence(_ descriptor: Int32) {}
     }
 #endif

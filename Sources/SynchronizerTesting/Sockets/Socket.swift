@@ -1,6 +1,6 @@
 import Foundation
 
-/// A TCP socket of this machine's own network. It never blocks and never raises SIGPIPE.
+/// A TCP socket on the loopback interface. It never blocks and never raises SIGPIPE.
 struct Socket: Hashable {
     let descriptor: Int32
 
@@ -45,7 +45,7 @@ struct Socket: Hashable {
         guard failed == 0 else { throw SocketError("bind") }
     }
 
-    /// The port that it is bound to.
+    /// The port that the socket is bound to.
     func port() throws -> UInt16 {
         var address = sockaddr_in()
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -91,7 +91,7 @@ struct Socket: Hashable {
         }
     }
 
-    /// Says that nothing more will be sent (FIN). You can still read the bytes that the peer sends.
+    /// Tells the peer that nothing more will be sent (FIN). You can still read the bytes that the peer sends.
     func finishWriting() {
         shutdown(descriptor, Int32(SHUT_WR))
     }
@@ -113,7 +113,7 @@ struct Socket: Hashable {
     }
 }
 
-/// Makes calls return at once, and closes the descriptor in programs that this one starts.
+/// Makes calls with a descriptor return at once, and closes the descriptor in programs that this process starts.
 func makeUnblocking(_ descriptor: Int32) {
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -127,7 +127,7 @@ func makePipe() throws -> (reader: Int32, writer: Int32) {
     return (ends[0], ends[1])
 }
 
-/// The system's error when a call fails.
+/// The error of a system call that has failed.
 struct SocketError: Error, CustomStringConvertible {
     let call: String
     let number = errno

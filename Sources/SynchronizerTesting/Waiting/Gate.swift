@@ -5,7 +5,7 @@ import Foundation
 /// ```swift
 /// let gate = Gate()
 /// server["/slow"] = Reply("late").waiting(for: gate, .beforeHead)
-/// try await gate.waitForArrivals()      // the request has come, and the reply waits
+/// try await gate.waitForArrivals()      // the request has arrived, and the reply waits
 /// gate.open()
 /// ```
 ///
@@ -24,13 +24,13 @@ public final class Gate: Sendable {
     /// Creates a closed gate.
     public init() {}
 
-    /// Whether it is open.
+    /// Whether the gate is open.
     public var isOpen: Bool { state.read { $0.isOpen } }
 
-    /// The number of replies that have reached it, including those that were let through.
+    /// The number of replies that have reached the gate, including those that were let through.
     public var arrivals: Int { state.read { $0.arrivals } }
 
-    /// Lets through all replies that wait and all that come. Calling it again does nothing.
+    /// Lets through all waiting replies and all later ones. Calling it again does nothing.
     public func open() {
         let waiting = state.update { state in
             state.isOpen = true

@@ -8,7 +8,7 @@ import Synchronizer
 /// let synchronizer = Synchronizer.stub(configuration: .test(time: clock)) { _ in
 ///     Reply("hello", fields: ["Cache-Control": "max-age=60"])
 /// }
-/// clock.advance(by: 61)      // what was loaded before is stale now
+/// clock.advance(by: 61)      // responses that were loaded before are stale now
 /// ```
 public final class ManualClock: TimeSource {
     private struct Timer {

@@ -38,7 +38,7 @@ package final class Observed<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Fails all waits for a condition that does not hold yet, also those that begin later.
+    /// Fails all waits whose condition does not hold yet, including waits that begin later.
     package func end() {
         let waiters = state.withLock { state in
             state.ended = true
@@ -48,8 +48,9 @@ package final class Observed<Value: Sendable>: Sendable {
         waiters.values.forEach { $0.continuation.resume(throwing: WaitError.stopped(before: $0.what)) }
     }
 
-    /// Returns the value as soon as the condition holds, which is judged under the lock: it must only look. There is no
-    /// time limit, which a busy machine would exceed; `Scripts/test` ends a run that hangs, and says what it was doing.
+    /// Returns the value as soon as the condition holds. The condition runs under the lock, so it must only look at the value.
+    /// There is no time limit, because a busy machine would exceed it. `Scripts/test` ends a run that hangs, and says what it was
+    /// doing.
     package func wait(
         for what: String, until condition: @escaping @Sendable (Value) -> Bool
     ) async throws -> Value {

@@ -1,17 +1,17 @@
 import Foundation
 
-/// What a process tells the others about a change.
+/// The message by which a process announces a change to the other processes.
 package struct ChangeMessage: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// Entries of the URL were stored, updated or removed one by one.
         case changed(url: String)
         /// All entries of the URL were invalidated. The token is that of the removal.
         case removed(url: String, token: String)
-        /// Everything was removed: the generation is a new one.
+        /// Everything was removed: this is the new generation.
         case generation(String)
     }
 
-    /// Who made the change.
+    /// The name of the cache instance that made the change.
     package let sender: String
     package let kind: Kind
 
@@ -25,7 +25,7 @@ package struct ChangeMessage: Hashable, Sendable {
         }
     }
 
-    /// nil for any other text.
+    /// Parses a message; nil for any other text.
     package init?(_ text: String) {
         let parts = text.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 4, !parts[0].isEmpty, !parts[2].isEmpty else { return nil }

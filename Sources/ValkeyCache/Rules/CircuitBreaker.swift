@@ -12,12 +12,15 @@ package struct CircuitBreaker: Sendable {
     package static let tolerance = 3
     private static let firstPause = 0.1
     private static let longestPause = 5.0
-    /// Seconds after which a probe that told nothing no longer counts.
+    /// Seconds after which another call may probe, if the result of the last probe is not known.
     private static let probeLimit = 1.0
 
     private var state = State.closed(failures: 0)
+    /// Seconds between two lines in the log, so that a server that fails now and then does not fill it.
+    private static let logInterval = 60.0
     /// Whether the outage has been logged.
     private var isLogged = false
+    private var lastLog = -Double.infinity
 
     package init() {}
 
@@ -39,12 +42,12 @@ package struct CircuitBreaker: Sendable {
         isLogged = false
     }
 
-    /// The server has answered, though not a call: the next call may try at once.
+    /// Notes that the server has answered, though not to a call. The next call may try at once.
     package mutating func noteAnswer(at now: Double) {
         if !isClosed { state = .open(until: now, pause: Self.firstPause) }
     }
 
-    /// Returns whether to log: once for each outage.
+    /// Returns whether to log: once for each outage, and at most once a minute.
     package mutating func fail(at now: Double) -> Bool {
         switch state {
         case .closed(let failures) where failures + 1 < Self.tolerance:
@@ -56,7 +59,8 @@ package struct CircuitBreaker: Sendable {
             let next = min(2 * pause, Self.longestPause)
             state = .open(until: now + next, pause: next)
         }
-        defer { isLogged = true }
-        return !isLogged
+        guard !isLogged, now - lastLog >= Self.logInterval else { return false }
+        (isLogged, lastLog) = (true, now)
+        return true
     }
 }

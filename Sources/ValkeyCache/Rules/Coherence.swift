@@ -1,13 +1,14 @@
 import Foundation
 import SynchronizerSupport
 
-/// What a process knows of the copies in its local level: which of them are as the server has them.
+/// Tracks which copies in the local level of a process are the same as the server's entries.
 ///
-/// The server announces all changes. While the process is told of them, a URL whose entries were copied is answered locally
-/// until a change of it is announced. When a lost connection is back, nothing counts as copied: a change may have been
-/// missed. Pure: the shell holds the lock, and passes the time.
+/// The server announces all changes except one: it does not announce that the only entry of a URL was replaced after it had
+/// expired. While the server announces changes, the local level answers for each URL whose entries it has copied, until a change
+/// of the URL is announced, or its only entry expires. When a lost connection is back, no copy counts, because the process may
+/// have missed a change. Pure: the caller holds the lock, and passes the time.
 package struct Coherence: Sendable {
-    /// A lookup of a URL at the server. A change of the URL before its end makes it useless.
+    /// A lookup of a URL at the server. If the URL changes before the lookup ends, its result must not be used.
     package struct Lookup: Sendable {
         fileprivate let url: UInt64
         fileprivate let changes: Int
@@ -19,47 +20,50 @@ package struct Coherence: Sendable {
         var changes = 0
     }
 
-    /// What is known of the last removal of a URL.
+    /// The last removal of a URL.
     private struct Removal {
-        /// Empty if the server knows of none.
+        /// Empty if the server knows of no removal.
         let token: String
-        /// Since when this is known. A response that was requested before may be older than the removal.
+        /// When the process learned of the removal. A response that was requested earlier may be older than the removal.
         let since: Date
     }
 
-    /// What is known of a URL.
+    /// The state of a URL.
     private struct Known {
+        /// The last removal; nil if the process does not know it.
         var removal: Removal?
-        /// How many entries were copied.
+        /// The number of copied entries.
         var count = 0
-        /// The number of sweeps when they were; -1 if they were not.
+        /// The value of `sweeps` when the entries were copied; -1 if they were not copied.
         var copiedAt = -1
+        /// When the entry expires, if it is the only one.
+        var expires = Date.distantPast
     }
 
-    /// What the store of a response must tell the server of removals.
+    /// The condition under which a response may be stored, so that no response outlives a removal.
     package enum Fence: Hashable, Sendable {
-        /// The response was requested before a removal that is known now.
+        /// The response must not be stored: it was requested before the process learned of a removal.
         case refused
-        /// The server stores it if the last removal has this token; empty for none. nil if this process does not know the last
-        /// removal: only the local level may store it.
+        /// The server stores the response if the last removal has this token (empty for no removal). nil if this process does not
+        /// know the last removal; then only the local level may store the response.
         case expecting(String?)
     }
 
-    /// A process remembers so many URLs. It forgets the least recently used ones, and asks the server about them again.
+    /// The most URLs that a process remembers. It forgets the least recently used ones, and asks the server about them again.
     package static let mostURLs = 200_000
-    /// Beyond so many removals that the server does not know yet, everything is removed.
+    /// The most removals that may wait for the server. If there are more, everything is removed instead.
     package static let mostPending = 10_000
 
     /// Whether the server announces changes now.
     package private(set) var isTold = false
-    /// When the server began to announce them; nil if it never has.
+    /// When the server last began to announce changes; nil if it never has.
     private var toldSince: Date?
     package var hasBeenTold: Bool { toldSince != nil }
     private var urls = LRUList<UInt64, Known>()
     private var inFlight: [UInt64: InFlight] = [:]
-    /// How often all copies became useless.
+    /// How often all copies became invalid at once.
     private var sweeps = 0
-    /// Since when the latest of the forgotten removals was known.
+    /// The latest `since` of the removals that were forgotten with their URLs.
     private var forgottenSince = Date.distantPast
     private var sweptAt = Date.distantPast
     package private(set) var generation: String?
@@ -69,15 +73,27 @@ package struct Coherence: Sendable {
 
     // MARK: - Lookups
 
-    /// The number of entries that the local level has of the URL, if it answers without the server. It does not if the last
-    /// removal is not known: the next response could not be shared.
-    package mutating func localCount(_ url: UInt64) -> Int? {
-        guard isTold else { return nil }
-        let sweeps = sweeps
-        return urls.use(url) { $0.copiedAt == sweeps && $0.removal != nil }?.count
+    /// The number of entries that the local level has of the URL; nil if the server has to be asked. The server is also asked if
+    /// the last removal is not known, because otherwise the next response could not be shared.
+    package mutating func localCount(_ url: UInt64, at now: Date) -> Int? {
+        use(url) { $0.count > 1 || $0.expires > now }
     }
 
-    /// Whether the local level may answer while the server cannot: unless an announced or missed change may concern the URL.
+    /// The same number, even if the only entry has expired.
+    package mutating func copyCount(_ url: UInt64) -> Int? { use(url) { _ in true } }
+
+    private mutating func use(_ url: UInt64, if mayAnswer: (Known) -> Bool) -> Int? {
+        guard isTold else { return nil }
+        let sweeps = sweeps
+        return urls.use(url) { $0.copiedAt == sweeps && $0.removal != nil && mayAnswer($0) }?.count
+    }
+
+    /// Whether the local level has all entries of the URL, and the removal with that token is the last one.
+    package func hasCopies(_ url: UInt64, since token: String) -> Bool {
+        isTold && urls[url]?.copiedAt == sweeps && urls[url]?.removal?.token == token
+    }
+
+    /// Whether the local level may answer while the server cannot. It may not if an announced or missed change may concern the URL.
     package func answersAlone(_ url: UInt64) -> Bool {
         toldSince == nil || urls[url]?.copiedAt == sweeps
     }
@@ -96,41 +112,44 @@ package struct Coherence: Sendable {
         if flight.lookups == 1 { inFlight[lookup.url] = nil } else { inFlight[lookup.url]?.lookups -= 1 }
     }
 
-    /// The local level has all entries of the URL now: `count` of them.
-    package mutating func didCopy(_ url: UInt64, count: Int) {
+    /// Notes that the local level has all entries of the URL now: `count` of them.
+    ///
+    /// - Parameter expires: when the entry expires, if it is the only one.
+    package mutating func didCopy(_ url: UInt64, count: Int, until expires: Date) {
         let sweeps = sweeps
-        remember(url) { known in (known.count, known.copiedAt) = (count, sweeps) }
+        remember(url) { known in (known.count, known.copiedAt, known.expires) = (count, sweeps, expires) }
     }
 
     // MARK: - Changes
 
-    /// Entries of the URL have changed, here or elsewhere.
+    /// Notes that entries of the URL have changed, in this process or in another one.
     package mutating func noteChange(_ url: UInt64) {
         inFlight[url]?.changes += 1
         forget(url)
     }
 
-    /// Entries of the URL may have changed elsewhere.
+    /// Notes that another process may have changed entries of the URL.
     package mutating func forget(_ url: UInt64) {
         if urls[url] != nil { remember(url) { $0.copiedAt = -1 } }
     }
 
-    /// Another process has removed all entries of the URL.
+    /// Notes that another process has removed all entries of the URL.
     package mutating func noteRemoval(_ url: UInt64, token: String, at now: Date) {
         noteChange(url)
         remember(url) { $0.removal = Removal(token: token, since: now) }
     }
 
-    /// This process has removed all entries of the URL. It knows itself which responses it may still store.
+    /// Notes that this process has removed all entries of the URL. Such a removal refuses no responses here, because the callers in
+    /// this process know which responses they may still store.
     package mutating func noteOwnRemoval(_ url: UInt64, token: String) {
         noteChange(url)
         let since = urls[url]?.removal?.since ?? toldSince ?? .distantPast
         remember(url) { $0.removal = Removal(token: token, since: since) }
     }
 
-    /// Everything was removed.
+    /// Notes that everything was removed.
     ///
-    /// - Parameter now: nil if this process did it.
+    /// - Parameter now: nil if this process has removed everything.
     package mutating func noteSweep(generation: String?, at now: Date?) {
         self.generation = generation
         sweeps += 1
@@ -138,7 +157,7 @@ package struct Coherence: Sendable {
         if let now { sweptAt = now }
     }
 
-    /// A lookup has found what the server knows of the last removal.
+    /// Notes the token of the last removal, which a lookup has read from the server.
     package mutating func noteToken(_ token: String, of url: UInt64, at now: Date) {
         if urls[url]?.removal?.token == token {
             urls.markUsed(url)
@@ -157,7 +176,7 @@ package struct Coherence: Sendable {
         }
     }
 
-    /// What the store of a response says to the server, or whether it must not be stored at all.
+    /// The condition under which a response that was requested at that time may be stored.
     package func fence(_ url: UInt64, requested: Date) -> Fence {
         guard requested >= max(sweptAt, forgottenSince) else { return .refused }
         if let removal = urls[url]?.removal { return requested < removal.since ? .refused : .expecting(removal.token) }
@@ -165,15 +184,16 @@ package struct Coherence: Sendable {
         return knowsRemovals(since: requested) ? .expecting(nil) : .refused
     }
 
-    /// Whether this process can't have missed a removal since that time.
+    /// Whether this process can't have missed an announcement of a removal since that time. True if the server has never announced
+    /// anything: then the process has only its own entries.
     package func knowsRemovals(since time: Date) -> Bool { toldSince.map { time >= $0 } ?? true }
 
-    /// The first generation that the server has named.
+    /// Adopts the first generation that the server has reported.
     package mutating func adopt(_ generation: String) { self.generation = generation }
 
     // MARK: - The connection
 
-    /// The server announces changes from now on. It may have announced others before.
+    /// Notes that the server announces changes from now on. This process may have missed earlier announcements.
     package mutating func connected(at now: Date) {
         isTold = true
         toldSince = now
@@ -199,11 +219,11 @@ package struct Coherence: Sendable {
     }
 }
 
-/// Removals that the server does not know yet. Until it does, its entries of these URLs are not used.
+/// Removals that have not been sent to the server. Until they are, the server's entries of these URLs are not used.
 package struct UnsentRemovals: Sendable {
     /// The tokens of the removals, by URL.
     package private(set) var tokens: [String: String] = [:]
-    /// The generation that a removal of everything begins.
+    /// The new generation that a removal of everything begins; nil if no such removal is pending.
     package var sweep: String?
 
     package var isEmpty: Bool { tokens.isEmpty && sweep == nil }

@@ -9,7 +9,7 @@ package struct Command: Sendable {
     }
 
     package let arguments: [Argument]
-    /// The key that decides which node of a cluster runs it; nil for any.
+    /// The key that decides which node of a cluster runs the command; nil for any node.
     package let key: String?
 
     package init(_ words: [String], key: String? = nil) {
@@ -24,12 +24,12 @@ package struct Command: Sendable {
         key = keys.first
     }
 
-    /// The slot of a cluster that it belongs to; nil for any.
+    /// The cluster slot of the command's key; nil without a key.
     package var slot: Int? { key.map(ClusterSlot.of) }
 
     /// The bytes to send: an array of strings (RESP 2).
     ///
-    /// - Parameter digest: what the server calls a script.
+    /// - Parameter digest: the digest by which the server identifies a script.
     package func encode(into bytes: inout [UInt8], digest: (Script) -> String) {
         Self.put(arguments.count, after: "*", into: &bytes)
         for argument in arguments {

@@ -8,8 +8,8 @@ import SynchronizerSupport
 package struct Keyspace: Sendable {
     private let prefix: String
 
-    /// Increases with each change of the scripts, or of ``SharedEntry``. Versions do not see each other's values.
-    private static let version = 4
+    /// Increases with each change of the scripts or of ``SharedEntry``. Different versions do not see each other's values.
+    private static let version = 5
 
     package init(namespace: String) {
         prefix = "\(namespace):\(Self.version).\(EncodedRecord.format)"
@@ -17,14 +17,14 @@ package struct Keyspace: Sendable {
         currentGeneration = Command(["GET", generation], key: generation)
     }
 
-    /// The number of the generation in use. A removal of everything changes it.
+    /// The key of the generation in use. A removal of everything changes its value.
     package let generation: String
-    /// Asks for the generation: together with each command, so that no answer is of an old one.
+    /// Reads the generation. It is sent together with other commands, so that replies of an old generation are recognized.
     package let currentGeneration: Command
-    /// Where changes are announced.
+    /// The channel on which changes are announced.
     package let changes: String
 
-    /// The hash with all entries of a URL: a field for each variant. The body of a variant is in a key of its own.
+    /// The key of the hash with all entries of a URL: a field for each variant. The body of a variant has a key of its own.
     package func entries(of url: URLDigest, in generation: String) -> String {
         "\(prefix):\(generation):{\(url.text)}"
     }
@@ -36,13 +36,13 @@ package struct Keyspace: Sendable {
     }
 
     package func lease(_ key: String) -> String { "\(prefix):lease:{\(URLDigest(key).text)}" }
-    /// Has the number of a lease for a while after it was granted.
+    /// The key that keeps the number of a lease for a while after the grant.
     package func recent(_ key: String) -> String { lease(key) + ":recent" }
-    /// Where the release of a lease is announced.
+    /// The channel on which the release of a lease is announced.
     package func releases(_ key: String) -> String { lease(key) + ":released" }
 }
 
-/// 128 bits that stand for a URL or another text. A value still names the URL itself, and is verified.
+/// A digest of 128 bits for a URL or another text. Collisions do no harm, because each value contains its URL, which is verified.
 package struct URLDigest: Hashable, Sendable {
     package let first: UInt64
     package let second: UInt64
@@ -55,14 +55,14 @@ package struct URLDigest: Hashable, Sendable {
         }
     }
 
-    /// The first half of the digest of a URL, which stands for it within a process.
+    /// The first half of the digest of a URL, which identifies the URL within a process.
     package static func key(_ url: String) -> UInt64 { Checksum64.of(url) }
 
     package var text: String { first.hexadecimal + second.hexadecimal }
 }
 
 extension UInt64 {
-    /// 16 digits, so that the order of texts is that of numbers.
+    /// 16 digits, so that the texts sort in the same order as the numbers.
     package var hexadecimal: String {
         String(unsafeUninitializedCapacity: 16) { bytes in
             for place in 0..<16 {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The numbers of the leases that this process holds, by URL. The server counts the leases of a key up. So it refuses a
-/// response that was requested under an earlier lease than the stored one, whatever the clocks of the machines say.
+/// The numbers of the leases that this process holds, by URL. For each key, the server gives later leases larger numbers. So it can
+/// refuse a response that was requested under an earlier lease than the stored response, whatever the machines' clocks say.
 package struct LeaseNumbers: Sendable {
     private struct Holding {
         let token: UInt64
@@ -13,12 +13,12 @@ package struct LeaseNumbers: Sendable {
 
     package init() {}
 
-    /// Notes a lease that was granted. Its request is sent after that.
+    /// Notes a lease that was granted. Call it before the request is sent.
     package mutating func add(_ number: UInt64, token: UInt64, url: UInt64, at now: Date) {
         held[url, default: []].append(Holding(token: token, number: number, since: now))
     }
 
-    /// The lease has ended.
+    /// Forgets a lease that has ended.
     package mutating func remove(token: UInt64, url: UInt64) {
         held[url]?.removeAll { $0.token == token }
         if held[url]?.isEmpty ?? false { held[url] = nil }

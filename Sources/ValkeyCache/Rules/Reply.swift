@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the server answers.
+/// A reply of the server.
 package enum Reply: Hashable, Sendable {
     case data(Data)
     case status(String)
@@ -15,19 +15,20 @@ package enum Reply: Hashable, Sendable {
     package var array: [Reply]? { if case .array(let array) = self { array } else { nil } }
 }
 
-/// An error that the server answers with, by what to do about it.
+/// An error in a reply of the server. The cases differ in what the client does about them.
 package enum ServerError: Hashable, Sendable {
     /// Another node has the slot from now on.
     case moved(slot: Int, to: ClusterNode)
-    /// Another node may have the slot, for this command.
+    /// Another node may have the key, because the slot is being moved. This concerns only this command.
     case ask(ClusterNode)
     /// The server has forgotten the scripts.
     case noScript
     /// The server answers, but takes no writes: it is full, or a replica.
     case refusesWrites(String)
-    /// The server cannot do this with this key: its value has another type, its slot is being moved, or the user may not.
+    /// The server cannot run the command with this key: its value has another type, its slot is being moved, or the user has no
+    /// permission.
     case refusesKey(String)
-    /// Anything else: the server cannot be used now.
+    /// Any other error: the server cannot be used now.
     case other(String)
 
     package init(_ text: String) {
@@ -44,20 +45,20 @@ package enum ServerError: Hashable, Sendable {
         case "NOSCRIPT": self = .noScript
         case "OOM", "READONLY", "MISCONF", "NOREPLICAS": self = .refusesWrites(text)
         case "WRONGTYPE", "TRYAGAIN", "CROSSSLOT", "NOPERM": self = .refusesKey(text)
-        // An error inside a script: Redis 7 begins with the code, older servers end with it.
+        // An error in a script: the text of Redis 7 begins with the code, and the text of older servers contains it.
         default:
             let isWrite = ["-OOM ", "-READONLY ", "-MISCONF ", "-NOREPLICAS "].contains { text.contains($0) }
             self = isWrite ? .refusesWrites(text) : text.contains("-WRONGTYPE ") ? .refusesKey(text) : .other(text)
         }
     }
 
-    /// Whether the value of the key is not of this cache.
+    /// Whether the key has a value of another type, which this cache cannot have stored.
     package var isWrongType: Bool {
         if case .refusesKey(let text) = self { text.contains("WRONGTYPE ") } else { false }
     }
 }
 
-/// A node of a cluster; an empty host is the one that answered.
+/// A node of a cluster. An empty host means the host of the node that answered.
 package struct ClusterNode: Hashable, Sendable {
     package let host: String
     package let port: Int

@@ -1,30 +1,33 @@
-/// What the server does in one step (Lua). `x` is the field of a removal's token. Offsets in values are those of
-/// ``SharedEntry``: 1 to 16 are the revision, 17 to 32 the identifier, 33 to 48 the time of the request, 49 to 64 the number of
-/// the lease.
+/// The Lua scripts, each of which the server runs atomically. The field `x` holds the token of the last removal. Offsets in values
+/// are those of ``SharedEntry``: 1 to 16 are the revision, 17 to 32 the identifier, 33 to 48 the time of the request, 49 to 64 the
+/// number of the lease, 65 to 80 the time when the response expires.
 package enum Script: Int, CaseIterable, Sendable {
-    /// All entries of a URL, and the body of one. A script copies a body several times, which takes longer than the rest of a
-    /// lookup. So this is for lookups whose plain commands returned what does not belong together.
+    /// Reads all entries of a URL, and the body of one. A script copies a body several times, which takes longer than the rest of a
+    /// lookup. So lookups use this script only if plain commands have returned entries and a body that do not belong together.
     /// KEYS: entries. ARGV: variant, largest body. Returns fields and values, the variant, and the body or null.
     case read
-    /// KEYS: entries, body. ARGV: variant, value, body, whether there is a body, milliseconds, expected token of a removal,
-    /// channel, message, most variants, time. Returns how many variants there are; -1 after another removal, -2 if a later
-    /// response is stored: one with a lease that was granted later, or else one that was requested later, and before that time.
+    /// Stores an entry. KEYS: entries, body. ARGV: variant, value, body, whether there is a body, milliseconds, expected token of a
+    /// removal, channel, message, most variants, time. Returns the number of variants; -1 if the last removal has another token;
+    /// -2 if a later response is stored: its lease was granted later or, if the leases do not decide, it was requested later (but
+    /// not after ARGV's time). Does not announce that the only entry of a URL was replaced long after it had expired, because no
+    /// machine uses its copy then.
     case store
-    /// KEYS: entries, old body, new body.
-    /// ARGV: old variant, identifier, new variant, value, milliseconds, channel, message, time. Returns -2 as `store` does.
+    /// Replaces an entry. KEYS: entries, old body, new body.
+    /// ARGV: old variant, identifier, new variant, value, milliseconds, channel, message, time. Returns 1; 0 if the old entry is
+    /// gone; -2 as `store` does. Announces the change as `store` does.
     case update
     /// Removes one entry. KEYS: entries, body. ARGV: variant, identifier, channel, message.
     case remove
     /// Removes all entries of a URL. KEYS: entries. ARGV: token, milliseconds to remember it, channel, message.
     case invalidate
-    /// KEYS: generation. ARGV: generation, channel, message.
+    /// Begins a generation, which removes everything. KEYS: generation. ARGV: generation, channel, message.
     case begin
-    /// KEYS: lease, a key that remembers its number. ARGV: owner, of which 16 digits stand for the process; milliseconds;
-    /// milliseconds to remember it. Returns 1 if the lease is granted, or 2 if it follows another one, and its number; 0 if the
-    /// lease is held, -1 if by the same process. The number is the server's time in microseconds, so that numbers grow even
-    /// if the server has forgotten the last one.
+    /// Requests a lease. KEYS: lease, a key that remembers the lease's number. ARGV: owner, whose first 16 digits identify the
+    /// process; milliseconds; milliseconds to remember the number. If the lease is granted, returns 1, or 2 if it follows another
+    /// lease, and the lease's number. Otherwise returns -1 if the same process holds the lease, 0 if another one does. The number
+    /// is the server's time in microseconds, so that numbers grow even if the server has forgotten the last number.
     case lease
-    /// KEYS: lease. ARGV: owner, channel, message.
+    /// Releases a lease. KEYS: lease. ARGV: owner, channel, message.
     case release
 
     package var source: String {
@@ -42,7 +45,7 @@ package enum Script: Int, CaseIterable, Sendable {
             return 1
             """
         case .invalidate:
-            // A full server deletes, and then refuses no command of the same script.
+            // A full server still deletes. After a deletion, it refuses no command of the same script.
             """
             for _, f in ipairs(redis.call('HKEYS', KEYS[1])) do redis.call('DEL', KEYS[1] .. ':' .. f) end
             redis.call('DEL', KEYS[1])
@@ -52,7 +55,7 @@ package enum Script: Int, CaseIterable, Sendable {
             return 1
             """
         case .begin:
-            // The deletion makes a full server take the rest, too.
+            // Because of the deletion, a full server runs the other commands, too.
             """
             redis.call('DEL', KEYS[1])
             redis.call('SET', KEYS[1], ARGV[1])
@@ -91,7 +94,8 @@ package enum Script: Int, CaseIterable, Sendable {
         return all
         """
 
-    /// Whether a stored value is later than a new one. A number or a time in the future does not count: a clock was set back.
+    /// Whether a stored value is later than a new one. A lease number or a time in the future does not count, because it means that
+    /// a clock was set back.
     private static let isLaterSource = """
         local function isLater(old, new, clock)
             local one, other = string.sub(old, 49, 64), string.sub(new, 49, 64)
@@ -104,8 +108,17 @@ package enum Script: Int, CaseIterable, Sendable {
 
         """
 
+    /// Whether a machine may still use its copy of a value. The machine's clock may be up to five seconds behind the server's.
+    private static let isUsedSource = """
+        local function isUsed(old)
+            local time = redis.call('TIME')
+            return string.sub(old, 65, 80) > string.format('%016x', (time[1] - 5) * 1000000 + time[2])
+        end
+
+        """
+
     private static let storeSource =
-        isLaterSource + """
+        isLaterSource + isUsedSource + """
             local x = redis.call('HGET', KEYS[1], 'x')
             if (x or '') ~= ARGV[6] then return -1 end
             local old = redis.call('HGET', KEYS[1], ARGV[1])
@@ -128,12 +141,12 @@ package enum Script: Int, CaseIterable, Sendable {
                 redis.call('DEL', KEYS[1] .. ':' .. field)
             end
             if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[5]) then redis.call('PEXPIRE', KEYS[1], ARGV[5]) end
-            if count > 1 or had == 1 then redis.call('PUBLISH', ARGV[7], ARGV[8]) end
+            if count > 1 or old and isUsed(old) then redis.call('PUBLISH', ARGV[7], ARGV[8]) end
             return count
             """
 
     private static let updateSource =
-        isLaterSource + """
+        isLaterSource + isUsedSource + """
             local old = redis.call('HGET', KEYS[1], ARGV[1])
             if not old or string.sub(old, 17, 32) ~= ARGV[2] then return 0 end
             for _, variant in ipairs({ARGV[1], ARGV[3]}) do
@@ -151,7 +164,8 @@ package enum Script: Int, CaseIterable, Sendable {
             for _, key in ipairs({KEYS[1], KEYS[3]}) do
                 if redis.call('PTTL', key) < tonumber(ARGV[5]) then redis.call('PEXPIRE', key, ARGV[5]) end
             end
-            redis.call('PUBLISH', ARGV[6], ARGV[7])
+            local count = redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], 'x')
+            if count > 1 or ARGV[1] ~= ARGV[3] or isUsed(old) then redis.call('PUBLISH', ARGV[6], ARGV[7]) end
             return 1
             """
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a server is, and how a client identifies itself: a URL as `redis-cli -u` takes it.
+/// The address of a server, and the client's credentials: a URL as `redis-cli -u` takes it.
 ///
 /// `redis://[user[:password]@]host[:port][/database]`, or `unix://[user[:password]@]/path[?db=database]`.
 package struct ServerAddress: Hashable, Sendable {
@@ -57,7 +57,7 @@ package struct ServerAddress: Hashable, Sendable {
         return number
     }
 
-    /// For logs: without user and password.
+    /// The address for logs, without user and password.
     package var name: String {
         switch place {
         case .host(let host, let port): "\(host.contains(":") ? "[\(host)]" : host):\(port)"
@@ -66,13 +66,13 @@ package struct ServerAddress: Hashable, Sendable {
     }
 }
 
-/// Why a URL names no server.
+/// Why a URL is not the address of a server.
 public enum ValkeyURLError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Something is missing or wrong; the text says what. It never contains the password.
     case malformed(String)
     /// The scheme is none of `redis`, `valkey` and `unix`.
     case unknownScheme(String)
-    /// `rediss` needs TLS. hiredis has that from version 1.0 on; this package uses version 0.14, which Debian 12 has.
+    /// `rediss` needs TLS. hiredis supports TLS from version 1.0 on; this package uses version 0.14, the one of Debian 12.
     case tlsUnavailable
 
     /// One sentence.

@@ -5,19 +5,19 @@ import SynchronizerSupport
 
 /// An entry as the server keeps it, without its body.
 ///
-/// The encoding begins with texts that the server's scripts compare: 16 digits each of the revision, the identifier, the time
-/// of the request, and the number of its lease. Then come the flags, the times and lengths as 64-bit numbers (little-endian), the
-/// record, and a checksum of all that.
+/// The encoding begins with texts that the server's scripts compare, of 16 digits each: the revision, the identifier, the time of
+/// the request, the number of its lease, and the time when the response expires. Then come a byte for `place`, the size and the
+/// checksum of the body as 64-bit numbers (little-endian), the record, and a checksum of all that.
 package struct SharedEntry: Sendable {
     package let id: Int64
-    /// Grows with each change of the entry, so the newest entry of a URL has the largest.
+    /// A number that grows with each change of the entry. The newest entry of a URL has the largest revision.
     package let revision: Int64
     package let record: EncodedRecord
     package let response: StoredResponse
     package let bodySize: Int
     package let bodyChecksum: UInt64
     package let place: Place
-    /// That of the lease under which it was requested; 0 for none. The server counts them up.
+    /// The number of the lease under which the response was requested; 0 without one. Later leases have larger numbers.
     package let leaseNumber: UInt64
 
     /// Where the body is.
@@ -31,19 +31,19 @@ package struct SharedEntry: Sendable {
 
     package var isLocal: Bool { place != .server }
 
-    /// The name of the field, and of the key with the body.
+    /// The name of the hash's field, and the end of the name of the body's key.
     package let variant: String
 
     package static func variant(_ key: UInt64) -> String { key.hexadecimal }
 
-    /// The variant of a response to a GET that no request field selects.
+    /// The variant of a response to a GET for which `Vary` names no request field.
     package static let plainVariant = variant(
         StoredResponse(
             url: "", method: "GET", selectingFields: HTTPFields(), status: 200, fields: HTTPFields(),
             requestTime: .distantPast, responseTime: .distantPast
         ).variantKey)
 
-    private static let flagsOffset = 64
+    private static let flagsOffset = 80
     private static let headLength = flagsOffset + 1 + 16
     private static let checksumLength = 8
     /// The largest encoding, in bytes. A response with more fields stays local.
@@ -74,6 +74,7 @@ package struct SharedEntry: Sendable {
         data.append(contentsOf: UInt64(bitPattern: id).hexadecimal.utf8)
         data.append(contentsOf: Self.time(response.requestTime).utf8)
         data.append(contentsOf: leaseNumber.hexadecimal.utf8)
+        data.append(contentsOf: Self.time(SharedLifetime.expiration(of: response)).utf8)
         data.append(place.rawValue)
         data.append(UInt64(bodySize))
         data.append(bodyChecksum)
@@ -82,15 +83,15 @@ package struct SharedEntry: Sendable {
         return data
     }
 
-    /// Microseconds since 1970, so that the order of texts is that of times.
+    /// Microseconds since 1970, in 16 digits, so that the texts sort in the same order as the times.
     package static func time(_ time: Date) -> String {
         let microseconds = (time.timeIntervalSince1970 * 1e6).rounded(.down)
         return UInt64(max(0, min(microseconds.isNaN ? 0 : microseconds, 1e18))).hexadecimal
     }
 
-    /// Decodes what the server returned for a URL; nil if it is not the value that was stored for this URL and variant.
+    /// Decodes a value of the server; nil if it is not the value that was stored for this URL and variant.
     ///
-    /// - Parameter url: nil for any.
+    /// - Parameter url: nil for any URL.
     package init?(_ data: Data, url: String?, variant: String) {
         let end = data.count - Self.checksumLength
         guard end > Self.headLength, data.count <= Self.largest else { return nil }
@@ -126,10 +127,17 @@ package enum SharedLifetime {
     /// The longest time, in seconds.
     package static let longest: TimeInterval = 30 * 86_400
 
+    /// When the response stops being fresh, unless a request demands more. All machines calculate the same time. After that time,
+    /// each machine asks the server before it uses its copy, so the server need not announce that the response was replaced.
+    package static func expiration(of response: StoredResponse) -> Date {
+        let freshness = CacheRules().freshness(of: response, at: response.responseTime)
+        return response.responseTime.addingTimeInterval(-freshness.staleness)
+    }
+
     /// Milliseconds from now for which the response may be of use, at least a second.
     ///
-    /// - Parameter staleRetention: seconds to keep a stale response that may be served when its server cannot be reached, or
-    ///   be validated.
+    /// - Parameter staleRetention: seconds to keep a stale response, so that it can be validated, or used when its origin cannot
+    ///   be reached.
     package static func milliseconds(
         of response: StoredResponse, at now: Date, staleRetention: TimeInterval
     ) -> Int {

@@ -1,4 +1,4 @@
-/// Decides when to ask a server that is silent whether it is still there. Times are seconds of any clock that does not go back.
+/// Decides when to ping a silent server, and when to give it up. Times are seconds of any clock that does not go back.
 package struct SilenceWatch: Sendable {
     package enum Step: Hashable, Sendable {
         case wait
@@ -6,10 +6,10 @@ package struct SilenceWatch: Sendable {
         case giveUp
     }
 
-    /// Seconds of silence before it is asked, and then before it counts as gone.
+    /// Seconds of silence before the server is asked, and again before it is given up.
     package static let patience = 1.0
 
-    /// When the last bytes came, or the server was asked.
+    /// When the last bytes arrived, or the server was asked.
     private var since: Double
     package private(set) var isAsked = false
 
@@ -17,10 +17,10 @@ package struct SilenceWatch: Sendable {
 
     package mutating func noteBytes(at now: Double) { (since, isAsked) = (now, false) }
 
-    /// Seconds until there is something to do.
+    /// Seconds until the next step is due.
     package func left(at now: Double) -> Double { max(0, since + Self.patience - now) }
 
-    /// What to do if no bytes have come.
+    /// The next step if no bytes have arrived.
     package mutating func step(at now: Double) -> Step {
         guard left(at: now) <= 0 else { return .wait }
         guard !isAsked else { return .giveUp }

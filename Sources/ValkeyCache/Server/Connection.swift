@@ -3,11 +3,12 @@
     import Foundation
     import SynchronizerSupport
 
-    /// A connection to a server: hiredis connects and parses, and no call waits longer than it may.
+    /// A connection to a server: hiredis connects and parses, and no call waits longer than its deadline.
     ///
-    /// It sends by itself, because hiredis 0.14 lets the system end the program if the server has closed (SIGPIPE).
+    /// The connection sends without hiredis, because hiredis 0.14 does not prevent SIGPIPE: the system would end the program if the
+    /// server has closed the connection.
     final class Connection: @unchecked Sendable {  // the pool gives it to one thread at a time
-        /// Where to connect: hiredis would wait for the name service.
+        /// Where to connect. It has an address and not a name, because hiredis would wait for the name service.
         enum Endpoint: Hashable, Sendable {
             case address(String, port: Int)
             case socket(String)
@@ -16,12 +17,12 @@
         let endpoint: Endpoint
         private let context: UnsafeMutablePointer<redisContext>
         private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-        /// What this server calls the scripts.
+        /// The digests by which this server identifies the scripts.
         private var digests: [String] = []
 
-        /// The most bytes of the replies to one call.
+        /// The most bytes to read for one reply.
         private static let mostBytes = 32 << 20
-        /// The bytes of a reply's buffer that are kept for the next one.
+        /// The bytes of hiredis's buffer that are kept for the next reply.
         private static let keptBuffer = 256 << 10
 
         init(to endpoint: Endpoint, until deadline: Deadline) throws(LinkFailure) {
@@ -36,7 +37,7 @@
             guard context.pointee.err == 0 else { throw .refused(Self.text(of: context.pointee.errstr)) }
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             context.pointee.reader.pointee.fn = ReplyLimits.functions
-            // Otherwise hiredis gives the buffer back after each reply over 16 KB.
+            // Otherwise hiredis frees its buffer after each reply over 16 KB.
             context.pointee.reader.pointee.maxbuf = Self.keptBuffer
             try wait(for: POLLOUT, until: deadline)
             var (failure, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
@@ -51,7 +52,7 @@
 
         var descriptor: Int32 { context.pointee.fd }
 
-        /// Identifies the client, selects the database and loads the scripts, in one round trip.
+        /// Authenticates the client, selects the database and loads the scripts, in one round trip.
         func prepare(for address: ServerAddress, until deadline: Deadline) throws(LinkFailure) {
             var commands: [Command] = []
             if let password = address.password {
@@ -66,7 +67,7 @@
             guard digests.count == Script.allCases.count else { throw .malformed("SCRIPT LOAD has no digest") }
         }
 
-        /// Sends commands at once, and waits for all replies.
+        /// Sends all commands together, and waits for all replies.
         func call(_ commands: [Command], until deadline: Deadline) throws(LinkFailure) -> [Reply] {
             try send(commands, until: deadline)
             var replies: [Reply] = []
@@ -105,7 +106,7 @@
             }
         }
 
-        /// The next reply that has arrived as a whole; nil if there is none.
+        /// The next reply that has arrived completely; nil if there is none.
         func next() throws(LinkFailure) -> Reply? {
             var raw: UnsafeMutableRawPointer?
             guard redisReaderGetReply(context.pointee.reader, &raw) == REDIS_OK else {
@@ -116,7 +117,7 @@
             return Self.reply(&raw.assumingMemoryBound(to: redisReply.self).pointee)
         }
 
-        /// Reads what has arrived; returns its length.
+        /// Reads bytes that have arrived; returns their number.
         func read() throws(LinkFailure) -> Int {
             while true {
                 let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -136,7 +137,7 @@
         private func wait(for events: Int32, until deadline: Deadline) throws(LinkFailure) {
             while true {
                 var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-                // Bytes that have arrived count, even if the system let this thread run too late.
+                // Bytes that have arrived count, even if the system has run this thread only after the deadline.
                 let milliseconds = deadline.millisecondsLeft
                 let count = poll(&entry, 1, milliseconds)
                 if count > 0 { return }
@@ -157,7 +158,7 @@
             }
         }
 
-        /// The bytes of a long text are not copied: they are taken from the reply.
+        /// The bytes of a string. Those of a long one are taken from the reply, not copied.
         private static func data(_ raw: inout redisReply) -> Data {
             guard raw.len > 4096, let bytes = raw.str else { return Data(bytes: raw.str, count: raw.len) }
             raw.str = nil
@@ -168,7 +169,7 @@
             String(decoding: UnsafeRawBufferPointer(start: raw.str, count: raw.len), as: UTF8.self)
         }
 
-        /// A C array of characters, up to its zero.
+        /// The text of a C array of characters, up to the NUL.
         private static func text<Characters>(of characters: Characters) -> String {
             withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         }
@@ -182,7 +183,7 @@
         }
     }
 
-    /// hiredis allocates an array as soon as a reply gives its length. Here the length is limited.
+    /// Limits the length of arrays, because hiredis allocates an array as soon as a reply gives its length.
     private enum ReplyLimits {
         private static let mostElements = 8192
         private static let original = standard?.pointee.createArray
@@ -193,7 +194,7 @@
             defer { redisReaderFree(reader) }
             return reader.pointee.fn
         }()
-        /// The same with the limit.
+        /// The same functions, with the limit.
         // Written once, before its first use, and only read afterwards.
         nonisolated(unsafe) static let functions: UnsafeMutablePointer<redisReplyObjectFunctions>? = {
             guard let standard else { return nil }

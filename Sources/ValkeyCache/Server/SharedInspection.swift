@@ -3,21 +3,21 @@
     import SQLiteCache
     import SynchronizerSupport
 
-    /// Looks at all entries of a namespace on a server, and changes nothing.
+    /// Reads all entries of a namespace on a server, and changes nothing.
     package final class SharedInspection {
         package struct Entry: Sendable {
             package let entry: SharedEntry
             fileprivate let key: String
         }
 
-        /// Why there is nothing to look at; one sentence.
+        /// Why the inspection failed, as a text for the user.
         package struct Problem: Error, CustomStringConvertible {
             package let description: String
         }
 
         package struct Contents: Sendable {
             package var entries: [Entry] = []
-            /// Values that differ from the stored ones.
+            /// The number of corrupt values.
             package var corrupt = 0
         }
 
@@ -27,7 +27,7 @@
         /// Seconds to wait for each answer.
         private static let patience: TimeInterval = 5
 
-        /// - Parameter namespace: nil for the only one.
+        /// - Parameter namespace: nil for the only namespace on the server.
         package init(_ url: String, namespace: String?) throws {
             let address = try ServerAddress(url)
             server = SharedServer(address, limit: Self.patience) { _ in }
@@ -62,7 +62,7 @@
             return contents
         }
 
-        /// Whether the body is the stored one; nil if only another machine has it, or the entry is gone by now.
+        /// Whether the body is intact; nil if the server does not keep the body, or the entry has changed or gone since.
         package func isIntact(_ entry: Entry) throws -> Bool? {
             guard !entry.entry.isLocal else { return nil }
             let most = Command.Argument.text("\(entry.entry.bodySize)")

@@ -4,7 +4,7 @@
     import SynchronizerSupport
 
     extension SharedLevel {
-        /// For how many seconds before a grant its load may have looked up.
+        /// The most seconds between the lookup of a load and the grant of its lease.
         private static let lookupAge: TimeInterval = 10
 
         func lease(_ key: String, for duration: TimeInterval) -> LeaseAnswer {
@@ -29,13 +29,13 @@
                 default: return localLease(key, for: duration)
                 }
             } catch {
-                // The server may have granted it.
+                // The server may have granted the lease.
                 if error != .pausing { releaseLater(Lease(key: key, token: token), as: .vacant) }
                 return localLease(key, for: duration)
             }
         }
 
-        /// - Parameter grant: 1, or 2 if the lease follows another one; and its number.
+        /// - Parameter grant: 1, or 2 if the lease follows another one; and the lease's number.
         private func noteGrant(_ grant: [Reply], of key: String, token: UInt64) -> Lease? {
             guard grant.count == 2, let answer = grant[0].number, (1...2).contains(answer),
                 let number = grant[1].text.flatMap({ UInt64($0, radix: 16) })
@@ -46,13 +46,14 @@
             return Lease(key: key, token: token, followsAnother: answer == 2)
         }
 
-        /// What stands for the URL of a lease.
+        /// The digest of the URL of a lease.
         private static func urlKey(of key: String) -> UInt64 { URLDigest.key(String(key.prefix { $0 != "\n" })) }
 
         /// The name by which the server knows the holder of a lease.
         private func owner(_ token: UInt64) -> String { name + token.hexadecimal }
 
-        /// While the server cannot be asked, one process of each machine requests a response.
+        /// Takes a lease that holds only on this machine. So while the server cannot be asked, one process of each machine requests
+        /// a response.
         private func localLease(_ key: String, for duration: TimeInterval) -> LeaseAnswer {
             let answer = local.lease(key, for: duration)
             guard case .granted(var lease) = answer else { return answer }
@@ -62,9 +63,9 @@
 
         // MARK: - Releasing
 
-        /// Tells the server soon. The caller does not wait.
+        /// Tells the server soon that a lease has ended. The caller does not wait.
         ///
-        /// - Parameter end: how waits for the lease end.
+        /// - Parameter end: the result for those who wait for the lease.
         func release(_ lease: Lease, as end: LeaseEnd) {
             if lease.isLocal { return end == .released ? local.release(lease) : local.abandon(lease) }
             if !ForkedProcess.isCurrent { releaseLater(lease, as: end) }
@@ -74,13 +75,13 @@
             leaseNumbers.withLock { $0.remove(token: lease.token, url: Self.urlKey(of: lease.key)) }
             unreleased.withLock { unreleased in
                 unreleased.append((lease, end))
-                // The oldest have expired, or will soon.
+                // The oldest leases have expired, or will expire soon.
                 if unreleased.count > Self.mostUnreleased { unreleased.removeFirst() }
             }
             subscription.wake()
         }
 
-        /// Releases that the server may not know are kept up to this number.
+        /// The most releases that are kept for the server.
         private static let mostUnreleased = 1000
 
         /// Tells the server of some leases that have ended.
@@ -104,7 +105,7 @@
             }
         }
 
-        /// Lets the next lookup ask the server, although a change may not have been announced yet.
+        /// Makes the next lookup ask the server, because a change may not have been announced yet.
         private func forgetCopies(_ key: String) {
             coherence.withLock { $0.forget(Self.urlKey(of: key)) }
         }
@@ -154,18 +155,18 @@
             }
         }
 
-        /// Ends a wait whose lease is free or unknown. Otherwise it checks again when the lease has expired.
+        /// Ends a wait whose lease is free or unknown. Otherwise, checks the lease again when it has expired.
         ///
         /// - Parameter left: milliseconds until the lease expires; 0 or less if it is free.
         private func finish(_ check: LeaseCheck, left: Int) {
             guard left > 0 else { return check.wait.end(.vacant) }
             let delay = Double(left) / 1000 + 0.001
-            guard delay < check.limit else { return }  // the limit ends it
+            guard delay < check.limit else { return }  // the limit ends the wait earlier
             check.wait.limit(by: time.schedule(after: delay) { [weak self] in self?.checkSoon(check) })
         }
     }
 
-    /// A wait for which to ask the server whether the lease is free.
+    /// A wait, and the lease about which to ask the server whether it is free.
     struct LeaseCheck: Sendable {
         let key: String
         let wait: SharedLeaseWait
@@ -186,7 +187,7 @@
 
         var isOver: Bool { state.withLock { $0.isOver } }
 
-        /// Adds what is to be called when the wait is over.
+        /// Adds a closure that is called when the wait is over.
         func onEnd(_ cancel: @escaping @Sendable () -> Void) { limit(by: cancel) }
 
         func limit(by cancel: @escaping @Sendable () -> Void) {
@@ -223,9 +224,9 @@
         /// The channels whose announcements a wait needs.
         var channels: Set<String> { entries.withLock { Set($0.keys) } }
 
-        /// Returns whether it is the first one of the channel.
+        /// Returns whether the wait is the first one of the channel.
         ///
-        /// - Parameter check: looks whether the lease is free.
+        /// - Parameter check: checks whether the lease is free.
         func add(_ wait: SharedLeaseWait, to channel: String, check: @escaping @Sendable () -> Void) -> Bool {
             entries.withLock { entries in
                 entries[channel, default: []].append(Entry(wait: wait, check: check))
@@ -233,7 +234,7 @@
             }
         }
 
-        /// Returns whether it was the last one of the channel.
+        /// Returns whether the wait was the last one of the channel.
         func remove(_ wait: SharedLeaseWait, from channel: String) -> Bool {
             entries.withLock { entries in
                 guard var waits = entries[channel] else { return false }
@@ -243,11 +244,11 @@
             }
         }
 
-        /// What is announced on the channel when a lease has ended.
+        /// The text that is announced on the channel when a lease has ended.
         static func message(_ end: LeaseEnd) -> String { end == .released ? "released" : "vacant" }
 
-        /// The lease of a channel has ended. An empty text means instead that the server announces ends from now on, and may
-        /// not have announced earlier ones.
+        /// Ends the waits of a channel, because its lease has ended. An empty text means instead that the server announces ends
+        /// from now on. Then the leases are checked, because an earlier end may have been missed.
         func announce(_ text: String, on channel: String) {
             let found = entries.withLock { $0[channel] ?? [] }
             for entry in found {
@@ -259,7 +260,7 @@
             }
         }
 
-        /// Checks all waits, because announcements may have been missed.
+        /// Checks the leases of all waits, because announcements may have been missed.
         func checkAll() {
             let all = entries.withLock { $0.values.flatMap { $0 } }
             for entry in all { entry.check() }

@@ -6,8 +6,8 @@
     extension SharedLevel {
         /// All entries of a URL, newest first.
         func entries(for url: String) -> [StoredEntry] {
-            let key = URLDigest.key(url)
-            if let known = coherence.withLock({ $0.localCount(key) }) {
+            let (key, now) = (URLDigest.key(url), time.now)
+            if let known = coherence.withLock({ $0.localCount(key, at: now) }) {
                 let entries = local.entries(for: url)
                 if entries.count >= max(1, known) { return count(entries, by: .local) }
             }
@@ -24,7 +24,7 @@
             return count(entries, by: .shared)
         }
 
-        /// The body of an entry; nil if it is gone, or is another one.
+        /// The body of an entry; nil if the body is gone or was replaced.
         func body(of entry: StoredEntry) -> Data? {
             if let body = entry.body ?? local.body(of: entry) { return body }
             let found = ask(entry.response.url, wanting: .variant(entry.response.variantKey))
@@ -33,8 +33,8 @@
         }
 
         func cachedResponse(_ lookup: LookupKey) -> CachedURLResponse? {
-            let url = lookup.key
-            if let known = coherence.withLock({ $0.localCount(lookup.urlKey) }) {
+            let (url, now) = (lookup.key, time.now)
+            if let known = coherence.withLock({ $0.localCount(lookup.urlKey, at: now) }) {
                 if let response = local.cachedResponse(lookup) { return count(response, by: .local) }
                 if local.copies(of: url).count >= max(1, known) { return count(nil, by: .local) }
             }

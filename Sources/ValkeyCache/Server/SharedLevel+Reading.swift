@@ -4,11 +4,11 @@
     import SynchronizerSupport
 
     extension SharedLevel {
-        /// What the server has of a URL.
+        /// The result of a lookup of a URL at the server.
         struct Found {
             /// Newest first.
             var entries: [SharedEntry] = []
-            /// The body that came with them, verified.
+            /// The verified body that came with the entries.
             var body: (id: Int64, data: Data)?
             /// The token of the last removal; empty for none.
             var token = ""
@@ -16,7 +16,7 @@
 
         /// Which body a lookup needs.
         enum Wanted {
-            /// That of the newest entry, if it is not large.
+            /// The body of the newest entry, if it is not large.
             case newest
             case variant(UInt64)
             case none
@@ -25,9 +25,10 @@
         /// Bodies up to this size come with the entries, in bytes.
         private static let largestBodyWithEntries = 64 << 10
 
-        /// Asks the server, and copies what it has.
+        /// Asks the server about a URL, and copies the found entries into the local level.
         ///
-        /// - Returns: nil if the server cannot be asked, or its entries must not be used.
+        /// - Returns: nil if the server cannot be asked, if its entries must not be used, or if it has evicted entries that the
+        ///   local level still has.
         func ask(_ url: String, wanting wanted: Wanted = .newest) -> Found? {
             guard mayWait else { return nil }
             let key = URLDigest.key(url)
@@ -37,12 +38,14 @@
                 let copies = local.hasCapacity ? local.copies(of: url) : nil
                 guard !isPending, let found = try? read(url, wanting: wanted) else { return nil }
                 let now = time.now
-                let isCurrent = coherence.withLock { coherence in
-                    guard coherence.isCurrent(lookup) else { return false }
+                let (isCurrent, isEvicted) = coherence.withLock { coherence in
+                    guard coherence.isCurrent(lookup) else { return (false, false) }
+                    let isEvicted = found.entries.isEmpty && coherence.hasCopies(key, since: found.token)
                     coherence.noteToken(found.token, of: key, at: now)
-                    return true
+                    return (true, isEvicted)
                 }
                 guard isCurrent else { continue }
+                if isEvicted { return nil }
                 if let copies { copy(found, insteadOf: copies, of: url, during: lookup) }
                 return found
             }
@@ -58,7 +61,7 @@
             throw .server("with another generation each time")
         }
 
-        /// Most lookups need the body of a response that no request field selects. So they ask for it before they know the
+        /// Most lookups need the body of a response that no request field selects. So this asks for that body before it knows the
         /// entries, all in one round trip.
         ///
         /// - Returns: nil if everything was removed.
@@ -82,7 +85,7 @@
             return try read(entry.variant, of: url, at: key, in: generation)
         }
 
-        /// The variant whose body to ask for, and the length of the largest that is of use.
+        /// The variant whose body to ask for, and the largest useful length of a body.
         private func body(_ wanted: Wanted) -> (variant: String?, most: Int) {
             switch wanted {
             case .newest: (SharedEntry.plainVariant, min(Self.largestBodyWithEntries, options.largestSharedBody))
@@ -99,15 +102,15 @@
             }
         }
 
-        /// The replies to commands; nil if everything was removed.
+        /// Runs commands, and returns their replies; nil if everything was removed.
         private func run(_ commands: [Command], in generation: String) throws(LinkFailure) -> [Reply]? {
             let replies = try server.run([keys.currentGeneration] + commands)
             if replies[0].text == generation { return Array(replies.dropFirst()) }
-            adopt(replies[0].text)
+            adopt(replies[0].text, insteadOf: generation)
             return nil
         }
 
-        /// Reads the entries and a body in one step.
+        /// Reads the entries and a body atomically, by a script.
         private func read(
             _ variant: String, of url: String, at key: String, in generation: String
         ) throws(LinkFailure) -> Found? {
@@ -142,7 +145,7 @@
             return found
         }
 
-        /// Removes a corrupt entry. An entry that is stored at this moment may be lost, too.
+        /// Removes a corrupt entry. If another process replaces that entry at this moment, its new entry may be lost, too.
         private func drop(_ variant: String, of key: String) {
             counts.withLock { $0.corrupt += 1 }
             _ = try? server.run([Command(["HDEL", key, variant], key: key)])
@@ -150,9 +153,9 @@
 
         // MARK: - Copying
 
-        /// Makes the local level have the same entries, as far as their bodies are known.
+        /// Gives the local level the same entries as the server, as far as their bodies are known.
         ///
-        /// - Parameter copies: what the local level had before the server was asked. Copies that came later may be newer.
+        /// - Parameter copies: the copies in the local level before the server was asked. Later copies may be newer.
         func copy(
             _ found: Found, insteadOf copies: [(id: Int64, record: EncodedRecord)], of url: String,
             during lookup: Coherence.Lookup
@@ -176,7 +179,10 @@
             }
             let isCurrent = coherence.withLock { coherence in
                 guard coherence.isCurrent(lookup) else { return false }
-                if isComplete, count > 0 { coherence.didCopy(URLDigest.key(url), count: count) }
+                if isComplete, count > 0, let newest = found.entries.first {
+                    let expires = SharedLifetime.expiration(of: newest.response)
+                    coherence.didCopy(URLDigest.key(url), count: count, until: expires)
+                }
                 return true
             }
             if !isCurrent { local.removeEntries(for: url) }

@@ -27,7 +27,7 @@
             if case .unavailable = outcome { removeEntries(for: url) }
         }
 
-        /// Takes effect here at once, and on the server as soon as it answers.
+        /// Removes the entries of a URL: from the local level at once, and from the server as soon as it answers.
         func removeEntries(for url: String) {
             let (token, key) = (Self.random(), URLDigest.key(url))
             let hasMany = coherence.withLock { coherence in
@@ -36,7 +36,7 @@
                 return coherence.pending.sweep != nil || coherence.pending.tokens.count >= Self.mostAtOnce
             }
             local.removeEntries(for: url)
-            // If many are pending, the server is slow or has failed. The caller leaves them to the thread.
+            // If many removals are pending, the server is slow or has failed. The caller leaves them to the subscription's thread.
             let isDelivered = !hasMany && mayWait && inTurn { deliverRemoval(of: url, token: token) }
             if !isDelivered { subscription.wake() }
         }
@@ -52,10 +52,10 @@
             if !isDelivered { subscription.wake() }
         }
 
-        /// How many removals the thread tells the server of before it listens again.
+        /// The most removals that the subscription's thread sends to the server before it listens again.
         private static let mostAtOnce = 16
 
-        /// Tells the server of some removals.
+        /// Sends some pending removals to the server.
         func deliverRemovals() -> Subscription.Work {
             if coherence.withLock({ $0.pending.isEmpty }) { return .done }
             guard inTurn({ deliverSweep() }) else { return .failed }
@@ -65,14 +65,15 @@
             return coherence.withLock { $0.pending.isEmpty } ? .done : .isLeft
         }
 
-        /// Tells the server of something when no other thread does so; returns false if that takes longer than a call may wait.
+        /// Runs a delivery once no other thread runs one. Returns false if the delivery fails, or if the other threads take longer
+        /// than a call may wait.
         private func inTurn(_ delivery: () -> Bool) -> Bool {
             guard deliveries.wait(timeout: .now() + server.limit) == .success else { return false }
             defer { deliveries.signal() }
             return delivery()
         }
 
-        /// Tells the server of the removal of everything, if that is pending; returns false if it still is.
+        /// Sends the removal of everything to the server, if it is pending. Returns false if it is still pending afterwards.
         private func deliverSweep() -> Bool {
             guard let generation = coherence.withLock({ $0.pending.sweep }) else { return true }
             guard isDone(sweep(to: generation)) else { return false }
@@ -80,7 +81,7 @@
             return true
         }
 
-        /// Tells the server of the removal of a URL, if that is pending; returns false if it still is.
+        /// Sends the removal of a URL to the server, if it is pending. Returns false if it is still pending afterwards.
         private func deliverRemoval(of url: String, token: String) -> Bool {
             guard coherence.withLock({ $0.pending.tokens[url] }) == token else { return true }
             guard isDone(invalidate(url, token: token)) else { return false }

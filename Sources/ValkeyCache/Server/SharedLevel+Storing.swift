@@ -5,12 +5,13 @@
     import SynchronizerSupport
 
     extension SharedLevel {
-        /// How a change went at the server.
+        /// The result of a change at the server.
         enum ChangeOutcome {
-            /// The number of entries that the URL has now.
+            /// The script's positive result: after a store, the number of entries that the URL has now.
             case done(Int)
-            /// A removal came before, a response that was requested later is stored, or the entry is gone.
+            /// The URL was removed since, a later response is stored, or the entry is gone.
             case refused
+            /// The server has neither made nor refused the change, for example because it cannot be used.
             case unavailable
         }
 
@@ -19,29 +20,36 @@
 
         // MARK: - Storing
 
-        /// On which terms a response is stored.
+        /// A response for the local level.
+        private struct Copy {
+            let entry: MirroredEntry
+            let expires: Date
+        }
+
+        /// The conditions under which a response is stored.
         private struct Terms {
             /// The token of the last removal; nil if this process does not know it.
             let token: String?
-            /// Whether all removals since the request were announced.
+            /// Whether this process can't have missed a removal since the request.
             let isTold: Bool
-            /// Whether the server does not know a removal by this process yet.
+            /// Whether a removal of the URL by this process has not reached the server yet.
             let isPending: Bool
             let lookup: Coherence.Lookup
         }
 
-        /// Stores a response; returns the identifier of the new entry, nil if it is not stored.
+        /// Stores a response; returns the identifier of the new entry, or nil if the response is not stored.
         ///
-        /// - Parameter isRequestedNow: whether the caller does not know when it was requested. Then removals before this call
-        ///   do not matter.
+        /// - Parameter isRequestedNow: whether the time of the request is unknown, so that the response counts as requested now.
+        ///   Then removals before this call do not matter.
         func store(_ record: StoredRecord, body: MirroredEntry.Body, isRequestedNow: Bool = false) -> Int64? {
             let (url, id) = (record.response.url, MonotonicID.next())
             let (facts, place, shared) = content(body)
             let entry = SharedEntry(
                 record, id: id, revision: id, body: facts, place: place, leaseNumber: leaseNumber(record.response))
             guard let terms = terms(of: url, requested: record.response.requestTime) else { return nil }
-            let copy = MirroredEntry(
-                id: id, record: entry.record, variant: record.response.variantKey, body: body)
+            let copy = Copy(
+                entry: MirroredEntry(id: id, record: entry.record, variant: record.response.variantKey, body: body),
+                expires: SharedLifetime.expiration(of: record.response))
             let share = { @Sendable [self] in offer(entry, body: shared, on: terms, isRequestedNow: isRequestedNow) }
             guard !mayWait, !terms.isPending, !ForkedProcess.isCurrent else {
                 return finish(copy, of: url, after: share(), during: terms.lookup) ? id : nil
@@ -56,7 +64,7 @@
             return id
         }
 
-        /// nil if a removal is known that came after the request.
+        /// nil if the response must not be stored, because of a removal after its request.
         private func terms(of url: String, requested: Date) -> Terms? {
             let key = URLDigest.key(url)
             return coherence.withLock { coherence in
@@ -77,7 +85,7 @@
             if mayWait, !terms.isPending, let token = terms.token ?? (isRequestedNow ? readToken(of: entry) : nil) {
                 outcome = send(entry, body: body, expecting: token)
             }
-            // The server alone knows of removals that were not announced.
+            // Only the server knows the removals that this process may have missed.
             if case .unavailable = outcome, !terms.isTold { return .refused }
             return outcome
         }
@@ -89,7 +97,7 @@
             return token
         }
 
-        /// Length and checksum of a body, where it is kept, and what the server gets of it.
+        /// The length and the checksum of a body, the place where it is kept, and the bytes that the server gets.
         private func content(_ body: MirroredEntry.Body) -> (StoredBodyFacts, SharedEntry.Place, Data) {
             switch body {
             case .data(let data) where data.count <= options.largestSharedBody: (StoredBodyFacts(data), .server, data)
@@ -99,9 +107,9 @@
             }
         }
 
-        /// Makes the local level agree; returns whether the entry is stored.
+        /// Applies the server's outcome to the local level; returns whether the entry is stored.
         private func finish(
-            _ copy: MirroredEntry, of url: String, after outcome: ChangeOutcome, during lookup: Coherence.Lookup
+            _ copy: Copy, of url: String, after outcome: ChangeOutcome, during lookup: Coherence.Lookup
         ) -> Bool {
             defer { coherence.withLock { $0.end(lookup) } }
             switch outcome {
@@ -114,21 +122,21 @@
             }
         }
 
-        /// Keeps a copy unless the URL has changed since; returns whether it did.
+        /// Keeps a copy unless the URL has changed since; returns whether the copy is kept.
         ///
-        /// - Parameter count: how many entries the URL has; 0 if this is not known.
+        /// - Parameter count: the number of the URL's entries; 0 if it is not known.
         @discardableResult
         private func keep(
-            _ copy: MirroredEntry, of url: String, during lookup: Coherence.Lookup, count: Int
+            _ copy: Copy, of url: String, during lookup: Coherence.Lookup, count: Int
         ) -> Bool {
             guard coherence.withLock({ $0.isCurrent(lookup) }) else { return false }
-            guard local.keep(copy, of: url, yields: count == 0) else { return false }
+            guard local.keep(copy.entry, of: url, yields: count == 0) else { return false }
             let isCurrent = coherence.withLock { coherence in
                 guard coherence.isCurrent(lookup) else { return false }
-                if count <= 1 { coherence.didCopy(URLDigest.key(url), count: count) }
+                if count <= 1 { coherence.didCopy(URLDigest.key(url), count: count, until: copy.expires) }
                 return true
             }
-            if !isCurrent { local.removeCopy(copy.id, of: url) }
+            if !isCurrent { local.removeCopy(copy.entry.id, of: url) }
             return isCurrent
         }
 
@@ -148,7 +156,7 @@
             }
         }
 
-        /// An update without a lease keeps the number of the response that it has confirmed.
+        /// The number of a response's lease. An update without a lease keeps the number of the response that it has confirmed.
         private func leaseNumber(_ response: StoredResponse, updating old: SharedEntry? = nil) -> UInt64 {
             let key = URLDigest.key(response.url)
             let number = leaseNumbers.withLock { $0.number(of: key, requested: response.requestTime) }
@@ -159,13 +167,13 @@
             SharedLifetime.milliseconds(of: response, at: time.now, staleRetention: options.staleRetention)
         }
 
-        /// Runs a script that changes entries, and whose answer is positive if it did.
+        /// Runs a script that changes entries, and that returns a positive number if it has changed them.
         func change(_ command: (_ generation: String) -> Command) -> ChangeOutcome {
             do throws(LinkFailure) {
                 let generation = try generation()
                 let replies = try server.run([keys.currentGeneration, command(generation)])
                 guard replies[0].text == generation else {
-                    adopt(replies[0].text)  // everything was removed
+                    adopt(replies[0].text, insteadOf: generation)  // everything was removed
                     return .refused
                 }
                 let reply = replies[1]
@@ -194,7 +202,7 @@
             guard response.url == url else { return false }
             let key = URLDigest.key(url)
             let (isPending, count, lookup) = coherence.withLock { coherence in
-                let count = coherence.localCount(key)
+                let count = coherence.copyCount(key)
                 coherence.noteChange(key)
                 return (coherence.pending.contains(url), count, coherence.begin(key))
             }
@@ -202,7 +210,10 @@
             let outcome = mayWait && !isPending ? sendUpdate(of: entry, to: response) : .unavailable
             if case .refused = outcome { return false }
             guard local.update(entry, to: response) else { return false }
-            if let count { coherence.withLock { if $0.isCurrent(lookup) { $0.didCopy(key, count: count) } } }
+            if let count {
+                let expires = SharedLifetime.expiration(of: response)
+                coherence.withLock { if $0.isCurrent(lookup) { $0.didCopy(key, count: count, until: expires) } }
+            }
             return true
         }
 

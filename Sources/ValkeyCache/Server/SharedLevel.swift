@@ -4,7 +4,7 @@
     import SQLiteCache
     import SynchronizerSupport
 
-    /// The entries on the server, their copies in the local level, and what is known of both.
+    /// The entries on the server, their copies in the local level, and the state that keeps both coherent.
     ///
     /// Calls wait for the server for a bounded time, and never on the main thread.
     final class SharedLevel: Sendable {
@@ -14,7 +14,7 @@
             var misses = 0
             var corrupt = 0
             var invalidations = 0
-            /// Whether the log says that the server refuses writes.
+            /// Whether a log line has reported that the server refuses writes.
             var refusesWrites = false
         }
 
@@ -27,19 +27,19 @@
         let counts = Locked(Counts())
         let leaseNumbers = Locked(LeaseNumbers())
         let waits = SharedLeaseWaits()
-        /// Leases that have ended, of whose end the server may not know.
+        /// Leases whose end has not been sent to the server.
         let unreleased = Locked<[(lease: Lease, end: LeaseEnd)]>([])
-        /// Waits for which to ask the server whether the lease is free.
+        /// Waits about whose leases to ask the server.
         let unchecked = Locked<[LeaseCheck]>([])
         let subscription: Subscription
         /// The handlers of removals by other processes.
         let listeners = Locked<[UInt64: @Sendable (String?) -> Void]>([:])
-        /// Tells the changes of this instance from those of other instances.
+        /// The sender of this instance's announcements. It distinguishes them from those of other instances.
         let name = SharedLevel.random()
-        /// One thread at a time tells the server of a removal. If two did, the second could remove entries that
-        /// were stored since the first.
+        /// Lets one thread at a time send a removal to the server. If two threads sent the same one, the second could remove
+        /// entries that were stored after the first.
         let deliveries = DispatchSemaphore(value: 1)
-        /// For calls of the main thread.
+        /// Does for the main thread what waits for the server, and checks leases.
         let queue = DispatchQueue(label: "ValkeyURLCache", qos: .userInitiated)
         let report: @Sendable (String) -> Void
 
@@ -60,7 +60,7 @@
                     work: { [weak self] in self?.work() ?? .done }))
         }
 
-        /// What the thread of the subscription does between announcements.
+        /// The work that the subscription's thread does between announcements.
         private func work() -> Subscription.Work { max(deliverRemovals(), releaseSome()) }
 
         static func random() -> String { UInt64.random(in: .min ... .max).hexadecimal }
@@ -80,17 +80,18 @@
             // Removals may have been missed, and the server may have been replaced by an empty one.
             let isBack = coherence.withLock { $0.hasBeenTold }
             defer { if isBack { announce(nil) } }
+            let known = coherence.withLock { $0.generation }
             if let replies = try? server.run([keys.currentGeneration]) {
-                adopt(replies[0].text)
+                adopt(replies[0].text, insteadOf: known)
             }
+            waits.checkAll()
             let now = time.now
             coherence.withLock { $0.connected(at: now) }
-            waits.checkAll()
         }
 
         private func disconnected() {
-            coherence.withLock { $0.disconnected() }
             waits.checkAll()
+            coherence.withLock { $0.disconnected() }
         }
 
         private func receive(_ text: String, on channel: String) {
@@ -131,15 +132,19 @@
                 keys.currentGeneration,
             ])
             guard let generation = replies[1].text else { throw .server("that it has no generation, and stores none") }
-            adopt(generation)
+            adopt(generation, insteadOf: nil)
             return generation
         }
 
-        /// Takes over the generation that the server names. If another one was known, everything was removed.
-        func adopt(_ generation: String?) {
+        /// Adopts the generation that the server reports. If another generation was known, everything was removed.
+        ///
+        /// - Parameter known: the generation that was known before the server was asked. If another one is known by now, the
+        ///   report may be older.
+        func adopt(_ generation: String?, insteadOf known: String?) {
             let now = time.now
             let isNew = coherence.withLock { coherence in
-                if coherence.generation == nil, let generation {
+                guard coherence.generation == known else { return false }
+                if known == nil, let generation {
                     coherence.adopt(generation)
                     return false
                 }

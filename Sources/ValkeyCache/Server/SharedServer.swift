@@ -5,18 +5,18 @@
 
     /// Runs commands on a server, or on the nodes of its cluster, within a bounded time.
     ///
-    /// A thread borrows an idle connection for a call. Its commands are sent at once. After failures in a row, calls fail
-    /// without a try for a while, and one line is logged.
+    /// Each call borrows an idle connection, and sends its commands together. After several failures in a row, calls fail for a
+    /// while without asking the server, and one line is logged.
     final class SharedServer: Sendable {
         private struct State {
             var idle: [Connection.Endpoint: [Connection]] = [:]
-            /// The address that the name service gave.
+            /// The server's address, from the name service.
             var endpoint: Connection.Endpoint?
-            /// The nodes that redirections have named, by slot.
+            /// The cluster nodes that are known from redirections, by slot.
             var nodes: [Int: Connection.Endpoint] = [:]
             var breaker = CircuitBreaker()
             var failures = 0
-            /// Whether the log says that the server refuses a key.
+            /// Whether a log line has reported that the server refuses a key.
             var refusesKeys = false
         }
 
@@ -34,15 +34,15 @@
             if case .socket(let path) = address.place { didResolve(.socket(path)) }
         }
 
-        /// Calls that failed.
+        /// The number of calls that failed.
         var failures: Int { state.withLock { $0.failures } }
         var isPausing: Bool { state.withLock { !$0.breaker.isClosed } }
-        /// Whether keys belong to different nodes.
+        /// Whether the server is known to be a cluster, in which keys belong to different nodes.
         var isCluster: Bool { state.withLock { !$0.nodes.isEmpty } }
-        /// How many commands about different keys a call may have: those to a cluster are sent one after the other.
+        /// The most commands with different keys in one call. In a cluster, such commands are sent one after the other.
         var mostAtOnce: Int { isCluster ? 1 : 64 }
 
-        /// The replies to commands, none of which is a redirection. It throws if the server cannot be used now.
+        /// Runs commands, and returns their replies, none of which is a redirection. Throws if the server cannot be used now.
         func run(_ commands: [Command], within seconds: TimeInterval? = nil) throws(LinkFailure) -> [Reply] {
             guard !ForkedProcess.isCurrent, state.withLock({ $0.breaker.allows(at: Self.now) }) else { throw .pausing }
             let deadline = Deadline(after: seconds ?? limit)
@@ -66,7 +66,7 @@
             return replies
         }
 
-        /// Other keys can still be used.
+        /// Counts the refusal of a key, and logs the first one. Other keys can still be used.
         private func noteRefusal(_ why: String) {
             let isKnown = state.withLock { state in
                 defer { state.refusesKeys = true }
@@ -76,7 +76,7 @@
             if !isKnown { report("the shared cache at \(address.name) refuses a key: \(why)") }
         }
 
-        /// The server has answered on a connection that is not for calls.
+        /// Notes that the server has answered on a connection that is not for calls.
         func didAnswer() {
             state.withLock { $0.breaker.noteAnswer(at: Self.now) }
         }
@@ -147,7 +147,7 @@
 
         // MARK: - Addresses
 
-        /// Asks the name service. It may take seconds.
+        /// Asks the name service for the server's address. This may take seconds.
         func resolve() throws(LinkFailure) -> Connection.Endpoint {
             if case .host(let host, let port) = address.place {
                 didResolve(.address(try NameService.address(of: host), port: port))
@@ -179,7 +179,7 @@
             do throws(LinkFailure) {
                 return try call(commands, at: endpoint, until: deadline)
             } catch {
-                // A node that does not answer may have been replaced: the other nodes say where its slots are.
+                // A node that does not answer may have been replaced. Redirections of other nodes will tell where its slots are.
                 state.withLock { state in state.nodes = state.nodes.filter { $0.value != endpoint } }
                 throw error
             }
@@ -207,7 +207,7 @@
             }
         }
 
-        /// A connection for a thread of its own.
+        /// Opens a connection that is ready for commands.
         func connect(to endpoint: Connection.Endpoint, until deadline: Deadline) throws(LinkFailure) -> Connection {
             let connection = try Connection(to: endpoint, until: deadline)
             try connection.prepare(for: address, until: deadline)
@@ -238,9 +238,9 @@
         }
     }
 
-    /// The addresses of hosts.
+    /// Looks up the addresses of hosts.
     enum NameService {
-        /// The text of an address; nil if it is a name.
+        /// The host if it is an address; nil if it is a name.
         static func numeric(_ host: String) -> String? { try? look(up: host, flags: AI_NUMERICHOST) }
 
         static func address(of host: String) throws(LinkFailure) -> String { try look(up: host, flags: 0) }

@@ -2,9 +2,10 @@
     import Foundation
     import SynchronizerSupport
 
-    /// A connection on which the server announces changes, with a thread of its own. It connects again when it is lost.
+    /// A connection on which the server announces changes, with a thread of its own. If the connection is lost, the thread connects
+    /// again.
     final class Subscription: Sendable {
-        /// What the thread calls.
+        /// The closures that the thread calls.
         struct Events: Sendable {
             /// The server announces changes from now on.
             let connected: @Sendable () -> Void
@@ -12,11 +13,11 @@
             let message: @Sendable (_ channel: String, _ text: String) -> Void
             /// The channels that are needed for a while. Wake the thread when they have changed.
             let channels: @Sendable () -> Set<String>
-            /// Does some work that waits for the server.
+            /// Does some of the work that needs the server.
             let work: @Sendable () -> Work
         }
 
-        /// How work went.
+        /// The result of work.
         enum Work: Int, Comparable {
             case done
             case isLeft
@@ -29,7 +30,7 @@
         private let server: SharedServer
         private let channel: String
         private let stops = Locked(false)
-        /// Writing to the second wakes the thread.
+        /// A byte in this pipe wakes the thread.
         private let pipe: (read: Int32, write: Int32)
 
         /// Seconds that connecting and sending may take.
@@ -38,7 +39,7 @@
         private static let longestPause = 0.5
         /// Milliseconds before work that has failed is tried again.
         private static let workInterval: Int32 = 50
-        /// An announcement is not longer, in bytes.
+        /// The most bytes of an announcement.
         private static let longestMessage = 1 << 20
 
         init(to channel: String, of server: SharedServer) {
@@ -66,7 +67,7 @@
             wake()
         }
 
-        /// Lets the thread look at its work and its channels.
+        /// Makes the thread do its work, and update its channels.
         func wake() {
             var byte: UInt8 = 0
             _ = write(pipe.write, &byte, 1)
@@ -91,7 +92,7 @@
             events.disconnected()
         }
 
-        /// Returns when the thread is to stop.
+        /// Connects, and follows the announcements. Returns when the subscription was stopped.
         private func follow(_ events: Events, didConnect: () -> Void) throws(LinkFailure) {
             let deadline = Deadline(after: Self.patience)
             let connection = try server.connect(to: try server.resolve(), until: deadline)
@@ -121,7 +122,8 @@
             }
         }
 
-        /// Work, and calls that wake the thread, must not hide that the server is silent.
+        /// Pings a silent server, or gives it up. Call it whenever no bytes have arrived, even if a call has woken the thread: such
+        /// calls must not hide that the server is silent.
         private func noteSilence(_ silence: inout SilenceWatch, on connection: Connection) throws(LinkFailure) {
             switch silence.step(at: SharedServer.now) {
             case .wait: break
@@ -130,7 +132,7 @@
             }
         }
 
-        /// How long to wait for an announcement at most, in milliseconds.
+        /// The longest time to wait for an announcement, in milliseconds.
         private static func pause(after work: Work) -> Int32 {
             switch work {
             case .done: .max
@@ -155,13 +157,13 @@
             guard let parts = reply.array, parts.count == 3, let channel = parts[1].text else { return }
             switch parts[0].text {
             case "message": events.message(channel, parts[2].text ?? "")
-            // From now on a release is announced; one that came before may have been missed.
+            // From now on, releases are announced. An earlier release may have been missed.
             case "subscribe" where channel != self.channel: events.message(channel, "")
             default: break
             }
         }
 
-        /// Returns whether there is something to read; otherwise the time has passed, or the thread was woken.
+        /// Waits for bytes. Returns whether there are any; otherwise the time has passed, or the thread was woken.
         private func waits(for descriptors: [Int32], atMost milliseconds: Int32) -> Bool {
             var entries = ([pipe.read] + descriptors).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return false }

@@ -58,6 +58,17 @@ struct PrefetchWindowTests {
         }
     }
 
+    @Test("counts a resource once that is prefetched twice before a load uses it")
+    func repeated() throws {
+        var window = PrefetchWindow()
+        for group in 1...2 { window.loaded(try identity(1), bytes: 2, group: group) }
+        window.cancelled(group: 1)  // the second group still wants it
+        #expect(window.statistics.loaded == 1 && window.statistics.bytes == 2 && window.statistics.wasted == 0)
+        window.asked(for: try identity(1))
+        window.loaded(try identity(1), bytes: 2, group: 3)
+        #expect(window.statistics.loaded == 2 && window.statistics.used == 1)
+    }
+
     @Test("counts a resource as wasted after a thousand others")
     func forgotten() throws {
         var window = PrefetchWindow()

@@ -1,6 +1,6 @@
 import CContentCodings
 
-/// RFC 7932. Its window is at most 16 MB.
+/// Decodes br (RFC 7932). Its window is at most 16 MB.
 final class BrotliLibrary: CodingLibrary {
     private let state = BrotliDecoderCreateInstance(nil, nil, nil)
 

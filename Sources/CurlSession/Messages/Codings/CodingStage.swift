@@ -1,19 +1,19 @@
 /// A library that decodes one coding.
 protocol CodingLibrary: AnyObject {
-    /// The number of bytes that tell whether a stream begins.
+    /// The number of bytes by which `begin` recognizes a stream.
     var signatureLength: Int { get }
     /// Whether another stream may follow the first one.
     var hasSeveralStreams: Bool { get }
     /// Prepares for a stream that begins with `signature`, which will also be passed to `decode`.
-    /// - Returns: Whether a stream can begin so.
+    /// - Returns: Whether a stream can begin with these bytes.
     func begin(_ signature: UnsafeRawBufferPointer) -> Bool
-    /// Decodes as much as fits. The input may be empty: there may be output left.
+    /// Decodes as much as fits into `output`. The input may be empty, because the library may still have output.
     func decode(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(ContentDecodingError) -> CodingStep
 }
 
-/// The result of one call of a library.
+/// The result of one call of `decode`.
 struct CodingStep {
     var consumed: Int
     var produced: Int
@@ -29,8 +29,8 @@ final class CodingStage {
     private var place = Place.start
     private var input: [UInt8] = []
     private var consumed = 0
-    /// The last output was full, so the library may have more without more input. Otherwise it is not called
-    /// without input: libzstd treats 16 calls without progress as corruption.
+    /// Whether the last call filled the output, so that the library may have more output without more input. Otherwise the library
+    /// is not called without input, because libzstd treats 16 calls without progress as corruption.
     private var mayHaveOutput = false
 
     init(_ library: any CodingLibrary) {
@@ -44,7 +44,7 @@ final class CodingStage {
         input.append(contentsOf: bytes)
     }
 
-    /// Decodes until there is output, or until the input is used up: 0.
+    /// Decodes until there is output. Returns 0 if the input is used up before.
     func decode(into output: UnsafeMutableRawBufferPointer) throws(ContentDecodingError) -> Int {
         while true {
             switch place {
@@ -70,7 +70,7 @@ final class CodingStage {
         }
     }
 
-    /// False if more input is needed to tell.
+    /// Begins a stream if the input begins with one. Returns false if it needs more input to decide.
     private func beginStream() throws(ContentDecodingError) -> Bool {
         guard input.count - consumed >= max(1, library.signatureLength) else { return false }
         let begins = input.withUnsafeBytes { library.begin(UnsafeRawBufferPointer(rebasing: $0[consumed...])) }

@@ -3,32 +3,33 @@
 /// Push a chunk of the body, then pull until `pull` returns 0. A caller that has to pause stops pulling; it pushes the next
 /// chunk only when `pull` has returned 0. So the decoder buffers one chunk, at most 16 KB between two codings, and one window
 /// for each coding: at most 8 MB for zstd (RFC 9659), 16 MB for br, 32 KB for gzip and deflate. `pull` returns as soon as it
-/// has output, so a caller that counts the decoded bytes can stop in the middle of a bomb.
+/// has output, so a caller that counts the decoded bytes can stop in the middle of a decompression bomb.
 ///
-/// Of two codings, the inner one may make little or nothing of what the outer one inflates to. Therefore these bytes are
-/// counted: the decoder fails if they exceed 64 times the decoded bytes by more than 1 MB. A body that has used less than 64
-/// times earns no credit for later, so each call of `pull` does a bounded amount of work.
+/// With two codings, the outer one may inflate to many bytes that the inner one decodes to few or none. So the decoder counts the
+/// bytes between the codings, and fails if they exceed 64 times the decoded bytes by more than 1 MB. An unused part of this
+/// allowance is not kept for later, so each call of `pull` does a bounded amount of work.
 ///
 /// - gzip (also `x-gzip`): all members, with their optional header fields. Checksums and lengths are verified.
 /// - deflate: wrapped in zlib's format, as specified, or raw, as some servers send it.
-/// - br; zstd with all its frames, skippable ones too.
-/// - Each stream has to reach its end, or `finish` throws. Bytes after it are ignored, as browsers do.
-/// - A body without any byte is valid in every coding: servers answer HEAD and send empty bodies that way.
+/// - br.
+/// - zstd: all frames, including skippable ones.
+/// - Each stream has to reach its end, or `finish` throws. Bytes after it are ignored, as in browsers.
+/// - A body without any byte is valid in every coding: servers label responses to HEAD and empty bodies that way.
 ///
 /// Use it from one thread at a time.
 final class ContentDecoder {
-    /// The largest number of codings that are decoded. Real servers apply one. Each may take a window of 16 MB.
+    /// The largest number of codings that are decoded. Real servers apply one. Each may need a window of 16 MB.
     static let maximumCodings = 2
     /// The most bytes between two codings in excess of 64 times the decoded bytes.
     static let largestExcess = 1 << 20
 
-    /// In the order in which they are decoded.
+    /// The codings, in the order in which they are decoded.
     private let stages: [CodingStage]
     /// Bytes between two codings in excess of 64 times the decoded bytes.
     private var excess = 0
 
-    /// Returns nil if there is nothing to decode, or if a coding is unknown, or if there are more than `maximumCodings`: the body
-    /// then passes through as it is.
+    /// Returns nil if there is nothing to decode, if a coding is unknown, or if there are more than `maximumCodings`. Then the body
+    /// is delivered as it is.
     /// - Parameter codings: The values of the `Content-Encoding` lines, in order. Each may be a list.
     init?(codings: [String]) {
         let names = Self.names(codings).filter { $0 != "identity" }
@@ -41,7 +42,7 @@ final class ContentDecoder {
         self.stages = stages
     }
 
-    /// For the content codings of a response, and the transfer codings that were applied to it afterwards.
+    /// Creates a decoder for the content codings of a response, and for its transfer codings, which were applied afterwards.
     convenience init?(_ head: CurlResponseHead) {
         let isCoded = head.fields.contains {
             $0.isNamed(FieldName.contentEncoding) || $0.isNamed(FieldName.transferEncoding)
@@ -58,7 +59,7 @@ final class ContentDecoder {
             .filter { !$0.isEmpty }
     }
 
-    /// The `Accept-Encoding` that asks for what this decodes.
+    /// The `Accept-Encoding` that asks for these codings.
     static let acceptEncoding = "gzip, deflate, br, zstd"
 
     /// Adds a chunk of the encoded body.
@@ -117,6 +118,6 @@ enum ContentDecodingError: Error, Sendable, Hashable {
     case truncated
     /// The bytes are not valid in the coding, or need a larger window than it allows.
     case corrupt
-    /// The outer of two codings inflates to far more than the inner one makes of it.
+    /// The coded bytes, or those between two codings, are far more than the bytes that they decode to.
     case excessive
 }

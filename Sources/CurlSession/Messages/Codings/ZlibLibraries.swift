@@ -1,6 +1,6 @@
 import CContentCodings
 
-/// zlib's `z_stream`, which refers to itself: it must not move.
+/// zlib's `z_stream`. It must not move in memory, because zlib keeps a pointer to it.
 private final class Inflater {
     private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
 
@@ -37,7 +37,7 @@ private final class Inflater {
     }
 }
 
-/// RFC 1952.
+/// Decodes gzip (RFC 1952).
 final class GzipLibrary: CodingLibrary {
     private let inflater = Inflater(windowBits: 31)
 
@@ -55,15 +55,15 @@ final class GzipLibrary: CodingLibrary {
     }
 }
 
-/// RFC 1950, or RFC 1951 without its wrapper.
+/// Decodes deflate: in zlib's format (RFC 1950), or raw (RFC 1951).
 final class DeflateLibrary: CodingLibrary {
     private let inflater = Inflater(windowBits: 15)
 
     let signatureLength = 2
     let hasSeveralStreams = false
 
-    /// A zlib header has compression method 8, a window of at most 32 KB, and is a multiple of 31. A raw stream cannot begin so
-    /// unless an encoder fills the padding before a stored block, which none does.
+    /// Accepts every stream. A zlib header has compression method 8 and a window of at most 32 KB, and is a multiple of 31. A raw
+    /// stream could begin like that only if an encoder set the padding bits before a stored block, which no encoder does.
     func begin(_ signature: UnsafeRawBufferPointer) -> Bool {
         let isWrapped =
             signature[0] & 0x0F == 8 && signature[0] >> 4 <= 7

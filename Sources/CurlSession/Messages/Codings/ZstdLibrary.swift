@@ -1,6 +1,6 @@
 import CContentCodings
 
-/// RFC 8878, with the window of at most 8 MB that RFC 9659 sets for HTTP.
+/// Decodes zstd (RFC 8878). Its window is at most 8 MB, the limit of RFC 9659 for HTTP.
 final class ZstdLibrary: CodingLibrary {
     private let context = ZSTD_createDCtx()
 
@@ -13,7 +13,7 @@ final class ZstdLibrary: CodingLibrary {
 
     deinit { ZSTD_freeDCtx(context) }
 
-    /// A frame, or a skippable frame. Formats from before RFC 8878, which libzstd may know, are rejected.
+    /// Accepts frames and skippable frames. Rejects formats older than RFC 8878, which libzstd may support.
     func begin(_ signature: UnsafeRawBufferPointer) -> Bool {
         let magic = UInt32(littleEndian: signature.loadUnaligned(as: UInt32.self))
         return context != nil && (magic == 0xFD2F_B528 || magic & 0xFFFF_FFF0 == 0x184D_2A50)

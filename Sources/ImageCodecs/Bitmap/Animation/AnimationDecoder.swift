@@ -7,7 +7,7 @@ protocol AnimationDecoder: Sendable {
     /// How often the animation plays; 0 means forever.
     var loopCount: Int { get }
     var orientation: ImageOrientation { get }
-    /// Whether the file is there to its end, and in order.
+    /// Whether the file is complete; for APNG also whether its sequence of chunks is valid.
     var isComplete: Bool { get }
 
     /// The conversion of the colours to sRGB; nil if they need none or the profile is unusable.
@@ -22,7 +22,7 @@ extension AnimationDecoder {
 
     func colourTransform() -> ColorTransform? { nil }
 
-    /// The bytes of the canvas, and of a copy if a frame is to be disposed of by restoring what it covered.
+    /// The bytes of the canvas, and of a copy if the disposal of any frame restores what the frame covered.
     var canvasBytes: Int { canvas.bytes * (frames.contains { $0.disposal == .restore } ? 2 : 1) }
 
     /// The bytes that making a frame takes in addition to the resulting picture.

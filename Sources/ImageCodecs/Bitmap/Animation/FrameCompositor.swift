@@ -3,14 +3,14 @@ import Synchronizer
 
 /// Composes the frames of an animation on one canvas, each over those before it.
 ///
-/// The next frame costs only itself. An earlier frame costs all frames since the last one that hides everything beneath it.
-/// A compositor belongs to one thread at a time.
+/// To show the frame after the current one, the compositor draws only that frame. To go back, it draws all frames from the last
+/// one that hides everything beneath it. A compositor belongs to one thread at a time.
 final class FrameCompositor {
     private let decoder: any AnimationDecoder
     private let canvas: PixelBuffer
     private var current: Int?
     private var isClear = true
-    /// The area that the current frame covers, where its disposal restores that area.
+    /// The pixels that the current frame covers, if its disposal restores them.
     private var covered: (area: PixelArea, pixels: PixelBuffer)?
 
     init(_ decoder: any AnimationDecoder) throws {
@@ -32,7 +32,7 @@ final class FrameCompositor {
         (current, isClear) = (nil, false)
         var drawn = next
         if try !draw(next), next > following {
-            // The frame has missing pixels, through which earlier frames are visible.
+            // Pixels of the frame are missing. Earlier frames are visible there, so they have to be drawn.
             clear()
             drawn = 0
             _ = try draw(0)

@@ -75,7 +75,7 @@ struct ComposedFrames: FrameSource {
 
     private final class Maker: FrameMaker {
         private let frames: ComposedFrames
-        /// Kept from frame to frame while there is room for its canvas.
+        /// Kept from frame to frame if the budget `room` has bytes for its canvas.
         private var compositor: FrameCompositor?
         private var reserved: DecodeBudget.Reservation?
         private lazy var colours = frames.decoder.colourTransform()

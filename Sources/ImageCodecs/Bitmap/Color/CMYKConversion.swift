@@ -1,7 +1,7 @@
 /// Converts CMYK to BGRA without a profile: each ink takes away its share of light.
 enum CMYKConversion {
-    /// Converts `count` pixels in place. JPEG files store inks inverted, so that they count the light that is left.
-    /// Browsers read all files that way, with or without Adobe's marker.
+    /// Converts `count` pixels in place. JPEG files store inks inverted: a value is the light that the ink leaves. Browsers
+    /// read all files that way, with or without Adobe's marker.
     static func mix(_ pixels: UnsafeMutableRawPointer, count: Int) {
         let pixels = pixels.assumingMemoryBound(to: SIMD4<UInt8>.self)
         for index in 0..<count {

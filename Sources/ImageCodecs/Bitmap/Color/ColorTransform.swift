@@ -6,7 +6,7 @@ import Synchronizer
 final class ColorTransform {
     /// The colour model of a profile.
     enum Model: Equatable {
-        /// CMYK inks are stored inverted: they count the light that is left.
+        /// CMYK inks are stored inverted: a value is the light that the ink leaves.
         case rgb, grey, cmyk
     }
 
@@ -20,11 +20,11 @@ final class ColorTransform {
     private let greys: [UInt32]
     /// Converts faster than Little CMS; nil for profiles with tables, and for grey and CMYK.
     let matrix: MatrixConversion?
-    /// What it changes.
+    /// What the profile changes.
     private(set) var effect = Effect.gamut
 
     /// What a profile does to colours. The mean of converted colours differs from the converted mean, so the effect decides
-    /// how small a picture may be before the profile is applied.
+    /// how far a picture may be scaled down before the profile is applied.
     enum Effect {
         case none
         /// The tones are those of sRGB. Colours outside sRGB are clipped.
@@ -76,7 +76,7 @@ final class ColorTransform {
         return transform.map { ($0, model == .rgb ? MatrixConversion(source, target: target) : nil) }
     }
 
-    /// Straight BGRA of all combinations of some values.
+    /// Pixels of straight BGRA: all combinations of some channel values.
     private static let mixtures: [UInt8] = {
         let steps: [UInt8] = [0, 8, 32, 64, 128, 192, 255]
         return steps.flatMap { blue in
@@ -100,7 +100,7 @@ final class ColorTransform {
             mixtures(matrix.convert), mixtures { cmsDoTransform(transform, $0, $0, UInt32(clamping: $1)) }, steps: 2)
     }
 
-    /// Whether the profile changes no colour by more than one step, because it is sRGB under some name.
+    /// Whether the profile changes no colour by more than one step. It then describes sRGB, whatever its name.
     private var isIdentity: Bool { Self.areNear(Self.mixtures, Self.mixtures(transform), steps: 1) }
 
     /// Whether the profile changes no grey by more than two steps.

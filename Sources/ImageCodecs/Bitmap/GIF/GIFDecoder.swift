@@ -3,7 +3,7 @@ import Synchronizer
 
 /// Decodes GIF in Swift: draws one frame at a time onto a canvas.
 enum GIFDecoder: BitmapCodec {
-    /// The canvas, and one byte for each pixel of a frame, which may be larger than the canvas.
+    /// One byte for each pixel of the frame, which may be larger than the canvas; and the canvas, unless it is the result.
     static func workingBytes(_ bytes: ByteReader, plan: DecodePlan) -> Int {
         var file = GIFFile(bytes)
         let frame = file?.nextFrame()?.area.size.area ?? 0

@@ -2,12 +2,12 @@ import Synchronizer
 
 /// GIF's compression (GIF89a appendix F): codes of 3 to 12 bits, beginning with the lowest bit of each byte.
 ///
-/// Each string of the table has been written before: it is the previous string and one more byte, as they stand in the
-/// output. So the table holds only positions, and decoding copies.
+/// Every string of the table already stands in the output: it is the string of the previous code and the byte after it. So the
+/// table holds only positions and lengths, and decoding copies.
 struct LZW {
     private static let maximumCodes = 4096
     private static let bytesBetweenChecks = 1 << 16
-    /// Codes without output.
+    /// Clear codes write nothing, so they are counted on their own.
     private static let clearsBetweenChecks = 1 << 12
 
     private let output: UnsafeMutableBufferPointer<UInt8>
@@ -16,8 +16,8 @@ struct LZW {
 
     /// Decodes into `output` and stops when it is full. Returns the number of bytes written; nil if a code is invalid or
     /// the data end before the end code.
-    /// - Parameter minimumSize: The bits of a literal. The standard allows 2 to 8; up to 11 work, because codes have at
-    ///   most 12.
+    /// - Parameter minimumSize: The bits of a literal. The standard allows 2 to 8; 1 to 11 work, because codes have at most
+    ///   12 bits.
     static func decode(
         _ blocks: inout GIFSubBlocks, minimumSize: Int, into output: UnsafeMutableBufferPointer<UInt8>
     ) throws -> Int? {

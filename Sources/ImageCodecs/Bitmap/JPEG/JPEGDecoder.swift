@@ -1,7 +1,7 @@
 import Foundation
 import Synchronizer
 
-/// Decodes JPEG with libjpeg-turbo. libjpeg scales to a multiple of the wanted size, and a filter does the rest.
+/// Decodes JPEG with libjpeg-turbo. libjpeg decodes at full, half or quarter scale, and a filter does the rest.
 enum JPEGDecoder: BitmapCodec {
     /// A file with several scans has all its coefficients in memory before the first row is made.
     static func workingBytes(_ bytes: ByteReader, plan: DecodePlan) -> Int {
@@ -22,7 +22,7 @@ enum JPEGDecoder: BitmapCodec {
         }
     }
 
-    /// - Parameter scans: What libjpeg gets of the file: all of it, or the scans that it needs.
+    /// - Parameter scans: The bytes that libjpeg gets: the whole file, or the file without the scans that it does not need.
     private static func decode(
         _ scans: ByteReader, of bytes: ByteReader, plan: DecodePlan, reduction: JPEGReduction
     ) throws -> BitmapImage {
@@ -46,7 +46,7 @@ enum JPEGDecoder: BitmapCodec {
         while !picture.isComplete {
             try picture.nextRows { rows, stride, capacity in
                 let count = try reader.rows(rows, stride: stride, capacity: capacity)
-                // libjpeg fills missing rows with grey, without end.
+                // libjpeg replaces all missing rows with grey, and reports only a warning.
                 if count == 0 || reader.isTruncated && !reader.hasScans { throw truncated }
                 return count
             }
@@ -69,8 +69,8 @@ enum JPEGDecoder: BitmapCodec {
     }
 }
 
-/// How many scans are decoded. The limit is more than any encoder writes, and all scans together have at most as many
-/// pixels as 40 scans of the largest picture. Each scan costs a pass over the whole picture, however few bytes it has.
+/// The largest number of scans that are decoded: 100, which is more than any encoder writes, or fewer if the picture has more
+/// than 40 megapixels. Each scan costs a pass over the whole picture, however few bytes it has.
 struct JPEGScanLimit {
     private static let scans = 100
     private static let pixels = 4_000_000_000

@@ -22,15 +22,15 @@ final class JPEGReader {
         jpeg_reader_close(reader)
     }
 
-    /// Gives all bytes received so far. They must stay in place until the next call of this function, or until the last
-    /// call.
+    /// Gives all bytes received so far. They must stay in place until the next call of `give`, or as long as the reader is
+    /// used.
     func give(_ bytes: ByteReader, isComplete: Bool) {
         let address = bytes.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         jpeg_reader_set_data(reader, address, bytes.count, isComplete ? 1 : 0)
     }
 
     /// Reads up to the first scan. Returns the stored size, or nil if more bytes are needed.
-    /// - Parameter bytes: The file so far. The memory that its header announces must suffice for libjpeg.
+    /// - Parameter bytes: The file so far. If libjpeg needs more memory than `JPEGHeader` computes for it, this throws.
     func readHeader(_ bytes: ByteReader) throws -> PixelSize? {
         guard try step(jpeg_reader_read_header(reader, &header)) == .done else { return nil }
         if header.coefficient_bytes > UInt64(JPEGHeader.coefficientBytes(bytes)) {
@@ -64,7 +64,7 @@ final class JPEGReader {
     /// Whether data were missing at the end, which libjpeg has replaced with grey.
     var isTruncated: Bool { jpeg_reader_is_truncated(reader) != 0 }
 
-    /// Starts decoding at so many eighths of the size. Returns the size of the rows, or nil if more bytes are needed.
+    /// Starts decoding at `eighths` / 8 of the stored size. Returns the size of the rows, or nil if more bytes are needed.
     /// - Parameter lowFrequencyOnly: Whether libjpeg keeps only the means and slopes of blocks, which suffice for two
     ///   eighths.
     func start(eighths: Int, lowFrequencyOnly: Bool = false) throws -> PixelSize? {
@@ -83,7 +83,7 @@ final class JPEGReader {
         return PixelSize(width: Int(width), height: Int(height))
     }
 
-    /// Decodes some rows of BGRA. Returns their number, which is 0 if the file is not in order.
+    /// Decodes some rows of BGRA. Returns their number, which is 0 if the file is corrupt.
     func quarterScaleRows(_ rows: UnsafeMutableRawPointer, stride: Int, capacity: Int) -> Int {
         var count: Int32 = 0
         let bytes = rows.assumingMemoryBound(to: UInt8.self)

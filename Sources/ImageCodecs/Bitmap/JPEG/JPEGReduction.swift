@@ -1,6 +1,6 @@
 /// How far a JPEG is reduced while it is decoded. A filter does the rest.
 struct JPEGReduction {
-    /// The scale: one of those that libjpeg computes fast.
+    /// The scale in eighths: 8, 4 or 2, which libjpeg computes fast.
     let eighths: Int
     /// Whether the means and slopes of blocks suffice, at two eighths.
     let lowFrequencyOnly: Bool
@@ -9,17 +9,18 @@ struct JPEGReduction {
     /// from means and slopes.
     private typealias Enough = (half: Double, quarter: Double, coarse: Double)
 
-    /// These values were measured on detailed and grainy parts of photographs, at all reductions and subsamplings. From
-    /// them on, the area filter comes within 45 dB of the same filter over the full picture. Lanczos's filter comes within
-    /// 40 dB where libjpeg scales, and within 46 dB where only slopes are used.
+    /// These values were measured on detailed and grainy parts of photographs, at all reductions and subsamplings. They are
+    /// the smallest at which the result is close to that of the same filter over the full picture. With the area filter, the
+    /// PSNR is at least 45 dB. With Lanczos's filter, it is at least 40 dB where libjpeg scales, and at least 46 dB where only
+    /// slopes are used.
     ///
-    /// Where chroma has fewer samples across than down, or vice versa, libjpeg repeats samples, and the area filter needs
-    /// more.
+    /// Where chroma has fewer samples across than down, or vice versa, libjpeg repeats samples, and the area filter needs a
+    /// larger picture.
     ///
-    /// A profile is applied to what is decoded. Half the scale consists of the means of two by two pixels, which a profile
-    /// converts to other colours than the pixels themselves. If tones change, half the scale never suffices. Neither does it
-    /// if inks are mixed, with a profile or without: where black ink has detail, the mean of the colours differs from the
-    /// colour of the mean inks.
+    /// A profile is applied to the decoded picture. At half the scale, each pixel is the mean of 2 × 2 pixels, and the converted
+    /// mean differs from the mean of the converted pixels. If a profile changes tones, no reduced scale suffices. Nor does any
+    /// for CMYK, with a profile or without: where black ink has detail, the mean of the colours differs from the colour of the
+    /// mean inks.
     private static func enough(
         _ filter: ImageSizing.Filter, isEven: Bool, profile: ColorTransform.Effect
     ) -> Enough {

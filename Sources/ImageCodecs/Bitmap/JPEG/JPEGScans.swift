@@ -2,10 +2,10 @@ import Foundation
 
 /// The scans of a progressive JPEG (ITU-T T.81 annex G). Each one refines the scans before it.
 ///
-/// At a quarter of the size, a block of 8 × 8 becomes four pixels, computed from its mean and slopes. The mean has scans of
-/// its own. Of the slopes the first scan, which encoders cut off at two bits, suffices if the picture is then made much
-/// smaller. The other scans are refinement, except those of components that are stored at half the size. They are most of a
-/// file, and take most of the time.
+/// At a quarter of the size, a block of 8 × 8 becomes four pixels, computed from its mean and slopes. The means have scans of
+/// their own. For the slopes, their first scan suffices if the picture is then made much smaller; encoders omit the two lowest
+/// bits in it. All other scans are called refinement here, except those of components that are stored at half the size.
+/// Refinement is most of a file, and takes most of the time.
 struct JPEGScans {
     private typealias Component = (id: UInt8, factors: (Int, Int))
 
@@ -79,8 +79,9 @@ struct JPEGScans {
         return Set(all.map(\.id)).count == all.count ? all : []
     }
 
-    /// Whether a scan (T.81 §B.2.3) has neither the mean nor the first slopes of a component for which only those are
-    /// needed. An invalid scan does not count as refinement, so that libjpeg sees it and refuses the file at every size.
+    /// Whether a scan (T.81 §B.2.3) is refinement: it has neither the means nor the first bits of the slopes, and its component
+    /// needs nothing else. An invalid scan does not count as refinement, so that libjpeg sees it and refuses the file at every
+    /// size.
     ///
     /// The first scan of a component does not count either. When it begins, libjpeg stores the component's quantization
     /// table, and refuses the file if there is none. A file also needs at least one scan.
@@ -116,11 +117,11 @@ struct JPEGScans {
 /// The Huffman tables for the coefficients other than means. libjpeg checks a table when a scan that uses it begins. So the
 /// tables of scans that libjpeg does not see are checked here, in the same way.
 struct JPEGTables {
-    /// Whether scans need tables. Arithmetic codes need none.
+    /// Whether scans need tables. Arithmetic coding needs none.
     var areNeeded = true
     private var usable: Set<UInt8> = []
 
-    /// Whether a scan may use the table of a number.
+    /// Whether a scan may use the table with this number.
     func isUsable(_ number: UInt8) -> Bool { !areNeeded || usable.contains(number) }
 
     /// Reads a segment that defines tables (T.81 §B.2.4.2). A later table replaces an earlier one of the same number.

@@ -1,7 +1,7 @@
 /// Decodes common JPEGs with one scan to a quarter of the size, from the means and slopes of blocks. It skips most of the
 /// file. `JPEGScans` does the same for progressive files.
 enum QuarterScaleDecoder {
-    /// The file is not in order, so libjpeg has to decode it.
+    /// The file seems corrupt, so libjpeg has to decode it.
     private struct NotInOrder: Error {}
 
     /// Returns nil if libjpeg has to decode the picture.

@@ -7,7 +7,7 @@ struct APNGAnimation: AnimationDecoder {
     private(set) var loopCount = 0
     let orientation: ImageOrientation
     private(set) var isComplete = false
-    /// Whether the default image, which decoders without animation show, is the first frame.
+    /// Whether the default image, which decoders without support for APNG show, is the first frame.
     private(set) var showsDefaultImage = false
     private let data: Data
     /// Bit depth, colour type and methods, as in `IHDR`.
@@ -18,12 +18,12 @@ struct APNGAnimation: AnimationDecoder {
     private var pixels: [[Range<Int>]] = []
     /// The number of frames that the file announces.
     private var announced = 0
-    /// Frame and data chunks share one sequence of numbers, from 0.
+    /// The next sequence number. `fcTL` and `fdAT` chunks share one sequence, from 0.
     private var nextNumber = 0
     private var isBroken = false
     /// Whether the default image belongs to a frame of another size or place than the canvas.
     private var contradictsItself = false
-    /// True after the control chunk of a frame that counts.
+    /// Whether the last control chunk began a frame that is kept, so that the next pixels belong to it.
     private var isInFrame = false
 
     /// Returns nil if the PNG is not animated, or if it contradicts itself about the size of its default image. It is
@@ -46,14 +46,14 @@ struct APNGAnimation: AnimationDecoder {
                 if isBroken || contradictsItself { break }
             }
         }
-        // A frame without pixels does not count.
+        // A frame without pixels is ignored.
         frames = zip(frames, pixels).filter { !$0.1.isEmpty }.map(\.0)
         pixels = pixels.filter { !$0.isEmpty }
         if frames.isEmpty || contradictsItself { return nil }
     }
 
     /// The number of frames and of plays from the animation control chunk. It comes before the pixels, possibly after the
-    /// control chunk of the first frame. A chunk whose numbers are out of range does not count.
+    /// control chunk of the first frame. A chunk whose numbers are out of range is ignored.
     static func control(_ bytes: ByteReader) -> (frames: Int, plays: Int)? {
         for chunk in PNGChunks(bytes).beforePixels where chunk.has("acTL") {
             guard let frames = chunk.content.big32(0), let plays = chunk.content.big32(4) else { continue }
@@ -130,7 +130,7 @@ struct APNGAnimation: AnimationDecoder {
         return true
     }
 
-    /// A file of one picture. Its checksums are empty and not verified.
+    /// A file of one picture. Its checksums are zero, and the decoder ignores them.
     private func file(of index: Int) -> Data {
         let size = frames[index].area.size
         var file = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])

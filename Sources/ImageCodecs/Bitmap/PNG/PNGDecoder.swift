@@ -21,7 +21,7 @@ final class PNGDecoder: BitmapCodec {
         png_reader_close(reader)
     }
 
-    /// An interlaced image is in memory completely before its first row is.
+    /// An interlaced image has to be in memory completely, because its rows arrive in several passes.
     static func workingBytes(_ bytes: ByteReader, plan: DecodePlan) -> Int {
         let rows = PixelSize(width: plan.stored.width, height: 4).bytes
         if isAnimated(bytes) { return rows + 2 * plan.stored.bytes }  // a canvas, and a frame to put on it
@@ -33,7 +33,7 @@ final class PNGDecoder: BitmapCodec {
             if let animation = APNGAnimation(Data(bytes.bytes), limit: 1) {
                 if !animation.showsDefaultImage { return try animation.firstFrame(plan) }
             } else if !PNGChunks(bytes).contains(where: { $0.has("IEND") }) {
-                // The first frame may be what is missing.
+                // The missing end of the file may contain the first frame.
                 throw ImageError.damaged(.png, "the data ends too early")
             }
         }
@@ -86,7 +86,7 @@ final class PNGDecoder: BitmapCodec {
             try picture.nextRows { rows, stride, count in
                 try self.rows(rows, stride: stride, count: count)
                 if !isOpaque { Premultiplication.multiply(rows, count: count * stride / 4) }
-                // Premultiplied, as the frames of an animation are converted: this picture must equal the first frame.
+                // Frames of an animation are converted when premultiplied. This picture must equal the first frame.
                 colours?.convertPremultiplied(rows, count: count * stride / 4, isOpaque: isOpaque)
                 return count
             }

@@ -39,7 +39,7 @@ struct DecodePlan {
         (orientation, self.filter, scale) = (.up, filter, 1)
     }
 
-    /// The same plan with a result that fits a budget, together with the working memory.
+    /// The same plan, with a result small enough that it fits the budget together with the working memory.
     func limited(to budget: Int, beside working: Int) throws -> DecodePlan {
         guard let plan = limited(toBytes: budget - working) else {
             throw ImageError.overBudget(bytes: working, limit: budget)

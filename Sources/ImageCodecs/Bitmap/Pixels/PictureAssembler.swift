@@ -16,8 +16,8 @@ final class PictureAssembler {
 
     /// - Parameters:
     ///   - decoded: The size that the decoder delivers.
-    ///   - reduction: The scale of a decoder that scales by a whole number, so that its last pixels may be partial; nil
-    ///     otherwise.
+    ///   - reduction: The scale of a decoder that rounds its size up, so that its last row and column may be partly outside of
+    ///     the picture; nil for other decoders.
     ///   - startsCleared: Whether missing rows are transparent instead of undefined.
     init(_ plan: DecodePlan, decoded: PixelSize, reduction: Double? = nil, startsCleared: Bool = false) throws {
         let isScaled = plan.output != decoded
@@ -41,9 +41,8 @@ final class PictureAssembler {
             : nil
     }
 
-    /// The most memory that making a picture takes in addition to the picture: the decoder's bytes, a strip of rows, and
-    /// for scaling a row of floats of the input, eight rows of the output, and the weights, including the spare capacity of
-    /// their arrays.
+    /// The most memory that making a picture takes in addition to the picture: the decoder's bytes and a strip of rows. Scaling
+    /// takes floats for a row of the input and nine rows of the output, and the weights with the spare capacity of their arrays.
     static func workingBytes(_ plan: DecodePlan, beside decoder: Int) -> Int {
         let (stored, output) = (plan.stored, plan.output)
         let columns = (stripHeight * 4 + 16 + 64) * stored.width + (16 * 9 + 64) * output.width
@@ -58,8 +57,8 @@ final class PictureAssembler {
 
     var isComplete: Bool { row >= decoded.height }
 
-    /// Calls `decode` to write the next rows, `stride` bytes apart, as premultiplied BGRA. `decode` returns how many of the
-    /// given number it has written. Throws `CancellationError` if the load is cancelled.
+    /// Calls `decode` to write the next `count` rows, `stride` bytes apart, as premultiplied BGRA. `decode` may write fewer, and
+    /// returns their number. Throws `CancellationError` if the load is cancelled.
     func nextRows(_ decode: (UnsafeMutableRawPointer, _ stride: Int, _ count: Int) throws -> Int) throws {
         try ParseCancellation.check()
         let wanted = min(Self.stripHeight, decoded.height - row)
@@ -84,7 +83,7 @@ final class PictureAssembler {
         }
     }
 
-    /// Makes the picture from a complete premultiplied one, which has the stored size before cropping, or is smaller.
+    /// Makes the picture from a complete premultiplied one, which is not cropped yet. The decoder may have scaled it down.
     /// - Parameter convert: Changes `count` pixels before they are scaled and rotated.
     static func assemble(
         _ plan: DecodePlan, whole: PixelBuffer, isOpaque: Bool,
@@ -108,7 +107,7 @@ final class PictureAssembler {
         return picture.finish(scale: plan.scale, isOpaque: isOpaque)
     }
 
-    /// The picture so far, if it started cleared.
+    /// A copy of the picture so far. The assembler must have been created with `startsCleared`.
     func snapshot(scale: CGFloat) throws -> BitmapImage {
         BitmapImage(try canvas.buffer.copy(), scale: scale, isOpaque: isComplete)
     }

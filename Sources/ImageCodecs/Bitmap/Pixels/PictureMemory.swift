@@ -1,7 +1,7 @@
 import Foundation
 
-/// The memory of one picture. A large picture has pages of its own, huge ones where the system allows it. Otherwise
-/// touching a picture of 48 MB for the first time takes 12,000 page faults, a third of its decoding time.
+/// The memory of one picture. A large picture has pages of its own, huge ones where the system allows it. With ordinary
+/// pages, touching a picture of 48 MB for the first time takes 12,000 page faults, a third of its decoding time.
 enum PictureMemory {
     /// Smaller pictures use malloc, which reuses pages that were touched before. Above this size malloc would map pages,
     /// too (`DEFAULT_MMAP_THRESHOLD_MAX` of mallopt(3)).

@@ -30,7 +30,7 @@ final class PixelBuffer: @unchecked Sendable {  // Only its creator writes to it
         return copy
     }
 
-    /// A copy of a part, which lies inside.
+    /// A copy of a part, which must lie inside the picture.
     func part(_ area: PixelArea) throws -> PixelBuffer {
         let part = try PixelBuffer(area.size)
         let start = row(area.y) + area.x * 4

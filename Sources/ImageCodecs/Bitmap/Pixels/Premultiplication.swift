@@ -16,7 +16,7 @@ enum Premultiplication {
         for index in 0..<rest { last[index] = multiplied(Pixels(repeating: last[index]))[0] }
     }
 
-    /// Two channels at once; x / 255 is (x + 128 + ((x + 128) >> 8)) >> 8 for products of bytes.
+    /// Computes red and blue at once. For a product x of two bytes, x / 255 is (x + 128 + ((x + 128) >> 8)) >> 8.
     @inline(__always)
     private static func multiplied(_ pixels: Pixels) -> Pixels {
         let alpha = pixels &>> 24

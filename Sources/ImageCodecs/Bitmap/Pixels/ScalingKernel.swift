@@ -2,12 +2,13 @@ internal import CCodecs
 import Foundation
 import Synchronizer
 
-/// The weights with which each pixel of a smaller row or column takes from pixels of the larger one. They add up to 1.
+/// The weights for scaling a row or a column down. Each pixel of the result is a weighted sum of pixels of the larger one. Its
+/// weights add up to 1.
 struct ScalingKernel {
     /// The parameters of a kernel.
     struct Recipe: Hashable, Sendable {
         var filter: ImageSizing.Filter
-        /// The extent of the picture in inputs. It is not whole if a decoder has scaled.
+        /// The extent of the picture, in input pixels. It may be a fraction if a decoder has scaled.
         var extent: Double
         var inputs: Int
         var outputs: Int

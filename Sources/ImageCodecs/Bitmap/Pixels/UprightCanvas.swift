@@ -1,4 +1,4 @@
-/// The picture in the making. Rows arrive in stored order and are put where they belong in the upright picture.
+/// The picture while it is being assembled. Rows arrive in stored order and are put where they belong in the upright picture.
 struct UprightCanvas {
     let buffer: PixelBuffer
     let stored: PixelSize

@@ -3,7 +3,7 @@ import Synchronizer
 
 /// Makes previews of an image while its bytes arrive. JPEG and WebP have previews.
 ///
-/// It holds its share of the budget until it is released. If too little is left, there are no previews.
+/// A previewer holds bytes of the budget until it is deallocated. If too few are left, there are no previews.
 package final class ImagePreviewer: Previewer {
     private enum State {
         case waitingForHeader
@@ -28,7 +28,7 @@ package final class ImagePreviewer: Previewer {
             do {
                 return try previewer.preview(of: bytes)
             } catch {
-                // The final decode reports the error. Or the load is cancelled.
+                // Either the image is corrupt, which the final decode reports, or the load is cancelled.
                 state = .nothingToShow
                 return nil
             }

@@ -1,6 +1,6 @@
 import Synchronizer
 
-/// Previews of a JPEG. A progressive one is complete and gets finer with each scan; others appear from the top.
+/// Previews of a JPEG. Those of a progressive file show the whole picture, finer with each scan; others grow from the top.
 final class JPEGPreviewer: FormatPreviewer {
     private let plan: DecodePlan
     private let reader: JPEGReader
@@ -20,7 +20,7 @@ final class JPEGPreviewer: FormatPreviewer {
         limit = JPEGScanLimit(plan.stored)
     }
 
-    /// The bytes that previews take beyond a decode. They read all scans, and so hold all coefficients.
+    /// The bytes that previews take in addition to those of a decode. Previews read all scans, and so hold all coefficients.
     static func bytesBeyondDecode(_ bytes: ByteReader, plan: DecodePlan) -> Int {
         JPEGHeader.coefficientBytes(bytes)
             - JPEGHeader.coefficientBytes(bytes, lowFrequencyOnly: JPEGReduction(bytes, plan: plan).lowFrequencyOnly)

@@ -2,7 +2,7 @@ import Foundation
 
 /// Previews of a WebP, from the top.
 final class WebPPreviewer: FormatPreviewer {
-    /// Decodes in the same way as the final decode.
+    /// How the file is decoded: in the same way as by the final decode.
     private enum Way {
         case planes(WebPPlanes, PictureAssembler)
         case picture(WebPDecoder)

@@ -11,7 +11,7 @@
             guard let decoder = avifDecoderCreate() else { throw ImageError.outOfMemory }
             self.decoder = decoder
             decoder.pointee.maxThreads = 1
-            // The header describes the still picture too. A sequence may have other tracks, for example sound.
+            // `ImageHeader` describes the still picture, so that is decoded. A sequence may have other tracks, such as sound.
             decoder.pointee.requestedSource = AVIF_DECODER_SOURCE_PRIMARY_ITEM
             decoder.pointee.ignoreExif = 1
             decoder.pointee.ignoreXMP = 1
@@ -51,9 +51,9 @@
             }
         }
 
-        /// libavif 0.11 places the tiles of a grid in the order in which any box first mentions them instead of the order
-        /// that the grid specifies. It gives a tile only to the last grid that names it. It also drops alpha that belongs
-        /// to tiles.
+        /// Whether libavif 0.11 assembles all grids correctly. It places the tiles of a grid in the order in which any box
+        /// first mentions them, instead of the order that the grid specifies. It gives a tile only to the last grid that names
+        /// it. It also drops alpha that belongs to tiles.
         private static func isInOrder(_ items: HEIFItems) -> Bool {
             let (auxiliaries, wholes) = (items.auxiliaries.values.joined(), items.wholes)
             let pictures = items.mentioned.filter { items.type(of: $0, is: "av01") }
@@ -102,11 +102,11 @@
 
     /// What libavif 0.11 requires of a file's boxes.
     enum HEIFBoxes {
-        /// The file as libavif 0.11 requires it; nil if it is like that already.
+        /// A copy of the file, changed as libavif 0.11 requires it; nil if the file needs no changes.
         ///
-        /// The `meta` box has its length in its header. The standard allows it to extend to the end of the file without
-        /// stating its length (ISO/IEC 14496-12 §4.2). There are no tracks, because the still picture is decoded, and
-        /// libavif refuses files with sound.
+        /// libavif needs the length of the `meta` box in its header. The standard also allows a box to extend to the end of
+        /// the file without stating its length (ISO/IEC 14496-12 §4.2). The tracks are hidden, because only the still picture
+        /// is decoded, and libavif refuses files with sound.
         static func adapted(_ file: ByteReader) -> Data? {
             var changes: [(offset: Int, bytes: [UInt8])] = []
             for box in Boxes(file, from: 0) {

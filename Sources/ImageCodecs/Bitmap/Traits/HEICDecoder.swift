@@ -27,8 +27,8 @@
             HEICPictures(bytes)?.workingBytes ?? 0
         }
 
-        /// The header does not tell what libheif and libde265 will allocate. They don't get files for which that is
-        /// unknown.
+        /// The header does not tell how much libheif and libde265 will allocate. `HEICPictures` computes it; files for which
+        /// it can't are refused.
         static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
             guard HEICPictures(bytes) != nil else {
                 throw ImageError.damaged(.heic, "only HEVC still pictures and grids of them are supported")
@@ -49,7 +49,7 @@
             return try PictureAssembler.assemble(plan, whole: picture, colours: colours, isOpaque: isOpaque)
         }
 
-        /// Cropping and rotation happen here, as for every other format.
+        /// libheif must not crop or rotate: `PictureAssembler` does that, as for every other format.
         private func decodeImage() throws {
             let options = heif_decoding_options_alloc()
             defer { heif_decoding_options_free(options) }

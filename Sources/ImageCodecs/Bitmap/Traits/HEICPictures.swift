@@ -27,7 +27,7 @@
             items.type(of: item, is: "grid") ? addGrid(item, of: items) : addPicture(item, of: items) != nil
         }
 
-        /// The size of a picture in pixels.
+        /// Returns the number of pixels of a picture; nil if it is not supported.
         private mutating func addPicture(_ item: Int, of items: HEIFItems) -> Int? {
             guard items.type(of: item, is: "hvc1"), let content = items.content(of: item) else { return nil }
             var stream = HEVCStream()
@@ -39,7 +39,7 @@
             return stream.largestArea
         }
 
-        /// Per pixel of the picture: planes of up to 16 bits, the decoder's metadata, and the same in libheif and as RGBA.
+        /// Per pixel of the picture: planes of up to 16 bits, the decoder's metadata, libheif's copy of the planes, and RGBA.
         /// Per reference picture: planes and metadata again. Per parameter set: tables.
         private static func bytes(_ stream: HEVCStream) -> Int {
             let perPixel = 16 + (stream.canRefer ? 16 * 8 : 0) + stream.pictureParameterSets
@@ -47,7 +47,7 @@
             return overflow ? .max : bytes
         }
 
-        /// Per pixel of the grid: planes, and the same as RGBA. Each tile is decoded completely, so the tiles together may
+        /// Per pixel of the grid: planes and RGBA. Each tile is decoded completely, so the tiles together may
         /// not be much larger than the grid.
         private mutating func addGrid(_ item: Int, of items: HEIFItems) -> Bool {
             guard let size = items.content(of: item).flatMap(Self.size), size.area < 1 << 32 else { return false }

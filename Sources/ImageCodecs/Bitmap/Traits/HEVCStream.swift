@@ -8,7 +8,7 @@
         /// Whether a picture may have reference pictures. The decoder creates grey ones in place of missing ones.
         private(set) var canRefer = false
 
-        /// Reads the parameter sets of an `hvcC` box (ISO/IEC 14496-15 §8.3.2.1); nil if the box is invalid.
+        /// Reads the parameter sets of an `hvcC` box (ISO/IEC 14496-15 §8.3.2.1). Returns false if the box is invalid.
         mutating func add(configuration box: ByteReader) -> Bool {
             guard let arrays = box.byte(22) else { return false }
             var offset = 23
@@ -25,7 +25,8 @@
             return true
         }
 
-        /// Reads the units of an item as libheif does. A length of four bytes precedes each unit.
+        /// Reads the units of an item as libheif does. A length of four bytes precedes each unit. Returns false if the item is
+        /// invalid.
         mutating func add(item bytes: ByteReader) -> Bool {
             var (offset, left) = (0, HeaderLimit.parts)
             while offset < bytes.count {
@@ -76,7 +77,7 @@
             return ((width + 63) & ~63) * ((height + 63) & ~63)
         }
 
-        /// §7.3.3.
+        /// Skips the profile, tier and level (§7.3.3).
         private static func skipProfile(_ bits: inout BitReader, layers: Int) {
             bits.skip(96)
             let present = (0..<layers).map { _ in (profile: bits.read(1) == 1, level: bits.read(1) == 1) }
@@ -88,7 +89,7 @@
         }
     }
 
-    /// Reads bits, skipping the bytes that prevent accidental start codes (ITU-T H.265 §7.4.2).
+    /// Reads bits, and skips emulation prevention bytes (ITU-T H.265 §7.4.2).
     private struct BitReader {
         private let bytes: ByteReader
         private var offset = 0

@@ -3,7 +3,7 @@
     import Foundation
     import Synchronizer
 
-    /// Decodes JPEG XL with libjxl. It gets the file in pieces, and a decode can be cancelled between them.
+    /// Decodes JPEG XL with libjxl. libjxl gets the file in pieces, and a decode can be cancelled between them.
     final class JPEGXLDecoder: BitmapCodec {
         private let decoder: OpaquePointer
         private var picture: PixelBuffer?
@@ -19,7 +19,7 @@
             JxlDecoderDestroy(decoder)
         }
 
-        /// Extra channels, such as alpha. Files with more are refused, because each takes a plane.
+        /// The largest number of extra channels, such as alpha. Files with more are refused, because each takes a plane.
         private static let mostExtraChannels = 2
 
         /// Channels of floats, and the picture.
@@ -35,7 +35,7 @@
         private func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
             let events = JXL_DEC_BASIC_INFO.rawValue | JXL_DEC_COLOR_ENCODING.rawValue | JXL_DEC_FULL_IMAGE.rawValue
             try check(JxlDecoderSubscribeEvents(decoder, Int32(events)))
-            // Rotation happens here, as for every other format.
+            // libjxl must not rotate: `PictureAssembler` does that, as for every other format.
             try check(JxlDecoderSetKeepOrientation(decoder, 1))
             try run(bytes, size: plan.stored)
             guard let picture else { throw damaged("no picture") }
@@ -81,7 +81,7 @@
             guard info.num_extra_channels <= Self.mostExtraChannels else { throw damaged("too many channels") }
         }
 
-        /// Requests sRGB. libjxl delivers it where it can choose; otherwise it tells what it delivers.
+        /// Requests sRGB, which libjxl delivers if it can. Sets `profile` to the profile of what libjxl delivers.
         private func noteColours() {
             var wanted = JxlColorEncoding()
             wanted.color_space = info.num_color_channels == 1 ? JXL_COLOR_SPACE_GRAY : JXL_COLOR_SPACE_RGB

@@ -11,7 +11,8 @@ struct SamplePlane {
     private var sums: [Float]
     private(set) var row: [Float]
 
-    /// - Parameter extent: The part of the size that is picture, across and down. It is not whole where chroma covers more.
+    /// - Parameter extent: The extent of the picture in samples, across and down. It may be a fraction for chroma, whose last
+    ///   samples may be partly outside of the picture.
     init(
         _ samples: UnsafeMutablePointer<UInt8>, size: PixelSize, extent: (Double, Double),
         scaledTo result: PixelSize

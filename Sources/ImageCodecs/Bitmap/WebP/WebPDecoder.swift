@@ -78,7 +78,8 @@ extension WebPDecoder {
         return decoder.picture
     }
 
-    /// Premultiplies the first rows of a picture as libwebp has made it, in place. Alpha that does not count is removed.
+    /// Premultiplies a picture from libwebp in place, unless libwebp has done so while it scaled. If the header denies the alpha,
+    /// makes the first `rows` rows opaque instead.
     static func premultiply(_ picture: PixelBuffer, of bytes: ByteReader, stored: PixelSize, rows: Int) throws {
         if WebPHeader.hasDeniedAlpha(bytes) {
             try Premultiplication.removeAlpha(picture, rows: rows)
@@ -89,10 +90,12 @@ extension WebPDecoder {
 
     static let truncated = ImageError.damaged(.webp, "the data ends too early")
 
-    /// The size to which libwebp scales. It scales luma and chroma separately, which is visible in coloured detail at small
-    /// reductions. So it scales only to twice the size of a much smaller result. It also scales the colours of lossy
-    /// pictures before multiplying them with alpha, which would make invisible colours appear, so those pictures are
-    /// decoded at full size.
+    /// The size to which libwebp scales. libwebp scales luma and chroma separately, which is visible in coloured detail at small
+    /// reductions. So it scales only if the result is much smaller, and then to twice the size of the result.
+    ///
+    /// Two kinds of pictures are decoded at full size. One is lossy pictures with alpha: libwebp scales their colours before
+    /// it multiplies them with alpha, which would make invisible colours appear. The other is pictures whose profile changes
+    /// tones.
     static func intermediateSize(_ bytes: ByteReader, plan: DecodePlan) -> PixelSize {
         if WebPHeader.hasAlpha(bytes), !WebPHeader.isLossless(bytes) { return plan.stored }
         if WebPHeader.profile(bytes).map(ColorTransform.effect) == .tones { return plan.stored }

@@ -2,7 +2,7 @@ internal import CWebP
 import Foundation
 import Synchronizer
 
-/// libwebp's incremental decoder. It gets the file in pieces, and a decode can be cancelled between them.
+/// libwebp's incremental decoder. libwebp gets the file in pieces, and a decode can be cancelled between them.
 final class WebPStream {
     /// The number of pixels per piece: some 3 ms of work if the bytes are spread evenly.
     private static let pixelsAtOnce = 250_000
@@ -72,8 +72,8 @@ final class WebPStream {
         return true
     }
 
-    /// libwebp waits for an eighth of a lossless file and then decodes that at once. It does the same with all of a lossy
-    /// picture that has one colour. Either may take fifty milliseconds.
+    /// Decodes on another thread. libwebp waits for an eighth of a lossless file and then decodes that at once. It also decodes
+    /// a lossy picture of a single colour at once. Either may take fifty milliseconds.
     private func updateAside(_ bytes: ByteReader, owner: AnyObject) throws -> Bool {
         // Copied piece by piece: to copy a file of many megabytes at once would take milliseconds.
         if copy.isEmpty { copy.reserveCapacity(bytes.count) }
@@ -88,7 +88,7 @@ final class WebPStream {
     }
 
     /// What another thread works on.
-    private struct Handed: @unchecked Sendable {  // Who hands it over waits for the end, or never touches it again.
+    private struct Handed: @unchecked Sendable {  // The caller waits for the work to end, or never decodes again.
         let stream: WebPStream
         let bytes: Data
         let owner: AnyObject

@@ -4,8 +4,8 @@ import HTTPCaching
 /// The background validations of responses that were used stale (RFC 5861 §3): one for each entry, and few at a time, since
 /// no subscriber waits for them. They continue after the loads that caused them.
 final class BackgroundRefreshes: Sendable {
-    /// Called with nil if the result is not for the listener, which looks its request up again: the validation was made with
-    /// another request, whose response may be for another user, or another process has the lease and validates the entry.
+    /// Called with nil if the result is not for the listener. The listener then looks its request up again. Either the validation
+    /// sent another request, whose response may be for another user, or another process has the lease and validates the entry.
     typealias Ended = @Sendable (Result<Fetched, SynchronizerError>?) -> Void
 
     /// Loads with different options are not coalesced: the result depends on them.
@@ -36,7 +36,7 @@ final class BackgroundRefreshes: Sendable {
         /// Whether a thread starts queued validations.
         var isStarting = false
         var moment = 0
-        /// When the latest validations succeeded, each at a moment of its own.
+        /// The moments at which the latest validations succeeded. No two are equal.
         var ended = LRUList<Key, Int>()
     }
 
@@ -49,8 +49,8 @@ final class BackgroundRefreshes: Sendable {
         self.limit = limit
     }
 
-    /// A number that grows with each validation. A fetch notes it before it looks an entry up. An entry that is validated
-    /// after that moment must be looked up again.
+    /// A number that grows with each successful validation. A fetch notes it before it looks an entry up. If the entry is validated
+    /// after that moment, it must be looked up again.
     var moment: Int { state.withLock { $0.moment } }
 
     /// Queues a validation unless the entry has one, or has been validated since it was looked up; ``startNext()`` starts it
@@ -81,7 +81,8 @@ final class BackgroundRefreshes: Sendable {
             state.running[key] = request
             return (true, true, state.waiting.remove(key))
         }
-        withExtendedLifetime(queued) {}  // dropped: if another process has the lease, it would not validate
+        // Drops the queued validation: it would not validate if another process has the lease.
+        withExtendedLifetime(queued) {}
         if begins { begin() }
         return isCurrent
     }
@@ -95,7 +96,8 @@ final class BackgroundRefreshes: Sendable {
         startNext()
     }
 
-    /// Starts queued validations while there is room. One that ends at once starts no other: the loop does.
+    /// Starts queued validations while there is room. If a validation ends before `begin` returns, it does not start the next one:
+    /// the loop does.
     func startNext() {
         let isFirst = state.withLock { state in
             defer { state.isStarting = true }

@@ -28,7 +28,7 @@ enum CacheEntry: Sendable {
     /// The checksum of its whole body, if the store has it without reading the body.
     var storedChecksum: UInt64? { if case .stored(let entry) = self { entry.bodyChecksum } else { nil } }
 
-    /// Whether the lookup got it from a level that machines share.
+    /// Whether the lookup got it from a level of the cache that several machines share.
     var isShared: Bool { if case .stored(let entry) = self { entry.isShared } else { false } }
 
     var response: StoredResponse {

@@ -7,7 +7,7 @@ enum ExchangeResult {
     case confirmed(Selection, updating: [Int])
     /// The rest of a stored part has arrived (§3.4).
     case completed(Selection, Combination)
-    /// The conditions did not help: the request must be sent again without them.
+    /// The response does not fit the stored one: the request must be sent again without conditions.
     case mismatch
     /// A stored response is used instead of a failure (§4.2.4).
     case stale(Selection)

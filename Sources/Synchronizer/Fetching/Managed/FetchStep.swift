@@ -3,7 +3,7 @@ import HTTPCaching
 
 /// One request of a fetch, the first or that of a redirect, and what the cache decided about it.
 struct FetchStep: Sendable {
-    /// What is asked for, and what was found. It is in one object, because steps are copied often and this rarely changes.
+    /// The request, and the entries found for it. Boxed, because steps are copied often and this rarely changes.
     private struct Subject: Sendable {
         let request: URLRequest
         let url: URL
@@ -108,7 +108,7 @@ extension FetchStep {
         outboundFields.lines.filter { $0.name.hasPrefix("If-") }.map { "\($0.name): \($0.value)" }
     }
 
-    /// The names of the fields that a validation does not take over from its request.
+    /// The names of the fields that a validation does not take over from the request of the load.
     private static let conditionalFields = [
         FieldName.range, FieldName.ifRange, FieldName.ifNoneMatch, FieldName.ifModifiedSince,
     ]
@@ -120,7 +120,7 @@ extension FetchStep {
         return request
     }
 
-    /// What a validation of the step's response sends, without its conditions. Equal ones have the same response.
+    /// The request of a validation of the step's response, without its conditions. Equal requests get the same response.
     var refreshRequest: CacheRequest {
         var request = plainGET
         request.policy = .useProtocol

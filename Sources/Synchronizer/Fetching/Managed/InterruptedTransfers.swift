@@ -70,8 +70,8 @@ final class InterruptedTransfers: Sendable {
 
 extension Exchange {
     /// The beginning of a representation that was cut short; nil if the rest could not be requested: the response has no
-    /// strong validator or is coded, or the caller requested a range itself. `old` is the part that this exchange was to
-    /// complete.
+    /// strong validator or is coded, or the caller requested a range itself. `old` is the part that this exchange should have
+    /// completed.
     func interrupted(after old: Data?) -> (StoredResponse, Data)? {
         guard !received.body.isEmpty, let (body, length) = beginning(after: old),
             length.map({ body.count < $0 }) ?? true

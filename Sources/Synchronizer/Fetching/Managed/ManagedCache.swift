@@ -69,8 +69,8 @@ final class ManagedCache: Sendable {
     /// The store if bodies may arrive in its files.
     var files: (any BodyFileStore)? { store as? any BodyFileStore }
 
-    /// The entries that may answer a request whose body goes to a file. Kept beginnings in memory, and stored parts, do not:
-    /// their bytes are not in a file that could go on.
+    /// The entries that may answer a request whose body goes to a file. Kept beginnings in memory are left out, and so are stored
+    /// parts unless the request has a range: the rest cannot be appended to a file that has their bytes.
     func lookUp(_ request: CacheRequest, in places: BodyPlaces) -> [CacheEntry] {
         let wantsPart = request.fields.contains(FieldName.range)
         let entries = lookUp(request).filter { entry in
@@ -134,7 +134,7 @@ final class ManagedCache: Sendable {
         }
     }
 
-    /// Returns nil if the store refuses the response, because another process asked the server later.
+    /// Stores a response. Nil if the store refuses it, because another process has sent its request later.
     ///
     /// - Parameter content: not evaluated without a store.
     func store(_ response: StoredResponse, content: @autoclosure () -> CachedURLResponse) -> KeptResponse? {
@@ -188,7 +188,7 @@ final class ManagedCache: Sendable {
 
     private func removePending(_ key: String) {
         dispatchPrecondition(condition: .onQueue(removing))
-        guard removals.contains(key) else { return }  // done before; the entry under the key now is new
+        guard removals.contains(key) else { return }  // already removed; an entry under the key is a new one
         removeEntries(for: key)
         removals.end(key)
     }

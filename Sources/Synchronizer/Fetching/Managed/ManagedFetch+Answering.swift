@@ -21,7 +21,8 @@ extension ManagedFetch {
         return answer
     }
 
-    /// The objects that are stored next to a response; nil if they are not wanted, or not made from what answers the request.
+    /// The objects that are stored next to a response; nil if they are not wanted, or if the answer is not the whole body from
+    /// which they were made.
     func offer(for selection: Selection, of step: FetchStep) -> StoredOffer? {
         let entry = step.entries[selection.index]
         guard options.takesObjects, selection.answer == .stored, step.cacheRequest.method != "HEAD",
@@ -43,7 +44,7 @@ extension ManagedFetch {
             file: body.file, offer: offer, freshUntil: freshUntil)
     }
 
-    /// The same, not necessarily in memory.
+    /// As ``body(for:of:)``, but the bytes may be in a file.
     func bytes(for selection: Selection, of step: FetchStep) -> StoredBytes? {
         guard options.file != nil, step.cacheRequest.method != "HEAD", selection.answer != .notModified else {
             return body(for: selection, of: step).map(StoredBytes.data)
@@ -60,7 +61,7 @@ extension ManagedFetch {
     private func freshUntil(_ selection: Selection, of step: FetchStep) -> Date {
         switch selection.explanation {
         case .policy:
-            // The policy of this request accepts any age; that of the next one may not.
+            // The policy of this request accepts a response of any age; the policy of the next one may not.
             return cache.rules.expiration(of: step.entries[selection.index].response, at: cache.time.now)
         case .fresh(let freshness): return cache.time.now.addingTimeInterval(-freshness.staleness)
         default: return .distantPast

@@ -46,7 +46,7 @@ extension ManagedFetch {
     private func sendUnconditionally(_ exchange: Exchange) -> Conclusion {
         var step = exchange.step
         removePart(of: step)
-        exchange.file?.drop()  // it may have that part, and bytes that do not belong to it
+        exchange.file?.drop()  // the file may have that part, followed by bytes that do not belong to it
         step.decision = .forward(HTTPFields(), fallback: nil, .mismatch)
         return .sendAgain(step)
     }
@@ -56,7 +56,8 @@ extension ManagedFetch {
         if case .complete(let selection, _, _) = step.decision { cache.remove(step.entries[selection.index]) }
     }
 
-    /// Answers with a stored response instead of the failure. If its body is gone, another load may have replaced it.
+    /// Answers with a stored response instead of the failure. If its body is gone, looks up again: another load may have replaced
+    /// the response.
     private func useStale(_ selection: Selection, after exchange: inout Exchange) -> Conclusion {
         if let answer = staleAnswer(selection, of: exchange.step) { return .answer(answer, .none(nil)) }
         if let (step, newer) = replacement(after: exchange), let answer = staleAnswer(newer, of: step) {
@@ -76,7 +77,7 @@ extension ManagedFetch {
             step, with: selection, of: step.entries[selection.index].response, body: body, offer: offer)
     }
 
-    /// What may be used instead of the failure now that the entries are looked up again. Nil if there is nothing, if the session
+    /// Looks the entries up again, and returns what may be used instead of the failure. Nil if there is nothing, if the session
     /// has other cookies by now, or if it has sent a credential that the request does not show.
     private func replacement(after exchange: Exchange) -> (FetchStep, Selection)? {
         let old = exchange.step

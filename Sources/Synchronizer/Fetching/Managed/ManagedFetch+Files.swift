@@ -38,7 +38,8 @@ extension ManagedFetch {
                 sink(in: $0, for: number, going: partial, resumable: partial.response, length: resumption.length)
             }
         }
-        // If it stayed until the new body is complete, the load after a kill would select it again, and begin once more.
+        // If the old beginning stayed until the new body is complete, and the process were killed, the next load would select it
+        // again, and start over once more.
         if exchange.received.status == 200 { removeOldBeginning(before: exchange) }
         let length = exchange.received.bodyLength
         let resumable = exchange.received.status == 200 ? exchange.resumable(count: 0, of: length) : nil
@@ -62,7 +63,7 @@ extension ManagedFetch {
         state.withLock { $0.running(number)?.exchange.transfer }
     }
 
-    /// Passes an exchange that has ended on, once its body is in the file.
+    /// Completes an exchange that has ended, once its body is in the file.
     func complete(_ ended: Running) {
         let (exchange, completion) = (ended.exchange, ended.completion)
         guard let sink = ended.sink else { return completion(exchange) }
@@ -95,7 +96,7 @@ extension ManagedFetch {
         }
     }
 
-    /// The beginning of another representation is not needed any more.
+    /// Removes the kept beginning: the new response is another representation.
     func removeOldBeginning(before exchange: Exchange) {
         guard case .complete(let selection, _, _) = exchange.step.decision else { return }
         let entry = exchange.step.entries[selection.index]
@@ -111,7 +112,7 @@ extension ManagedFetch {
 }
 
 extension Exchange {
-    /// Whether this side has ended the transfer, because nothing can be done with its body.
+    /// Whether the fetch itself has ended the transfer, because it cannot use the body.
     var isGivenUp: Bool {
         if case .failure(let error)? = end, error is FileError || error is BodySink.BeginningIsGone { return true }
         return received.isTooLarge
@@ -119,6 +120,6 @@ extension Exchange {
 }
 
 extension BodyPlaces {
-    /// Outside of the cache.
+    /// The same places, but without the cache.
     fileprivate var withoutStore: BodyPlaces { BodyPlaces(store: nil, target: target, url: url) }
 }

@@ -5,14 +5,14 @@ import HTTPCaching
 extension ManagedFetch {
     /// What a fetch does for the other requests that its response may answer.
     struct Sharing: Sendable {
-        /// Nil if it neither asks for a lease nor notes what its response is good for.
+        /// Nil if the fetch neither asks for a lease nor notes whether its response answers other requests.
         var key: String?
         /// Nil if the fetch asks without a lease, or has released it.
         var lease: Lease?
     }
 
-    /// Whether to send the step's request now. If not, another process does so and this fetch waits; or the step is run again,
-    /// with a lease, because another process may have stored the response in the meantime.
+    /// Whether to send the step's request now. If not, either another process sends it and this fetch waits, or the step is looked
+    /// up again: another process may have stored the response in the meantime, or the session may have other cookies.
     func mayAsk(_ step: FetchStep) -> Bool {
         guard let leasing = context.leasing, options.file == nil, step.trace.redirects.isEmpty,
             state.withLock({ $0.sharing == nil }),
@@ -32,14 +32,14 @@ extension ManagedFetch {
         return false
     }
 
-    /// Whether this process removed the response while a lease may have been taken that still lasts. Its holder may have asked
-    /// before the removal, and then its response does not answer.
+    /// Whether this process removed the response so recently that the current lease may be older than the removal. Then its holder
+    /// may have sent its request before the removal, and its response must not answer.
     private func hasJustRemoved(_ url: String, limits: RequestLeases) -> Bool {
         let since = cache.time.now.addingTimeInterval(-limits.duration - limits.maximumWait)
         return cache.invalidations.hasNoted(url, since: since)
     }
 
-    /// Notes what the request is for; returns false, and gives the lease back, if the fetch is over.
+    /// Notes the key and the lease of the request. If the fetch is over, gives the lease back and returns false.
     private func share(_ key: String, under lease: Lease?) -> Bool {
         let isOpen = state.withLock { state in
             if state.receive != nil { state.sharing = Sharing(key: key, lease: lease) }
@@ -50,7 +50,7 @@ extension ManagedFetch {
     }
 
     /// Whether the session still has the cookies of the step: asking for a lease may have taken a while. If not, gives the lease
-    /// back, and looks the request up again with the cookies of now.
+    /// back, and looks the request up again with the current cookies.
     private func keepsCookies(_ step: FetchStep) -> Bool {
         if hasCurrentCookies(step) { return true }
         let sharing = state.withLock { $0.sharing.take() }
@@ -59,7 +59,7 @@ extension ManagedFetch {
         return false
     }
 
-    /// Runs the step with what is stored now. A background validation goes on with it, unless it is fresh.
+    /// Looks the request of the step up again, and runs it. A background validation continues unless the entry is fresh by now.
     func lookUpAgain(_ old: FetchStep) {
         guard options.purpose == .refresh, let step = step(from: .request(old.request, old.trace)),
             case .reuseWhileRevalidating(let selection, let fields) = step.decision
@@ -67,11 +67,12 @@ extension ManagedFetch {
         run(.step(step.refreshing(selection, fields: fields)))
     }
 
-    /// Gives the network slot up until the holder of the lease is done. Then the load starts again with a lookup.
+    /// Gives up the network slot until the holder of the lease is done. Then the load starts again with a lookup.
     private func wait(for key: String, of step: FetchStep, atMost limit: TimeInterval) {
         let isOpen = state.withLock { state in
+            guard state.receive != nil else { return false }
             state.phase = .waitingForLease(Boxed(step.withoutBodies), cancel: {})
-            return state.receive != nil
+            return true
         }
         report(.waitsForLease)
         guard isOpen, options.purpose != .refresh, let store = context.leasing?.store else { return }
@@ -90,8 +91,8 @@ extension ManagedFetch {
         if !isWaiting { cancel() }
     }
 
-    /// Releases the lease when the response has been stored, or will not be. Other requests of the key take no leases for a
-    /// while if this response answered only one.
+    /// Releases the lease when the response has been stored, or will not be. If the response answers only one request, other
+    /// requests with the key take no leases for a while.
     func release(after answer: Answer) {
         let sharing = state.withLock { $0.sharing.take() }
         guard let sharing, let leasing = context.leasing else { return }
@@ -134,7 +135,7 @@ extension ManagedFetch {
 }
 
 extension ManagedFetch.State {
-    /// Ends what ends with the fetch.
+    /// Ends the wait for a lease, and gives back the lease that the fetch holds.
     func end(_ leasing: Leasing?, isCancelled: Bool = false) {
         if case .waitingForLease(_, let cancel) = phase { cancel() }
         guard let lease = sharing?.lease else { return }

@@ -51,7 +51,7 @@ extension ManagedFetch {
         end(number, with: .failure(URLError(.notConnectedToInternet)))
     }
 
-    /// - Parameter number: the exchange that the event is of.
+    /// - Parameter number: the exchange to which the event belongs.
     private func receive(_ event: TransferEvent, in number: Int) {
         switch event {
         case .response(let head) where head.isInterim: break
@@ -84,7 +84,7 @@ extension ManagedFetch {
 
     /// Stops reading a body that is too large.
     private func endIfTooLarge(_ number: Int) {
-        // Only this is copied of the exchange, and not the exchange, which counts two dozen references.
+        // Copies only two values of the exchange: copying the whole exchange would retain two dozen references.
         let (isTooLarge, transfer) = state.withLock { state -> (Bool, (any Transfer)?) in
             guard let running = state.running(number), running.exchange.received.isTooLarge else { return (false, nil) }
             return (true, running.exchange.transfer)
@@ -116,8 +116,9 @@ extension ManagedFetch {
         return true
     }
 
-    /// Validates the response for this fetch, which has a network slot; other loads join. If it has been validated while the
-    /// fetch waited for its slot, or with another load's request, the answer is in the cache, or the fetch asks for itself.
+    /// Validates the response for this fetch, which has a network slot, or joins a running validation. If the response was
+    /// validated while the fetch waited for its slot, or with another load's request, the fetch looks up again: then the cache
+    /// answers, or the fetch sends its own request.
     private func refreshNow(_ selection: Selection, of step: FetchStep, fields: HTTPFields) {
         let key = refreshKey(selection, of: step)
         // Without a lease: this fetch has one, or none is taken for its request.

@@ -7,7 +7,7 @@ extension ManagedFetch {
         let keys = CacheRules.invalidatedKeys(
             after: exchange.step.cacheRequest, status: exchange.received.status, fields: exchange.received.fields)
         if !keys.isEmpty {
-            // The response itself may be stored.
+            // With the new mark, the response itself may still be stored.
             exchange.mark = cache.invalidations.note(
                 keys, at: cache.time.now, keeping: exchange.mark, of: exchange.step.cacheRequest.url)
             for key in keys { cache.removeEntries(for: key) }

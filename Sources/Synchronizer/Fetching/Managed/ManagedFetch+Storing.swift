@@ -3,7 +3,8 @@ import HTTPCaching
 
 // The fifth stage: what is stored of a response. The session's delegate decides first; then the rules check its decision.
 extension ManagedFetch {
-    /// The response as it is stored, if it is; and whether it is, if a server has answered.
+    /// Called with the response as it was stored (nil if it was not), and with what the cache did with it (nil if there was no
+    /// response to store).
     typealias Kept = @Sendable (KeptResponse?, ResponseStoring?) -> Void
 
     /// Notes what became of a response, for its trace, the next load's, and the observer.
@@ -87,7 +88,7 @@ extension ManagedFetch {
             var stored: StoredResponse
             switch allowed(decision, on: freshened, answering: request) {
             case .success(let allowed):
-                // Never nil, because the request is known.
+                // `rebound` never returns nil here, because the request is known.
                 stored = rebound(allowed, from: entry, to: request, of: exchange) ?? allowed
             case .failure(let refusal):
                 cache.remove(entry)
@@ -113,7 +114,8 @@ extension ManagedFetch {
             updated, from: entry.response, to: request, among: siblings(of: exchange).map(\.response))
     }
 
-    /// Changes the cache and reports it; nil if the response was invalidated since the request was sent, or comes too late.
+    /// Changes the cache and reports the change. Nil if the response was invalidated since the request was sent, or if the store
+    /// refuses it, because it comes too late.
     func change(
         after exchange: Exchange, bytes: Int, _ change: () -> KeptResponse?
     ) -> KeptResponse? {
@@ -163,7 +165,7 @@ extension ManagedFetch {
         }
     }
 
-    /// The entries for the URL. A step that did not look them up has none.
+    /// The entries for the URL. They are read from the cache if the step did not look them up.
     private func siblings(of exchange: Exchange) -> [CacheEntry] {
         let request = exchange.step.cacheRequest
         return request.policy.looksUp ? exchange.step.entries : cache.entries(for: request.url)

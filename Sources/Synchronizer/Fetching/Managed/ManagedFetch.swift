@@ -1,8 +1,8 @@
 import Foundation
 import HTTPCaching
 
-/// A fetch that follows RFC 9111. ``run(_:)`` is all of it on one page: look up → decide → lease → send → freshen or store →
-/// answer. Each stage is a method in a file of its own; the rules are those of HTTPCaching.
+/// A fetch that follows RFC 9111. ``run(_:)`` shows all stages: look up → decide → lease → send → freshen or store → answer. Each
+/// stage is a method in a file of its own; the rules are those of HTTPCaching.
 final class ManagedFetch: Fetch {
     /// What all fetches of a fetcher share.
     struct Context: Sendable {
@@ -33,7 +33,7 @@ final class ManagedFetch: Fetch {
 
     /// - Parameters:
     ///   - hasSlot: whether the fetch may use the network at once.
-    ///   - sharing: what the fetch does for others, if that is known: then it takes no lease.
+    ///   - sharing: what the fetch does for other requests. Nil lets it ask for a lease; otherwise it takes none.
     init(
         _ context: Context, options: FetchOptions, hasSlot: Bool, sharing: Sharing? = nil,
         receive: @escaping @Sendable (FetchEvent) -> Void
@@ -149,7 +149,7 @@ final class ManagedFetch: Fetch {
 extension ManagedFetch {
     /// The exchange in flight, accessed under the lock only.
     final class Running {
-        /// Tells the events of its transfer from those of an earlier one, which may still arrive after it was cancelled.
+        /// Distinguishes the events of its transfer from those of an earlier one, which may still arrive after its cancellation.
         let number: Int
         var exchange: Exchange
         let completion: @Sendable (Exchange) -> Void
@@ -185,7 +185,7 @@ extension ManagedFetch {
         /// The exchange with that number, while it is in flight.
         func running(_ number: Int) -> Running? { running.flatMap { $0.number == number ? $0 : nil } }
 
-        /// Takes the exchange once it has ended and its transfer is known, which asks the delegate what to store.
+        /// Takes the exchange once it has ended and its transfer is known: the transfer asks the delegate what to store.
         mutating func takeEnded() -> Running? {
             guard let running, running.exchange.end != nil, running.exchange.transfer != nil else { return nil }
             phase = .hasSlot
@@ -202,7 +202,7 @@ extension ManagedFetch {
     var isOpen: Bool { state.withLock { $0.receive != nil } }
 
     func report(_ event: FetchEvent) {
-        let current = state.withLock { $0 }  // a closure as a result would be wrapped in another one
+        let current = state.withLock { $0 }  // if it returned `receive`, Swift would wrap that in another closure
         current.receive?(event)
     }
 

@@ -8,7 +8,8 @@ final class NativeCache: Sendable {
     let invalidations: InvalidationLog
     let reasons = StoringReasons()
     private let cache: URLCache?
-    /// The cache, if its own methods note invalidations: removals by this type note them themselves.
+    /// The cache as a store of this package. `NativeCache` notes invalidations itself, so it removes entries through the store,
+    /// whose methods do not note them again.
     private let store: (any ResponseStore)?
     private let removals = PendingRemovals()
     let removing = DispatchQueue(label: "Synchronizer.removing", qos: .userInitiated)
@@ -96,7 +97,8 @@ struct NativeLookup {
 }
 
 extension CacheDecision {
-    /// Whether the stored response answers in the session's view too, which may estimate lifetimes differently.
+    /// Whether the session certainly uses the stored response, too. The session may estimate heuristic lifetimes differently, so
+    /// only explicit lifetimes and the cache policy count.
     fileprivate var isCertainHit: Bool {
         guard case .reuse(let selection) = self, selection.answer == .stored else { return false }
         switch selection.explanation {
@@ -127,7 +129,7 @@ struct NativeEntry {
         guard let head = cached.response as? HTTPURLResponse, head.statusCode != 206, cached.data.count <= limit
         else { return nil }
         let (header, fields) = CacheBindingHeader.split(HTTPFields(of: head))
-        // A response stored by another user of the cache does not tell which request it answered.
+        // A response without the header was stored by other code, and does not tell which request it answered.
         guard header?.matches(request, fields: fields) ?? !fields.contains(FieldName.vary) else { return nil }
         let date = Self.date(of: fields, at: now)
         let selecting = CacheRules.selectingFields(of: request, for: fields)

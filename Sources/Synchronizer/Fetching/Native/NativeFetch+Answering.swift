@@ -19,7 +19,8 @@ extension NativeFetch {
         if case .notStored(let reason)? = trace.storing { report(.notStored(reason)) }
     }
 
-    /// A miss is no network failure: the session reports these errors if it must not use the network.
+    /// The error of the load. The session reports some errors for a miss if it must not use the network: these are no network
+    /// failures.
     private func failure(_ error: any Error, of task: NativeTask, trace: LoadTrace) -> SynchronizerError {
         let context = SynchronizerError.Context(url: task.current.url ?? request.url, trace: trace)
         switch (error as? URLError)?.code {
@@ -70,7 +71,7 @@ extension NativeFetch {
         let injection = context.injection.with(cacheTime: options.cacheTime)
         let injected = task.header?.injected ?? injection.value(forStatus: task.received.status, fields: fields)
         if let injected { fields[FieldName.cacheControl] = injected }
-        // Memory keeps what the session never stores: the response to a POST, if it has an explicit lifetime.
+        // The session never stores the response to a POST, but memory keeps its object if the rules allow storing the response.
         if let request = task.cacheRequest, request.isReusable,
             CacheRules.objection(toStoring: task.received.status, fields: fields, answering: request) != nil
         {

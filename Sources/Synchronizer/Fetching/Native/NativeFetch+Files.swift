@@ -1,7 +1,7 @@
 import Foundation
 import HTTPCaching
 
-// Bodies that go to files. The session may keep its own copy in memory, as long as it may store the response.
+// Bodies that go to files. While the session may still store the response, it may also hold the body in memory.
 extension NativeFetch {
     /// Opens the file for the body of the response whose head has arrived, if it is a success.
     func openSink() {

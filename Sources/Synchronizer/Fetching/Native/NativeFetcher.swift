@@ -1,8 +1,8 @@
 import Foundation
 import HTTPCaching
 
-/// Leaves the cache to `URLSession`, which looks up, validates and stores. Ensures what the session does not: that responses
-/// are isolated per user, and that invalidated responses are not used again.
+/// Leaves the cache to `URLSession`, which looks up, validates and stores. Adds what the session lacks: it isolates responses
+/// per user, and makes sure that invalidated responses are not used again.
 ///
 /// `URLSession` looks up by URL alone. So a header of each stored response says which requests it answers
 /// (``CacheBindingHeader``), and the fetcher looks the response up before it sends a request. If the response answers other

@@ -10,15 +10,15 @@ struct NativeTask {
     let mark: InvalidationLog.Mark
     /// The request in flight: the session follows redirects by itself.
     private(set) var current: URLRequest
-    /// The same with the cookies that were sent, since the response may set others. Nil without a URL.
+    /// The same request for the cache rules, with the cookies that were sent: the response may set others. Nil without a URL.
     private(set) var cacheRequest: CacheRequest?
     private(set) var redirects: [URL] = []
-    /// Whether the session did not use the network: it reports so, or was not allowed to.
+    /// Whether the session did not use the network: the session has reported so, or was not allowed to use it.
     var isFromCache: Bool
     /// The binding header of a stored response; nil if the response comes from the server.
     var header: CacheBindingHeader?
     var received: ReceivedResponse
-    /// Where the body goes if it goes to a file, and the file once the task has ended.
+    /// If the body goes to a file: its writer, and, once the task has ended, the file.
     var sink: BodySink?
     var file: BodyFile?
     /// The network timings; nil if the session does not report them.

@@ -1,14 +1,14 @@
 import Foundation
 import HTTPCaching
 
-/// Where the files of a URL's bodies are while they arrive: in the cache, or beside the file that they are for if the cache
-/// does not take them.
+/// Where a URL's bodies are written while they arrive: into files of the cache. If the cache does not take a body, it is written
+/// beside its destination, or, without a destination, into a temporary file.
 struct BodyPlaces: Sendable {
     let store: (any BodyFileStore)?
     let target: FileTarget
     /// The cache key.
     let url: String
-    /// The file system of a path; tests have others.
+    /// Returns the file system of a path. Tests replace it.
     var volume: @Sendable (_ path: String) -> Volume? = { Volume(of: $0) }
 
     private var besides: PartialFiles? {
@@ -25,13 +25,13 @@ struct BodyPlaces: Sendable {
         return try besides.make(for: url, resumable: resumable, length: length)
     }
 
-    /// The kept beginnings.
+    /// The beginnings of bodies that earlier loads have kept.
     func kept() -> [KeptPartial] { (store?.keptPartials(for: url) ?? []) + (besides?.kept(for: url) ?? []) }
 
-    /// Throws if there is no room for the rest of a body of that length, or for the copy that its destination becomes if that is on
-    /// another file system.
+    /// Throws if there is no space for the rest of a body of that length. If the destination is on another file system, it will be
+    /// a copy of the file: then this also throws if there is no space for that copy.
     ///
-    /// - Parameter isShared: Whether other loads want the body, which must not fail because of this destination.
+    /// - Parameter isShared: Whether other loads want the body. They must not fail because of this destination.
     func checkSpace(for length: Int, in file: PartialFile, isShared: Bool) throws(FileError) {
         guard let arrival = volume(file.place.folder) else { return }
         if length - file.count > arrival.freeBytes { throw FileError(.noSpace, at: file.path) }
@@ -41,7 +41,8 @@ struct BodyPlaces: Sendable {
         throw FileError(.noSpace, at: destination.path)
     }
 
-    /// Makes room for a body of one of these lengths. If the cache takes none of them, the body goes on outside of it.
+    /// Makes room for a body of one of these lengths. If the cache takes none of them, the body continues in a file outside of the
+    /// cache.
     func grow(_ file: PartialFile, toOneOf lengths: Int..., resumable: StoredResponse?) throws -> PartialFile {
         if let store, lengths.contains(where: { store.grow(file, to: $0) }) { return file }
         let other = try beginOutside(resumable: resumable, length: nil)

@@ -35,10 +35,10 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     private var isApplied = false
 
     /// - Parameters:
-    ///   - kept: the beginning to go on with; nil for a new file.
+    ///   - kept: the file with the beginning of the body; nil for a new file.
     ///   - resumable: the response if the rest of its body can be requested later.
     ///   - length: the length of the whole body; nil if it is not known.
-    ///   - pause: pauses the transfer, or lets it go on; returns false if the transfer is not known yet.
+    ///   - pause: pauses the transfer, or resumes it; returns false if the transfer is not known yet.
     ///   - failed: called once if the file can't be written.
     init(
         _ places: BodyPlaces, going kept: KeptPartial?, resumable: StoredResponse?, length: Int?,
@@ -93,7 +93,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     /// Applies a pause that was requested before the transfer was known.
     func transferIsKnown() { applyPause() }
 
-    /// Passes the file with all bytes that have arrived, or why there is none, on the sink's queue.
+    /// Calls `done` on the sink's queue: with the file of all bytes that have arrived, or with the error.
     func end(_ done: @escaping @Sendable (Result<PartialFile, any Error>) -> Void) {
         finish()
         queue.async { [self] in
@@ -148,7 +148,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     private func applyPause() {
         Self.control.async { [self] in
             let isPaused = state.withLock { $0.isPaused }
-            // Sessions count how often a task was suspended.
+            // Sessions count how often a task was suspended, so each pause is applied and ended only once.
             if isPaused != isApplied, pause(isPaused) { isApplied = isPaused }
         }
     }

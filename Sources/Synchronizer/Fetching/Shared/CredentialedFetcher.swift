@@ -3,7 +3,7 @@ import HTTPCaching
 
 /// Adds the credentials of the session's configuration to requests, so that redirects to another origin drop them.
 ///
-/// A session adds its `httpAdditionalHeaders` to every request, also to that for a redirect to another origin. So the
+/// A session adds its `httpAdditionalHeaders` to every request, even to one that follows a redirect to another origin. So the
 /// credentials are moved from the session's configuration into the requests.
 final class CredentialedFetcher: Fetching {
     private let base: any Fetching

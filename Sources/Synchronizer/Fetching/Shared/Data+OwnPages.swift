@@ -1,23 +1,23 @@
 import Foundation
 
 extension Data {
-    /// Returns zeros in pages of their own. A page takes memory when it is first written. All of them are freed when the last
+    /// Returns zeros in memory pages of their own. A page takes memory when it is first written. All pages are freed when the last
     /// `Data` is released.
     ///
-    /// The allocator keeps freed blocks as long as live memory lies between them. Once a large block has been freed, it keeps freed
-    /// blocks up to that size.
+    /// `malloc` would not free the memory reliably. Its allocator keeps freed blocks as long as live memory lies between them. Once
+    /// a large block has been freed, it keeps freed blocks up to that size.
     static func inOwnPages(count: Int) -> Data {
         let pages = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
         guard let pages, pages != MAP_FAILED else { return Data(count: count) }
         prepare(pages, count: count)
-        // If the bytes were cut off, the deallocator receives a smaller count.
+        // The deallocator ignores its second argument, which is smaller than `count` if the data was truncated.
         return Data(bytesNoCopy: pages, count: count, deallocator: .custom { pages, _ in munmap(pages, count) })
     }
 
     #if canImport(Darwin)
         private static func prepare(_ pages: UnsafeMutableRawPointer, count: Int) {}
     #else
-        /// The first write to a page takes longer than filling it, unless the page is a large one.
+        /// Asks for huge pages. The page fault of the first write to an ordinary page takes longer than filling the page.
         private static func prepare(_ pages: UnsafeMutableRawPointer, count: Int) {
             if count >= 4 << 20 { madvise(pages, count, MADV_HUGEPAGE) }
         }

@@ -37,7 +37,7 @@ extension Selection {
 }
 
 extension Selection {
-    /// The same for a body that is not necessarily in memory.
+    /// The same for a body that may be in a file.
     func bytes(of body: StoredBytes) -> StoredBytes? {
         switch (body, answer) {
         case (.data(let data), _): bytes(of: data).map(StoredBytes.data)
@@ -89,8 +89,8 @@ extension LoadTrace {
     }
 }
 
-/// A stored response that is about to answer, with the objects that were made from its body. If they are all that is needed,
-/// the body is not read.
+/// A stored response that is about to answer, with the objects that were made from its body. If the load needs only these
+/// objects, it accepts the offer, and the body is not read.
 package final class StoredOffer: Sendable {
     /// The body from which the objects were made.
     package let source: DerivedSource

@@ -2,9 +2,9 @@ import Foundation
 
 /// Gets the bytes of a response, from the cache or from the network. Loading uses fetchers through this protocol.
 package protocol Fetching: Sendable {
-    /// Looks up, and reports either the end or that the fetch needs the network. It may block on the disk, so do not call it
-    /// on a caller's thread except for ``FetchOptions/Purpose/sendAfterMiss``. It may call `receive` before it returns. `receive` is
-    /// called serially, with one `.finished` or `.waited` as the last event, unless the fetch is cancelled before.
+    /// Looks the request up, and reports either the end or that the fetch needs the network. It may block on the disk, so do not
+    /// call it on a caller's thread except for ``FetchOptions/Purpose/sendAfterMiss``. It may call `receive` before it returns.
+    /// `receive` is called serially, with one `.finished` or `.waited` as the last event, unless the fetch is cancelled before.
     func fetch(
         _ request: URLRequest, options: FetchOptions, receive: @escaping @Sendable (FetchEvent) -> Void
     ) -> any Fetch
@@ -49,7 +49,8 @@ package protocol Fetch: AnyObject, Sendable {
     func cancel()
 }
 
-/// The small options are last, because each fills a word before a large one, and each load has these options.
+/// The options of a fetch. The small ones are last: each of them would take a whole word before a large one, and every load has
+/// these options.
 package struct FetchOptions: Hashable, Sendable {
     /// The largest accepted body, in bytes.
     package var maximumBodySize: Int
@@ -67,7 +68,7 @@ package struct FetchOptions: Hashable, Sendable {
     package var purpose = Purpose.load
     /// Whether objects that are stored next to a response may replace its body: see ``FetchEvent/offered(_:)``.
     package var takesObjects = false
-    /// What the earlier fetches of the load waited for other processes.
+    /// How long the earlier fetches of the load waited for other processes.
     package var waited = LeaseWait()
 
     package enum Purpose: Hashable, Sendable {
@@ -133,8 +134,8 @@ package struct Fetched: Sendable {
     package var file: BodyFile?
     /// The entry of the store that has the body; nil if it is not stored.
     package var entry: Int64?
-    /// The checksum of the body, if the store knows it: also of one that was not read, because its objects were accepted; then
-    /// ``body`` is empty.
+    /// The checksum of the body, if the store knows it. If the body was not read, because its objects were accepted, ``body`` is
+    /// empty, but this is its checksum.
     package var storedChecksum: UInt64?
     /// The objects that are stored next to the response, if they have not been offered by an event.
     package var offer: StoredOffer?

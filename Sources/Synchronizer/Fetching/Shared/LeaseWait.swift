@@ -1,6 +1,7 @@
 import Foundation
 
-/// What a load knows of its waits for another process. The fetches of a load pass it on: each wait ends a fetch.
+/// How long a load has waited for other processes, and how its last wait ended. Each wait ends a fetch, so the load passes this on
+/// to its next fetch.
 package struct LeaseWait: Hashable, Sendable {
     /// A small type, because very many loads may wait.
     private var seconds: Float = 0
@@ -37,7 +38,7 @@ package enum LeaseDecision: Hashable, Sendable {
 }
 
 extension LeaseWait {
-    /// Whether to ask for a lease. After the holder has released it, and its response did not help, all waiting loads ask the
-    /// server at once: one after the other they would take as long as all their requests together.
+    /// Whether to ask for a lease. If the holder has released the lease, and its response does not answer, all waiting loads send
+    /// their requests at once: one after the other, they would take as long as all their requests together.
     package func asks(limits: RequestLeases) -> Bool { end != .released && total < limits.maximumWait }
 }

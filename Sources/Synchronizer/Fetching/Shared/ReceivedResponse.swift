@@ -6,7 +6,8 @@ struct ReceivedResponse: Sendable {
     /// The body of a followed redirect is not shown to a caller, so no more of it than this is received.
     static let largestRedirectBody = 64 << 10
 
-    /// In file mode, the body of a response that is no success is for an error: no more of it than this is received.
+    /// If the body of a success goes to a file, the body of any other response is only for the error: no more of it than this is
+    /// received.
     static let largestErrorBody = 1 << 20
 
     let maximumBodySize: Int
@@ -71,7 +72,7 @@ struct ReceivedResponse: Sendable {
         fields[FieldName.contentEncoding].map { !HTTPFields.same($0, "identity") } ?? false
     }
 
-    /// Whether the body is shorter than the response states.
+    /// Whether the body does not have the length that the response states.
     func isCutShort(method: String) -> Bool {
         guard method != "HEAD", status != 204, status != 304, !isTooLarge, let length = bodyLength else { return false }
         return count != length

@@ -37,7 +37,7 @@ final class StoringReasons: Sendable {
 }
 
 extension LoadTrace {
-    /// Adds why nothing was found to the reason that nothing is stored.
+    /// Sets the reason. If nothing usable is stored, adds why the last response was not stored.
     mutating func explain(_ explanation: Explanation, previously reason: ResponseStoring.Reason?) {
         explain(explanation)
         guard let reason, explanation == .nothingStored || explanation == .method else { return }

@@ -40,7 +40,7 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
     private static var mostReplacements: Int { 16 }
     /// The number of calls that have ended.
     private(set) var count = 0
-    /// The loads that wait, by origin; the first one's request was passed to the call that runs.
+    /// The loads that wait, by origin. The running call got the request of the first one.
     private(set) var waiting: [String: [Refusal]] = [:]
     private var replacements = LRUList<String, [Replacement]>()
 
@@ -101,7 +101,7 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
         for change in list {
             let credentials = Self.credentials(of: request)
             guard change.old.allSatisfy({ credentials[$0.key] == $0.value }) else { continue }
-            // A call that changed no field, as one that logs in by a cookie, helps only requests that were sent before it.
+            // A call may change no field, for example if it logs in by a cookie. It helps only requests sent before it ended.
             if change.old.isEmpty, credentials != change.refused || change.number <= refusal.sentAt { continue }
             for (name, value) in change.new { request.setValue(value, forHTTPHeaderField: name) }
             isReplaced = true

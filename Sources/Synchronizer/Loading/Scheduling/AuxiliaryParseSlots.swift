@@ -1,7 +1,7 @@
 /// The parse slots for previews and for stored responses that are shown during a revalidation, and the previews that wait for
 /// one.
 ///
-/// There are few: no more than slots, and no more than loads in flight.
+/// The lists are short enough for a linear search: at most one element for each slot, or for each load in flight.
 struct AuxiliaryParseSlots: Sendable {
     private struct Preview: Sendable {
         let id: RecordID
@@ -37,7 +37,7 @@ struct AuxiliaryParseSlots: Sendable {
 
     mutating func endPreview(_ id: RecordID) { previews.removeAll { $0.id == id } }
 
-    /// Makes way for this many parses: the previews to ask to stop, that have not been asked yet.
+    /// Frees slots for this many parses. Returns the previews to ask to stop; each preview is returned only once.
     mutating func makeWay(for count: Int) -> [RecordID] {
         let missing = min(count, previews.count) - previews.count { $0.isAskedToStop }
         guard missing > 0 else { return [] }

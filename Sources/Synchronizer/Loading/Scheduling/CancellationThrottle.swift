@@ -1,9 +1,10 @@
-/// How many requests may be cancelled in flight before new ones wait for the scrolling to slow down.
+/// Limits the number of requests that are cancelled in flight, before new requests wait until the scrolling slows down.
 ///
-/// Each load that starts takes one from the budget, and returns it when it ends, unless it is cancelled in flight. So loads
-/// that finish are never delayed. But during a fast scroll past slow resources, where each cancellation would make room for a
-/// request that is cancelled next, few requests are wasted. When no load has been cancelled for a moment, the budget is full
-/// again. While cancellations continue it recovers slowly, and faster with loads that finish, so that no load waits forever.
+/// Each load that starts takes one from the budget. A load that finishes returns it; a load that is cancelled in flight does not.
+/// So without cancellations no load is delayed. During a fast scroll past slow resources, each cancellation would make room for
+/// a request that is cancelled next: the budget keeps the number of such wasted requests low. When no load has been cancelled for
+/// a moment, the budget is full again. While cancellations continue, the budget recovers slowly, and faster with loads that
+/// finish, so that no load waits forever.
 struct CancellationThrottle: Hashable, Sendable {
     /// Seconds without a cancellation after which the budget is full again.
     static let pause = 0.05

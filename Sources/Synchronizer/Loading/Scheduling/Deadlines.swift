@@ -32,7 +32,7 @@ struct Deadlines: Sendable {
         return due
     }
 
-    /// Forgets the first loads while they are over: they need no alarm.
+    /// Drops loads that are over from the front of the list: they need no alarm.
     mutating func forget(while isOver: (RecordID) -> Bool) {
         while first < waiting.count, isOver(waiting[first].download) { first += 1 }
         compact()

@@ -1,5 +1,5 @@
-/// A list of mostly one element, which takes no memory of its own: a load has one parse and one subscriber, and asks for one
-/// action at a time.
+/// A list that usually has one element, which takes no memory on the heap: most loads have one parse and one subscriber, and need
+/// one action at a time.
 struct Few<Element>: Sequence {
     private var head: Element?
     private var tail: [Element] = []

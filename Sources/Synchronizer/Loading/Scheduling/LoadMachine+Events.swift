@@ -129,8 +129,8 @@ extension LoadMachine {
         releaseIfUnused(parse.download)
     }
 
-    /// The stored response is wanted and is being read: its parse precedes that of the answer. Returns false, without effect,
-    /// if the answer has arrived.
+    /// A subscriber wants the stored response, which is being read: it is parsed before the body of the download. Returns false,
+    /// without effect, if that body has arrived.
     mutating func expectStored(_ id: ParseID) -> Bool {
         guard let parse = parses[id], parse.stage == .waiting, downloads[parse.download]?.stage != .arrived
         else { return false }
@@ -171,7 +171,7 @@ extension LoadMachine {
         if parse.stage.isRunning {
             parses.update(id) { parse in
                 parse.stage = .abandoned
-                parse.key = nil  // no load coalesces with it any more, and a key keeps the caller's resource
+                parse.key = nil  // no load coalesces with it any more, and the key would retain the caller's resource
             }
             actions.append(.abandon(id))
         } else {

@@ -1,4 +1,4 @@
-// What waits, and what of it may start.
+// The queues: which downloads and parses wait, and which of them may start.
 extension LoadMachine {
     /// The parts of a download that the queues depend on.
     private struct QueueState {
@@ -66,7 +66,7 @@ extension LoadMachine {
         }
     }
 
-    /// Parses the stored response, or else the answer: a parse never has two slots.
+    /// Parses the stored response if that waits, otherwise the body of the download: a parse never has two slots.
     private mutating func start(_ id: ParseID, parse: Parse) {
         if parse.stage == .storedWaiting {
             parses.update(id) { $0.stage = .parsingStored }
@@ -115,8 +115,9 @@ extension LoadMachine {
         return auxiliary.waitingPreviews.max { rank(of: $0) < rank(of: $1) }
     }
 
-    /// Bodies that wait for a parse slot take memory: while there are many, only loads of a higher priority start. Newer
-    /// loads of the same priority do not: of two hundred simultaneous requests each would overtake the ones before it.
+    /// Bodies that wait for a parse slot take memory. While there are many, only loads of a higher priority start, and loads that
+    /// need no parse slot. Newer loads of the same priority do not start: otherwise, of two hundred simultaneous requests, each
+    /// would overtake the ones before it.
     private func mayStart(_ id: DownloadID, rank: LoadRank?) -> Bool {
         guard waitingParses.count >= limits.waitingParses, let best = waitingParses.firstRank, let rank else {
             return true

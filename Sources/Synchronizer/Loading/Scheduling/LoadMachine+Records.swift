@@ -30,7 +30,7 @@ extension LoadMachine {
     /// Why a download is kept.
     enum Interest: Hashable, Sendable {
         case subscribed
-        /// All subscribers have cancelled. It loads on, but does not start to use the network.
+        /// All subscribers have cancelled. A running fetch continues, but the download gets no network slot.
         case gracePeriod(token: UInt32)
     }
 
@@ -48,7 +48,7 @@ extension LoadMachine {
             self.sequence = sequence
         }
 
-        /// Whether it has a visible subscriber, and is on its way.
+        /// Whether it has a visible subscriber, and has neither arrived nor backs off.
         var isVisible: Bool {
             stage != .arrived && stage != .backingOff && priorities.highest?.isVisible ?? false
         }
@@ -59,7 +59,7 @@ extension LoadMachine {
         }
     }
 
-    /// How far a parse is. The stored response, if it is wanted, is parsed before the answer.
+    /// How far a parse is. If a subscriber wants the stored response, that is parsed before the body of the download.
     enum ParseStage: Sendable {
         /// Waits for the body, or for a slot.
         case waiting

@@ -54,7 +54,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
         network = NetworkQueue(limits: limits.network)
     }
 
-    /// Whether the machine keeps nothing of any load.
+    /// Whether the machine has no records of any load.
     var isIdle: Bool {
         downloads.isEmpty && parses.isEmpty && subscribers.isEmpty && coalesced.isEmpty && lookups.isEmpty
             && network.isIdle && waitingParses.isEmpty && lookupsRunning == 0 && parsesRunning == 0
@@ -69,7 +69,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
         parses[parse].map { subscribers.ids(in: $0.subscribers) } ?? Few()
     }
 
-    /// Forgets the actions, but not the memory for the next ones, unless there were very many.
+    /// Removes the actions. The array keeps its memory for the next ones, unless there were very many.
     mutating func forgetActions() {
         if actions.count > RecordIDs.kept { actions = [] } else { actions.removeAll(keepingCapacity: true) }
     }
@@ -142,7 +142,7 @@ struct LoadMachine<RequestKey: Hashable & Sendable, ParseKey: Equatable & Sendab
         network.releaseMemory()
     }
 
-    /// A download that has not arrived is released only after its subscribers have cancelled.
+    /// Notes the cancellation of a released download that has not arrived: it was released because its subscribers cancelled.
     private mutating func noteCancellation(of download: Download) {
         guard download.stage != .arrived else { return }
         network.throttle.noteLeaving()

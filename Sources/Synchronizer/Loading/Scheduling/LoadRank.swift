@@ -1,11 +1,11 @@
 /// The order of waiting loads: higher priority first, then higher sequence number.
 ///
-/// One number, because there is one for each waiting load: the priority, and 56 bits of the sequence number.
+/// Both are packed into one integer, with 56 bits for the sequence number, because each waiting load has a rank.
 struct LoadRank: Comparable, Hashable, Sendable {
     private let value: Int64
     private static let sequences: Int64 = 1 << 56
 
-    /// - Parameter sequence: grows with each subscription, so the newest comes first; negated for oldest first.
+    /// - Parameter sequence: a number that grows with each subscription, so the newest comes first; negated for oldest first.
     init(priority: LoadPriority, sequence: Int64) {
         value = Int64(priority.rawValue) * Self.sequences + sequence
     }

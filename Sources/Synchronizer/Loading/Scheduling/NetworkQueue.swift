@@ -35,12 +35,12 @@ struct NetworkQueue: Sendable {
     private var waitingPlaces = RecordPlaces()
     /// The running downloads, in the order in which they started: few enough for a linear search.
     private var running: [Running] = []
-    /// How many of them are speculative: usually none.
+    /// The number of running downloads that are speculative: usually zero.
     private var speculative = 0
 
     var isIdle: Bool { hosts.isEmpty && ready.isEmpty && running.isEmpty && hostIDs.isIdle && names.isEmpty }
 
-    /// Whether there is a free slot, for some host.
+    /// Whether the total limit and the throttle allow another download. A host may still have no free slot.
     var mayStart: Bool { running.count < limits.total && throttle.allows(running: running.count) }
 
     init(limits: Limits) {
@@ -50,7 +50,7 @@ struct NetworkQueue: Sendable {
 
     // MARK: - Hosts
 
-    /// The host with that name. It is kept until every download that entered it has left.
+    /// Enters a download at the host with that name, and returns the host. It is kept until every download has left.
     mutating func enter(host name: String) -> RecordID {
         let id = names[name] ?? hostIDs.take()
         if names.updateValue(id, forKey: name) == nil { hosts.insert(Host(name: name), as: id) }

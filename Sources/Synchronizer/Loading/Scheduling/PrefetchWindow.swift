@@ -2,7 +2,7 @@
 ///
 /// A prefetched resource is *used* when a load wants it. It is *wasted* when its prefetch is cancelled before that, or when a
 /// thousand others have been prefetched since. The window (the limit) is halved when most of the last prefetches were wasted,
-/// and grows by one with each that was used.
+/// and grows by one with each prefetched resource that is used.
 struct PrefetchWindow: Sendable {
     static let largest = 16
     private static let initial = 8
@@ -22,9 +22,12 @@ struct PrefetchWindow: Sendable {
     private var uses: [Bool] = []
 
     /// A prefetch loaded this many bytes, from the network or the cache. The prefetches of a group are cancelled together.
+    /// A repeated prefetch of a resource that no load has used yet counts once.
     mutating func loaded(_ identity: CoalescingKey, bytes: Int, group: Int = 0) {
-        statistics.loaded += 1
-        statistics.bytes += bytes
+        if outstanding[identity] == nil {
+            statistics.loaded += 1
+            statistics.bytes += bytes
+        }
         outstanding.insert(Prefetched(bytes: bytes, group: group), for: identity)
         if outstanding.count > Self.remembered, let forgotten = outstanding.leastRecentlyUsed {
             settle(forgotten, wasUsed: false)

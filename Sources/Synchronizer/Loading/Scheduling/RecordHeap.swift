@@ -1,5 +1,5 @@
-/// The positions of elements in their heaps. Heaps share one if no element is in two of them, so that its size depends on the
-/// number of elements, not of heaps.
+/// The positions of elements in their heaps. Several heaps can share one table if no element is in two of them. So the size of
+/// the table depends on the number of elements, not of heaps.
 struct RecordPlaces: Sendable {
     private var places: [UInt32] = []
 

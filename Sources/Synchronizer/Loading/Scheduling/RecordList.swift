@@ -19,7 +19,7 @@ protocol RecordLinked {
 }
 
 extension RecordID {
-    /// The end of a list: in no table. An optional would take half as much memory again.
+    /// The end of a list: no table has this ID. An optional ID would take 12 bytes instead of 8.
     fileprivate static let none = RecordID(index: .max, number: 0)
 }
 

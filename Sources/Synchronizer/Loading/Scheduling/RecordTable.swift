@@ -1,6 +1,6 @@
 /// Values by ID, in one array: no hashing, no gaps except free indices, and a few bytes besides the values.
 ///
-/// Numbers and values are in separate arrays, so finding a value copies nothing else.
+/// Numbers and values are in separate arrays, so comparing numbers copies no values.
 struct RecordTable<Value> {
     /// The number of each value's ID; 0 for a free index.
     private var numbers: [UInt32] = []
@@ -16,10 +16,10 @@ struct RecordTable<Value> {
 
     /// The value with that ID.
     ///
-    /// Read-only, because a change through a subscript allocates memory for a coroutine: that was 26 of the 78 allocations of
-    /// a load from the disk (Documentation/Benchmarks.md).
+    /// Read-only, because a change through a subscript allocates memory for a coroutine. Such changes made 26 of the 78
+    /// allocations of a load from the disk (`Documentation/Benchmarks.md`).
     subscript(id: RecordID) -> Value? {
-        // Inlined, so that a caller that reads one property copies no more than that.
+        // Inlined, so that a caller that reads one property copies only that property.
         @inline(__always) get { contains(id) ? values[Int(id.index)] : nil }
     }
 

@@ -22,7 +22,8 @@ struct RetryDecisions: Sendable {
     mutating func succeeded(at origin: String, now: Date) { budget.succeeded(at: origin, now: now) }
 }
 
-/// The retries that each origin has left: a retry takes one, a success returns a tenth, and each minute returns one.
+/// The number of retries that each origin has left, at most ten: a retry takes one, a success returns a tenth, and each minute
+/// returns one.
 ///
 /// Remembers the last thousand origins that failed.
 struct RetryBudget: Sendable {

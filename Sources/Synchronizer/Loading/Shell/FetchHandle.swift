@@ -16,14 +16,14 @@ struct FetchHandle: Sendable {
         var progress = LoadProgress(received: 0)
     }
 
-    /// All that the handle has, so that it takes one word of the record of a load.
+    /// The only stored property, so that the handle takes one word in the record of a load.
     private let state: Locked<State>
 
     init(isRepeated: Bool) {
         state = Locked(State(isRepeated: isRepeated))
     }
 
-    /// Whether an earlier fetch of the load has looked up.
+    /// Whether an earlier fetch of the load has begun a lookup.
     var isRepeated: Bool { state.withLock { $0.isRepeated } }
 
     func isSame(as other: FetchHandle) -> Bool { state.isSame(as: other.state) }

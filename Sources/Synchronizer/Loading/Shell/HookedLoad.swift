@@ -6,7 +6,7 @@ struct RequestHooks: Sendable {
     typealias Prepare = @Sendable (URLRequest) async throws -> URLRequest
     typealias Authenticate = @Sendable (URLRequest, HTTPURLResponse) async throws -> URLRequest?
 
-    /// Whether the current task runs a hook. The loads that a hook starts run no hooks: they could wait for themselves.
+    /// Whether the current task runs a hook. The loads that a hook starts run no hooks: the hook could wait for itself.
     @TaskLocal static var isRunning = false
 
     let prepare: Prepare?
@@ -55,7 +55,7 @@ final class HookedLoad: Sendable {
 
     func setPriority(_ priority: LoadPriority) { state.withLock { $0.priority = priority } }
 
-    /// Cancels something when the load is over.
+    /// Calls the closure when the load is over; at once if it is over already.
     func onStop(_ cancel: @escaping CancelLoading) {
         let isOver = state.withLock { state in
             state.cancellations?.append(cancel)
@@ -93,7 +93,7 @@ final class HookedLoad: Sendable {
 
     /// Notes that the load failed. Returns the refusal, if the server refused the credentials and they may be replaced.
     ///
-    /// A response of another origin, to which a redirect led, must not see the credentials. A body stream, and an unsafe
+    /// If a redirect led to another origin, that origin must not get the credentials. A request with a body stream, and an unsafe
     /// request that was redirected, must not be sent twice.
     func refusal(_ error: SynchronizerError, of id: LoadReceiver.ID) -> Authentications<LoadReceiver.ID>.Refusal? {
         guard case .status(let response, let context) = error, [401, 407].contains(response.statusCode) else {

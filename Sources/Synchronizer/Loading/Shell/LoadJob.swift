@@ -1,7 +1,7 @@
 import Foundation
 
-/// A caller's load, with its types erased. One object for all records of the load, of which there may be very many. Small
-/// properties are together, because each fills a word before a large one.
+/// A caller's load, with its types erased. All records of the load share the object, because there may be very many. The small
+/// properties are together: each of them would take a whole word before a large one.
 final class LoadJob: Sendable {
     let request: URLRequest
     let priority: LoadPriority
@@ -12,11 +12,11 @@ final class LoadJob: Sendable {
     /// Whether a hook has made the request.
     let isPrepared: Bool
     private let keepsObject: Bool
-    /// The request for the smaller version, if the network is constrained.
+    /// The request for the smaller version, to be sent if the network is constrained; nil if there is none.
     let lowDataRequest: URLRequest?
     /// Nil for a load that is never coalesced.
     let identity: CoalescingKey?
-    /// Says which requests with a body ask for the same.
+    /// The key of a request with a body that only reads; nil for other requests.
     let cacheKey: CacheKey?
     let options: FetchOptions
     fileprivate let type: ObjectIdentifier
@@ -107,7 +107,7 @@ final class LoadJob: Sendable {
     /// A parse of the body while it arrives; nil if the resource has none.
     func makeStream() -> StreamRun? { (resource as? any StreamingResource)?.makeStream() }
 
-    /// Why the file can't be where it goes; nil if nothing is known to prevent it.
+    /// Why no file can be put at the destination; nil if no reason is known.
     var objection: FileError? { options.file?.destination.flatMap { FileDelivery(to: $0).objection } }
 
     private static func parse<R: SpooledResource>(
@@ -163,7 +163,8 @@ final class LoadJob: Sendable {
         return objectKey
     }
 
-    /// The unit of the limit per host: the origin, since another port is another server. Scheme and authority as in the URL.
+    /// The origin, for which the limit per host counts, because another port is another server: scheme and authority as in the
+    /// URL.
     var host: String {
         guard let text = request.url?.absoluteString.utf8 else { return "" }
         var slashes = 0
@@ -175,12 +176,12 @@ final class LoadJob: Sendable {
     }
 }
 
-/// Loads with equal keys share a download: identity, cache policy, allowed networks and options.
+/// Loads with equal keys share a download. The key consists of identity, cache policy, allowed networks and options.
 struct DownloadKey: Hashable, Sendable {
     let job: LoadJob
 }
 
-/// Parses of a download with equal keys are shared: type and variant.
+/// Loads of a download with equal keys share a parse. The key consists of type and variant.
 struct ParseKey: Equatable, Sendable {
     let job: LoadJob
 }

@@ -1,14 +1,14 @@
 /// What a load reports to its subscribers: any number of steps, the last of which is `.finished`.
 enum LoadStep: Sendable {
-    /// A hook made the request of the load, which begins now. Only for subscribers that want the stored response.
+    /// A hook has made the request of the load, and the load begins now. Only for subscribers that want the stored response.
     case prepared(LoadJob)
     case progressed(LoadProgress)
     /// The stored response, while the server is asked.
     case stored(LoadedObject)
     /// An object to show while the body arrives, and the head of its response.
     case previewed(any Sendable, ResponseHead)
-    /// The end, reported once unless the subscriber cancels before. The subscriber calls `Loader.take` with its ID at the moment
-    /// of answering its caller: only if that returns true may it answer.
+    /// The end, reported once unless the subscriber cancels before. Right before it answers its caller, the subscriber calls
+    /// `Loader.take` with its ID. It may answer only if `take` returns true.
     case finished(LoadReceiver.ID, LoadResult)
 }
 

@@ -39,8 +39,8 @@ final class LoadedObject: Sendable {
         self.trace = trace
     }
 
-    /// Whether its response is in the store. Such an object is kept when it is stale: if the server confirms the response, it is
-    /// not parsed again.
+    /// Whether its response is in the store. Such an object is kept even when it is stale: if the server confirms the response,
+    /// the response is not parsed again.
     var isStored: Bool {
         switch trace.source {
         case .cache, .revalidated, .stale: true
@@ -58,11 +58,11 @@ final class LoadedObject: Sendable {
             freshUntil: fetched.freshUntil, isForThisLoadOnly: fetched.isForThisLoadOnly, trace: fetched.trace)
     }
 
-    /// Whether the object was made from the same body, so that it is not parsed again. Validators do not prove it: without a
-    /// `Date`, or within a second of it, two bodies may have the same ones (RFC 9110 §8.8.2.2).
+    /// Whether the object was made from the same body, so that it is not parsed again. Equal validators do not prove that: two
+    /// bodies may have the same `Last-Modified`, if there is no `Date` or both are within a second (RFC 9110 §8.8.2.2).
     func isMade(from fetched: Fetched) -> Bool { bodyChecksum == fetched.bodyChecksum }
 
-    /// The trace of a load that this object answers from memory. The age of its response is its lifetime less the time left.
+    /// The trace of a load that this object answers from memory. The age of the response is its lifetime minus the time left.
     func traceFromMemory(at now: Date) -> LoadTrace {
         var trace = LoadTrace()
         trace.source = .memory
@@ -83,6 +83,6 @@ final class LoadedObject: Sendable {
 }
 
 extension Fetched {
-    /// A checksum of the body, computed at the speed of memory.
+    /// The checksum of the body. It is computed only if neither the file nor the store has it.
     var bodyChecksum: UInt64 { file?.checksum ?? storedChecksum ?? body.withUnsafeBytes { Checksum64.of($0) } }
 }

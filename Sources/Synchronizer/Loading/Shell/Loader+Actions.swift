@@ -1,10 +1,10 @@
 import Foundation
 
 extension Loader {
-    /// An action, with what the shell's records hold for it: it is performed after the lock is released.
+    /// An action with the records that it needs, so that it can be performed after the lock is released.
     ///
     /// Why there are two types: `LoadMachine.Action` has IDs only, so that the machine is pure and its actions can be compared in
-    /// tests. The records behind the IDs have to be read, and those of an ended load removed, in the same critical section as
+    /// tests. The shell must read the records behind the IDs, and remove those of an ended load, in the same critical section as
     /// the decision. Otherwise a load that is cancelled or coalesced a moment later would change what an action means, and each
     /// action would take the lock once more.
     enum PreparedAction: Sendable {
@@ -99,7 +99,7 @@ extension Loader.State {
         guard let download = downloads[id] else { return nil }
         noteWait(of: id, until: now)
         note(kind, of: id)
-        // A fetch that waits for another process, when the network was switched off.
+        // There is still a fetch if it waited for another process when the network was switched off.
         if let waiting = takeHandle(of: id) { extraActions.append(.cancel(waiting)) }
         let handle = FetchHandle(isRepeated: download.hasLookedUp)
         downloads.update(id) {
@@ -152,7 +152,7 @@ extension Loader.State {
         downloads[id]?.handle.map { $0.isSame(as: handle) } ?? false
     }
 
-    /// The cache does not answer. The fetch of a miss is dropped if the download must wait for a slot.
+    /// The cache does not answer. If nothing is stored and the download must wait for a slot, its fetch is dropped.
     mutating func needsNetwork(_ id: DownloadID, nothingStored: Bool, at now: Date) {
         guard let job = downloads[id]?.job, machine.needsNetwork(id, host: job.host) else { return }
         downloads.update(id) { $0.waitingSince = now }

@@ -13,8 +13,8 @@ extension Loader {
         let time: TimeInterval
     }
 
-    /// Takes the objects of a stored response. If they are all that its subscribers need, the body is not read, and no load
-    /// coalesces with this one any more.
+    /// Takes the objects that were made from a stored response, from memory or from the store. If the subscribers need nothing
+    /// else, the body is not read, and no load coalesces with this one any more.
     func takeObjects(_ offer: StoredOffer, of id: Machine.DownloadID, handle: FetchHandle) {
         let parses = state.withLock { state in
             state.isCurrent(handle, of: id)
@@ -40,8 +40,8 @@ extension Loader {
         return object.map { loaded($0, from: fetched) }
     }
 
-    /// The object that was taken when it was offered; nil if the body turned out to be another one: the stored body may
-    /// have been gone, so that the server was asked.
+    /// The object that was taken when it was offered; nil if it was made from another body: if the stored body was gone, the fetch
+    /// may have got a new one from the server.
     func taken(by parse: ParseRecord, for fetched: Fetched) -> Derived? {
         parse.derived.flatMap { $0.value.checksum == fetched.bodyChecksum ? $0.value : nil }
     }
@@ -72,8 +72,8 @@ extension Loader {
             trace: trace)
     }
 
-    /// Stores an object soon, if its parse took long, it is small, and few others wait. If its response has been removed by
-    /// then, the store refuses it.
+    /// Stores an object soon, if its parse took long, it is small, and few other objects wait to be stored. If its response has
+    /// been removed by then, the store refuses the object.
     func keepObject(_ loaded: LoadedObject, of parse: ParseRecord, from fetched: Fetched) {
         guard let rules = derivedObjects, let entry = fetched.entry, fetched.response.status == 200,
             !loaded.trace.isDerived, let time = loaded.trace.parse, time >= rules.minimumParseTime,

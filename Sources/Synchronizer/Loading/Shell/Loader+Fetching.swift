@@ -68,7 +68,8 @@ extension Loader {
         }
     }
 
-    /// Fails a load whose file can't be where it goes before anything is transferred, unless others share the transfer.
+    /// Fails a load whose file can't be put at its destination, before anything is transferred, unless other parses share the
+    /// transfer. Returns whether it did.
     private func failsBeforehand(_ id: Machine.DownloadID, job: LoadJob, handle: FetchHandle) -> Bool {
         guard let error = job.objection, state.withLock({ $0.machine.parses(of: id).count }) == 1 else { return false }
         receive(

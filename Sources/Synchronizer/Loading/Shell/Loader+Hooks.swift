@@ -3,7 +3,7 @@ import Foundation
 // Loads whose requests the hooks of the configuration change. The subscriber exists before the load: it waits for `prepare`,
 // subscribes, and subscribes again with another request after `authenticate`.
 extension Loader {
-    /// Adds a subscriber, which subscribes when its request is prepared.
+    /// Adds a receiver, which subscribes to a load when its request is prepared.
     func prepare(_ job: LoadJob, for load: HookedLoad, by prepare: @escaping RequestHooks.Prepare) -> LoadReceiver.ID {
         let id = state.withLock { $0.add(hooked(load)) }
         startTimer(of: load, as: id)
@@ -29,13 +29,14 @@ extension Loader {
         load.onStop { task.cancel() }
     }
 
-    /// Limits the time of a load: a download has a limit of its own, and a hook has none.
+    /// Starts the timer that limits the time of a load with its hooks. A download has a limit of its own, but a hook has none.
     func startTimer(of load: HookedLoad, as id: LoadReceiver.ID) {
         guard timeLimit < .infinity else { return }
         load.onStop(time.schedule(after: timeLimit) { [weak self] in self?.expire(id) })
     }
 
-    /// Prepares a request; again if everything was removed before the hook returned, because it may have the credentials of the old user.
+    /// Prepares a request. If everything was removed before the hook returned, prepares it again, because it may have the
+    /// credentials of the old user.
     func prepared(_ request: URLRequest, by prepare: RequestHooks.Prepare) async throws -> URLRequest {
         while true {
             let removals = state.withLock { $0.removals }
@@ -127,7 +128,7 @@ extension Loader {
         end(id, with: .transport(URLError(.timedOut), .init(url: url, trace: trace)))
     }
 
-    /// Reports an event of no load to the observer.
+    /// Reports an event that belongs to no load to the observer.
     private func note(_ kind: SynchronizerEvent.Kind, url: URL?) {
         observer?.synchronizerDid(SynchronizerEvent(load: nil, url: url, kind: kind, date: time.now))
     }

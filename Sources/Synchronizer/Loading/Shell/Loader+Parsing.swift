@@ -14,7 +14,7 @@ extension Loader {
             state.note(result, of: id)
             state.ended = (id, result)
             state.machine.parseEnded(id)
-            // After the download is released, an invalidation would not reach it: its object is not kept.
+            // An invalidation does not reach a released download, so its object is not kept.
             return state.downloads[parse.download]?.isInvalidated ?? true
         }
         if isInvalidated, mayBeKept, let key { memory.forgetObject(key) }
@@ -35,7 +35,7 @@ extension Loader {
             let known = reusedObject(for: parse, from: fetched) ?? derivedObject(for: parse, from: fetched)
             return .success(try known ?? parsed(parse, of: fetched))
         } catch let error as FileError {
-            return .failure(.file(error, context()))  // The response is as good as before.
+            return .failure(.file(error, context()))  // The stored response is not at fault, and stays.
         } catch {
             if parse.cancellation?.isCancelled != true {
                 removeStored(for: request, redirectedTo: fetched.trace.redirects.last)
@@ -44,9 +44,10 @@ extension Loader {
         }
     }
 
-    /// Invalidates cache keys (RFC 9111 §4.4): objects in memory, and loads in flight other than this one.
+    /// Invalidates cache keys (RFC 9111 §4.4): their objects in memory, and their loads in flight except the given one.
     func invalidate(_ keys: Set<String>, besides id: Machine.DownloadID? = nil) {
-        // There may be very many loads, so their keys are made without the lock. Loads that begin in the meantime come after this.
+        // There may be very many loads, so their keys are made without the lock. Loads that begin in the meantime are newer than
+        // the invalidation.
         let loads = state.withLock { state in
             state.downloads.ids.compactMap { id in state.downloads[id].map { (id, $0.job) } }
         }

@@ -2,8 +2,8 @@ import Foundation
 
 // The shell's records: what it must know of a load besides what the machine keeps. Small, because there may be very many.
 extension Loader {
-    /// What the shell knows of a download of the machine. The small properties are last, because each fills a word before a
-    /// large one.
+    /// What the shell knows of a download of the machine. The small properties are last: each of them would take a whole word
+    /// before a large one.
     struct LoadRecord: Sendable {
         let job: LoadJob
         let startedAt: Date
@@ -44,7 +44,7 @@ extension Loader {
     struct ParseRecord: Sendable {
         let job: LoadJob
         let download: Machine.DownloadID
-        /// Asks the parse to stop; created when a parse begins that may take long.
+        /// Asks the parse to stop. Created when a parse begins that is not quick, or when the stored response is read.
         var cancellation: ParseFlag?
         var previews: PreviewRun?
         /// The parse of the body while it arrives.

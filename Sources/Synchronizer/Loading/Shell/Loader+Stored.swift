@@ -2,7 +2,7 @@ import Foundation
 
 // The stored response, shown while the server is asked, for `updates(of:)`.
 extension Loader {
-    /// Reads the stored response for the parses of the download that want it, unless the answer has arrived.
+    /// Reads the stored response for the parses of the download that want it, unless the body of the download has arrived.
     func reportStored(of download: Machine.DownloadID) {
         let (wanting, handle) = update { $0.takeWantingStored(of: download) }
         guard !wanting.isEmpty else { return }
@@ -10,7 +10,8 @@ extension Loader {
         update { state in wanting.forEach { state.noteRead(fetched, for: $0) } }
     }
 
-    /// Shows the object, and then lets the parse of the answer begin, which can then tell that nothing has changed.
+    /// Parses and shows the stored response. Only then may the parse of the downloaded body begin: it reuses the object if the
+    /// bytes are the same.
     func parseStored(_ id: Machine.ParseID, parse: ParseRecord, of fetched: Fetched) {
         let object = try? storedObject(for: parse, from: fetched)
         let receivers = update { state -> [LoadReceiver] in

@@ -28,7 +28,7 @@ final class Loader: Sendable {
     let time: any TimeSource
     let memory: Memory
     let observer: (any SynchronizerObserver)?
-    /// Whether there is an observer: reading the observer itself would count references.
+    /// Whether there is an observer. A separate `Bool`, because reading the observer itself would retain and release it.
     let isObserved: Bool
     let hooks: RequestHooks?
     private let gracePeriod: TimeInterval
@@ -72,7 +72,8 @@ final class Loader: Sendable {
     }
 
     /// Coalesces with a load, or begins one. `known` is called under the lock, so that an object that has just been parsed is not
-    /// loaded again; if it returns one, no load begins. A thread that may block looks into the cache itself, if there is a slot.
+    /// loaded again. If `known` returns an object, no load begins. A thread that may block looks into the cache itself, if there is
+    /// a slot.
     func load(
         _ job: LoadJob, unless known: (ObjectKey) -> LoadedObject? = { _ in nil }, mayBlock: Bool = false,
         receiver: LoadReceiver
@@ -139,7 +140,7 @@ final class Loader: Sendable {
         return receiver != nil
     }
 
-    /// Changes the priorities of receivers in one step: otherwise the first of a group would take the slots of the others.
+    /// Changes the priorities of receivers in one step, so that the first one of a group does not take the slots of the others.
     func setPriority(_ priority: LoadPriority, of ids: [LoadReceiver.ID]) {
         update(on: .caller) { state in
             for id in ids {
@@ -149,7 +150,7 @@ final class Loader: Sendable {
         }
     }
 
-    /// Starts the loads that wait for a retry, because the network was switched off: the cache alone decides about them.
+    /// Looks up the loads that back off, because the network was switched off: now only the cache can answer them.
     func endBackOffs() {
         update { state in state.downloads.ids.forEach { state.machine.backOffEnded($0) } }
     }
@@ -218,7 +219,7 @@ final class Loader: Sendable {
         case .pause(let token):
             _ = time.schedule(after: CancellationThrottle.pause) { self.update { $0.machine.pauseEnded(token: token) } }
         case .alarm(let delay):
-            // Weak, because the alarm may be set for long after the last load.
+            // Weak, because the alarm may go off long after the last load.
             _ = time.schedule(after: delay) { [weak self, time] in self?.update { $0.failOverdue(at: time.now) } }
         case .backOff(let id, let delay):
             _ = time.schedule(after: delay) { self.update { $0.machine.backOffEnded(id) } }

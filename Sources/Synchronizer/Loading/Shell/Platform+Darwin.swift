@@ -1,7 +1,7 @@
 #if canImport(Darwin)
     import Foundation
 
-    /// The networks that a request may use: requests with different ones are not coalesced.
+    /// The networks that a request may use. Requests that may use different networks are not coalesced.
     struct NetworkAccess: Hashable, Sendable {
         private let cellular: Bool
         private let expensive: Bool
@@ -24,14 +24,14 @@
     }
 
     extension SynchronizerError {
-        /// Whether the network is constrained, and the request must not use such a one.
+        /// Whether the load failed because the network is constrained, and its request must not use constrained networks.
         var isDueToConstrainedNetwork: Bool {
             (underlyingError as? URLError)?.networkUnavailableReason == .constrained
         }
     }
 
     extension DispatchQoS {
-        /// The quality of service of parses, whose results are waited for. The thread that draws is above it, as
+        /// The quality of service of parses. Callers wait for their results. The thread that draws has a higher one,
         /// `.userInteractive`.
         static let parsing = DispatchQoS.userInitiated
     }

@@ -16,8 +16,9 @@
     }
 
     extension DispatchQoS {
-        /// The quality of service of parses. On Linux the thread that draws has the niceness of the program. Dispatch gives its
-        /// workers for `.userInitiated` the same or a better one; those for `.utility` give way.
+        /// The quality of service of parses. On Linux the thread that draws has the niceness of the program. Dispatch runs
+        /// `.userInitiated` workers at that niceness or at a more favourable one, so they would compete with that thread;
+        /// `.utility` workers give way to it.
         static let parsing = DispatchQoS.utility
     }
 

@@ -133,7 +133,7 @@ extension Prefetcher.State {
         return lastID
     }
 
-    /// Queues entries of one priority behind those that are as urgent.
+    /// Queues entries of one priority behind the waiting ones of the same or a higher priority.
     fileprivate mutating func add(_ entries: [Prefetcher.Entry]) {
         guard let priority = entries.first?.priority else { return }
         for entry in entries { counts[entry.identity, default: 0] += 1 }
@@ -162,7 +162,7 @@ extension Prefetcher.State {
         return running[id]?.priority
     }
 
-    /// Returns the running loads of the group.
+    /// Changes the priority of the group's prefetches. Returns its running loads.
     fileprivate mutating func setPriority(_ priority: LoadPriority, of group: Int) -> [LoadReceiver.ID] {
         var entries = waiting.filter { $0.group == group }
         for index in entries.indices { entries[index].priority = priority }
@@ -194,7 +194,7 @@ extension Prefetcher.State {
         if ended.wasAsked { window.asked(for: ended.identity) }
     }
 
-    /// Returns the running prefetches of the group, and its waiting entries.
+    /// Removes the running prefetches of the group and its waiting entries, and returns both.
     fileprivate mutating func cancel(_ group: Int) -> ([Prefetcher.Running], [Prefetcher.Entry]) {
         let dropped = waiting.filter { $0.group == group }
         dropped.forEach { forget($0) }

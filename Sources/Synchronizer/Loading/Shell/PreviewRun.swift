@@ -31,7 +31,7 @@ final class PreviewRun: Sendable {
 
     /// - Parameters:
     ///   - interval: seconds from the start of one preview to that of the next, at least.
-    ///   - isDue: requests a slot, in which ``preview()`` is called, and ``previewed()`` after it.
+    ///   - isDue: requests a slot. The owner calls ``preview()`` when it has the slot, and ``previewed()`` after releasing it.
     init(
         interval: TimeInterval, time: any TimeSource, job: LoadJob, isDue: @escaping @Sendable () -> Void,
         report: @escaping @Sendable (any Sendable, ResponseHead) -> Void
@@ -52,7 +52,8 @@ final class PreviewRun: Sendable {
         }
     }
 
-    /// The body continues after this many bytes. Without those there are no previews until a new response begins.
+    /// The body continues after this many bytes. If the run does not have those bytes, it makes no previews until a new response
+    /// begins.
     func goOn(after count: Int) {
         state.withLock { state in
             if state.body.count != count { state.head = nil }
@@ -103,7 +104,8 @@ final class PreviewRun: Sendable {
         if let object, let head, state.withLock({ !$0.isOver && $0.response == response }) { report(object, head) }
     }
 
-    /// The slot was released. A preview that made way starts over with another previewer, since this one stopped midway.
+    /// The slot was released. If the preview was cancelled for a parse, the next one uses a new previewer, because the old one
+    /// stopped midway.
     func previewed() {
         let hasMadeWay = state.withLock { $0.isToMakeWay }
         if hasMadeWay { maker.response = 0 }

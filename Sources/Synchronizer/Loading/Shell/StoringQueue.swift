@@ -2,8 +2,8 @@ import Foundation
 
 /// Encodes and stores objects, one at a time, in the background.
 ///
-/// Waiting objects take memory that no cache counts, so there is a limit. Beyond it new ones are dropped: an object that is
-/// not stored is only made again.
+/// Waiting objects take memory that no cache counts, so there is a limit. Beyond it, new objects are dropped: an object that is
+/// not stored is just parsed again when it is needed.
 final class StoringQueue: Sendable {
     private let capacity: Int
     private let queue = DispatchQueue(label: "Synchronizer.storing", qos: .utility)
@@ -15,7 +15,7 @@ final class StoringQueue: Sendable {
         self.capacity = capacity
     }
 
-    /// Calls `store` soon, unless too much waits.
+    /// Calls `store` soon, unless the waiting objects exceed the capacity.
     ///
     /// - Parameter bytes: the size of the object in memory.
     func add(_ bytes: Int, store: @escaping @Sendable () -> Void) {

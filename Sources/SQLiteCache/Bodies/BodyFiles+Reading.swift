@@ -7,7 +7,7 @@ enum BodyResult<Body> {
     /// The file does not exist. Its entry may have been removed a moment ago.
     case missing
     case corrupt
-    /// The file can't be read at the moment, which says nothing about it.
+    /// The file can't be read at the moment. It may be intact.
     case unreadable
 
     fileprivate func flatMap<Other>(_ transform: (Body) -> BodyResult<Other>) -> BodyResult<Other> {
@@ -26,12 +26,12 @@ extension BodyFiles {
     /// A multiple of the checksum's block size that fits into the processor's cache.
     private static let pieceSize = 256 << 10
 
-    /// Reads the body of an entry, and verifies each byte unless `verified` has the file. The file is read and never mapped:
-    /// touching a mapped page beyond the end of a truncated file would end the process.
+    /// Reads the body of an entry, and verifies each byte unless `verified` has the file. The file is never mapped: touching a
+    /// mapped page beyond the end of a truncated file would end the process.
     ///
     /// - Parameters:
     ///   - generation: the directory of the generation.
-    ///   - verified: large files that need not be verified again.
+    ///   - verified: the large files that need not be verified again.
     static func read(
         _ id: Int64, expecting body: StoredBody, in generation: OpenDirectory, verified: VerifiedFiles
     ) -> BodyReadResult {
@@ -57,7 +57,7 @@ extension BodyFiles {
     }
 
     private static func open(_ id: Int64, in generation: OpenDirectory) -> BodyResult<Int32> {
-        // Between two attempts another process may settle the file, or move it away.
+        // Between two attempts another process may move the file from one directory to the other.
         for directory: StaticString in ["Bodies/", "Moving/", "Bodies/"] {
             let file = open(directory, id: id, in: generation)
             if file >= 0 { return .complete(file) }
@@ -68,10 +68,10 @@ extension BodyFiles {
         return .missing
     }
 
-    /// Opens a body file for reading. Each lookup of a body in a file comes here, so its path is no string.
+    /// Opens a body file for reading. It makes the path without a `String`, because each lookup of a body in a file calls it.
     private static func open(_ directory: StaticString, id: Int64, in generation: OpenDirectory) -> Int32 {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { path in
-            guard id >= 0, let base = path.baseAddress else {  // only a damaged row has a negative identifier
+            guard id >= 0, let base = path.baseAddress else {  // only a corrupt row has a negative identifier
                 errno = ENOENT
                 return -1
             }
@@ -90,7 +90,7 @@ extension BodyFiles {
         }
     }
 
-    /// Verifying a large file takes longer than reading it.
+    /// Reads a large file, and verifies it only if `verified` does not have it: verifying takes longer than reading.
     private static func readLarge(
         _ file: Int32, id: Int64, expecting body: StoredBody, verified: VerifiedFiles
     ) -> BodyReadResult {
@@ -123,9 +123,9 @@ extension BodyFiles {
         return checksum == nil || checksum?.value == body.checksum ? .complete(data) : .corrupt
     }
 
-    /// Reads `count` bytes, and one more if the file has it. So the caller notices a file that is too long.
+    /// Reads `count` bytes, and one more byte if there is one, so that the caller notices a file that is too long.
     ///
-    /// - Returns: how many bytes were read; nil, and sets `errno`, if the file can't be read.
+    /// - Returns: how many bytes were read; nil, with `errno`, if the file can't be read.
     private static func fill(_ start: UnsafeMutableRawPointer, count: Int, from file: Int32, at position: Int) -> Int? {
         var done = 0
         while done < count {
@@ -162,7 +162,7 @@ final class VerifiedFiles: Sendable {
 
     /// Remembers a file, unless another change might leave the same stamp.
     ///
-    /// - Parameter moment: when the file was verified, at the latest.
+    /// - Parameter moment: when the verification began. A later change must leave another stamp.
     func insert(_ id: Int64, stamp: FileStamp, at moment: Int64) {
         guard stamp.isSettled(at: moment) else { return }
         let now = now()

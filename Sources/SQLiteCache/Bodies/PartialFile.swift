@@ -2,42 +2,43 @@ import Foundation
 import HTTPCaching
 import SynchronizerSupport
 
-/// A body that is written to a file as it arrives, and checksummed on the way. One thread at a time uses it.
+/// The file of an incoming body, which is checksummed while it is written. One thread at a time uses this object.
 ///
-/// At the end of this object, the file stays if its rest can be requested later, and the body was neither delivered nor dropped.
+/// When this object is released, the file stays if the rest of the body can be requested later, and the body was neither delivered
+/// nor dropped.
 package final class PartialFile: @unchecked Sendable {  // only the queue that writes it uses its variables
     package let place: PartialFiles
-    /// Nil if the file has no name, so that nothing is left of it if the process ends.
+    /// Nil if the file has no name: then nothing is left of it when the process ends.
     let name: String?
     let descriptor: Int32
-    /// The file of its record; negative if the rest can't be requested later.
+    /// The descriptor of its record; negative if the rest can't be requested later.
     private let record: Int32
-    /// The bytes so far.
+    /// The number of bytes so far.
     package private(set) var count: Int
     private var checksum: RunningChecksum
     private var checkpointed: Int
-    /// The length of the body, if the record says so.
+    /// The length of the body, if the record has it.
     private let wholeLength: Int?
-    /// The length for which there is room in the cache.
+    /// The length for which the cache has made room.
     private(set) var reserved: Int
     private var isComplete = false
     private let state: Locked<State>
 
-    /// The part of the state that the threads that deliver a body change, too.
+    /// The part of the state that threads that deliver the body also change.
     private struct State {
         /// Whether the file stays for a later load.
         var isKept: Bool
-        /// The names of the file that are not those of callers: 1 or 0.
+        /// The number of the file's names, not counting those at callers' destinations: 1 or 0.
         var names: Int
         /// Whether ``keep()`` was called.
         var isOver = false
         /// Whether the file was left to later loads, one of which may be writing it.
         var isReleased = false
-        /// Where the file is in the cache, if the cache has taken it.
+        /// The paths that the file may have in the cache, if the cache has taken it.
         var paths: [String]?
     }
 
-    /// The bytes that may arrive between two checkpoints: the most that a killed process loses.
+    /// After so many bytes, the next bytes to arrive cause a checkpoint. A killed process loses little more than this.
     package static let checkpointInterval = 1 << 20
     /// The room that a body of unknown length gets first.
     static let firstReservation = 1 << 20
@@ -45,7 +46,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     /// Makes a file.
     ///
     /// - Parameters:
-    ///   - resumable: the response if its rest can be requested later.
+    ///   - resumable: the response, if the rest of its body can be requested later.
     ///   - length: the length of the body; nil if it is not known.
     init(
         in place: PartialFiles, urlKey: UInt64, resumable response: StoredResponse?, length: Int?
@@ -61,7 +62,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         }
         wholeLength = response?.part?.completeLength
         (count, checkpointed, checksum, reserved) = (0, 0, RunningChecksum(), 0)
-        // Without a lock, no load could go on with the file.
+        // Without a lock, no later load could continue the file.
         if isLocked, let name, let response {
             record = Self.makeRecord(response, at: place.recordPath(name))
         } else {
@@ -72,14 +73,14 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         if let length { try reserve(length) }
     }
 
-    /// Opens a kept beginning; nil if its bytes are others, or if it is in use.
+    /// Continues a kept partial body; nil if its bytes do not match the checkpoint, or if it is in use.
     init?(going kept: KeptPartial) {
         let path = kept.place.path(kept.name)
         let file = Foundation.open(path, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         guard file >= 0 else { return nil }
         var status = stat()
         guard FileLock.takeToWrite(file) == .locked, fstat(file, &status) == 0, status.isOwnFile,
-            // Until the lock was taken, another load may have gone on with the file, and even completed it.
+            // Before the lock was taken, another load may have continued the file, and even completed it.
             FileSystem.isFile(file, atOneOf: [path]), kept.isCurrent,
             let checksum = Descriptor.checksum(of: 0..<kept.count, in: file), checksum.value == kept.checksum
         else {
@@ -117,17 +118,18 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
 
     package func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
         try checkProcess()
-        // Before the write and not after it: so no checkpoint is that of a whole body, and there is always a rest to request.
+        // A checkpoint after the write could cover the whole body. Then a later load would have no rest to request.
         if count - checkpointed >= Self.checkpointInterval { makeCheckpoint() }
         guard Descriptor.write(bytes, to: descriptor, at: count) else { throw .system(path) }
         checksum.add(bytes)
         count += bytes.count
     }
 
-    /// Whether the cache has room for so many more bytes. It always has in a folder outside of it.
+    /// Whether the cache has made room for so many more bytes. A file outside the cache needs no room there.
     package func hasRoom(for more: Int) -> Bool { !place.isCounted || count + more <= reserved }
 
-    /// Gives the file the length that its body will have, so that it counts, and checks that the disk has room for it.
+    /// Checks that the disk has room for the body, and gives a file of the cache the length of its body, so that all of it counts
+    /// towards the capacity.
     func reserve(_ length: Int) throws(FileError) {
         try checkProcess()
         if let free = Descriptor.freeBytes(descriptor), length - count > free { throw FileError(.noSpace, at: path) }
@@ -136,7 +138,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         reserved = length
     }
 
-    /// A forked process has closed the file: its descriptor may be that of another one.
+    /// Throws in a forked process, which has closed the file: the descriptor may now be that of another file.
     private func checkProcess() throws(FileError) {
         if ForkedProcess.isCurrent { throw FileError(.other, at: path, code: EBADF) }
     }
@@ -145,12 +147,12 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         // A whole body, or one that is too long, has no rest to request.
         guard record >= 0, count < wholeLength ?? .max else { return }
         let bytes = PartialRecord.encode(.init(count: count, checksum: checksum.value))
-        // `decode` ignores a checkpoint that is cut short, and all that follows it: then an earlier checkpoint counts.
+        // If the write cuts the checkpoint short, `decode` ignores it and all that follow: an earlier checkpoint counts.
         if Foundation.write(record, Array(bytes), bytes.count) == bytes.count { checkpointed = count }
     }
 
-    /// Keeps the bytes for a later load, which may go on with the file at once. From then on, this object must not write it.
-    /// If the body is whole, the file keeps the last checkpoint, so that there is a rest to request.
+    /// Keeps the bytes for a later load, which may continue the file at once. From then on, this object must not write the file.
+    /// If the body is complete, no checkpoint is added, so that the later load has a rest to request.
     package func keep() {
         if ForkedProcess.isCurrent { return }
         let wasOver = state.withLock { state in
@@ -180,7 +182,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
 
     // MARK: - The end
 
-    /// The body is complete.
+    /// Cuts the file to the length of the body, which is complete.
     package func finish() throws(FileError) -> BodyFile {
         try checkProcess()
         guard ftruncate(descriptor, off_t(count)) == 0 else { throw .system(path) }
@@ -189,7 +191,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         return BodyFile(self, checksum: checksum.value)
     }
 
-    /// The body was delivered, or must not be kept: its name is removed. It stays readable.
+    /// Removes the file's name, because the body was delivered or must not be kept. The open file stays readable.
     package func drop() {
         if ForkedProcess.isCurrent { return }
         let isReleased = state.withLock { state in
@@ -208,7 +210,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         if hadName, let name { place.remove(name) }
     }
 
-    /// The cache has taken the file, and given it one of these names.
+    /// Notes that the cache has taken the file, which is now at one of these paths.
     func wasAdopted(at paths: [String]) {
         state.withLock { state in
             state.isKept = false
@@ -217,7 +219,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         if let name { unlink(place.recordPath(name)) }
     }
 
-    /// How many names the file has that are not those of callers.
+    /// The number of the file's names, not counting those at callers' destinations.
     var nameCount: Int {
         let (names, paths) = state.withLock { ($0.names, $0.paths) }
         guard names > 0, let paths else { return names }
@@ -227,6 +229,6 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
     /// Whether another load may be writing the file.
     var isReleased: Bool { state.withLock { $0.isReleased } }
 
-    /// The path, for errors.
+    /// The path of the file; the folder if the file has no name.
     package var path: String { name.map(place.path) ?? place.folder }
 }

@@ -1,14 +1,14 @@
 import Foundation
 import SynchronizerSupport
 
-/// The bytes of a body in an open file, which stays readable if its name is removed.
+/// A body in an open file, which stays readable if its name is removed.
 package final class BodyFile: Sendable {
     let descriptor: Int32
     /// The bytes of the file that are the body.
     let range: Range<Int>
     /// The checksum of these bytes.
     package let checksum: UInt64
-    /// What wrote it; nil for a file of the cache.
+    /// The file's writer, if the body has just arrived; nil for a body file of the cache.
     let partial: PartialFile?
     private let whole: BodyFile?
     private let paths: [String]
@@ -24,7 +24,7 @@ package final class BodyFile: Sendable {
         (whole, paths) = (nil, [])
     }
 
-    /// A body file of the cache, at one of the paths unless the entry is gone. This object closes the descriptor.
+    /// A body file of the cache, which is at one of the paths unless its entry was removed. This object closes the descriptor.
     init(descriptor: Int32, at paths: [String], count: Int, checksum: UInt64) {
         (self.descriptor, range, self.checksum) = (descriptor, 0..<count, checksum)
         (partial, whole, self.paths) = (nil, nil, paths)
@@ -59,10 +59,10 @@ package final class BodyFile: Sendable {
         return Descriptor.read(range, of: descriptor) { data.append(contentsOf: $0) } ? data : nil
     }
 
-    /// Whether the file has nothing but the body, so that it may be cloned or linked.
+    /// Whether the file contains nothing but the body, so that it may be cloned or linked.
     var isWholeFile: Bool { whole == nil }
 
-    /// The names of the file that are not those of callers.
+    /// The number of the file's names (hard links), not counting those at callers' destinations.
     var nameCount: Int {
         if let partial { return partial.nameCount }
         return FileSystem.isFile(descriptor, atOneOf: paths) ? 1 : 0
@@ -71,9 +71,9 @@ package final class BodyFile: Sendable {
     /// Whether another load may be writing the file.
     var isReleased: Bool { partial?.isReleased ?? false }
 
-    /// The file has a name elsewhere, or is not needed: it is not kept for a later load.
+    /// Does not keep the file for a later load, because it was delivered or is not needed.
     package func drop() { partial?.drop() }
 
-    /// The file could not be delivered: a later load need not request all of it again.
+    /// Keeps the file for a later load, because it could not be delivered: that load need not request all of it again.
     package func keep() { partial?.keep() }
 }

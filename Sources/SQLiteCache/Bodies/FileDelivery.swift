@@ -1,11 +1,11 @@
 import Foundation
 import SynchronizerSupport
 
-/// Puts a body at the path that a caller has chosen. `rename` replaces a file that exists there. So at any moment the path leads
-/// to the old file or to the whole new one. If the delivery fails, the old file stays.
+/// Puts a body at a destination that a caller has chosen. `rename` replaces a file that exists there, so at any moment the path
+/// leads to the old file or to the complete new one. If the delivery fails, the old file stays.
 package struct FileDelivery: Sendable {
     private let destination: String
-    /// Whether the destination is a file URL. The path of another URL names no file.
+    /// Whether the destination is a file URL.
     private let isFile: Bool
     private let place: PartialFiles
     private var folder: String { place.folder }
@@ -16,7 +16,7 @@ package struct FileDelivery: Sendable {
         place = PartialFiles(besides: self.destination)
     }
 
-    /// Why no file can be put there; nil if no reason is known.
+    /// Why no file can be put at the destination; nil if no reason is known.
     package var objection: FileError? {
         guard isFile else { return FileError(.notFileURL, at: destination) }
         var status = stat()
@@ -39,17 +39,19 @@ package struct FileDelivery: Sendable {
         return access(folder, W_OK | X_OK) == 0 ? nil : .system(destination)
     }
 
-    /// Puts the body there: a clone of its file where the file system can, otherwise a hard link, otherwise a copy.
+    /// Puts the body at the destination: a clone of its file if the file system can make one, otherwise a hard link, otherwise a
+    /// copy.
     ///
-    /// A hard link shares its bytes with one file, that of the cache, which verifies them with each use. So two files of
-    /// callers never share bytes that can be changed.
+    /// A hard link shares its bytes only with the file of the cache, which verifies them. So two files of callers never share
+    /// bytes that can be changed.
     ///
-    /// - Parameter check: called between the pieces of a copy. An error that it throws ends the copy.
+    /// - Parameter check: called between the pieces of a copy, and before the file gets its name. An error that it throws ends
+    ///   the delivery.
     package func put(_ body: BodyFile, check: () throws -> Void) throws {
         try replace { temporary in
             if body.isWholeFile, cloneOrLink(body, to: temporary) {
                 if !body.isReleased { return }
-                unlink(temporary)  // another load may write the file
+                unlink(temporary)  // another load may be writing the file
             }
             try write(to: temporary, count: body.count) { try copy(body, to: $0, check: check) }
         } check: {
@@ -74,7 +76,7 @@ package struct FileDelivery: Sendable {
         if checksum.value != body.checksum { throw FileError(.other, at: "a body", code: EIO) }
     }
 
-    /// Puts bytes there.
+    /// Puts bytes at the destination.
     package func put(_ data: Data, check: () throws -> Void) throws {
         try replace { temporary in
             try write(to: temporary, count: data.count) { file in
@@ -95,7 +97,7 @@ package struct FileDelivery: Sendable {
                 try make(temporary)
                 try check()
                 if rename(temporary, destination) == 0 { return }
-                // Another load to this destination may just have swept that name.
+                // A sweep by another load to this destination may have removed the temporary file.
                 if errno != ENOENT || isLastTry { throw FileError.system(destination) }
             } catch {
                 unlink(temporary)
@@ -106,7 +108,7 @@ package struct FileDelivery: Sendable {
 
     private func write(to temporary: String, count: Int, _ fill: (Int32) throws -> Void) throws {
         let isMade = try FileSystem.make(temporary) { file in
-            _ = FileLock.takeToWrite(file)  // if it has its name already, no load may sweep it
+            _ = FileLock.takeToWrite(file)  // if the file has its name already, no sweep may remove it
             if let free = Descriptor.freeBytes(file), free < count { throw FileError(.noSpace, at: destination) }
             try fill(file)
             return true

@@ -2,17 +2,17 @@ import Foundation
 import HTTPCaching
 import SynchronizerSupport
 
-/// The kept beginning of a body, as its record describes it. Its bytes are verified when it is opened.
+/// A partial body that an earlier load has kept, as its record describes it. Its bytes are verified when it is opened.
 package struct KeptPartial: Sendable {
     let place: PartialFiles
     let name: String
-    /// Status 206, with the part that is there.
+    /// The response (status 206), with the part up to the last checkpoint.
     package let response: StoredResponse
     /// The bytes up to the last checkpoint, and their checksum.
     package let count: Int
     let checksum: UInt64
 
-    /// Reads a record; nil if it is malformed, if nothing of the body was verified, or if nothing of it is missing.
+    /// Reads a record; nil if it is malformed, if it has no checkpoint, or if no byte of the body is missing.
     init?(in place: PartialFiles, name: String) {
         guard let bytes = FileSystem.contents(of: place.recordPath(name), limit: PartialRecord.largest),
             let (stored, checkpoint) = PartialRecord.decode(bytes), checkpoint.count > 0,
@@ -27,16 +27,16 @@ package struct KeptPartial: Sendable {
         (count, checksum) = (checkpoint.count, checkpoint.checksum)
     }
 
-    /// Opens it to go on writing; nil if its bytes are not those of the checkpoint, or if another load goes on with it.
+    /// Opens the file to append the rest; nil if its bytes do not match the checkpoint, or if another load is writing it.
     package func open() -> PartialFile? { PartialFile(going: self) }
 
-    /// Whether its record still says the same.
+    /// Whether its record still has the same last checkpoint.
     var isCurrent: Bool {
         let now = KeptPartial(in: place, name: name)
         return now?.count == count && now?.checksum == checksum
     }
 
-    /// Identifies it among all.
+    /// Identifies it among all partial bodies.
     package var id: String { place.path(name) }
 
     package func remove() {
@@ -44,14 +44,14 @@ package struct KeptPartial: Sendable {
     }
 }
 
-/// The record of a body that arrives: an encoded response, and checkpoints at the end of the file.
+/// The record of an incoming body: an encoded response, and checkpoints at the end of the file.
 enum PartialRecord {
     struct Checkpoint {
         var count: Int
         var checksum: UInt64
     }
 
-    /// A head has at most some hundred kilobytes; each checkpoint stands for some megabytes.
+    /// The limit of a record, in bytes. A head has at most some hundred kilobytes, and a checkpoint stands for a megabyte of body.
     static let largest = 4 << 20
     private static let checkpointSize = 24
 
@@ -74,7 +74,7 @@ enum PartialRecord {
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// The response and the last checkpoint that is whole; nil if the bytes are no record.
+    /// The response and the last checkpoint before any that is cut short or corrupt; nil if the bytes are no record.
     static func decode(_ data: Data) -> (StoredResponse, Checkpoint)? {
         data.withUnsafeBytes { bytes in
             guard let length = number(in: bytes, at: 0).flatMap({ Int(exactly: $0) }), length <= largest,

@@ -2,11 +2,12 @@ import Foundation
 import HTTPCaching
 import SynchronizerSupport
 
-/// Where the beginnings of bodies are kept: a directory of the cache, or the folder of the file that a body is for.
+/// A place for incoming bodies and for partial bodies that are kept: a directory of the cache, or the folder of the file that
+/// a body is delivered to.
 ///
-/// A body that arrives is a file, locked (`flock`) while it is written. Beside it is a record if the rest can be requested
-/// later: the response, and checkpoints, each the length and the checksum of a beginning. So the process may be killed at
-/// any moment: the next one verifies the bytes up to the last checkpoint, and goes on from there.
+/// An incoming body is a file that is locked (`flock`) while it is written. If the rest of it can be requested later, there is a
+/// record beside it: the response, and checkpoints. A checkpoint is the length and the checksum of the bytes so far. So the
+/// process may be killed at any moment: the next load verifies the bytes up to the last checkpoint, and continues from there.
 package struct PartialFiles: Hashable, Sendable {
     package let folder: String
     let prefix: String
@@ -20,7 +21,7 @@ package struct PartialFiles: Hashable, Sendable {
         (folder, prefix, isCounted) = (path + "/Partial", "", true)
     }
 
-    /// The place beside a file. Its names are hidden, and tell which file they are for.
+    /// The place beside a destination. The names are hidden, and contain a checksum of the destination's name.
     package init(besides destination: String) {
         let url = URL(fileURLWithPath: destination).standardizedFileURL
         folder = url.deletingLastPathComponent().path
@@ -33,7 +34,7 @@ package struct PartialFiles: Hashable, Sendable {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// The place of files that have no name where the system can do without one, and of which nothing is kept.
+    /// The place for files that are not kept. They have no names, where the system supports that.
     package static let temporary = PartialFiles(
         folder: FileManager.default.temporaryDirectory.path, prefix: ".download-", isCounted: false)
 
@@ -41,7 +42,7 @@ package struct PartialFiles: Hashable, Sendable {
         (self.folder, self.prefix, self.isCounted) = (folder, prefix, isCounted)
     }
 
-    /// Makes a file for a body that arrives; `resumable` is the response if the rest of it can be requested later.
+    /// Makes a file for an incoming body; `resumable` is the response, if the rest of its body can be requested later.
     package func make(
         for url: String, resumable: StoredResponse?, length: Int?
     ) throws(FileError) -> PartialFile {
@@ -74,11 +75,11 @@ package struct PartialFiles: Hashable, Sendable {
         throw FileError(.other, at: folder, code: EAGAIN)
     }
 
-    /// A name for a whole body, until it gets the one that a caller has chosen. It has no record, so a sweep removes what a killed
-    /// process has left.
+    /// A temporary name for a complete body, before it is renamed to its destination. The file has no record, so a sweep removes
+    /// it if a killed process has left it.
     func newName() -> String { prefix + Self.hex(UInt64.random(in: 0 ... .max)) }
 
-    /// The beginnings of bodies of a URL that were kept, the longest first.
+    /// The partial bodies that were kept for a URL, the longest first.
     package func kept(for url: String) -> [KeptPartial] {
         if !isCounted { sweep() }
         let start = prefix + Self.hex(Checksum64.of(url)) + "-"
@@ -92,7 +93,7 @@ package struct PartialFiles: Hashable, Sendable {
         return found.sorted { $0.count > $1.count }
     }
 
-    /// Removes the beginnings of bodies of a URL. A body that is arriving goes on, and is not kept.
+    /// Removes the partial bodies of a URL. A load that is receiving one continues, but its file is not kept.
     package func remove(for url: String) {
         let start = prefix + Self.hex(Checksum64.of(url)) + "-"
         for name in allNames where name.hasPrefix(start) { unlink(path(name)) }
@@ -107,7 +108,7 @@ package struct PartialFiles: Hashable, Sendable {
 // MARK: - Counting and evicting, in a directory of the cache
 
 extension PartialFiles {
-    /// All names in the folder. A link in the place of a directory of the cache is not followed.
+    /// All names in the folder. If the folder belongs to the cache, it must not be a symbolic link.
     private var allNames: [String] { (try? FileSystem.names(in: folder, followsLink: !isCounted)) ?? [] }
 
     /// The names of the bodies, without their records.
@@ -115,10 +116,10 @@ extension PartialFiles {
         allNames.filter { !$0.hasSuffix(Self.recordSuffix) }
     }
 
-    /// The bytes that all of them take, or will take once their bodies have arrived.
+    /// The bytes that all bodies and their records take, or will take once the bodies are complete.
     var bytes: Int64 { names.reduce(0) { $0 + bytes(of: $1) } }
 
-    /// The bytes of those that arrive at the moment.
+    /// The same for the bodies that a process is receiving.
     var arrivingBytes: Int64 { names.filter(isArriving).reduce(0) { $0 + bytes(of: $1) } }
 
     private func bytes(of name: String) -> Int64 {
@@ -126,11 +127,11 @@ extension PartialFiles {
             + BodyFiles.allocatedBytes(length: Int64(FileSystem.status(recordPath(name))?.st_size ?? 0))
     }
 
-    /// Whether a process writes the file, as far as the system says.
+    /// Whether a process is writing the file. True if the system can't tell.
     func isArriving(_ name: String) -> Bool { !whileIdle(name) {} }
 
-    /// Calls `body` if no process writes the file, or if the file does not exist. If the lock can't be had, `body` is not called.
-    /// No process begins to write the file before `body` returns.
+    /// Calls `body` and returns true if no process is writing the file, or if the file does not exist. Returns false if the lock
+    /// can't be taken. No process begins to write the file before `body` returns.
     @discardableResult
     func whileIdle(_ name: String, _ body: () -> Void) -> Bool {
         let file = open(path(name), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
@@ -146,8 +147,8 @@ extension PartialFiles {
         return true
     }
 
-    /// Whether no process can be writing a file that could not be opened. That is so if the file does not exist, if it is not a
-    /// regular file, or if it belongs to this user, who has no right to read it.
+    /// Whether it is certain that no process is writing a file that could not be opened: the file does not exist, is not a regular
+    /// file, or belongs to this user but can't be read.
     private func cannotBeWritten(_ name: String, because error: Int32) -> Bool {
         switch error {
         case ENOENT, ENOTDIR, ELOOP, ENXIO: true
@@ -156,7 +157,7 @@ extension PartialFiles {
         }
     }
 
-    /// Removes the oldest that do not arrive until so many bytes are free; returns the bytes that were freed.
+    /// Removes bodies that no process is writing, the oldest first, until so many bytes are freed; returns how many were freed.
     func evict(_ bytes: Int64) -> Int64 {
         let oldest = names.map { ($0, FileSystem.status(path($0))?.modified ?? 0) }.sorted { $0.1 < $1.1 }
         var freed: Int64 = 0
@@ -169,7 +170,8 @@ extension PartialFiles {
         return freed
     }
 
-    /// Removes files that a killed process has left and no load can use: those without a record, a body, or verified bytes.
+    /// Removes files that a killed process has left and no load can continue: bodies without a record or a checkpoint, and records
+    /// without a body.
     func sweep() {
         for name in allNames where name.hasPrefix(prefix) {
             if name.hasSuffix(Self.recordSuffix) {

@@ -3,10 +3,10 @@ import SynchronizerSupport
 
 /// The body files of a generation. Each is named by the ID of its entry.
 ///
-/// A file is settled while its entry is in the database. A writer holds the lock of the database while it writes a new
-/// file to the moving ones, and settles it after the commit. It moves the file of a removed entry there before the commit,
-/// and deletes it afterwards. So a process may be killed at any moment: the next process that has the lock settles the
-/// moving files that have an entry, and deletes the others.
+/// A file is in the directory `settled` while its entry is in the database. A writer holds the lock of the database while it
+/// writes a new file to the directory `moving`, and settles the file after the commit: moves it to `settled`. It moves the file
+/// of a removed entry to `moving` before the commit, and deletes the file afterwards. So a process may be killed at any moment:
+/// the next process that has the lock settles the files in `moving` that have an entry, and deletes the others.
 ///
 /// No file is synced. A body that a power failure cuts short has a wrong checksum, and is dropped.
 struct BodyFiles: Hashable, Sendable {
@@ -22,7 +22,7 @@ struct BodyFiles: Hashable, Sendable {
 
     // MARK: - Writing, under the lock of the database
 
-    /// Writes a new file, which is moving.
+    /// Writes a new file to `moving`.
     func write(_ body: Data, id: Int64) throws(SQLiteFailure) {
         let path = movingPath(id)
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -35,8 +35,8 @@ struct BodyFiles: Hashable, Sendable {
         }
     }
 
-    /// Moves the file of an entry that is about to be removed, unless it is new and has not been settled yet; returns the bytes
-    /// that it takes on the disk, or nil if there is no file.
+    /// Moves the file to `moving`, because its entry is about to be removed. A file that was not settled yet is already there.
+    /// Returns the bytes that the file takes on the disk, or nil if there is no file.
     func moveAway(_ id: Int64) -> Int64? {
         rename(settledPath(id), movingPath(id))
         return Self.allocatedBytes(movingPath(id))
@@ -61,15 +61,15 @@ struct BodyFiles: Hashable, Sendable {
         return existed == (true, true)
     }
 
-    /// Deletes the file of an entry that has been removed. Another process that has just stored the entry may settle the
-    /// file at this moment: then it is among the settled ones.
+    /// Deletes the file of an entry that has been removed, from both directories: another process that has just stored the
+    /// entry may settle the file at this moment.
     @inline(never)
     func discard(_ id: Int64) {
         FileSystem.remove(movingPath(id))
         FileSystem.remove(settledPath(id))
     }
 
-    /// Settles or deletes the files that a killed process has left; returns whether there were any.
+    /// Settles or deletes the files that a killed process has left in `moving`; returns whether there were any.
     @inline(never)
     func settleAll(whoseEntryExists exists: (Int64) throws(SQLiteFailure) -> Bool) throws(SQLiteFailure) -> Bool {
         let names = try FileSystem.names(in: moving) ?? []

@@ -1,0 +1,84 @@
+#if Valkey
+    import Foundation
+    import HTTPCaching
+    import TestSupport
+    import TestTraits
+    import Testing
+
+    @testable import ValkeyCache
+
+    @Suite("Which changes are announced", .bounded, .enabled(if: RedisServer.isInstalled))
+    struct AnnouncementTests {
+        private let server: RedisServer
+        private let one: ValkeyURLCache
+        private let other: ValkeyURLCache
+
+        init() async throws {
+            server = try RedisServer()
+            one = try await ValkeyURLCache.test(server.url).connected()
+            other = try await ValkeyURLCache.test(server.url).connected()
+        }
+
+        /// A response that was fresh for ten minutes when it was `age` seconds younger.
+        private func response(age: Int, tag: Int = 1) -> StoredResponse {
+            Sample.response([("Cache-Control", "max-age=600"), ("Age", "\(age)"), ("ETag", "\(tag)")])
+        }
+
+        private func tag(of cache: ValkeyURLCache) -> String? {
+            cache.entries(for: Sample.url).first?.response.fields["ETag"]
+        }
+
+        @Test(
+            "the replacement of the only entry is announced while a machine may use its copy, and else found by asking",
+            arguments: [(0, true), (700, false)])
+        func expired(age: Int, isAnnounced: Bool) async throws {
+            let key = URLDigest.key(Sample.url)
+            #expect(one.bodies().isEmpty)
+            one.store(response(age: age), as: try Sample.cached(Sample.body(1)))
+            #expect(other.bodies() == [Sample.body(1)])
+            for number in 2...3 {
+                let lookup = other.level.coherence.withLock { $0.begin(key) }
+                let new = response(age: age, tag: number)
+                let entry = try #require(one.entries(for: Sample.url).first)
+                if number == 2 {
+                    one.update(entry, to: new)
+                } else {
+                    one.store(new, as: try Sample.cached(Sample.body(3)))
+                }
+                if !isAnnounced { #expect(tag(of: other) == "\(number)") }
+                try await other.hearsAll(of: one)
+                #expect(other.level.coherence.withLock { $0.isCurrent(lookup) } == !isAnnounced)
+                other.level.coherence.withLock { $0.end(lookup) }
+                #expect(tag(of: other) == "\(number)")
+            }
+            #expect(other.bodies() == [Sample.body(3)] && one.bodies() == [Sample.body(3)])
+        }
+
+        @Test("a second entry of a URL is announced, although the first has expired")
+        func secondEntry() async throws {
+            #expect(one.bodies().isEmpty)
+            let old = response(age: 700)
+            one.store(old, as: try Sample.cached(Sample.body(1)))
+            #expect(other.bodies() == [Sample.body(1)])
+            try one.put(Sample.body(2), selecting: [("Accept", "a")])
+            try await other.hearsAll(of: one)
+            #expect(other.bodies() == [Sample.body(2), Sample.body(1)])
+            one.store(old, as: try Sample.cached(Sample.body(3)))
+            try await other.hearsAll(of: one)
+            #expect(other.bodies() == [Sample.body(3), Sample.body(2)])
+        }
+
+        @Test("an expired copy stays when the server has evicted its entry, and goes when the entry was removed")
+        func evicted() async throws {
+            #expect(one.bodies().isEmpty)
+            one.store(response(age: 700), as: try Sample.cached(Sample.body(1)))
+            #expect(other.bodies() == [Sample.body(1)])
+            try server.run("FLUSHALL")
+            try server.run("SET", one.level.keys.generation, try one.level.generation())
+            for cache in [one, other] { #expect(cache.bodies() == [Sample.body(1)]) }
+            one.removeEntries(for: Sample.url)
+            try await other.hearsAll(of: one)
+            for cache in [one, other] { #expect(cache.bodies().isEmpty) }
+        }
+    }
+#endif
