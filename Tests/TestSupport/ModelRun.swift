@@ -105,9 +105,12 @@ package struct ModelRun: Sendable {
     mutating func response(_ url: String) -> StoredResponse {
         let selecting = [[], [("Accept", "a")], [("Accept", "b")]].randomElement(using: &random) ?? []
         stores += 1
+        // Some are always stale, some soon, and some never.
+        let control = ["no-cache", "max-age=2", "max-age=86400"][stores % 3]
         return StoredResponse(
             url: url, method: "GET", selectingFields: HTTPFields(selecting), status: 200,
-            fields: HTTPFields([("X-Number", "\(stores)"), ("Vary", "Accept")]), requestTime: now, responseTime: now)
+            fields: HTTPFields([("X-Number", "\(stores)"), ("Vary", "Accept"), ("Cache-Control", control)]),
+            requestTime: now, responseTime: now)
     }
 
     private mutating func store() throws {

@@ -66,6 +66,10 @@
             one.store(old, as: try Sample.cached(Sample.body(3)))
             try await other.hearsAll(of: one)
             #expect(other.bodies() == [Sample.body(3), Sample.body(2)])
+            let entry = try #require(one.entries(for: Sample.url).first)
+            one.update(entry, to: response(age: 700, tag: 4))
+            try await other.hearsAll(of: one)
+            #expect(tag(of: other) == "4" && other.bodies() == [Sample.body(3), Sample.body(2)])
         }
 
         @Test("an expired copy stays when the server has evicted its entry, and goes when the entry was removed")

@@ -76,22 +76,19 @@ struct CoherenceTests {
         #expect(coherence.fence(1, requested: start.addingTimeInterval(1)) == .refused)
     }
 
-    @Test("the only entry of a URL answers until it expires, and one of several after that, too")
-    func expiry() {
+    @Test("copies answer until the last of them expires", arguments: [0, 1, 2, 64])
+    func expiry(_ count: Int) {
         var coherence = told()
-        for (count, after) in [(0, nil), (1, nil), (2, 2), (64, 64)] {
-            coherence.didCopy(1, count: count, until: start)
-            let counts = [
-                coherence.localCount(1, at: start.addingTimeInterval(-1)), coherence.localCount(1, at: start),
-            ]
-            #expect(counts == [count, after])
-            let copies = coherence.copyCount(1)
-            #expect(copies == count)
-            #expect(coherence.hasCopies(1, since: "") && !coherence.hasCopies(1, since: "t"))
-        }
+        coherence.didCopy(1, count: count, until: start)
+        let counts = [
+            coherence.localCount(1, at: start.addingTimeInterval(-1)), coherence.localCount(1, at: start),
+            coherence.copyCount(1),
+        ]
+        #expect(counts == [count, nil, count])
+        #expect(coherence.hasCopies(1, since: "") && !coherence.hasCopies(1, since: "t"))
         coherence.forget(1)
-        let copies = coherence.copyCount(1)
-        #expect(copies == nil && !coherence.hasCopies(1, since: ""))
+        let forgotten = coherence.copyCount(1)
+        #expect(forgotten == nil && !coherence.hasCopies(1, since: ""))
     }
 
     @Test("a change of another URL ends no copy")

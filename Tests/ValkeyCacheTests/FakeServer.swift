@@ -18,6 +18,8 @@
         private let directory = DisposableDirectory("fake")
         private let listener: Int32
         private let networkListener: Int32
+        /// The threads that accept connections.
+        private let accepting = DispatchGroup()
 
         var url: String { "unix://\(directory.url.path)/socket" }
         /// The same server on 127.0.0.1.
@@ -45,11 +47,11 @@
             }
             try #require(bound == 0 && listen(listener, 64) == 0)
             for listener in [listener, networkListener] {
-                Thread.detachNewThread {
-                    // Closes it itself: after that, its number may be that of the listener of another server.
-                    defer { close(listener) }
+                accepting.enter()
+                Thread.detachNewThread { [accepting] in
+                    defer { accepting.leave() }
                     while true {
-                        let connection = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+                        let connection = accept(listener, nil, nil)
                         guard connection >= 0 else { return }
                         let number = count.withLock { count in
                             defer { count += 1 }
@@ -63,6 +65,9 @@
 
         deinit {
             for listener in [listener, networkListener] { shutdown(listener, Int32(SHUT_RDWR)) }
+            accepting.wait()
+            // Not before: the next listener, perhaps that of another server, may get the same number.
+            for listener in [listener, networkListener] { close(listener) }
         }
 
         /// Sockets that child processes do not inherit.

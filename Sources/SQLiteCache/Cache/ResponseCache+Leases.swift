@@ -6,12 +6,12 @@ import SynchronizerSupport
 extension ResponseCache {
     /// Asks for a lease. It is unavailable while the disk takes no stores: other processes would not find the response that is
     /// stored under the lease.
-    func lease(_ key: UInt64, of url: UInt64, for duration: TimeInterval) -> LeaseFile.Answer {
+    func lease(_ key: UInt64, for duration: TimeInterval) -> LeaseFile.Answer {
         guard !ForkedProcess.isCurrent,
             state.withLock({ $0.diskCapacity > 0 && !$0.storesFail && !$0.disk.hasFailed })
         else { return .unavailable }
         let answer = leases.grant(
-            key, of: url, at: time.now.milliseconds, for: Int64(min(max(0, duration), 3600) * 1000))
+            key, at: time.now.milliseconds, for: Int64(min(max(0, duration), 3600) * 1000))
         if case .granted(let grant) = answer, grant.followsAnother { distrustMemory() }
         return answer
     }
@@ -35,9 +35,9 @@ extension ResponseCache {
         guard !ForkedProcess.isCurrent else { return nil }
         let (urlKey, variant) = (Checksum64.of(response.url), response.variantKey)
         let fence = Fence(requested: response.requestTime, time: time) { [leases, time] in
-            leases.isRemoved(urlKey, since: response.requestTime, now: time.now) || leases.isOvertaken(urlKey)
+            leases.isRemoved(urlKey, since: response.requestTime, now: time.now)
         }
-        if fence.isRefused() { return nil }
+        if fence.isRemoved() { return nil }
         let isReplaced = rows(of: response.url).contains { $0.variant == variant && fence.yields(to: $0.record) }
         return isReplaced ? nil : fence
     }

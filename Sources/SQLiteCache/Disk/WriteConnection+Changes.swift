@@ -32,7 +32,7 @@ extension WriteConnection {
     /// requested later.
     func isLate(_ change: Change) throws(SQLiteFailure) -> Bool {
         guard let (fence, urlKey, variant) = change.fence else { return false }
-        if fence.isRefused() { return true }
+        if fence.isRemoved() { return true }
         let records = try statement(Schema.recordsOfVariant)
         defer { records.reset() }
         records.bind([Int64(bitPattern: urlKey), Int64(bitPattern: variant)])

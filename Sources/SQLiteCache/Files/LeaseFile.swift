@@ -36,19 +36,12 @@ final class LeaseFile: Sendable {
         var owner: UInt64 = 0
     }
 
-    /// A lease that this instance holds, unless it has expired and another process has the next one.
-    private struct Held {
-        let grant: Grant
-        /// The checksum of the URL that the lease is for.
-        let url: UInt64
-    }
-
     private struct State {
         var file: Int32 = -1
         /// When the file was last seen in its directory, in milliseconds.
         var checkedAt: Int64 = 0
         /// The leases that this instance holds, by slot: it does not see its own locks.
-        var held: [Int: Held] = [:]
+        var held: [Int: UInt64] = [:]
         /// The records that another process is replacing, by slot, and since when.
         var taken: [Int: (old: Record, since: Int64)] = [:]
         /// The times of other processes' marks that this instance has overwritten, or may have, by position, in microseconds.
@@ -83,13 +76,13 @@ final class LeaseFile: Sendable {
 
     /// Grants a lease unless there is one; `now` and `duration` are in milliseconds. A process never waits for itself: if it
     /// holds the lease already, the answer is `unavailable`.
-    func grant(_ key: UInt64, of url: UInt64 = 0, at now: Int64, for duration: Int64) -> Answer {
+    func grant(_ key: UInt64, at now: Int64, for duration: Int64) -> Answer {
         state.withLock { state in
             let slot = Self.slot(of: key)
             guard let file = open(&state, at: now) else { return .unavailable }
             let old = Self.read(slot, of: file)
             if isHeld(old, in: slot, at: now, state: state) {
-                return old.key == key && state.held[slot]?.grant.token != old.token ? .held : .unavailable
+                return old.key == key && state.held[slot] != old.token ? .held : .unavailable
             }
             // The first token of a slot is a time, so that it differs from all tokens of a file that was removed.
             let token = old.token == 0 ? UInt64(max(1, now)) &* 1000 : old.token &+ 1
@@ -107,10 +100,9 @@ final class LeaseFile: Sendable {
                 set(F_UNLCK, at: Self.lock(ofToken: token, in: slot), of: file)
                 return isNext ? .unavailable : .held
             }
+            state.held[slot] = token
             let isNews = old.owner != owner || old.expires > 0 || now &+ old.expires < Self.recently
-            let grant = Grant(key: key, token: token, followsAnother: old.key == key && isNews)
-            state.held[slot] = Held(grant: grant, url: url)
-            return .granted(grant)
+            return .granted(Grant(key: key, token: token, followsAnother: old.key == key && isNews))
         }
     }
 
@@ -133,7 +125,7 @@ final class LeaseFile: Sendable {
             defer { unlock(grant, state: &state) }
             // While this process has the lock of the next token, no other process gets the slot.
             let next = Self.lock(ofToken: grant.token &+ 1, in: slot)
-            guard state.held[slot]?.grant.token == grant.token, set(F_WRLCK, at: next, of: file) else { return }
+            guard state.held[slot] == grant.token, set(F_WRLCK, at: next, of: file) else { return }
             defer { set(F_UNLCK, at: next, of: file) }
             guard Self.read(slot, of: file).token == grant.token else { return }
             let released = (-now).littleEndian
@@ -150,21 +142,8 @@ final class LeaseFile: Sendable {
 
     private func unlock(_ grant: Grant, state: inout State) {
         let slot = Self.slot(of: grant.key)
-        if state.held[slot]?.grant.token == grant.token { state.held[slot] = nil }
+        if state.held[slot] == grant.token { state.held[slot] = nil }
         set(F_UNLCK, at: Self.lock(ofToken: grant.token, in: slot), of: state.file)
-    }
-
-    /// Whether this instance requests a response for the URL under leases, and each of them expired and went to another process.
-    /// Then the response is late, whatever the clocks say: the other process has stored a newer one, or will.
-    func isOvertaken(_ url: UInt64) -> Bool {
-        state.withLock { state in
-            let held = state.held.values.filter { $0.url == url }
-            return !held.isEmpty
-                && held.allSatisfy {
-                    let record = Self.read(Self.slot(of: $0.grant.key), of: state.file)
-                    return record.key == $0.grant.key && record.token > $0.grant.token
-                }
-        }
     }
 
     /// The record of the key's slot, and whether the lease of that key is held.
@@ -182,7 +161,7 @@ final class LeaseFile: Sendable {
     /// Whether the lease has neither been released nor expired, and its holder lives.
     private func isHeld(_ record: Record, in slot: Int, at now: Int64, state: State) -> Bool {
         guard record.expires > now, record.expires &- now <= Self.longest else { return false }
-        return state.held[slot]?.grant.token == record.token
+        return state.held[slot] == record.token
             || isLocked(Self.lock(ofToken: record.token, in: slot), of: state.file)
     }
 

@@ -42,14 +42,14 @@ struct StoredRow: Sendable {
 }
 
 /// Refuses a response that comes too late when it is stored: it would replace a response that was requested later, or
-/// ``isRefused`` returns true.
+/// ``isRemoved`` returns true.
 struct Fence: Sendable {
     /// When the response was requested.
     let requested: Date
     /// The clock. A stored request time in the future does not count, because the clock was set back since then.
     let time: any TimeSource
-    /// Whether another process has removed the entries of the URL since the request, or has got the lease of the request.
-    let isRefused: @Sendable () -> Bool
+    /// Whether another process has removed the entries of the URL since the request.
+    let isRemoved: @Sendable () -> Bool
 
     /// Whether the response of that record was requested later.
     func yields(to record: EncodedRecord) -> Bool {

@@ -4,8 +4,7 @@ import SynchronizerSupport
 
 extension SQLiteURLCache: LeasingStore {
     package func lease(_ key: String, for duration: TimeInterval) -> LeaseAnswer {
-        let url = String(key.prefix { $0 != "\n" })
-        return switch cache.lease(Checksum64.of(key), of: Checksum64.of(url), for: duration) {
+        switch cache.lease(Checksum64.of(key), for: duration) {
         case .granted(let grant):
             .granted(Lease(key: key, token: grant.token, followsAnother: grant.followsAnother))
         case .held: .held

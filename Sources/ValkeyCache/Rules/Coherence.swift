@@ -5,7 +5,7 @@ import SynchronizerSupport
 ///
 /// The server announces all changes except one: it does not announce that the only entry of a URL was replaced after it had
 /// expired. While the server announces changes, the local level answers for each URL whose entries it has copied, until a change
-/// of the URL is announced, or its only entry expires. When a lost connection is back, no copy counts, because the process may
+/// of the URL is announced, or all its entries have expired. When a lost connection is back, no copy counts, because the process may
 /// have missed a change. Pure: the caller holds the lock, and passes the time.
 package struct Coherence: Sendable {
     /// A lookup of a URL at the server. If the URL changes before the lookup ends, its result must not be used.
@@ -36,7 +36,7 @@ package struct Coherence: Sendable {
         var count = 0
         /// The value of `sweeps` when the entries were copied; -1 if they were not copied.
         var copiedAt = -1
-        /// When the entry expires, if it is the only one.
+        /// When the last of the entries expires.
         var expires = Date.distantPast
     }
 
@@ -76,10 +76,10 @@ package struct Coherence: Sendable {
     /// The number of entries that the local level has of the URL; nil if the server has to be asked. The server is also asked if
     /// the last removal is not known, because otherwise the next response could not be shared.
     package mutating func localCount(_ url: UInt64, at now: Date) -> Int? {
-        use(url) { $0.count > 1 || $0.expires > now }
+        use(url) { $0.expires > now }
     }
 
-    /// The same number, even if the only entry has expired.
+    /// The same number, even if all entries have expired.
     package mutating func copyCount(_ url: UInt64) -> Int? { use(url) { _ in true } }
 
     private mutating func use(_ url: UInt64, if mayAnswer: (Known) -> Bool) -> Int? {
@@ -114,7 +114,7 @@ package struct Coherence: Sendable {
 
     /// Notes that the local level has all entries of the URL now: `count` of them.
     ///
-    /// - Parameter expires: when the entry expires, if it is the only one.
+    /// - Parameter expires: when the last of the entries expires.
     package mutating func didCopy(_ url: UInt64, count: Int, until expires: Date) {
         let sweeps = sweeps
         remember(url) { known in (known.count, known.copiedAt, known.expires) = (count, sweeps, expires) }

@@ -36,7 +36,10 @@
                 let (isPending, lookup) = coherence.withLock { ($0.pending.contains(url), $0.begin(key)) }
                 defer { coherence.withLock { $0.end(lookup) } }
                 let copies = local.hasCapacity ? local.copies(of: url) : nil
-                guard !isPending, let found = try? read(url, wanting: wanted) else { return nil }
+                // Copies that have expired are likely to be the same as the server's entries.
+                let isCopied = copies?.isEmpty == false && coherence.withLock { $0.copyCount(key) } != nil
+                let needed: Wanted = if case .newest = wanted, isCopied { .none } else { wanted }
+                guard !isPending, let found = try? read(url, wanting: needed) else { return nil }
                 let now = time.now
                 let (isCurrent, isEvicted) = coherence.withLock { coherence in
                     guard coherence.isCurrent(lookup) else { return (false, false) }
@@ -163,12 +166,16 @@
             for copy in copies where !found.entries.contains(where: { $0.id == copy.id }) {
                 local.removeCopy(copy.id, of: url)
             }
-            var (count, isComplete, isInserting) = (0, true, false)
+            var (count, isComplete, isInserting, expires) = (0, true, false, Date.distantPast)
             for entry in found.entries.reversed() {
                 let copy = copies.first { $0.id == entry.id }
                 let isSame = copy.map { $0.record.bytes == entry.record.bytes } ?? false
-                if isSame, !isInserting { count += 1 }
-                if isSame && !isInserting || copy == nil && entry.isLocal { continue }
+                if copy == nil, entry.isLocal { continue }
+                expires = max(expires, SharedLifetime.expiration(of: entry.response))
+                if isSame, !isInserting {
+                    count += 1
+                    continue
+                }
                 guard let body = body(of: entry, in: found, isCopied: copy != nil) else {
                     isComplete = false
                     local.removeCopy(entry.id, of: url)
@@ -179,10 +186,7 @@
             }
             let isCurrent = coherence.withLock { coherence in
                 guard coherence.isCurrent(lookup) else { return false }
-                if isComplete, count > 0, let newest = found.entries.first {
-                    let expires = SharedLifetime.expiration(of: newest.response)
-                    coherence.didCopy(URLDigest.key(url), count: count, until: expires)
-                }
+                if isComplete, count > 0 { coherence.didCopy(URLDigest.key(url), count: count, until: expires) }
                 return true
             }
             if !isCurrent { local.removeEntries(for: url) }

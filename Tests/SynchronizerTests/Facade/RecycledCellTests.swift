@@ -31,8 +31,11 @@ import Testing
         }
     }
 
+    /// For each of the four cases: 40,000 in all, and 200,000 with `SYNCHRONIZER_SOAK` set.
+    private static let rounds = ProcessInfo.processInfo.environment["SYNCHRONIZER_SOAK"] == nil ? 10_000 : 50_000
+
     @Test(
-        "never shows another cell's object, in 100,000 random binds, unbinds and completions", arguments: [0, 5.0],
+        "never shows another cell's object, whatever is bound, unbound and completed", arguments: [0, 5.0],
         [false, true])
     func recycling(grace: TimeInterval, nothingStored: Bool) async {
         let fetcher = FakeFetcher(nothingStored: nothingStored)
@@ -44,7 +47,7 @@ import Testing
         var generator = SeededGenerator(seed: UInt64(grace))
         var shown = 0
         var ends: [Task<Void, Never>] = []
-        for round in 1...50_000 {
+        for round in 1...Self.rounds {
             let cell = cells[Int.random(in: 0..<20, using: &generator)]
             switch Int.random(in: 0..<8, using: &generator) {
             case 0...3: cell.bind(to: "/\(Int.random(in: 0..<30, using: &generator))", synchronizer)
@@ -73,6 +76,6 @@ import Testing
             }
         }
         cells.forEach { $0.unbind() }
-        #expect(shown > 10_000)
+        #expect(shown > Self.rounds / 5)
     }
 }
