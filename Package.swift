@@ -148,7 +148,7 @@ let package = Package(
             name: "ScriptedServerTests", dependencies: ["ScriptedServer", "SynchronizerTesting", "TestTraits"],
             swiftSettings: settings),
         .testTarget(
-            name: "SynchronizerTestingTests", dependencies: ["SynchronizerTesting", "TestTraits"],
+            name: "SynchronizerTestingTests", dependencies: ["SynchronizerTesting", "TestSupport", "TestTraits"],
             swiftSettings: settings),
         // The processes that the storage tests kill, and that share directories with them.
         .executableTarget(
@@ -236,3 +236,10 @@ let package = Package(
     package.targets.first { $0.name == "SynchronizerTests" }?.dependencies.append("HostileChild")
     package.targets.first { $0.name == "Synchronizer" }?.dependencies.append("CurlSession")
 #endif
+
+// Scripts/check-apple builds everything twice that has views or their tests, and nothing else.
+if Context.environment["SYNCHRONIZER_ONLY_VIEWS"] != nil {
+    let kept = ["ImageResourceTests", "SynchronizerTestingTests", "Demo"]
+    package.targets.removeAll { [.test, .executable].contains($0.type) && !kept.contains($0.name) }
+    package.products.removeAll { $0.name == "synchronizer-cache" }
+}

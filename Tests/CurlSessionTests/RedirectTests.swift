@@ -57,6 +57,20 @@ import Testing
         #expect(!bench.server.requests.contains { $0.target == "/x" })
     }
 
+    /// RFC 6454 §4.
+    @Test(
+        arguments: [
+            ("https://a.example/x?y#z", "https://a.example"), ("HTTPS://A.Example", "https://a.example"),
+            ("https://a.example:443/", "https://a.example"), ("http://a.example:80?x", "http://a.example"),
+            ("http://a.example:443/", "http://a.example:443"), ("https://a.example:4430/", "https://a.example:4430"),
+            ("https://user:p@ss@a.example/@b", "https://a.example"), ("http://[::1]:8080/", "http://[::1]:8080"),
+            ("http://[FE80::443]/", "http://[fe80::443]"), ("http:/x", ""), ("https://:443/", ""),
+            ("ftp://a.example/", nil),
+        ] as [(String, String?)])
+    func `origins are compared without case, default port and user`(_ url: String, _ origin: String?) {
+        #expect(Exchange.origin(of: url) == origin)
+    }
+
     @Test func `loops and other schemes end`() async throws {
         let bench = try Bench()
         bench.server["/loop"] = .redirect(to: "/loop")

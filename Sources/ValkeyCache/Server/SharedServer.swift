@@ -95,8 +95,7 @@
 
         private func attempt(_ commands: [Command], until deadline: Deadline) throws(LinkFailure) -> [Reply] {
             guard isCluster else {
-                let replies = try run(commands, at: try endpoint(until: deadline), until: deadline)
-                return try follow(replies, of: commands, until: deadline)
+                return try runAndFollow(commands, at: try endpoint(until: deadline), until: deadline)
             }
             var (replies, rest): ([Reply], _) = ([], commands[...])
             while let slot = rest.first.map(\.slot) {
@@ -104,27 +103,29 @@
                 rest = rest.dropFirst(group.count)
                 let known = slot.flatMap { slot in state.withLock { $0.nodes[slot] } }
                 let node = if let known { known } else { try endpoint(until: deadline) }
-                replies += try follow(run(group, at: node, until: deadline), of: group, until: deadline)
+                replies += try runAndFollow(group, at: node, until: deadline)
             }
             return replies
         }
 
-        /// Repeats the commands whose replies are redirections.
-        private func follow(
-            _ replies: [Reply], of commands: [Command], until deadline: Deadline
+        /// Runs commands at a node, and repeats those whose replies are redirections.
+        private func runAndFollow(
+            _ commands: [Command], at node: Connection.Endpoint, until deadline: Deadline
         ) throws(LinkFailure) -> [Reply] {
-            var replies = replies
+            var replies = try run(commands, at: node, until: deadline)
             for index in replies.indices {
+                var answering = node
                 for _ in 0..<4 {
                     guard case .error(let error) = replies[index] else { break }
                     switch error {
                     case .moved(let slot, let node):
-                        let endpoint = try endpoint(of: node)
-                        state.withLock { $0.nodes[slot] = endpoint }
-                        replies[index] = try run([commands[index]], at: endpoint, until: deadline)[0]
+                        answering = try endpoint(of: node, namedBy: answering)
+                        state.withLock { $0.nodes[slot] = answering }
+                        replies[index] = try run([commands[index]], at: answering, until: deadline)[0]
                     case .ask(let node):
+                        answering = try endpoint(of: node, namedBy: answering)
                         replies[index] = try run(
-                            [Command(["ASKING"]), commands[index]], at: try endpoint(of: node), until: deadline)[1]
+                            [Command(["ASKING"]), commands[index]], at: answering, until: deadline)[1]
                     case .noScript: throw .server("NOSCRIPT")
                     case .refusesWrites, .refusesKey, .other: break
                     }
@@ -135,10 +136,11 @@
             return replies
         }
 
-        private func endpoint(of node: ClusterNode) throws(LinkFailure) -> Connection.Endpoint {
-            if node.host.isEmpty, case .address(let host, _)? = state.withLock({ $0.endpoint }) {
-                return .address(host, port: node.port)
-            }
+        /// A redirection without a host means another port of the host that answered.
+        private func endpoint(
+            of node: ClusterNode, namedBy answering: Connection.Endpoint
+        ) throws(LinkFailure) -> Connection.Endpoint {
+            if node.host.isEmpty, case .address(let host, _) = answering { return .address(host, port: node.port) }
             guard let address = NameService.numeric(node.host) else {
                 throw .refused("the cluster calls a node \(node.host), which is not an address")
             }
