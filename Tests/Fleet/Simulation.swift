@@ -2,6 +2,7 @@ import Foundation
 import HTTPCaching
 import Synchronizer
 import TestSupport
+import ValkeyCache
 
 /// What a hundred machines and ten million responses cost, by the decisions that the fetches make: `CacheRules` and
 /// `LeaseDecision`. Machines have a local level each, and share one level with leases.
@@ -15,8 +16,6 @@ struct Simulation {
     static let loads = 100_000.0
     /// Seconds: the lifetime of a response, the time that the origin takes, and a round trip to the shared level.
     static let (lifetime, originTime, roundTrip) = (600.0, 0.3, 0.001)
-    /// For how many seconds after an expiry the shared level announces that the response was replaced (`Script.store`).
-    static let announcing = 5.0
 
     struct Costs {
         var seconds = 0.0
@@ -111,7 +110,7 @@ struct Simulation {
         costs.sharedRequests += token == nil ? 1 : 2  // the store, and the release of the lease
         if let old = shared?.response.responseTime.timeIntervalSince1970 {
             costs.replacements += 1
-            if time < old + Self.lifetime + Self.announcing { costs.announcements += 1 }
+            if time < old + Self.lifetime + Double(Script.slowestClock) { costs.announcements += 1 }
         }
         let moment = Date(timeIntervalSince1970: time)
         let fields = HTTPFields([("Cache-Control", "max-age=\(Int(Self.lifetime))")])

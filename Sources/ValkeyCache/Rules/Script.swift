@@ -108,11 +108,15 @@ package enum Script: Int, CaseIterable, Sendable {
 
         """
 
-    /// Whether a machine may still use its copy of a value. The machine's clock may be up to five seconds behind the server's.
+    /// By how many seconds the clock of a machine may be slower than the server's: for so long after an expiry, the server
+    /// announces that the response was replaced.
+    package static let slowestClock = 5
+
+    /// Whether a machine may still use its copy of a value.
     private static let isUsedSource = """
         local function isUsed(old)
             local time = redis.call('TIME')
-            return string.sub(old, 65, 80) > string.format('%016x', (time[1] - 5) * 1000000 + time[2])
+            return string.sub(old, 65, 80) > string.format('%016x', (time[1] - \(slowestClock)) * 1000000 + time[2])
         end
 
         """
