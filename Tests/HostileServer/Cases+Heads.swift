@@ -66,7 +66,7 @@ extension HostileCase {
         bytes("A legal but unusual head", "UTF-8", Array("X-Y: é 🎉".utf8)),
         HostileCase("A legal but unusual head", "no reason", .hello, .response(status: "HTTP/1.1 200")),
         HostileCase(
-            "A malformed line, which is ignored", "no space after the status", .hello,
+            "A malformed status line, which is accepted", "no space after the status", .hello,
             .response(status: "HTTP/1.1 200OK")),
         HostileCase("A legal but unusual head", "an empty reason", .hello, .response(status: "HTTP/1.1 200 ")),
         HostileCase(
@@ -81,10 +81,10 @@ extension HostileCase {
 
     private static let malformedHeads: [HostileCase] = [
         line("A line without a colon", "", "this line has no colon", .error(.badServerResponse)),
-        line("A malformed line, which is ignored", "no name", ": y"),
-        line("A malformed line, which is ignored", "a space before the colon", "X-Y : z"),
-        line("A malformed line, which is ignored", "a name with a space", "X Y: z"),
-        bytes("A malformed line, which is ignored", "a name with a byte above 127", [0xE9] + Array(": y".utf8)),
+        line("A malformed field line, which is left out", "no name", ": y"),
+        line("A malformed field line, which is left out", "a space before the colon", "X-Y : z"),
+        line("A malformed field line, which is left out", "a name with a space", "X Y: z"),
+        bytes("A malformed field line, which is left out", "a name with a byte above 127", [0xE9] + Array(": y".utf8)),
         bytes(
             "A NUL in the head", "in a value", Array("X-Y: a".utf8) + [0] + Array("b".utf8), .error(.badServerResponse)),
         bytes("A NUL in the head", "in a name", Array("X".utf8) + [0] + Array("Y: b".utf8), .error(.badServerResponse)),

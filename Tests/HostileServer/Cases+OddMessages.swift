@@ -22,10 +22,10 @@ extension HostileCase {
 
     private static let statusVariants: [HostileCase] = [
         HostileCase(
-            "A malformed line, which is ignored", "two spaces after the version", .hello,
+            "A malformed status line, which is accepted", "two spaces after the version", .hello,
             .response(status: "HTTP/1.1  200 OK")),
         HostileCase(
-            "A malformed line, which is ignored", "a version in lower case", .hello,
+            "A malformed status line, which is accepted", "a version in lower case", .hello,
             .response(status: "http/1.1 200 OK")),
         HostileCase(
             "An invalid version", "a tab after the version", bad, .response(status: "HTTP/1.1\t200 OK"), .close),
@@ -47,9 +47,9 @@ extension HostileCase {
         line(legal, "a CR in a value", Array("X-Y: a\rb".utf8)),
         line(legal, "a fold with tabs only", Array("X-Y: a\r\n\t\t".utf8)),
         line(legal, "10,000 folds", Array(("X-Y: a" + String(repeating: "\r\n b", count: 10_000)).utf8)),
-        line("A malformed line, which is ignored", "a colon alone", Array(":".utf8)),
-        line("A malformed line, which is ignored", "a control character in a name", Array("X\u{1}Y: z".utf8)),
-        line("A malformed line, which is ignored", "a quoted name", Array("\"X\": z".utf8)),
+        line("A malformed field line, which is left out", "a colon alone", Array(":".utf8)),
+        line("A malformed field line, which is left out", "a control character in a name", Array("X\u{1}Y: z".utf8)),
+        line("A malformed field line, which is left out", "a quoted name", Array("\"X\": z".utf8)),
         HostileCase(
             "A length whose name ends with a space", bad, .head("Content-Length : 5"), .text("hello"), .hold),
         HostileCase("A folded length", bad, .head("Content-Length:\r\n 5"), .text("hello"), .hold),

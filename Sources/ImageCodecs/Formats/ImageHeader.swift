@@ -18,7 +18,7 @@ public struct ImageHeader: Sendable, Hashable {
 
     /// Reads the header of an image. `data` may be the first bytes of a file. Returns nil if the format is unknown, or if
     /// the size is not in `data` or lies behind thousands of chunks or segments. Nothing is decoded, and no memory is allocated in
-    /// proportion to the picture or the file. The call takes less than a microsecond, on the caller's thread.
+    /// proportion to the picture or the file. The call takes one or two microseconds, on the caller's thread.
     public init?(_ data: Data) {
         guard let header = data.withUnsafeBytes({ Self(ByteReader($0)) }) else { return nil }
         self = header

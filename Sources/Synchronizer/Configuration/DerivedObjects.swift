@@ -3,7 +3,7 @@ import Foundation
 /// Which parsed objects are stored next to the response that they were made from: see ``DerivedResource``.
 public struct DerivedObjects: Hashable, Sendable {
     /// Only objects whose parse takes at least this many seconds are stored. By default a millisecond: loading a stored thumbnail
-    /// of 256 pixels takes less than a tenth of that (`Documentation/Benchmarks.md`).
+    /// of 256 pixels takes about a seventh of that (`Documentation/Benchmarks.md`).
     public var minimumParseTime: TimeInterval = 0.001
 
     /// The largest size of a stored object, as a share of the size of its body. By default 1.25: with it, the thumbnails of all

@@ -3,51 +3,15 @@ import HTTPCaching
 
 /// One request of a fetch, the first or that of a redirect, and what the cache decided about it.
 struct FetchStep: Sendable {
-    /// The request, and the entries found for it. Boxed, because steps are copied often and this rarely changes.
-    private struct Subject: Sendable {
-        let request: URLRequest
-        let url: URL
-        var cacheRequest: CacheRequest
-        let lookupMoment: Int
-        var entries: [CacheEntry]
-    }
-
-    private var subject: Boxed<Subject>
+    let request: URLRequest
+    let url: URL
+    var cacheRequest: CacheRequest
+    /// The moment of ``BackgroundRefreshes`` before the entries were looked up.
+    var lookupMoment = 0
+    /// The entries found for the URL.
+    var entries: [CacheEntry]
     var decision: CacheDecision
     var trace: LoadTrace
-
-    init(
-        request: URLRequest, url: URL, cacheRequest: CacheRequest, lookupMoment: Int = 0, entries: [CacheEntry],
-        decision: CacheDecision, trace: LoadTrace
-    ) {
-        subject = Boxed(
-            Subject(
-                request: request, url: url, cacheRequest: cacheRequest, lookupMoment: lookupMoment, entries: entries))
-        self.decision = decision
-        self.trace = trace
-    }
-
-    var request: URLRequest { subject.value.request }
-    var url: URL { subject.value.url }
-    /// The moment of ``BackgroundRefreshes`` before the entries were looked up.
-    var lookupMoment: Int { subject.value.lookupMoment }
-
-    var cacheRequest: CacheRequest {
-        get { subject.value.cacheRequest }
-        set { change { $0.cacheRequest = newValue } }
-    }
-
-    /// The entries found for the URL.
-    var entries: [CacheEntry] {
-        get { subject.value.entries }
-        set { change { $0.entries = newValue } }
-    }
-
-    private mutating func change(_ change: (inout Subject) -> Void) {
-        var changed = subject.value
-        change(&changed)
-        subject = Boxed(changed)
-    }
 
     var candidates: [Candidate] { entries.map(\.candidate) }
 
