@@ -78,14 +78,14 @@ public final class SQLiteURLCache: URLCache, @unchecked Sendable {  // `cache` i
 
     /// The newest response that answers the request, whether it is fresh or not.
     public override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
-        LookupKey(request).flatMap(cachedResponse)
+        LookupKey(request).flatMap { cachedResponse($0) }
     }
 
-    /// The same for a request whose lookup key has been computed.
-    package func cachedResponse(_ lookup: LookupKey) -> CachedURLResponse? {
+    /// The same for a request whose lookup key has been computed, and a caller that may have read the clock.
+    package func cachedResponse(_ lookup: LookupKey, at now: Date? = nil) -> CachedURLResponse? {
         // If a response is replaced before its body is read, the lookup starts again.
         for _ in 0..<16 {
-            let rows = cache.rows(of: lookup.key, urlKey: lookup.urlKey) { $0.record.answers(lookup) }
+            let rows = cache.rows(of: lookup.key, urlKey: lookup.urlKey, at: now) { $0.record.answers(lookup) }
             guard let row = rows.first(where: { $0.record.answers(lookup) }) else { break }
             guard let found = object(of: row, for: lookup) else { continue }
             cache.markUsed(row.id)

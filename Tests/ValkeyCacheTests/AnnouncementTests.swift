@@ -72,6 +72,27 @@
             #expect(tag(of: other) == "4" && other.bodies() == [Sample.body(3), Sample.body(2)])
         }
 
+        @Test("listeners hear what other machines remove: a URL, everything, and perhaps something while unconnected")
+        func listeners() async throws {
+            let heard = Locked<[String?]>([])
+            let stop = other.onRemoval { url in heard.withLock { $0.append(url) } }
+            func hears(_ url: String?) async throws {
+                try await waitUntil("heard") { heard.withLock { $0.contains(url) } }
+                heard.withLock { $0 = [] }
+            }
+            one.removeEntries(for: Sample.url)
+            try await hears(Sample.url)
+            one.removeAllCachedResponses()
+            try await hears(nil)
+            try server.run("CLIENT", "KILL", "TYPE", "pubsub")
+            try await hears(nil)
+            _ = try await one.connected()
+            stop()
+            one.removeEntries(for: Sample.url)
+            try await other.hearsAll(of: one)
+            #expect(heard.withLock { $0.isEmpty })
+        }
+
         @Test("an expired copy stays when the server has evicted its entry, and goes when the entry was removed")
         func evicted() async throws {
             #expect(one.bodies().isEmpty)

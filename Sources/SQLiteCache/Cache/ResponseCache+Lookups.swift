@@ -9,14 +9,16 @@ extension ResponseCache {
     ///
     /// - Parameters:
     ///   - urlKey: the checksum of the URL, if it is known.
+    ///   - now: the time, if the caller has read the clock.
     ///   - wanting: the first row that this closure accepts comes with its body, unless the body is gone.
     ///   - withOlder: whether the rows after this first row are needed.
     func rows(
-        of url: String, urlKey: UInt64? = nil, wanting: ((StoredRow) -> Bool)? = nil, withOlder: Bool = false
+        of url: String, urlKey: UInt64? = nil, at now: Date? = nil, wanting: ((StoredRow) -> Bool)? = nil,
+        withOlder: Bool = false
     ) -> [StoredRow] {
         guard !ForkedProcess.isCurrent else { return [] }
         let urlKey = urlKey ?? Checksum64.of(url)
-        let (complete, snapshot) = peek(at: url, urlKey: urlKey)
+        let (complete, snapshot) = peek(at: url, urlKey: urlKey, now: now ?? time.now)
         if let complete { return complete }
         let stored = readRows(of: url, urlKey: urlKey, snapshot: snapshot, wanting: wanting, withOlder: withOlder)
         let rows = snapshot.merge(stored ?? [], of: url)
@@ -32,8 +34,9 @@ extension ResponseCache {
 
     /// All rows, if memory knows them, and a snapshot for a lookup on the disk. First asks the database whether another process
     /// has changed it, if it was last asked more than a second ago.
-    private func peek(at url: String, urlKey: UInt64) -> (complete: [StoredRow]?, snapshot: PendingSnapshot) {
-        let now = time.now
+    private func peek(
+        at url: String, urlKey: UInt64, now: Date
+    ) -> (complete: [StoredRow]?, snapshot: PendingSnapshot) {
         let (isDue, known) = state.withLock { state in
             (state.isVerificationDue(at: now), state.peek(at: url, urlKey: urlKey))
         }

@@ -35,7 +35,7 @@
         func cachedResponse(_ lookup: LookupKey) -> CachedURLResponse? {
             let (url, now) = (lookup.key, time.now)
             if let known = coherence.withLock({ $0.localCount(lookup.urlKey, at: now) }) {
-                if let response = local.cachedResponse(lookup) { return count(response, by: .local) }
+                if let response = local.cachedResponse(lookup, at: now) { return count(response, by: .local) }
                 if local.copies(of: url).count >= max(1, known) { return count(nil, by: .local) }
             }
             guard let found = ask(url) else {

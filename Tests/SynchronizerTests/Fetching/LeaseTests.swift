@@ -197,6 +197,16 @@ struct LeaseTests: LeaseFixture {
         #expect(second.source == .cache && sent(processes) == [2, 0] && store.held == 0)
     }
 
+    @Test("a hit asks for no lease")
+    func hit() throws {
+        let processes = processes(2)
+        let first = processes[0].load(try request())
+        processes[0].transport.release(FakeReply(200, FakeProcess.fresh, "hello"))
+        #expect(first.body == "hello" && store.requests == 1)
+        for process in processes { #expect(process.load(try request()).source == .cache) }
+        #expect(store.requests == 1 && sent(processes) == [1, 0])
+    }
+
     @Test("is not asked while a response may be used stale: one validates it, and no load waits")
     func staleWhileRevalidate() throws {
         let processes = processes(
