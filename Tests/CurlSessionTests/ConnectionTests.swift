@@ -26,21 +26,37 @@ import Testing
         #expect(bench.server.counts.connectionsOpened == 2)
     }
 
-    @Test func `a body is sent again, whole, when a kept connection turns out to be dead`() async throws {
+    @Test(arguments: [("PUT", "body"), ("PUT", ""), ("DELETE", ""), ("GET", "")])
+    func `a request that may be sent twice is sent again, whole, when a kept connection turns out to be dead`(
+        method: String, body: String
+    ) async throws {
+        let (bench, bodies) = try await requests(method, body: body)
+        #expect(bench.recorder.calls.last == .end(nil))
+        #expect(bodies == [body, body])
+    }
+
+    /// RFC 9110 §9.2.2.
+    @Test(arguments: [("POST", "body"), ("POST", ""), ("PATCH", "body")])
+    func `a request that must not be sent twice is not sent again once the server has it`(
+        method: String, body: String
+    ) async throws {
+        let (bench, bodies) = try await requests(method, body: body)
+        #expect(bench.recorder.calls.last == .end(.networkConnectionLost))
+        #expect(bodies == [body])
+    }
+
+    /// Sends a request on a kept connection, which the server then closes without a response.
+    private func requests(_ method: String, body: String) async throws -> (Bench, bodies: [String]) {
         let bench = try Bench()
         bench.server["/"] = Reply("first")
-        bench.server.enqueue(Reply().failing(.close(.beforeHead)), Reply("done"), for: "/post")
+        bench.server.enqueue(Reply().failing(.close(.beforeHead)), Reply("done"), for: "/second")
         await bench.run()
-        await bench.run("/post") { request in
-            request.httpMethod = "POST"
-            request.httpBody = Data("body".utf8)
+        await bench.run("/second") { request in
+            request.httpMethod = method
+            if !body.isEmpty { request.httpBody = Data(body.utf8) }
         }
-        #expect(bench.recorder.calls.last == .end(nil))
-        let bodies = bench.server.requests.filter { $0.target == "/post" }.map {
-            String(decoding: $0.body, as: UTF8.self)
-        }
-        #expect(bodies.allSatisfy { $0 == "body" })
-        #expect(bodies.count == 2)
+        let requests = bench.server.requests.filter { $0.target == "/second" }
+        return (bench, requests.map { String(decoding: $0.body, as: UTF8.self) })
     }
 
     /// If the server answers while libcurl sends, libcurl reads until the transfer pauses, and has not named the socket. The

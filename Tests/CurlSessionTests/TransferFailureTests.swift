@@ -90,4 +90,13 @@ import Testing
         let text = error.userInfo[NSLocalizedDescriptionKey] as? String
         #expect(item.failure.message.isEmpty ? text?.isEmpty == false : text == item.failure.message)
     }
+
+    @Test func `libcurl's texts about its memory and its arguments are replaced`() {
+        for (code, message) in [
+            (CURLE_OUT_OF_MEMORY, "Out of memory"), (CURLE_BAD_FUNCTION_ARGUMENT, "A libcurl function"),
+        ] {
+            let error = TransferFailure(code: code, message: message).error
+            #expect(error.code == .badServerResponse && error.localizedDescription.contains("of the response"))
+        }
+    }
 }

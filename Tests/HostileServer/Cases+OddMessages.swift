@@ -125,6 +125,11 @@ extension HostileCase {
         HostileCase(
             "An unknown transfer coding, which is passed through", "no name", .hello, .head("Transfer-Encoding:"),
             .text("hello"), .close),
+        coding("chunked;a=b", "A malformed transfer coding", bad, helloInChunks, .close),
+        coding("\"chunked\"", "A malformed transfer coding", bad, helloInChunks, .close),
+        coding(";chunked", "A malformed transfer coding", bad, helloInChunks, .close),
+        coding("chun ked", "A malformed transfer coding", bad, helloInChunks, .close),
+        coding("gzip, chunked;a", "A malformed transfer coding", bad, helloInChunks, .close),
         HostileCase(
             "Chunks in chunks", "in one line", .hello, .head("Transfer-Encoding: chunked, chunked"),
             .text(helloInChunks)),
@@ -148,21 +153,27 @@ extension HostileCase {
             "Malformed chunks, which are accepted", "a space after a size", .hello, "5 \r\nhello\r\n0\r\n\r\n"),
         chunked("Malformed chunks, which are accepted", "line feeds alone", .hello, "5\nhello\n0\n\n"),
         chunked(
-            "A chunk size that is invalid or too large", "a space before a size", lost, " 5\r\nhello\r\n0\r\n\r\n"),
+            "A chunk size that is invalid or too large", "a space before a size", bad, " 5\r\nhello\r\n0\r\n\r\n"),
         chunked("A chunk size that is invalid or too large", "0x5", bad, "0x5\r\nhello\r\n0\r\n\r\n"),
-        chunked("A chunk size with a letter behind it, which is ignored", "", .hello, "5h\r\nhello\r\n0\r\n\r\n"),
+        chunked("A chunk size that is invalid or too large", "5h", bad, "5h\r\nhello\r\n0\r\n\r\n"),
         chunked(
-            "A chunk size that is invalid or too large", "40 digits", lost,
+            "A chunk size that is invalid or too large", "0x9, like a last chunk", bad,
+            "0x9\r\n\r\nabcdefg\r\n0\r\n\r\n"),
+        chunked(
+            "A chunk size that is invalid or too large", "0xa behind a chunk", bad,
+            "5\r\nhello\r\n0xa\r\n\r\n\r\nworld!!\r\n0\r\n\r\n"),
+        chunked(
+            "A chunk size that is invalid or too large", "40 digits", bad,
             String(repeating: "0", count: 39) + "5\r\nhello\r\n0\r\n\r\n"),
-        chunked("A chunk size that is invalid or too large", "NUL", lost, "\0\r\nhello\r\n0\r\n\r\n"),
+        chunked("A chunk size that is invalid or too large", "NUL", bad, "\0\r\nhello\r\n0\r\n\r\n"),
         chunked(
             "Chunks as RFC 9112 allows them", "a hexadecimal size in capitals",
             .response(status: 200, body: Data(repeating: 0x78, count: 10)), "A\r\nxxxxxxxxxx\r\n0\r\n\r\n", .nothing),
         chunked(
             "Chunks as RFC 9112 allows them", "an extension of 60 KB", .hello,
             "5;" + String(repeating: "x", count: 60 << 10) + "\r\nhello\r\n0\r\n\r\n"),
-        chunked("Broken chunks", "no bytes at all", lost, ""),
-        chunked("Broken chunks", "a body that is not in chunks", lost, "hello"),
+        chunked("Chunks that end too early", "no bytes at all", lost, ""),
+        chunked("Broken chunks", "a body that is not in chunks", bad, "hello"),
     ]
 
     private static let trailerVariants: [HostileCase] = [
@@ -178,7 +189,7 @@ extension HostileCase {
             "A trailer field meant for the head", "a cookie", .hello, "5\r\nhello\r\n0\r\nSet-Cookie: a=b\r\n\r\n"
         ),
         chunked(
-            "A trailer line without a colon", "", bad, "5\r\nhello\r\n0\r\nno colon\r\n\r\n"),
+            "A malformed trailer, which is ignored", "without a colon", .hello, "5\r\nhello\r\n0\r\nno colon\r\n\r\n"),
         chunked(
             "A malformed trailer, which is ignored", "folded", .hello, "5\r\nhello\r\n0\r\n folded\r\n\r\n"),
         chunked(

@@ -49,7 +49,7 @@ extension ConnectionPool {
         for task in queued.values.compactMap({ $0.request?.task }) {
             if task.resourceDeadline <= engine.now {
                 withdraw(task)
-                task.end(URLError(.timedOut), from: self)
+                task.end(.timeout, from: self)
             } else {
                 next = min(next, task.resourceDeadline)
             }

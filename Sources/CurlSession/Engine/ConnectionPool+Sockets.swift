@@ -8,13 +8,23 @@ extension ConnectionPool {
         engine.withSockets { table, _ in table[socket] = SocketTable.Entry(pool: self, isOwn: true) }
     }
 
-    func closed(_ socket: Int32) {
+    func willClose(_ socket: Int32) {
+        noteReceivedRequest(on: socket)
         ownSockets.remove(socket)
         engine.withSockets { table, epoll in
             // Closing is not enough: if a child of `fork` has a duplicate of the socket, `epoll` would report its events forever.
             epoll.watch(socket, from: table[socket].watched, to: 0)
             table[socket] = SocketTable.Entry()
         }
+    }
+
+    /// Notes that the server has received a request to which it has not responded. If its kernel has not acknowledged the whole
+    /// request, the connection was already dead.
+    private func noteReceivedRequest(on socket: Int32) {
+        guard !engine.sockets[socket].isMultiplexed,
+            let transfer = active.values.first(where: { $0.socket == socket && $0.isRequested && !$0.isBegun })
+        else { return }
+        transfer.wasReceived = transfer.hasSentBody && synchronizer_unacknowledged(socket) == 0
     }
 
     func wants(_ events: UInt32, on socket: Int32, for easy: UnsafeMutableRawPointer?) {
@@ -114,6 +124,6 @@ let openSocketCallback: synchronizer_curl_open = { context, _, address in
 }
 
 let closeSocketCallback: synchronizer_curl_close = { context, descriptor in
-    ConnectionPool.of(context)?.closed(descriptor)
+    ConnectionPool.of(context)?.willClose(descriptor)
     return close(descriptor)
 }

@@ -244,7 +244,7 @@ final class ConnectionPool: @unchecked Sendable {  // its variables are touched 
         if active.isEmpty, queued.isEmpty { return close() }
         for transfer in Array(active.values) {
             if transfer.deadline <= engine.now {
-                if transfer.isAnswered { finish(transfer, error: nil) } else { transfer.fail(URLError(.timedOut)) }
+                if transfer.isAnswered { finish(transfer, error: nil) } else { transfer.fail(.timeout) }
             } else {
                 deadline = min(deadline, transfer.deadline)
             }

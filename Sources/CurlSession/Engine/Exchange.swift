@@ -25,17 +25,21 @@ struct Exchange: Sendable {
         _ request: URLRequest, body: RequestBody, idleLimit: Double, proxy: ProxyRules.Proxy? = nil,
         additional: [String: String] = [:], isForeign: Bool = false
     ) throws(URLError) {
-        guard let url = request.url else { throw URLError(.badURL) }
+        guard let url = request.url else { throw URLError(.badURL, because: "the request has no URL") }
         target = HostName.withHostInASCII(URLReference.target(of: url.absoluteString))
-        guard let origin = Self.origin(of: target) else { throw URLError(.unsupportedURL) }
-        guard !origin.isEmpty else { throw URLError(.badURL) }
+        guard let origin = Self.origin(of: target) else {
+            throw URLError(.unsupportedURL, because: "the scheme of the URL is neither http nor https")
+        }
+        guard !origin.isEmpty else { throw URLError(.badURL, because: "the URL has no host") }
         self.url = url
         self.origin = origin
         method = request.httpMethod ?? "GET"
-        guard Self.isToken(method) else { throw URLError(.badURL) }
+        guard Self.isToken(method) else { throw URLError(.badURL, because: "the method can't be sent") }
         var fields = request.allHTTPHeaderFields ?? [:]
         for (name, value) in additional { fields.setField(name, to: value) }
-        guard method != "GET" || body.isEmpty else { throw URLError(.dataLengthExceedsMaximum) }
+        guard method != "GET" || body.isEmpty else {
+            throw URLError(.dataLengthExceedsMaximum, because: "a GET has no body")
+        }
         self.fields = fields
         self.proxy = proxy
         self.isForeign = isForeign

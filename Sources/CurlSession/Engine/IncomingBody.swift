@@ -1,6 +1,7 @@
 import Foundation
 
-/// The body of a response on its way from libcurl to the task: decodes the bytes, and keeps those that have to wait.
+/// The body of a response on its way from libcurl to the task: removes the framing of chunks, decodes the bytes, and keeps those
+/// that have to wait.
 ///
 /// libcurl delivers 16 KB at a time, and each piece costs a call of the delegate. So decoded bytes are gathered until the end of
 /// the engine's iteration, or until they are a piece of 64 KB. A small body of a known length becomes one piece, without a copy.
@@ -8,6 +9,10 @@ struct IncomingBody {
     static let largestPiece = 64 << 10
     private static let largestEmptyCoding = 1 << 20
 
+    /// The framing; nil if the body is not in chunks.
+    private(set) var chunks: ChunkDecoder?
+    /// Whether the body has a transfer coding in its chunks. Newer versions of libcurl then do not notice the last chunk.
+    private var hasCodingInChunks = false
     private var decoder: ContentDecoder?
     private var decoderMayHaveOutput = false
     private var backlog: [UInt8] = []
@@ -24,12 +29,30 @@ struct IncomingBody {
     var backlogCount: Int { backlog.count }
 
     mutating func begin(_ head: CurlResponseHead) {
+        let codings = BodyLength.transferCodings(head.fields)
+        if codings.contains("chunked"), head.version.hasPrefix("HTTP/1") {
+            chunks = ChunkDecoder()
+            hasCodingInChunks = codings.contains { $0 != "chunked" }
+        }
         decoder = ContentDecoder(head)
         guard decoder == nil else { return }
         expected = head.fields.first { $0.isNamed(FieldName.contentLength) }.flatMap { Int($0.value) }
     }
 
-    /// Takes bytes from libcurl. `pump` decodes and gathers them.
+    /// Takes the next part from the front of the bytes of a body in chunks; nil if there is none.
+    mutating func nextPart(
+        _ bytes: inout Slice<UnsafeRawBufferPointer>
+    ) throws(ChunkDecoder.Malformed) -> ChunkDecoder.Part? {
+        try chunks?.next(&bytes)
+    }
+
+    /// Whether the body has all its chunks. A response without a body may claim to be in chunks.
+    var isWhole: Bool { chunks.map { $0.hasEnded || !$0.hasBegun } ?? true }
+
+    /// Whether the body is complete, but libcurl may wait for more of it.
+    var mustEndTransfer: Bool { hasCodingInChunks && chunks?.hasEnded == true }
+
+    /// Takes bytes from libcurl, without their framing. `pump` decodes and gathers them.
     mutating func append(_ bytes: UnsafeRawBufferPointer) { backlog.append(contentsOf: bytes) }
 
     /// Decodes and gathers the bytes that wait, while there is room.

@@ -6,10 +6,20 @@ import Foundation
 /// They cannot if they arrived before the request was sent, or if the server's kernel has not acknowledged the request when they
 /// arrive. Then the request is sent again on a new connection.
 extension Transfer {
+    /// The methods whose requests may be sent twice (RFC 9110 §9.2.2, RFC 10008).
+    private static let idempotentMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PUT", "DELETE"]
+
     private var isReused: Bool { easy.map { synchronizer_info_long($0, CURLINFO_NUM_CONNECTS) == 0 } ?? false }
 
-    /// Whether libcurl, which has chosen a connection, may send the request on it.
+    /// Whether libcurl, which has chosen a connection, may send the request on it. libcurl sends a request again if a kept
+    /// connection turns out to be dead.
     func maySendRequest() -> Bool {
+        guard !wasReceived || Self.idempotentMethods.contains(exchange.method) else {
+            failure = URLError(
+                .networkConnectionLost, because: "the server has received the request, and closed the connection")
+            return false
+        }
+        isRequested = true
         guard isReused else { return true }
         socket = -1  // the connection may have another socket
         // `closeSpeakingConnections` closes no HTTP/2 connection.
@@ -24,7 +34,9 @@ extension Transfer {
         guard exchange.body.isEmpty, isReused, pool.hasUnacknowledgedBytes(self) else { return true }
         // The server will receive this request, too. Only GET and HEAD may be sent twice.
         needsNewConnection = exchange.method == "GET" || exchange.method == "HEAD"
-        if !needsNewConnection { failure = URLError(.networkConnectionLost) }
+        if !needsNewConnection {
+            failure = URLError(.networkConnectionLost, because: "a response arrived before the server had the request")
+        }
         return false
     }
 

@@ -54,7 +54,10 @@ extension Transfer {
     func meaning(of code: CURLcode) -> URLError? {
         if let failure { return failure }
         if let easy { refusedTunnel = synchronizer_info_long(easy, CURLINFO_PROXYAUTH_AVAIL) }
-        guard code != CURLE_OK else { return parser.isComplete ? nil : URLError(.networkConnectionLost) }
+        if body.mustEndTransfer { return nil }
+        guard code != CURLE_OK else {
+            return parser.isComplete && body.isWhole ? nil : URLError(.networkConnectionLost)
+        }
         return TransferFailure(
             code: code, verifyResult: easy.map { synchronizer_info_long($0, CURLINFO_SSL_VERIFYRESULT) } ?? 0,
             message: String(cString: message), hasClientCertificate: pool.options.tls.hasCertificate,
@@ -64,9 +67,10 @@ extension Transfer {
 
     static func meaning(of error: ContentDecodingError) -> URLError {
         switch error {
-        case .truncated: URLError(.networkConnectionLost)
-        case .corrupt: URLError(.cannotDecodeContentData)
-        case .excessive: URLError(.dataLengthExceedsMaximum)
+        case .truncated: URLError(.networkConnectionLost, because: "the coded body is incomplete")
+        case .corrupt: URLError(.cannotDecodeContentData, because: "the coded body is corrupt")
+        case .excessive:
+            URLError(.dataLengthExceedsMaximum, because: "the coded body is far larger than what it decodes to")
         }
     }
 }

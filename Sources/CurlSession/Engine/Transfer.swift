@@ -60,7 +60,11 @@ final class Transfer {
     /// A callback has aborted the transfer so that the request can be sent again on a new connection.
     var needsNewConnection = false
     /// A line of the response has arrived.
-    private var isBegun = false
+    private(set) var isBegun = false
+    /// libcurl has begun to send the request.
+    var isRequested = false
+    /// The server has received the whole request, and has then closed the connection without a response.
+    var wasReceived = false
     var isSendingPaused = false
     /// The response is complete, but the request's body has not been sent completely.
     private(set) var isAnswered = false
@@ -112,7 +116,7 @@ final class Transfer {
             received(head)
             return failure == nil
         } catch {
-            failure = URLError(error == .tooLarge ? .dataLengthExceedsMaximum : .badServerResponse)
+            failure = error.urlError
             return false
         }
     }
@@ -136,10 +140,9 @@ final class Transfer {
     /// then never reads the rest, so the next request on the connection would wait in vain. The session can't tell whether the
     /// rest was read.
     private func abandonConnection(after head: CurlResponseHead) {
-        guard let easy, !exchange.body.isEmpty, [401, 407, 413, 417].contains(head.status),
-            head.version.hasPrefix("HTTP/1")
+        guard !exchange.body.isEmpty, [401, 407, 413, 417].contains(head.status), head.version.hasPrefix("HTTP/1")
         else { return }
-        _ = synchronizer_setopt_long(easy, CURLOPT_FORBID_REUSE, 1)
+        forbidReuse()
     }
 
     /// The answer to libcurl about bytes that it has delivered.
@@ -155,15 +158,39 @@ final class Transfer {
         noteProgress()
         pump()
         guard failure == nil else { return .fail }
-        let canTake = canTake
         guard canTake || takesAhead() else { return failure == nil ? .pause : .fail }
-        if canTake, case .delivered = verdict, body.isDirect {
-            gather { body, deliver in body.gather(bytes, deliver) }
+        if body.chunks == nil { take(bytes) } else { takeChunks(bytes) }
+        return failure == nil && !body.mustEndTransfer ? .taken : .fail
+    }
+
+    private func take(_ content: UnsafeRawBufferPointer) {
+        if case .delivered = verdict, body.isDirect, canTake {
+            gather { body, deliver in body.gather(content, deliver) }
         } else {
-            body.append(bytes)
+            body.append(content)
             pump()
         }
-        return failure == nil ? .taken : .fail
+    }
+
+    /// Takes bytes with the framing of chunks.
+    private func takeChunks(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes[...]
+        do throws(ChunkDecoder.Malformed) {
+            while failure == nil, let part = try body.nextPart(&rest) {
+                switch part {
+                case .content(let content): take(content)
+                case .trailerLine(let line): _ = line.withUnsafeBytes(receiveLine)
+                }
+            }
+            if !rest.isEmpty { forbidReuse() }
+        } catch {
+            failure = URLError(.badServerResponse, because: "the chunks of the body are malformed")
+        }
+    }
+
+    /// Forbids libcurl to use the connection for another request.
+    private func forbidReuse() {
+        if let easy { _ = synchronizer_setopt_long(easy, CURLOPT_FORBID_REUSE, 1) }
     }
 
     /// Decodes and gathers the bytes that wait, as far as there is room.

@@ -84,8 +84,9 @@ final class TransferOptions: @unchecked Sendable {  // all variables are `let`; 
         // libcurl sends the path of `Exchange` unchanged. Digest and the cookies rely on that.
         set(CURLOPT_PATH_AS_IS, to: 1)
         set(CURLOPT_HTTP_VERSION, to: CurlVersion.hasHTTP3 ? Int(CURL_HTTP_VERSION_3) : Int(CURL_HTTP_VERSION_2TLS))
-        // `ContentDecoder` decodes the bodies; libcurl would fail transfers with transfer codings that it does not know.
+        // `ContentDecoder` and `ChunkDecoder` decode the bodies. libcurl still finds the end of a body in chunks.
         set(CURLOPT_HTTP_CONTENT_DECODING, to: 0)
+        set(CURLOPT_HTTP_TRANSFER_DECODING, to: 0)
         // Large enough for a small response in one piece. glibc would return a larger buffer to the kernel after each transfer.
         set(CURLOPT_BUFFERSIZE, to: 32 << 10)
         set(CURLOPT_UPLOAD_BUFFERSIZE, to: 64 << 10)

@@ -5,8 +5,28 @@ enum BodyLength {
         name.isFieldName(FieldName.contentLength) || name.isFieldName(FieldName.transferEncoding)
     }
 
+    /// The transfer codings, in the order in which the server applied them, in small letters.
+    static func transferCodings(_ fields: [CurlResponseHead.Field]) -> [String] {
+        fields.filter { $0.isNamed(FieldName.transferEncoding) }.flatMap { $0.value.split(separator: ",") }
+            .map { trimmed($0).lowercased() }.filter { !$0.isEmpty }
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        let start = text.drop { $0 == " " || $0 == "\t" }
+        let end = start.lastIndex { $0 != " " && $0 != "\t" }.map(start.index(after:)) ?? start.startIndex
+        return start[..<end]
+    }
+
+    /// Whether a coding has a name that is a token (RFC 9110 §5.6.2), and has no parameters if it is `chunked`. Any other coding
+    /// may be meant to be `chunked`, so that nothing says where the body ends.
+    private static func isValid(_ coding: String) -> Bool {
+        let name = trimmed(coding.prefix { $0 != ";" })
+        return !name.isEmpty && name.utf8.allSatisfy(FieldLines.isToken) && (name != "chunked" || coding == name)
+    }
+
     /// Leaves one `Content-Length` line if all have the same value, and none beside a `Transfer-Encoding`.
     static func settle(_ fields: inout [CurlResponseHead.Field]) throws(HeadError) {
+        guard transferCodings(fields).allSatisfy(isValid) else { throw .invalidTransferCoding }
         guard let first = fields.firstIndex(where: { $0.isNamed(FieldName.contentLength) }) else { return }
         if fields.count(where: { isFraming($0.name) }) == 1, isPlain(fields[first].value) { return }
         var length: Int64?
@@ -30,9 +50,8 @@ enum BodyLength {
 
     /// A length: digits only, at most 2^63 - 1.
     private static func number(_ text: Substring) -> Int64? {
-        let digits = text.drop { $0 == " " || $0 == "\t" }
-        let end = digits.lastIndex { $0 != " " && $0 != "\t" }.map(digits.index(after:)) ?? digits.startIndex
-        guard digits[..<end].utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
-        return Int64(digits[..<end])
+        let digits = trimmed(text)
+        guard digits.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int64(digits)
     }
 }

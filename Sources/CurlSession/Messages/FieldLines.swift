@@ -87,7 +87,7 @@ struct FieldLines: Sendable {
     }()
 
     /// A character of a token (RFC 9110 §5.6.2).
-    private static func isToken(_ byte: UInt8) -> Bool {
+    static func isToken(_ byte: UInt8) -> Bool {
         byte < 128 && tokenBytes[Int(byte >> 6)] >> UInt64(byte & 63) & 1 == 1
     }
 }

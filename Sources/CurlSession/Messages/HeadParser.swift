@@ -20,6 +20,7 @@ import Foundation
 /// | 101 | error: no request asks for an upgrade |
 /// | equal values of `Content-Length`, in one line or several | one line with that value |
 /// | different, empty, signed or non-numeric `Content-Length`, or one beyond 2^63 - 1 | error (RFC 9112 §6.3) |
+/// | a transfer coding that is not a token, or `chunked` with parameters | error (RFC 9112 §7) |
 /// | `Content-Length` beside `Transfer-Encoding` | `Content-Length` is removed (RFC 9112 §6.3) |
 /// | different `Location` lines in a 3xx | error: clients differ in which one they use |
 /// | more than 256 KB in all heads and trailers of an exchange, more than 64 interim heads | error |
@@ -118,10 +119,38 @@ enum HeadError: Error, Sendable, Hashable {
     case forbiddenByte
     /// Different, invalid or ambiguous lengths of the body.
     case invalidBodyLength
+    /// A transfer coding that is not a token, or `chunked` with parameters.
+    case invalidTransferCoding
     case tooLarge
     case tooManyInterimHeads
     /// A 101 that no request asked for.
     case unexpectedUpgrade
     /// A redirect to more than one place.
     case ambiguousLocation
+
+    var urlError: URLError {
+        URLError(self == .tooLarge ? .dataLengthExceedsMaximum : .badServerResponse, because: reason)
+    }
+
+    private var reason: String {
+        switch self {
+        case .malformedStatusLine: "the status line is malformed"
+        case .forbiddenByte: "a header has a NUL"
+        case .invalidBodyLength: "the length of the body is invalid, or there are several lengths"
+        case .invalidTransferCoding: "the transfer coding is invalid"
+        case .tooLarge: "the headers are larger than \(HeadParser.maximumBytes >> 10) KB"
+        case .tooManyInterimHeads: "there are more than \(HeadParser.maximumInterimHeads) interim responses"
+        case .unexpectedUpgrade: "the server switches to another protocol, for which the request did not ask"
+        case .ambiguousLocation: "the response redirects to several places"
+        }
+    }
+}
+
+extension URLError {
+    /// An error whose `localizedDescription` gives the session's reason.
+    init(_ code: Code, because reason: String) {
+        self.init(code, userInfo: [NSLocalizedDescriptionKey: reason])
+    }
+
+    static var timeout: URLError { URLError(.timedOut, because: "the request timed out") }
 }

@@ -24,7 +24,12 @@ struct TransferFailure: Sendable, Hashable {
     }
 
     private var description: String {
-        message.isEmpty ? String(cString: curl_easy_strerror(code)) : message
+        switch code {
+        // libcurl's own text would be about its arguments or its memory: see `urlErrorCode`.
+        case CURLE_BAD_FUNCTION_ARGUMENT: "the head of the response begins with a continuation line"
+        case CURLE_OUT_OF_MEMORY: "a line of the response is too long, or there is no memory"
+        default: message.isEmpty ? String(cString: curl_easy_strerror(code)) : message
+        }
     }
 
     private var urlErrorCode: URLError.Code {

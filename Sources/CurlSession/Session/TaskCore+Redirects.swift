@@ -16,7 +16,12 @@ extension TaskCore {
         if !pool.options.reportsRedirects, let current = state.withLock({ $0.currentRequest }),
             let next = SessionRedirects.request(after: current, head: head)
         {
-            guard redirects < SessionRedirects.limit else { return .fail(URLError(.httpTooManyRedirects)) }
+            guard redirects < SessionRedirects.limit else {
+                return .fail(
+                    URLError(
+                        .httpTooManyRedirects,
+                        because: "the server redirected more than \(SessionRedirects.limit) times"))
+            }
             deliver(.redirect(head, next), from: pool)
             return .wait
         }

@@ -44,6 +44,15 @@ struct EmptyTests {
         #expect((context.response as? HTTPURLResponse)?.statusCode == 204)
     }
 
+    @Test("may name the length of a large file, which does not follow", arguments: [("HEAD", 200), ("GET", 204)])
+    func lengthOfFile(method: String, status: Int) async throws {
+        let length = Synchronizer.Configuration().maximumResponseSize + 1
+        bench.server["/a"] = .script(.text("HTTP/1.1 \(status) OK\r\nContent-Length: \(length)\r\n\r\n"))
+        let head = try await synchronizer.load(EmptyResource(request: request(method, "/a")))
+        #expect(head.status == status && head.value(of: "Content-Length") == "\(length)")
+        #expect(try await synchronizer.load(DataResource(request: request(method, "/a"))).isEmpty)
+    }
+
     @Test("share a transfer with loads that do not accept them")
     func shared() async throws {
         let gate = Gate()

@@ -22,7 +22,7 @@ struct Exchange: Sendable {
 
     /// Notes the end of the transfer. A redirect is followed even if its body was cut short, but not stored then.
     mutating func note(_ end: Result<Void, any Error>) {
-        var isCutShort = received.isCutShort(method: step.cacheRequest.method)
+        var isCutShort = received.isCutShort
         if case .failure = end { isCutShort = true }
         guard isCutShort, received.isRedirect else { return self.end = end }
         received.dropBody()

@@ -34,7 +34,7 @@ extension Exchange {
     /// Why there is no whole response; nil if there is one.
     var failure: (any Error)? {
         if case .failure(let error)? = end { return error }
-        let isWhole = received.head != nil && !received.isCutShort(method: step.cacheRequest.method)
+        let isWhole = received.head != nil && !received.isCutShort
         return isWhole ? nil : URLError(.networkConnectionLost)
     }
 

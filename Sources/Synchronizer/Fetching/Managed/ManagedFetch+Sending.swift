@@ -27,7 +27,9 @@ extension ManagedFetch {
         step.trace.validators = step.validators
         let exchange = Exchange(
             step: step, requestTime: cache.time.now, mark: cache.invalidations.now,
-            received: ReceivedResponse(maximumBodySize: options.maximumBodySize, wantsFile: options.file != nil))
+            received: ReceivedResponse(
+                method: step.cacheRequest.method, maximumBodySize: options.maximumBodySize,
+                wantsFile: options.file != nil))
         let number = state.withLock { state -> Int? in
             guard state.receive != nil else { return nil }
             state.exchanges += 1

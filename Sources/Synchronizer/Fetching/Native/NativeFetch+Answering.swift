@@ -5,7 +5,7 @@ import HTTPCaching
 extension NativeFetch {
     func complete(_ task: NativeTask, with error: (any Error)?) {
         let trace = task.trace(at: cache.time.now)
-        let isWhole = error == nil && !task.received.isCutShort(method: request.httpMethod ?? "GET")
+        let isWhole = error == nil && !task.received.isCutShort
         guard isWhole, let head = task.received.head else {
             return finish(.failure(failure(error ?? URLError(.networkConnectionLost), of: task, trace: trace)))
         }

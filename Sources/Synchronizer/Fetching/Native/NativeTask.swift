@@ -40,7 +40,8 @@ struct NativeTask {
         self.mark = mark
         current = request
         self.cacheRequest = cacheRequest
-        received = ReceivedResponse(maximumBodySize: limit, wantsFile: wantsFile)
+        received = ReceivedResponse(
+            method: request.httpMethod ?? "GET", maximumBodySize: limit, wantsFile: wantsFile)
         isFromCache = request.cachePolicy == .returnCacheDataDontLoad
     }
 

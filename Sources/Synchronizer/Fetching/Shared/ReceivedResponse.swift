@@ -10,7 +10,9 @@ struct ReceivedResponse: Sendable {
     /// received.
     static let largestErrorBody = 1 << 20
 
-    let maximumBodySize: Int
+    /// The method of the request.
+    private let method: String
+    private let maximumBodySize: Int
     /// Whether the body of a success goes to a file.
     private let wantsFile: Bool
     /// The bytes that went to a file.
@@ -22,7 +24,8 @@ struct ReceivedResponse: Sendable {
     /// Whether the body is larger than accepted; its bytes are dropped then.
     private(set) var isTooLarge = false
 
-    init(maximumBodySize: Int, wantsFile: Bool = false) {
+    init(method: String, maximumBodySize: Int, wantsFile: Bool = false) {
+        self.method = method
         self.wantsFile = wantsFile
         self.maximumBodySize = maximumBodySize
     }
@@ -62,9 +65,12 @@ struct ReceivedResponse: Sendable {
         return wantsFile && !isSpooled ? min(maximumBodySize, Self.largestErrorBody) : maximumBodySize
     }
 
+    /// Whether the response has no body, whatever its fields say (RFC 9110 §6.4.1): a `Content-Length` is then that of another response.
+    private var isBodiless: Bool { method == "HEAD" || status == 204 || status == 304 }
+
     /// The length of the whole body, if the response states it and it counts the decoded bytes.
     var bodyLength: Int? {
-        guard !fields.contains(FieldName.transferEncoding), !isCoded else { return nil }
+        guard !isBodiless, !fields.contains(FieldName.transferEncoding), !isCoded else { return nil }
         return fields[FieldName.contentLength].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
@@ -73,8 +79,8 @@ struct ReceivedResponse: Sendable {
     }
 
     /// Whether the body does not have the length that the response states.
-    func isCutShort(method: String) -> Bool {
-        guard method != "HEAD", status != 204, status != 304, !isTooLarge, let length = bodyLength else { return false }
+    var isCutShort: Bool {
+        guard !isTooLarge, let length = bodyLength else { return false }
         return count != length
     }
 }
