@@ -105,33 +105,33 @@ extension HostileCase {
     ]
     .map {
         chunked(
-            "A chunk size that is invalid or too large", $0, .error(.badServerResponse),
+            "A chunk size that is invalid or too large", $0, .error(.networkConnectionLost),
             "\($0)\r\nhello\r\n0\r\n\r\n", .close)
     }
 
     private static let malformedChunks: [HostileCase] = [
         chunked(
-            "Broken chunks", "no line break after a chunk", .error(.badServerResponse),
+            "Broken chunks", "no line break after a chunk", .error(.networkConnectionLost),
             "5\r\nhello0\r\n\r\n"),
         chunked(
-            "Broken chunks", "a chunk longer than its size", .error(.badServerResponse),
+            "Broken chunks", "a chunk longer than its size", .error(.networkConnectionLost),
             "3\r\nhello\r\n0\r\n\r\n"),
         chunked(
-            "Chunks that end too early", "no last chunk", .error(.networkConnectionLost), "5\r\nhello\r\n", .close),
+            "Broken chunks", "no last chunk", .error(.networkConnectionLost), "5\r\nhello\r\n", .close),
         chunked(
-            "Chunks that end too early", "a chunk of 2^63 − 1 bytes", .error(.networkConnectionLost),
+            "Broken chunks", "a chunk of 2^63 − 1 bytes", .error(.networkConnectionLost),
             "7fffffffffffffff\r\nhello\r\n0\r\n\r\n", .close),
         chunked(
-            "Chunks that end too early", "the last chunk without its end", .error(.networkConnectionLost),
+            "Broken chunks", "the last chunk without its end", .error(.networkConnectionLost),
             "5\r\nhello\r\n0\r\n", .close),
     ]
 
     private static let endlessChunks: [HostileCase] = [
         HostileCase(
-            "A chunk size without end", .error(.badServerResponse), .head("Transfer-Encoding: chunked"),
+            "A chunk size without end", .error(.networkConnectionLost), .head("Transfer-Encoding: chunked"),
             .again([.bytes(Data(repeating: 0x30, count: 16 << 10))], times: nil)),
         HostileCase(
-            "A chunk extension without end", .error(.badServerResponse),
+            "A chunk extension without end", .error(.networkConnectionLost),
             .head("Transfer-Encoding: chunked"), .text("5;"), .again([.block], times: nil)),
         HostileCase(
             "Chunks without end", .tooLarge, .head("Transfer-Encoding: chunked"),

@@ -153,27 +153,27 @@ extension HostileCase {
             "Malformed chunks, which are accepted", "a space after a size", .hello, "5 \r\nhello\r\n0\r\n\r\n"),
         chunked("Malformed chunks, which are accepted", "line feeds alone", .hello, "5\nhello\n0\n\n"),
         chunked(
-            "A chunk size that is invalid or too large", "a space before a size", bad, " 5\r\nhello\r\n0\r\n\r\n"),
-        chunked("A chunk size that is invalid or too large", "0x5", bad, "0x5\r\nhello\r\n0\r\n\r\n"),
-        chunked("A chunk size that is invalid or too large", "5h", bad, "5h\r\nhello\r\n0\r\n\r\n"),
+            "A chunk size that is invalid or too large", "a space before a size", lost, " 5\r\nhello\r\n0\r\n\r\n"),
+        chunked("A chunk size that is invalid or too large", "0x5", lost, "0x5\r\nhello\r\n0\r\n\r\n"),
+        chunked("A chunk size that is invalid or too large", "5h", lost, "5h\r\nhello\r\n0\r\n\r\n"),
         chunked(
-            "A chunk size that is invalid or too large", "0x9, like a last chunk", bad,
+            "A chunk size that is invalid or too large", "0x9, like a last chunk", lost,
             "0x9\r\n\r\nabcdefg\r\n0\r\n\r\n"),
         chunked(
-            "A chunk size that is invalid or too large", "0xa behind a chunk", bad,
+            "A chunk size that is invalid or too large", "0xa behind a chunk", lost,
             "5\r\nhello\r\n0xa\r\n\r\n\r\nworld!!\r\n0\r\n\r\n"),
         chunked(
-            "A chunk size that is invalid or too large", "40 digits", bad,
+            "A chunk size that is invalid or too large", "40 digits", lost,
             String(repeating: "0", count: 39) + "5\r\nhello\r\n0\r\n\r\n"),
-        chunked("A chunk size that is invalid or too large", "NUL", bad, "\0\r\nhello\r\n0\r\n\r\n"),
+        chunked("A chunk size that is invalid or too large", "NUL", lost, "\0\r\nhello\r\n0\r\n\r\n"),
         chunked(
             "Chunks as RFC 9112 allows them", "a hexadecimal size in capitals",
             .response(status: 200, body: Data(repeating: 0x78, count: 10)), "A\r\nxxxxxxxxxx\r\n0\r\n\r\n", .nothing),
         chunked(
             "Chunks as RFC 9112 allows them", "an extension of 60 KB", .hello,
             "5;" + String(repeating: "x", count: 60 << 10) + "\r\nhello\r\n0\r\n\r\n"),
-        chunked("Chunks that end too early", "no bytes at all", lost, ""),
-        chunked("Broken chunks", "a body that is not in chunks", bad, "hello"),
+        chunked("Broken chunks", "no bytes at all", lost, ""),
+        chunked("Broken chunks", "a body that is not in chunks", lost, "hello"),
     ]
 
     private static let trailerVariants: [HostileCase] = [

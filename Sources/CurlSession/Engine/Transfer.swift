@@ -184,7 +184,7 @@ final class Transfer {
             }
             if !rest.isEmpty { forbidReuse() }
         } catch {
-            failure = URLError(.badServerResponse, because: "the chunks of the body are malformed")
+            failure = URLError(.networkConnectionLost, because: "the chunks of the body are malformed")
         }
     }
 
