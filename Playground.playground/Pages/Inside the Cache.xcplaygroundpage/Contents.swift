@@ -71,6 +71,14 @@ do {
     print("Offline, the secret is not stored.")
 }
 /*:
+ A banner in your app can follow the switch.
+ */
+var offlineUpdates = synchronizer.offlineUpdates.makeAsyncIterator()
+for isOffline in [true, false] {
+    synchronizer.isOffline = isOffline
+    print("The banner is \(await offlineUpdates.next() == true ? "shown" : "hidden").")
+}
+/*:
  You can list what a cache has. `swift run synchronizer-cache` does that for one on the disk.
  */
 for await entry in cache.entries {

@@ -81,6 +81,15 @@ let cancelLoading = synchronizer.loadResource(ImageResource(url: imageURL)) { re
 }
 print("… and after.")
 /*:
+ On Apple platforms, image views and buttons have a method for this. It takes a URL, or an image with settings of its own.
+ */
+#if canImport(AppKit)
+    import AppKit
+
+    let button = NSButton(frame: NSRect(x: 0, y: 0, width: 100, height: 100))
+    button.loadImage(photo, synchronizer: synchronizer)
+#endif
+/*:
  When the view leaves the screen:
  */
 cancelLoading()
