@@ -144,11 +144,16 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         if isLong, retireGeneration() { source.didRemoveDatabase() } else { retrySoon(source) }
     }
 
+    /// Writes the pending changes after a while, because the disk takes no changes now.
+    func writeSoon(from source: some WriteSource) {
+        queue.async { [self] in retrySoon(source) }
+    }
+
+    /// Keeps the source until then: a removal must not be lost because the cache is released.
     private func retrySoon(_ source: some WriteSource) {
         if willRetry { return }
         willRetry = true
-        queue.asyncAfter(deadline: .now() + retryInterval) { [weak self, weak source] in
-            guard let self, let source else { return }
+        queue.asyncAfter(deadline: .now() + retryInterval) { [self] in
             willRetry = false
             _ = drain(source, before: source.pendingEnd)
         }
