@@ -203,8 +203,8 @@ extension ResponseCache.State {
         case no, soon, now, beforeReturning
     }
 
-    /// How many changes may be pending while the disk fails, before the removal of everything replaces them.
-    private static let maximumPendingRemovals = 10_000
+    /// How many changes may be pending while the disk fails.
+    private static let longestLog = 10_000
 
     /// Makes a change in memory, and adds it to the changes that wait for the disk.
     fileprivate mutating func apply(_ change: Change, at now: Date) -> Writing {
@@ -217,11 +217,20 @@ extension ResponseCache.State {
         log.append(change.onDisk)
         guard case .working = disk else {
             if log.cost > ResponseCache.maximumBacklog { abandonStores() }
-            if log.count > Self.maximumPendingRemovals, disk.hasFailed { removeAllFromDisk() }
+            if log.count > Self.longestLog, disk.hasFailed { shortenLog() }
             return change.isRemoval ? .soon : .no  // without removals, the writer does not try again by itself
         }
         defer { isWriting = true }
         return log.cost > ResponseCache.maximumBacklog ? .beforeReturning : isWriting ? .no : .now
+    }
+
+    /// Drops the changes that are not removals: what they have replaced may come back. If most changes are removals, the removal
+    /// of everything replaces them.
+    private mutating func shortenLog() {
+        log.keepRemovals()
+        guard log.count > Self.longestLog / 2 else { return }
+        removeAllFromDisk()
+        log.keepRemovals()
     }
 
     // The next two methods count as a change of every URL: a lookup that has already read the disk must not populate memory after
