@@ -271,10 +271,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     private func startAnew() -> WriteFailure? {
         connection = nil
         do {
-            guard let newest = try Generation.newest(in: directory) else { return nil }
-            try directory.check()
-            try? Generation.make(after: newest, in: directory)  // a full disk has no room for it
-            return newest.retire(from: directory) ? nil : .failed
+            return try Generation.startAnew(in: directory) ? nil : .failed
         } catch {
             reportFailure(error)
             return WriteFailure(error)
@@ -287,7 +284,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         guard (try? directory.check()) != nil, let newest = try? Generation.newest(in: directory) else {
             return isMissing
         }
-        return newest.retire(from: directory)
+        return newest.retire(from: directory) && isMissing
     }
 
     func reportFailure(_ error: any Error) {
