@@ -96,6 +96,8 @@ struct Generation: Hashable, Sendable {
     /// Checks the directory and the database, and makes the directories of the bodies if they are missing; returns whether both
     /// existed.
     func prepare() throws(SQLiteFailure) -> Bool {
+        // Without its permissions, the owner could neither use nor delete the files, and the cache would not work any more.
+        for path in [path, database, journal] { FileSystem.resetMode(path) }
         if isIncomplete { throw .corruption("the database does not exist, or is not a file") }
         guard let directory = FileSystem.status(path), let file = FileSystem.status(database) else {
             throw .system(database)
