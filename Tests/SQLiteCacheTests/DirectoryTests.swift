@@ -9,17 +9,17 @@ import Testing
 
 @Suite("The directory of the cache", .bounded)
 struct DirectoryTests {
-    private let url = "https://example.com/x"
+    let url = "https://example.com/x"
 
-    private func store(_ cache: ResponseCache, _ body: Data = Data([1])) throws {
+    func store(_ cache: ResponseCache, _ body: Data = Data([1])) throws {
         cache.store(StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, body), keepsObject: false)
     }
 
-    private func body(_ cache: ResponseCache) -> Data? {
+    func body(_ cache: ResponseCache) -> Data? {
         cache.rows(of: url).first.flatMap { row in cache.body(of: row.id, url: url) { row.variant } }
     }
 
-    private func mode(_ path: String) throws -> Int? {
+    func mode(_ path: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 

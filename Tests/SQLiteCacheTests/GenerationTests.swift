@@ -104,6 +104,28 @@ struct GenerationTests {
         #expect(try FileSystem.names(in: directory.url.path)?.count == 1, "the draft is gone")
     }
 
+    @Test(
+        "a removal of everything also removes the copy that another process makes in between, even on a full disk",
+        arguments: [false, true])
+    func copyInBetween(_ isFull: Bool) throws {
+        try directory.makeGeneration()
+        let old = try directory.generation
+        var hasCopied = false
+        let isDone = try Generation.startAnew(in: directory.files) { draft in
+            if !hasCopied {
+                hasCopied = true
+                try Generation.make(after: old, in: directory.files)
+                old.retire(from: directory.files)
+            }
+            if isFull { throw SQLiteFailure.busy }
+            try Database(path: draft.database, busyTimeout: .none).execute(Schema.create)
+        }
+        #expect(isDone)
+        #expect(try Generation.newest(in: directory.files)?.number == (isFull ? nil : 3))
+        directory.waitForRemovals()
+        #expect(try FileSystem.names(in: directory.url.path)?.count == (isFull ? 0 : 1))
+    }
+
     @Test("a connection whose generation was replaced changes nothing")
     func staleConnection() throws {
         try directory.makeGeneration()

@@ -102,4 +102,46 @@ struct PendingTests {
         let found = directory.cache().rows(of: "https://example.com/churn/1") { _ in true }.first?.body
         #expect(found.flatMap { StorageChurn.identify($0, key: 1) } != nil)
     }
+
+    /// A cache of three entries, whose disk fails from now on, until the clock goes on.
+    private func failing(_ clock: ManualClock) throws -> ResponseCache {
+        let cache = directory.cache(memory: 1 << 20, time: clock)
+        for number in 0..<3 { try store(cache, number, size: 1) }
+        cache.flush()
+        cache.writer.queue.suspend()
+        #expect(!cache.diskFailed())
+        return cache
+    }
+
+    /// Lets the disk work again, and returns the entries that it has then.
+    private func recovered(_ cache: ResponseCache, _ clock: ManualClock) -> [Int] {
+        clock.advance(by: 2)
+        cache.writer.queue.resume()
+        cache.flush()
+        let other = directory.cache()
+        return (0..<3).filter { body(other, $0) != nil }
+    }
+
+    @Test("while the disk fails, any number of new responses costs no response on the disk", arguments: [1, 20_000])
+    func replacements(_ urls: Int) throws {
+        let clock = ManualClock()
+        let cache = try failing(clock)
+        for number in 0..<10_100 { try store(cache, 100 + number % urls, size: 1) }
+        #expect(cache.state.withLock { $0.log.count } <= 10_000)
+        #expect(recovered(cache, clock) == [0, 1, 2])
+    }
+
+    @Test("if more than 10,000 removals are pending because the disk fails, everything is removed")
+    func removals() throws {
+        let clock = ManualClock()
+        let cache = try failing(clock)
+        for number in 0..<10_001 {
+            #expect(cache.state.withLock { $0.log.count } == number)
+            cache.change(.removeURL(url(100 + number), urlKey: Checksum64.of(url(100 + number))))
+        }
+        #expect(cache.state.withLock { $0.log.count } == 1)
+        try store(cache, 0, size: 1)
+        #expect(cache.state.withLock { $0.log.count } == 2)
+        #expect(recovered(cache, clock) == [])
+    }
 }

@@ -97,6 +97,41 @@ struct RetryTests {
         #expect(found(directory.cache()) == [2, 3])
     }
 
+    @Test("are written even if their cache is released while another process writes")
+    func released() throws {
+        try fill()
+        let other = try directory.database()
+        try other.execute(Schema.beginWriting)
+        let writer = writer(retryInterval: 0)
+        weak var released: OneRemoval?
+        do {
+            let source = OneRemoval(url(1))
+            released = source
+            flush(writer, source)
+            writer.queue.sync { writer.queue.suspend() }  // no attempt is running when the source is released
+        }
+        try other.execute(Schema.commit)
+        writer.queue.resume()
+        while released != nil { sched_yield() }
+        #expect(found(directory.cache()) == [2, 3])
+    }
+
+    @Test("are written by themselves if they are removals that were made while the disk failed")
+    func madeWhileFailing() throws {
+        try fill()
+        weak var released: ResponseCache?
+        do {
+            let cache = ResponseCache(
+                memoryCapacity: 0, diskCapacity: 8 << 20, directory: directory.url, time: ManualClock(),
+                retryInterval: 0, report: { _ in })
+            released = cache
+            #expect(!cache.diskFailed())
+            cache.change(.removeURL(url(1), urlKey: Checksum64.of(url(1))))
+        }
+        while released != nil { sched_yield() }
+        #expect(found(directory.cache()) == [2, 3])
+    }
+
     @Test("are given up if they are stores, and the next store tries the disk again")
     func stores() throws {
         try FileManager.default.createDirectory(at: directory.url, withIntermediateDirectories: true)

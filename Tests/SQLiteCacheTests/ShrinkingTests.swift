@@ -65,6 +65,34 @@ struct ShrinkingTests {
         #expect(try cache.cachedResponse(for: Sample.request(urls[0]))?.data == Data([1]))
     }
 
+    @Test(
+        "a corrupt length of an entry that is kept makes a smaller capacity evict no other entry",
+        arguments: ["length + (1 << 46)", "length | (1 << 19)", "-5"])
+    func corruptLength(_ corrupt: String) throws {
+        func evictions(settingLengthTo length: String) throws -> Int {
+            let directory = TemporaryDirectory()
+            let clock = ManualClock()
+            let cache = directory.urlCache(disk: 8 << 20, time: clock)
+            for number in 0..<2000 {
+                clock.advance(by: 1)
+                let url = "https://example.com/\(number)"
+                cache.store(Sample.stored(url), as: try Sample.cached(url, Sample.body(300, seed: UInt64(number))))
+            }
+            cache.flush()
+            try directory.database().execute(
+                "UPDATE entries SET length = \(length) WHERE id = (SELECT max(id) FROM entries)")
+            cache.diskCapacity = 700 << 10
+            cache.flush()
+            #expect(try directory.generation.number == 2)
+            return cache.statistics.evictions
+        }
+        let (expected, found) = (
+            try evictions(settingLengthTo: "length"), try evictions(settingLengthTo: corrupt)
+        )
+        #expect((500..<1500).contains(expected))
+        #expect(abs(found - expected) <= 1)
+    }
+
     // MARK: - Shrinking that does not come to its end
 
     private static let sizes = [200, 4000, 30_000]

@@ -53,6 +53,16 @@ struct SpaceTests {
         #expect(journals == [least, least, least + 1, 1 << 20, most - 1, most, most])
     }
 
+    @Test("evicting incoming bodies does not count what can't be removed")
+    func partialThatStays() throws {
+        try directory.makeGeneration()
+        let partials = try directory.generation.partials
+        for path in [partials.folder, partials.path("directory")] { try #require(mkdir(path, 0o700) == 0) }
+        try Data(count: 5000).write(to: URL(fileURLWithPath: partials.path("body")))
+        #expect(partials.evict(1 << 20) == 8192)
+        #expect(try FileSystem.names(in: partials.folder) == ["directory"])
+    }
+
     @Test("a transaction evicts 256 entries at most")
     func evictions() throws {
         let capacity = 128 << 20

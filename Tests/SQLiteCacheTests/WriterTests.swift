@@ -77,6 +77,18 @@ struct WriterTests {
         #expect(source.isWritten)
     }
 
+    @Test("that a directory can't be opened for want of descriptors or memory is no failure of the disk")
+    func refusedDirectory() {
+        for (error, failure) in [
+            (EMFILE, WriteFailure.outOfResources), (ENFILE, .outOfResources), (ENOMEM, .outOfResources),
+            (EACCES, .failed), (EROFS, .failed),
+        ] {
+            errno = error
+            let refusal = CacheDirectory.Refusal.system("the directory can't be opened")
+            #expect(WriteFailure(refusal) == failure, "\(refusal)")
+        }
+    }
+
     @Test("two processes that make the same identifier lose nothing, and neither gets the other's body")
     func sameIdentifier() throws {
         let directory = TemporaryDirectory()

@@ -53,6 +53,8 @@ func checkRemovalsHold(in directory: URL) {
     setModes(0o500, 0o400)
     cache.removeCachedResponse(for: request)
     cache.flush()
+    let database = directory.path + "/Cache-0000000000000001/Database"
+    if access(database, R_OK) != 0 || access(database, W_OK) == 0 { fail("a read-only directory has other modes") }
     if cache.cachedResponse(for: request) != nil { fail("it is still there") }
     setModes(0o700, 0o600)
     if cache.cachedResponse(for: request) != nil { fail("it came back") }
@@ -81,11 +83,48 @@ func checkRemovalsWithoutJournal(in directory: URL) {
     let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path)
     guard let name = names?.first else { fail("no files") }
     chmod(directory.path + "/" + name, 0o500)
+    chmod(directory.path, 0o500)  // so that the cache does not reset the mode of the subdirectory
     cache.removeCachedResponse(for: requests[7])
     cache.close()
+    chmod(directory.path, 0o700)
     chmod(directory.path + "/" + name, 0o700)
     let found = requests.indices.filter { cache.cachedResponse(for: requests[$0]) != nil }
     if found != (0..<20).filter({ $0 != 7 }) { fail("\(found) are left") }
+}
+
+/// Takes the permissions for files of the cache away, one after the other, while it is open and while it is not. The next store
+/// works, and nothing is lost.
+func checkForbiddenFiles(in directory: URL) {
+    let cache = SQLiteURLCache(memoryCapacity: 0, diskCapacity: 8 << 20, directory: directory)
+    func store(_ key: Int) {
+        guard let request = StorageChurn.request(key), let url = request.url else { fail("no URL") }
+        let response = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+        cache.storeCachedResponse(CachedURLResponse(response: response, data: Data(count: 40_000)), for: request)
+        cache.flush()
+    }
+    store(0)
+    guard let name = try? FileManager.default.contentsOfDirectory(atPath: directory.path).first else {
+        fail("no files")
+    }
+    let generation = directory.path + "/" + name
+    var count = 1
+    for path in [generation, generation + "/Database", generation + "/Bodies", generation + "/Moving"] {
+        for (mode, isOpen) in [(0, true), (0, false), (0o400, true), (0o400, false), (0o500, true), (0o500, false)] {
+            if !isOpen { cache.close() }
+            guard chmod(path, mode_t(mode)) == 0 else { fail("chmod: \(errno)") }
+            store(count)
+            count += 1
+            let lost = (0..<count).filter { StorageChurn.request($0).flatMap { cache.cachedResponse(for: $0) } == nil }
+            if !lost.isEmpty { fail("\(lost) of \(count) are gone: \(path), \(mode), \(isOpen)") }
+        }
+    }
+    cache.close()
+    // The journal of a killed writer: SQLite must open it to find out that there is nothing to roll back.
+    guard FileManager.default.createFile(atPath: generation + "/Database-journal", contents: nil),
+        chmod(generation + "/Database-journal", 0) == 0
+    else { fail("no journal") }
+    store(count)
+    if StorageChurn.request(count).flatMap({ cache.cachedResponse(for: $0) }) == nil { fail("a journal stops stores") }
 }
 
 /// One of several processes on a directory. Each key of its own holds what it stored there last; the others' keys hold

@@ -124,6 +124,10 @@ case "read-only":  // in a directory of its own, in which it may write at times
     becomeNobody()
     checkRemovalsHold(in: directory.appendingPathComponent("cache"))
 
+case "modes":  // in a directory of its own, whose files it may not use for a while
+    becomeNobody()
+    checkForbiddenFiles(in: directory.appendingPathComponent("cache"))
+
 case "no-journal":  // in a directory of its own, in which no files can be made for a while
     becomeNobody()
     checkRemovalsWithoutJournal(in: directory.appendingPathComponent("cache"))

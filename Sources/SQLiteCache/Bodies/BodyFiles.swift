@@ -50,7 +50,7 @@ struct BodyFiles: Hashable, Sendable {
     /// transaction settles it.
     @inline(never)
     func settle(_ id: Int64) {
-        if rename(movingPath(id), settledPath(id)) == 0 || (errno != ENOENT && errno != ENOTDIR) { return }
+        if rename(movingPath(id), settledPath(id)) == 0 || ![ENOENT, ENOTDIR, EACCES].contains(errno) { return }
         _ = try? prepare()
         rename(movingPath(id), settledPath(id))
     }

@@ -92,7 +92,7 @@ package final class PartialFile: @unchecked Sendable {  // only the queue that w
         (place, name, descriptor) = (kept.place, kept.name, file)
         (count, checkpointed, self.checksum) = (kept.count, kept.count, checksum)
         reserved = Int(status.st_size)
-        record = Foundation.open(place.recordPath(kept.name), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC)
+        record = Foundation.open(place.recordPath(kept.name), O_WRONLY | O_APPEND | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
         state = Locked(State(isKept: record >= 0, names: 1))
         ForkedProcess.willClose(descriptor)
     }

@@ -163,8 +163,9 @@ extension PartialFiles {
         var freed: Int64 = 0
         for (name, _) in oldest where freed < bytes {
             whileIdle(name) {
-                freed += self.bytes(of: name)
+                let bytes = self.bytes(of: name)
                 remove(name)
+                if FileSystem.status(path(name)) == nil { freed += bytes }
             }
         }
         return freed

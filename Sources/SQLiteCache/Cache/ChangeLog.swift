@@ -68,6 +68,15 @@ struct ChangeLog {
         return hasStores
     }
 
+    /// Keeps only removals (`Change.isRemoval`). They get new numbers: a batch that is being written does not count as theirs.
+    mutating func keepRemovals() {
+        let removals = changes.compactMap { change in change?.isRemoval == true ? change : nil }
+        let end = end
+        self = ChangeLog()
+        first = end
+        for removal in removals { append(removal) }
+    }
+
     /// Removes the pending stores, which the disk does not take, and returns them. Removals of the responses that they replace
     /// take their places.
     mutating func abandonStores() -> [StoredRow] {

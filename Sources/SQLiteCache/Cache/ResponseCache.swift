@@ -66,14 +66,13 @@ final class ResponseCache: Sendable {
     /// How many bytes of changes may be pending before a store waits for the disk.
     static let maximumBacklog = 32 << 20
     private let maximumUsageTimes = 1 << 14
-    /// How many changes may be pending while the disk fails, before the removal of everything replaces them.
-    private let maximumPendingRemovals = 10_000
     /// Seconds after which the usage times are written.
     private let usageTimesInterval: TimeInterval = 60
 
     init(
         memoryCapacity: Int, diskCapacity: Int, directory: URL, time: any TimeSource,
-        busyTimeout: BusyTimeout = BusyTimeout(seconds: 2), report: @escaping @Sendable (String) -> Void
+        busyTimeout: BusyTimeout = BusyTimeout(seconds: 2),
+        retryInterval: TimeInterval = DiskRecovery.retryInterval, report: @escaping @Sendable (String) -> Void
     ) {
         self.directory = CacheDirectory(directory)
         self.time = time
@@ -81,7 +80,8 @@ final class ResponseCache: Sendable {
             State(memory: MemoryLayer(capacity: max(0, memoryCapacity)), diskCapacity: max(0, diskCapacity)))
         reader = DiskReader(directory: self.directory, busyTimeout: busyTimeout)
         leases = LeaseFile(directory: self.directory)
-        writer = DiskWriter(directory: self.directory, report: report, didOpen: reader.close)
+        writer = DiskWriter(
+            directory: self.directory, report: report, didOpen: reader.close, retryInterval: retryInterval)
     }
 
     deinit {
@@ -147,27 +147,11 @@ final class ResponseCache: Sendable {
     func change(_ change: Change) {
         guard !ForkedProcess.isCurrent else { return }
         let now = time.now
-        let (starts, isFull) = state.withLock { state in
-            state.disk.recover(at: now)
-            let change = change.keptOffDisk(
-                unless: state.diskCapacity > 0 && !state.disk.hasFailed, diskCapacity: state.diskCapacity)
-            if change.isMemoryOnlyObject { return (false, false) }
-            state.changes.count(change.urlKey)
-            state.memory.apply(change)
-            guard state.diskCapacity > 0 || change.isRemoval else { return (false, false) }
-            state.log.append(change.onDisk)
-            guard case .working = state.disk else {
-                if state.log.cost > Self.maximumBacklog { state.abandonStores() }
-                if state.log.count > maximumPendingRemovals, state.disk.hasFailed { state.removeAllFromDisk() }
-                return (false, false)
-            }
-            defer { state.isWriting = true }
-            return (!state.isWriting, state.log.cost > Self.maximumBacklog)
-        }
-        if isFull {
-            wait { writer.write(from: self, then: $0) }
-        } else if starts {
-            writer.write(from: self)
+        switch state.withLock({ $0.apply(change, at: now) }) {
+        case .no: break
+        case .soon: writer.writeSoon(from: self)
+        case .now: writer.write(from: self)
+        case .beforeReturning: wait { writer.write(from: self, then: $0) }
         }
     }
 
@@ -214,6 +198,41 @@ final class ResponseCache: Sendable {
 }
 
 extension ResponseCache.State {
+    /// Whether and when a change must make the writer write.
+    enum Writing {
+        case no, soon, now, beforeReturning
+    }
+
+    /// How many changes may be pending while the disk fails.
+    private static let longestLog = 10_000
+
+    /// Makes a change in memory, and adds it to the changes that wait for the disk.
+    fileprivate mutating func apply(_ change: Change, at now: Date) -> Writing {
+        disk.recover(at: now)
+        let change = change.keptOffDisk(unless: diskCapacity > 0 && !disk.hasFailed, diskCapacity: diskCapacity)
+        if change.isMemoryOnlyObject { return .no }
+        changes.count(change.urlKey)
+        memory.apply(change)
+        guard diskCapacity > 0 || change.isRemoval else { return .no }
+        log.append(change.onDisk)
+        guard case .working = disk else {
+            if log.cost > ResponseCache.maximumBacklog { abandonStores() }
+            if log.count > Self.longestLog, disk.hasFailed { shortenLog() }
+            return change.isRemoval ? .soon : .no  // without removals, the writer does not try again by itself
+        }
+        defer { isWriting = true }
+        return log.cost > ResponseCache.maximumBacklog ? .beforeReturning : isWriting ? .no : .now
+    }
+
+    /// Drops the changes that are not removals: what they have replaced may come back. If most changes are removals, the removal
+    /// of everything replaces them.
+    private mutating func shortenLog() {
+        log.keepRemovals()
+        guard log.count > Self.longestLog / 2 else { return }
+        removeAllFromDisk()
+        log.keepRemovals()
+    }
+
     // The next two methods count as a change of every URL: a lookup that has already read the disk must not populate memory after
     // them, because it does not know what only memory has.
 

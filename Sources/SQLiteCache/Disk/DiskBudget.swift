@@ -50,8 +50,10 @@ struct DiskUsage {
         self.files = max(0, min(files, 1 << 48))
     }
 
+    /// The bytes in use of the database.
+    var database: Int64 { (pages - freePages) * pageSize }
     /// The bytes in use.
-    var content: Int64 { (pages - freePages) * pageSize + files }
+    var content: Int64 { database + files }
     /// The bytes of free pages.
     var free: Int64 { freePages * pageSize }
 

@@ -9,8 +9,13 @@ enum WriteFailure: Error {
     case outOfResources
 
     init(_ error: any Error) {
-        let failure = error as? SQLiteFailure
-        self = failure?.isBusy == true ? .busy : failure?.isShortage == true ? .outOfResources : .failed
+        switch error {
+        case let failure as SQLiteFailure where failure.isBusy: self = .busy
+        case let failure as SQLiteFailure where failure.isShortage: self = .outOfResources
+        case let refusal as CacheDirectory.Refusal where SQLiteFailure.shortages.contains(refusal.systemError):
+            self = .outOfResources
+        default: self = .failed
+        }
     }
 }
 

@@ -144,11 +144,16 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         if isLong, retireGeneration() { source.didRemoveDatabase() } else { retrySoon(source) }
     }
 
+    /// Writes the pending changes after a while, because the disk takes no changes now.
+    func writeSoon(from source: some WriteSource) {
+        queue.async { [self] in retrySoon(source) }
+    }
+
+    /// Keeps the source until then: a removal must not be lost because the cache is released.
     private func retrySoon(_ source: some WriteSource) {
         if willRetry { return }
         willRetry = true
-        queue.asyncAfter(deadline: .now() + retryInterval) { [weak self, weak source] in
-            guard let self, let source else { return }
+        queue.asyncAfter(deadline: .now() + retryInterval) { [self] in
             willRetry = false
             _ = drain(source, before: source.pendingEnd)
         }
@@ -266,10 +271,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
     private func startAnew() -> WriteFailure? {
         connection = nil
         do {
-            guard let newest = try Generation.newest(in: directory) else { return nil }
-            try directory.check()
-            try? Generation.make(after: newest, in: directory)  // a full disk has no room for it
-            return newest.retire(from: directory) ? nil : .failed
+            return try Generation.startAnew(in: directory) ? nil : .failed
         } catch {
             reportFailure(error)
             return WriteFailure(error)
@@ -282,7 +284,7 @@ final class DiskWriter: @unchecked Sendable {  // its variables are touched on `
         guard (try? directory.check()) != nil, let newest = try? Generation.newest(in: directory) else {
             return isMissing
         }
-        return newest.retire(from: directory)
+        return newest.retire(from: directory) && isMissing
     }
 
     func reportFailure(_ error: any Error) {

@@ -39,17 +39,37 @@ struct Generation: Hashable, Sendable {
     /// Makes the generation that follows the newest, unless another process has just made it.
     ///
     /// - Parameter fill: creates the database and its body files. The database must be closed when it returns.
+    /// - Returns: false if another process was faster.
+    @discardableResult
     static func make(
         after newest: Generation?, in directory: CacheDirectory,
         fill: (Draft) throws -> Void = { try Database(path: $0.database, busyTimeout: .none).execute(Schema.create) }
-    ) throws {
+    ) throws -> Bool {
         let next = Generation((newest?.number ?? 0) + 1, in: directory)
         let draft = Draft(path: directory.path + "/" + TemporaryGeneration.draft.newName())
         defer { directory.discard(draft.path) }
         try draft.prepare()
         try fill(draft)
-        guard rename(draft.path, next.path) != 0, errno != EEXIST, errno != ENOTEMPTY else { return }
+        if rename(draft.path, next.path) == 0 { return true }
+        if errno == EEXIST || errno == ENOTEMPTY { return false }
         throw SQLiteFailure.system("\(next.path) can't be made")
+    }
+
+    /// Replaces the newest generation by an empty one, or takes all out of use if there is no room for an empty one; returns
+    /// whether that worked. Meanwhile another process may make a generation with a copy of the old entries. This one goes, too.
+    static func startAnew(
+        in directory: CacheDirectory,
+        fill: (Draft) throws -> Void = { try Database(path: $0.database, busyTimeout: .none).execute(Schema.create) }
+    ) throws -> Bool {
+        for _ in 0..<4 {
+            guard let newest = try newest(in: directory) else { return true }
+            try directory.check()
+            let isMade = try? make(after: newest, in: directory, fill: fill)
+            if isMade == false { continue }
+            guard newest.retire(from: directory) else { return false }
+            if isMade == true { return true }
+        }
+        return false
     }
 
     /// A generation that is not in use yet.
@@ -76,6 +96,8 @@ struct Generation: Hashable, Sendable {
     /// Checks the directory and the database, and makes the directories of the bodies if they are missing; returns whether both
     /// existed.
     func prepare() throws(SQLiteFailure) -> Bool {
+        // Without its permissions, the owner could neither use nor delete the files, and the cache would not work any more.
+        for path in [path, database, journal] { FileSystem.resetMode(path) }
         if isIncomplete { throw .corruption("the database does not exist, or is not a file") }
         guard let directory = FileSystem.status(path), let file = FileSystem.status(database) else {
             throw .system(database)

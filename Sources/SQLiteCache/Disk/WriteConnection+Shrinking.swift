@@ -61,28 +61,35 @@ extension WriteConnection {
     }
 
     /// The entries to remove. An entry counts as its body plus an equal share of the rest of the database.
+    ///
+    /// Any length may be corrupt. The share depends only on the lengths of bodies in the database, which are limited: so one
+    /// corrupt length of an entry that is kept hardly changes what is removed.
     private func victims(usage: DiskUsage, budget: DiskBudget) throws -> Victims? {
-        var (bodies, count) = (0.0, 0.0)
+        var (rest, count) = (Double(usage.database), 0.0)
         try forEachByUse { entry in
-            bodies += Self.allocatedBytes(length: entry.length)
+            rest -= Self.bytesInDatabase(length: entry.length)
             count += 1
             return true
         }
-        let overhead = max(0, Double(usage.content) - bodies) / max(1, count)
+        let share = max(0, rest) / max(1, count)
         var excess = Double(usage.content - budget.preferredContent)
         var victims: Victims?
         try forEachByUse { entry in
-            excess -= overhead + Self.allocatedBytes(length: entry.length)
+            // A file that is larger than all files together is not there.
+            let file = entry.length > usage.files ? 0 : Self.bytesInFile(length: entry.length)
+            excess -= share + Self.bytesInDatabase(length: entry.length) + file
             victims = Victims(last: entry, count: (victims?.count ?? 0) + 1)
             return excess > 0
         }
         return victims
     }
 
-    /// The bytes that a body takes. The length may be corrupt.
-    private static func allocatedBytes(length: Int64) -> Double {
-        let isInFile = length > StoredBody.largestInDatabase
-        return Double(isInFile ? BodyFiles.allocatedBytes(length: length) : max(0, length))
+    private static func bytesInDatabase(length: Int64) -> Double {
+        length > StoredBody.largestInDatabase ? 0 : Double(max(0, length))
+    }
+
+    private static func bytesInFile(length: Int64) -> Double {
+        length > StoredBody.largestInDatabase ? Double(BodyFiles.allocatedBytes(length: length)) : 0
     }
 
     /// Passes the entries to `body`, least recently used first, until it returns false.

@@ -95,7 +95,7 @@ final class WriteConnection {
     /// Makes an empty journal file, because lookups read without a lock only while there is no journal. SQLite rolls nothing back
     /// from an empty journal.
     private func announceChanges() throws(SQLiteFailure) {
-        let journal = open(generation.journal, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        let journal = open(generation.journal, O_WRONLY | O_CREAT | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard journal >= 0 else { throw .system("\(generation.journal) can't be made") }
         close(journal)
     }

@@ -5,10 +5,13 @@ struct CacheDirectory: Sendable {
     /// Why a directory is not used.
     struct Refusal: Error, CustomStringConvertible {
         let description: String
+        /// The error of the system; 0 if there was none.
+        var systemError: Int32 = 0
 
         /// Adds the last error of the system (`errno`).
-        fileprivate static func system(_ what: String) -> Refusal {
-            Refusal(description: "\(what): \(String(cString: strerror(errno)))")
+        static func system(_ what: String) -> Refusal {
+            let error = errno
+            return Refusal(description: "\(what): \(String(cString: strerror(error)))", systemError: error)
         }
     }
 

@@ -72,9 +72,22 @@ enum FileSystem {
         return nameless < 0 || link(file, to: path, besides: 0)
     }
 
+    /// Gives a file or directory of this user the mode that the cache gives it, if something like `chmod -R` has changed it. In a
+    /// directory that is read-only for this user, everything stays as it is.
+    static func resetMode(_ path: String) {
+        guard let status = status(path), status.isDirectory || status.isOwnFile, status.st_uid == geteuid() else {
+            return
+        }
+        let mode: mode_t = status.isDirectory ? 0o700 : 0o600
+        if status.st_mode & 0o777 == mode { return }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        if access(folder, W_OK) == 0 { chmod(path, mode) }
+    }
+
     /// Makes a directory that only its owner can use, unless there is a directory. Anything else at the path is removed. Returns
     /// whether there was a directory.
     static func provideDirectory(_ path: String) throws(SQLiteFailure) -> Bool {
+        resetMode(path)
         if status(path)?.isDirectory == true { return true }
         remove(path)
         if mkdir(path, 0o700) == 0 || errno == EEXIST { return false }

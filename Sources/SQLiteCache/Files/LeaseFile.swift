@@ -172,6 +172,7 @@ final class LeaseFile: Sendable {
         if state.file >= 0, abs(now - state.checkedAt) < 1000 { return state.file }
         if state.file < 0 || !FileSystem.isFile(state.file, atOneOf: [directory.leases]) {
             if creates, (try? directory.prepare()) == nil { return nil }
+            FileSystem.resetMode(directory.leases)
             guard let file = Self.openFile(directory.leases, creates: creates) else { return nil }
             ForkedProcess.close(state.file)
             ForkedProcess.willClose(file)

@@ -37,9 +37,12 @@ struct SQLiteFailure: Error, CustomStringConvertible {
         EMFILE, ENFILE, ENOMEM, EACCES, EPERM, EROFS, ENOSPC, EDQUOT, EFBIG, EIO, EINTR, ENOENT, ENOTDIR,
     ]
 
+    /// The errors of the system that mean that the process has no memory or descriptors left.
+    static let shortages: Set<Int32> = [EMFILE, ENFILE, ENOMEM]
+
     /// Whether the process has no memory or descriptors left at the moment.
     var isShortage: Bool {
-        code == SQLITE_NOMEM || (isCannotOpen && [EMFILE, ENFILE, ENOMEM].contains(systemError))
+        code == SQLITE_NOMEM || (isCannotOpen && Self.shortages.contains(systemError))
     }
 
     /// A writer may be at work.
