@@ -43,8 +43,11 @@ extension ManagedFetch {
         return .failure(.init(error, context: exchange.step.context))
     }
 
+    /// Sends the request again. The response may have set cookies: the session sends them now, so the new response is stored for
+    /// them.
     private func sendUnconditionally(_ exchange: Exchange) -> Conclusion {
         var step = exchange.step
+        step.cacheRequest.sessionHeaders = HTTPFields(context.transport.sessionHeaders(for: step.request))
         removePart(of: step)
         exchange.file?.drop()  // the file may have that part, followed by bytes that do not belong to it
         step.decision = .forward(HTTPFields(), fallback: nil, .mismatch)
