@@ -17,10 +17,24 @@ struct StoringTests {
         }
     }
 
+    private final class InMemory: SessionDelegate, @unchecked Sendable {  // it has no state
+        override func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposed: CachedURLResponse,
+            completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+        ) {
+            completionHandler(
+                CachedURLResponse(
+                    response: proposed.response, data: proposed.data, userInfo: proposed.userInfo,
+                    storagePolicy: .allowedInMemoryOnly))
+        }
+    }
+
     private final class Noting: SynchronizerObserver {
         let reasons = Collector<ResponseStoring.Reason>()
+        let stored = Collector<Int>()
         func synchronizerDid(_ event: SynchronizerEvent) {
             if case .notStored(let reason) = event.kind { reasons.append(reason) }
+            if case .stored(let bytes) = event.kind { stored.append(bytes) }
         }
     }
 
@@ -32,7 +46,7 @@ struct StoringTests {
         resource = DataResource(url: bench.server.url("/a"))
     }
 
-    private func storing(_ synchronizer: Synchronizer, _ resource: DataResource) async -> LoadTrace {
+    private func storing(_ synchronizer: Synchronizer, _ resource: some Resource) async -> LoadTrace {
         do {
             return try await synchronizer.loaded(resource).trace
         } catch {
@@ -86,13 +100,61 @@ struct StoringTests {
         #expect(await storing(synchronizer, DataResource(request: request)).storing == .notStored(.method))
     }
 
-    @Test("says that the cache is too small for it")
-    func small() async throws {
+    private enum Small: CaseIterable {
+        case onDisk, inMemory, foundation
+
+        func cache(_ bench: Workbench) -> URLCache {
+            switch self {
+            case .onDisk:
+                SQLiteURLCache(
+                    memoryCapacity: 100_000, diskCapacity: 500_000, directory: bench.directory, time: bench.clock)
+            case .inMemory:
+                SQLiteURLCache(
+                    memoryCapacity: 100_000, diskCapacity: 9 << 20, directory: bench.directory, time: bench.clock)
+            case .foundation: URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil)
+            }
+        }
+    }
+
+    @Test("says that the cache is too small for it", arguments: Small.allCases)
+    private func small(kind: Small) async throws {
         bench.server["/a"] = Reply(Data(count: 400_000), fields: ["Cache-Control": "max-age=9"])
-        let cache = SQLiteURLCache(
-            memoryCapacity: 100_000, diskCapacity: 500_000, directory: bench.directory, time: bench.clock)
-        let synchronizer = bench.synchronizer(cache: cache)
+        let observer = Noting()
+        let synchronizer = bench.synchronizer(
+            cache: kind.cache(bench), delegate: kind == .inMemory ? InMemory() : nil
+        ) { $0.observer = observer }
         #expect(await storing(synchronizer, resource).storing == .notStored(.tooLarge))
+        #expect(observer.reasons.elements == [.tooLarge] && observer.stored.count == 0)
+    }
+
+    private enum WithoutFiles: CaseIterable {
+        case foundation, memory, delegate
+
+        func cache(_ bench: Workbench) -> URLCache {
+            switch self {
+            case .foundation: URLCache(memoryCapacity: 9 << 20, diskCapacity: 0, diskPath: nil)
+            case .memory:
+                SQLiteURLCache(
+                    memoryCapacity: 9 << 20, diskCapacity: 0, directory: bench.directory, time: bench.clock)
+            case .delegate: bench.cache()
+            }
+        }
+    }
+
+    @Test("says that a body is too large for a cache that does not take its file", arguments: WithoutFiles.allCases)
+    private func file(kind: WithoutFiles) async throws {
+        bench.server["/a"] = Reply(Data(count: 2 << 20), fields: ["Cache-Control": "max-age=9"])
+        let folder = DisposableDirectory("files")
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let file = FileResource(url: bench.server.url("/a"), to: folder.url.appendingPathComponent("a"))
+        let observer = Noting()
+        let synchronizer = bench.synchronizer(
+            cache: kind.cache(bench), delegate: kind == .delegate ? InMemory() : nil
+        ) { $0.observer = observer }
+        #expect(await storing(synchronizer, file).storing == .notStored(.tooLarge))
+        #expect(observer.stored.count == 0)
+        let again = await storing(synchronizer, file)
+        #expect(again.source == .network && again.reason.contains("not stored"))
     }
 
     @Test("says that the disk fails, once a write has failed, until one succeeds")
