@@ -215,4 +215,17 @@ struct StoringTests {
         personal.session.network.release(FakeReply(200, ["Cache-Control": "max-age=9"], "a"))
         #expect(events.fetched?.trace.storing == .notStored(.personal))
     }
+
+    @Test("is said by the next load in native mode, too, until everything is removed")
+    func nativePreviously() async throws {
+        let harness = NativeHarness(FakeReply(200, ["Vary": "*"], "a"))
+        harness.session.bypassesDelegate.withLock { $0 = true }
+        #expect(harness.load().fetched?.trace.reason == "URLSession answered")
+        let reason = "the last response was not stored: \(ResponseStoring.Reason.variesOnEverything.rawValue)"
+        #expect(harness.load().fetched?.trace.reason == "URLSession answered; \(reason)")
+        let offline = harness.load { $0.cachePolicy = .returnCacheDataDontLoad }
+        #expect(offline.error?.context.trace.reason.hasSuffix(reason) == true)
+        harness.fetcher.removeAllStored()
+        #expect(harness.load().fetched?.trace.reason == "URLSession answered")
+    }
 }

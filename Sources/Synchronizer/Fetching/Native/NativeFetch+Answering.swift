@@ -4,12 +4,13 @@ import HTTPCaching
 // The result of a finished task, and what the session stores of it.
 extension NativeFetch {
     func complete(_ task: NativeTask, with error: (any Error)?) {
-        let trace = task.trace(at: cache.time.now)
+        var trace = task.trace(at: cache.time.now)
         let isWhole = error == nil && !task.received.isCutShort(method: request.httpMethod ?? "GET")
         guard isWhole, let head = task.received.head else {
             return finish(.failure(failure(error ?? URLError(.networkConnectionLost), of: task, trace: trace)))
         }
         noteInvalidation(by: task)
+        if trace.source == .network { trace.addReason(previously: previousReason(for: task.cacheRequest)) }
         noteStoring(by: task, trace: trace)
         finish(result(of: task, head: head, trace: trace))
     }
@@ -22,10 +23,13 @@ extension NativeFetch {
     /// The error of the load. The session reports some errors for a miss if it must not use the network: these are no network
     /// failures.
     private func failure(_ error: any Error, of task: NativeTask, trace: LoadTrace) -> SynchronizerError {
-        let context = SynchronizerError.Context(url: task.current.url ?? request.url, trace: trace)
+        let url = task.current.url ?? request.url
         switch (error as? URLError)?.code {
-        case .resourceUnavailable?, .cannotLoadFromNetwork?: return .notCached(context)
-        default: return .init(error, context: context)
+        case .resourceUnavailable?, .cannotLoadFromNetwork?:
+            var trace = trace
+            trace.addReason(previously: previousReason(for: task.cacheRequest))
+            return .notCached(.init(url: url, trace: trace))
+        default: return .init(error, context: .init(url: url, trace: trace))
         }
     }
 

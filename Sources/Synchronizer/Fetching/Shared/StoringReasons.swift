@@ -40,7 +40,12 @@ extension LoadTrace {
     /// Sets the reason. If nothing usable is stored, adds why the last response was not stored.
     mutating func explain(_ explanation: Explanation, previously reason: ResponseStoring.Reason?) {
         explain(explanation)
-        guard let reason, explanation == .nothingStored || explanation == .method else { return }
-        self.reason += "; the last response was not stored: \(reason.rawValue)"
+        if explanation == .nothingStored || explanation == .method { addReason(previously: reason) }
+    }
+
+    /// Adds why the last response was not stored.
+    mutating func addReason(previously reason: ResponseStoring.Reason?) {
+        guard let reason else { return }
+        self.reason += (self.reason.isEmpty ? "" : "; ") + "the last response was not stored: \(reason.rawValue)"
     }
 }
