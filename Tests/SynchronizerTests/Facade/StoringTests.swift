@@ -200,6 +200,21 @@ struct StoringTests {
         }
     }
 
+    @Test("is not said after a request with another method or body")
+    func otherRequests() async throws {
+        bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=9"])
+        let synchronizer = bench.synchronizer()
+        _ = try await synchronizer.load(EmptyResource(url: bench.server.url("/a"), method: "HEAD"))
+        #expect(try await synchronizer.loaded(resource).trace.reason == "nothing is stored")
+        bench.server["/b"] = Reply("1", fields: ["Cache-Control": "no-store"])
+        for key in ["one", "two"] {
+            let query = try JSONResource<Int>(
+                url: bench.server.url("/b"), method: "QUERY", body: 1, cacheKey: CacheKey(key))
+            #expect(try await synchronizer.loaded(query).trace.reason == "nothing is stored")
+            #expect(try await synchronizer.loaded(query).trace.reason.hasSuffix("the response says no-store"))
+        }
+    }
+
     @Test("is known in native mode")
     func native() async throws {
         let harness = NativeHarness(FakeReply(200, ["Cache-Control": "max-age=9"], "a"))

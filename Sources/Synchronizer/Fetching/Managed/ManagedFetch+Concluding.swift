@@ -145,7 +145,7 @@ extension ManagedFetch {
     /// The server's response is the answer.
     private func accept(_ exchange: inout Exchange) -> Conclusion {
         exchange.step.trace.describeAccepted(
-            exchange.step.decision, previously: cache.reasons.reason(for: exchange.step.cacheRequest.url))
+            exchange.step.decision, previously: cache.reasons.reason(for: exchange.step.cacheRequest))
         if exchange.received.isTooLarge, (200..<300).contains(exchange.received.status) {
             note(.notStored(.tooLarge), in: &exchange.step)
             let step = exchange.step

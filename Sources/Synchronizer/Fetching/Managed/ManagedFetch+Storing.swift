@@ -11,7 +11,7 @@ extension ManagedFetch {
     func note(_ storing: ResponseStoring?, in step: inout FetchStep) {
         guard let storing else { return }
         step.trace.storing = storing
-        cache.reasons.note(storing, for: step.cacheRequest.url)
+        cache.reasons.note(storing, for: step.cacheRequest)
         if case .notStored(let reason) = storing { report(.notStored(reason)) }
     }
 

@@ -16,7 +16,7 @@ extension NativeFetch {
     }
 
     private func noteStoring(by task: NativeTask, trace: LoadTrace) {
-        if let key = task.cacheRequest?.url { cache.reasons.note(trace.storing, for: key) }
+        if let request = task.cacheRequest { cache.reasons.note(trace.storing, for: request) }
         if case .notStored(let reason)? = trace.storing { report(.notStored(reason)) }
     }
 

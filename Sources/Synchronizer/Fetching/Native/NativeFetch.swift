@@ -115,7 +115,7 @@ final class NativeFetch: Fetch {
 
     /// Why the last response to the request was not stored; nil if it was stored, or is not known.
     func previousReason(for request: CacheRequest?) -> ResponseStoring.Reason? {
-        request.flatMap { cache.reasons.reason(for: $0.url) }
+        request.flatMap(cache.reasons.reason)
     }
 
     private func cacheRequest(of request: URLRequest) -> CacheRequest? {
