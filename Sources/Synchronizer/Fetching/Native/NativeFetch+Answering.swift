@@ -103,7 +103,7 @@ extension NativeFetch {
         let kept = old?.injected.flatMap { fields[FieldName.cacheControl] == $0 ? $0 : nil }
         let injected = proposed.userInfo?[InjectionMark.userInfoKey] as? String ?? kept
         let header = CacheBindingHeader(request, fields: fields, injected: injected)
-        fields.add(CacheBindingHeader.fieldName, header.value)
+        fields.add(CacheBindingHeader.fieldName, value: header.value)
         return CachedURLResponse(
             response: ResponseHead(url: head.url ?? url, status: head.statusCode, fields: fields).urlResponse,
             data: proposed.data, userInfo: proposed.userInfo, storagePolicy: proposed.storagePolicy)
