@@ -100,8 +100,8 @@ final class WebPStream {
         case VP8_STATUS_OK: return true
         case VP8_STATUS_SUSPENDED: return false
         case VP8_STATUS_OUT_OF_MEMORY: throw ImageError.outOfMemory
-        case VP8_STATUS_UNSUPPORTED_FEATURE: throw ImageError.damaged(.webp, "unsupported feature")
-        default: throw ImageError.damaged(.webp, "invalid bitstream")
+        case VP8_STATUS_UNSUPPORTED_FEATURE: throw ImageError.corrupt(.webp, "unsupported feature")
+        default: throw ImageError.corrupt(.webp, "invalid bitstream")
         }
     }
 }
