@@ -60,13 +60,18 @@ public struct HTTPCache: Hashable, Sendable {
         public let reason: String
         let selection: Selection
 
-        init(_ selection: Selection, of response: StoredResponse) {
+        init(_ selection: Selection, of response: StoredResponse, validated: Bool = false) {
             self.selection = selection
             index = selection.index
-            (status, fields) = selection.head(of: response)
+            (status, fields) = selection.head(of: response, validated: validated)
             if case .part(_, let bytes) = selection.answer { self.bytes = bytes } else { bytes = nil }
             freshness = selection.freshness
             reason = selection.explanation.description
+        }
+
+        /// The same answer, with the fields of its response after a 304 (``Freshening/update(_:removing:)``).
+        public func updated(to response: StoredResponse) -> Answer {
+            Answer(selection, of: response, validated: true)
         }
     }
 

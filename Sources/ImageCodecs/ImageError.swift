@@ -9,13 +9,17 @@ public enum ImageError: Error, Sendable, Hashable {
     /// The image has more pixels than ``ImageDecoding/maximumPixelCount``. It was not decoded.
     case tooManyPixels(width: Int, height: Int, limit: Int)
     /// The bytes are corrupt or end too early. The text is the decoder's own.
-    case damaged(ImageFormat, String)
+    case corrupt(ImageFormat, String)
     /// Decoding the image would take more bytes at any size than ``ImageDecoding/memoryBudget``. It was not decoded.
     case overBudget(bytes: Int, limit: Int)
     /// The animation has no frame with that index.
     case noSuchFrame(Int)
     /// There is not enough memory for the pixels.
     case outOfMemory
+
+    /// The old name of ``corrupt(_:_:)``. It makes and compares errors, but is no pattern with variables.
+    @available(*, deprecated, renamed: "corrupt(_:_:)")
+    public static func damaged(_ format: ImageFormat, _ reason: String) -> ImageError { .corrupt(format, reason) }
 }
 
 extension ImageError: CustomStringConvertible, LocalizedError {
@@ -26,7 +30,7 @@ extension ImageError: CustomStringConvertible, LocalizedError {
         case .unsupportedFormat(let format): return "this build cannot decode \(format.rawValue)"
         case .tooManyPixels(let width, let height, let limit):
             return "the image has \(width) × \(height) pixels, more than the limit of \(limit)"
-        case .damaged(let format, let reason): return "the \(format.rawValue) image is corrupt: \(reason)"
+        case .corrupt(let format, let reason): return "the \(format.rawValue) image is corrupt: \(reason)"
         case .overBudget(let bytes, let limit):
             return "decoding the image takes \(bytes) bytes, more than the budget of \(limit)"
         case .noSuchFrame(let index): return "the animation has no frame \(index)"

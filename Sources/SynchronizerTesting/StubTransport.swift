@@ -125,9 +125,9 @@ extension RecordedRequest {
         let path = parts?.percentEncodedPath ?? ""
         let query = parts?.percentEncodedQuery.map { "?\($0)" } ?? ""
         let host = parts?.percentEncodedHost.map { host in parts?.port.map { "\(host):\($0)" } ?? host }
-        var fields = host.map { [FieldLine(FieldName.host, $0)] } ?? []
+        var fields = host.map { [FieldLine(name: FieldName.host, value: $0)] } ?? []
         let sent = headers.merging(request.allHTTPHeaderFields ?? [:]) { $1 }
-        fields += sent.sorted { $0.key < $1.key }.map { FieldLine($0.key, $0.value) }
+        fields += sent.sorted { $0.key < $1.key }.map { FieldLine(name: $0.key, value: $0.value) }
         self.init(
             number: number, connection: 0, method: request.httpMethod ?? "GET",
             target: (path.isEmpty ? "/" : path) + query,

@@ -18,8 +18,8 @@
             return level.store(StoredRecord(response, with: cached), body: cached.mirroredBody)
         }
 
-        package func refusal(toStore bytes: Int) -> StoreRefusal? {
-            bytes <= level.options.largestSharedBody ? nil : local.refusal(toStore: bytes)
+        package func refusal(toStore bytes: Int, policy: URLCache.StoragePolicy) -> StoreRefusal? {
+            bytes <= level.options.largestSharedBody ? nil : local.refusal(toStore: bytes, policy: policy)
         }
 
         @discardableResult

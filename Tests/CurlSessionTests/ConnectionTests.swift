@@ -15,7 +15,7 @@ import Testing
         let poison = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"
         var first = Reply("first" + poison).waiting(for: gate, .afterBody(5))
         first.framing = .asFieldsSay
-        bench.server["/first"] = first.adding("Content-Length", "5")
+        bench.server["/first"] = first.adding("Content-Length", value: "5")
         bench.server["/second"] = Reply("second")
         await bench.run("/first")
         #expect(bench.recorder.body == Data("first".utf8))

@@ -13,7 +13,7 @@ struct EncodedFieldsTests {
         var generator = SeededNumbers(seed: seed)
         var plain = HTTPFields()
         for _ in 0..<generator.below(8) {
-            plain.add(Self.names[generator.below(8)], Self.values[generator.below(5)])
+            plain.add(Self.names[generator.below(8)], value: Self.values[generator.below(5)])
         }
         var encoded = HTTPFields(try #require(EncodedFields(EncodedFields(plain).bytes)))
         for step in 0..<8 {
@@ -35,7 +35,7 @@ struct EncodedFieldsTests {
             for fields in [\Pair.encoded, \Pair.plain] {
                 var pair = Pair(encoded: encoded, plain: plain)
                 switch step % 4 {
-                case 0: pair[keyPath: fields].add(name, "added")
+                case 0: pair[keyPath: fields].add(name, value: "added")
                 case 1: pair[keyPath: fields][name] = "set"
                 case 2: pair[keyPath: fields].remove(name)
                 default: pair[keyPath: fields].replace(with: HTTPFields([(name, "replaced"), ("New", "1")]))

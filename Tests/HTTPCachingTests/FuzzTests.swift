@@ -62,7 +62,7 @@ struct FuzzTests {
             var fields = HTTPFields()
             for _ in 0..<numbers.below(limit) {
                 let name = names[numbers.below(names.count)]
-                fields.add(numbers.below(3) == 0 ? name.lowercased() : name, value())
+                fields.add(numbers.below(3) == 0 ? name.lowercased() : name, value: value())
             }
             return fields
         }
@@ -158,8 +158,9 @@ struct FuzzTests {
             let asked = source.request()
             var candidate = source.candidate(asked)
             candidate.response.fields.remove("Cache-Control")
-            candidate.response.fields.add("Cache-Control", "max-age=600")
-            candidate.response.fields.add("Cache-Control", source.value().filter { !"\"u".contains($0) } + ",no-store")
+            candidate.response.fields.add("Cache-Control", value: "max-age=600")
+            candidate.response.fields.add(
+                "Cache-Control", value: source.value().filter { !"\"u".contains($0) } + ",no-store")
             guard !CacheRules().decision(for: asked, among: [candidate], at: Moment.arrival).isReuse else {
                 Issue.record("seed \(seed), round \(round): \(candidate.response.fields)")
                 return

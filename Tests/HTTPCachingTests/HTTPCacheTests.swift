@@ -58,6 +58,9 @@ struct HTTPCacheTests {
             throw CocoaError(.coderReadCorrupt)
         }
         #expect(rules.freshness(of: updated, at: now + 130).staleness == -60)
+        let confirmedAnswer = answer.updated(to: updated)
+        #expect((confirmedAnswer.index, confirmedAnswer.status, answer.fields["Age"]) == (0, 200, "100"))
+        #expect(confirmedAnswer.fields["Cache-Control"] == "max-age=90" && confirmedAnswer.fields["Age"] == nil)
         let other = HTTPCache.freshening(
             with: HTTPFields([("ETag", "\"2\"")]), of: answer, among: [stored], answering: request,
             requestTime: now + 100, responseTime: now + 100)

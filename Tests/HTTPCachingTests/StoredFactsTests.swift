@@ -48,7 +48,7 @@ struct StoredFactsTests {
         #expect(!CacheRules.selects(response, for: .get()))
         #expect(Candidate(response, bodySize: 1).response.facts == other.facts)
         let changes: [(inout StoredResponse) -> Void] = [
-            { $0.fields.add("A", "1") }, { $0.status = 203 }, { $0.requestTime += 1 }, { $0.responseTime += 1 },
+            { $0.fields.add("A", value: "1") }, { $0.status = 203 }, { $0.requestTime += 1 }, { $0.responseTime += 1 },
             { $0.injectedCacheControl = "max-age=60" },
         ]
         for change in changes {

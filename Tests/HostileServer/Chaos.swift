@@ -30,7 +30,7 @@ public struct Chaos: Sendable {
         let fields: KeyValuePairs = ["Cache-Control": "max-age=\(number % 3)", "ETag": "\"\(number)\""]
         var reply = Reply(body.bytes, fields: fields).conditional()
         if dice.roll(3) == 0 {
-            reply = Reply(body.gzipped, fields: fields).adding("Content-Encoding", "gzip").conditional()
+            reply = Reply(body.gzipped, fields: fields).adding("Content-Encoding", value: "gzip").conditional()
         }
         // Connections end soon, so there are many, and one in three is faulty.
         if dice.roll(4) == 0 { reply = reply.closing() }

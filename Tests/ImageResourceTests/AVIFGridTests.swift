@@ -48,7 +48,7 @@
             }
         }
 
-        private static let mixedUp = ImageError.damaged(.avif, "libavif 0.11 would misplace or omit tiles of the grid")
+        private static let mixedUp = ImageError.corrupt(.avif, "libavif 0.11 would misplace or omit tiles of the grid")
 
         @Test("a grid that names its tiles in another order than the file lists them is refused")
         func reversed() {
@@ -106,7 +106,7 @@
         @Test("a grid in a file with surplus bytes or boxes is an error, but a single picture is not")
         func surplus() throws {
             let junk = Data([1, 2, 3])
-            let ambiguous = ImageError.damaged(.avif, "the tiles of the grid are ambiguous")
+            let ambiguous = ImageError.corrupt(.avif, "the tiles of the grid are ambiguous")
             #expect(throws: ambiguous) { try BitmapImage.decode(grid([3, 2]).data + junk) }
             var file = grid([3, 2])
             file.order.append("pitm")

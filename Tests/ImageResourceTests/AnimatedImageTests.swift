@@ -157,7 +157,7 @@
             let second = try #require(data.range(of: Data("fcTL".utf8), in: first.upperBound..<data.endIndex))
             let width = second.upperBound + 4
             data.replaceSubrange(width..<width + 4, with: [0, 0, 0, 0])
-            #expect(throws: ImageError.damaged(.png, "frames are missing")) { try AnimatedImage(data: data) }
+            #expect(throws: ImageError.corrupt(.png, "frames are missing")) { try AnimatedImage(data: data) }
         }
 
         @Test("a frame outside of the animation is an error")

@@ -54,7 +54,7 @@
 
         @Test("a JPEG of six hundred scans is refused")
         func scans() throws {
-            #expect(throws: ImageError.damaged(.jpeg, "more than 100 scans")) {
+            #expect(throws: ImageError.corrupt(.jpeg, "more than 100 scans")) {
                 try BitmapImage.decode(Samples.data("bomb-scans.jpg"))
             }
         }
@@ -65,7 +65,7 @@
         func scanLimit(_ width: Int, _ height: Int, _ most: Int) throws {
             let limit = JPEGScanLimit(PixelSize(width: width, height: height))
             try limit.check(most)
-            #expect(throws: ImageError.damaged(.jpeg, "more than \(most) scans")) { try limit.check(most + 1) }
+            #expect(throws: ImageError.corrupt(.jpeg, "more than \(most) scans")) { try limit.check(most + 1) }
         }
 
         @Test(
@@ -99,8 +99,8 @@
             var bytes = [UInt8](try Samples.data("webp-animated-lossy.webp"))
             let frame = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("ANMF".utf8)) }) + 8
             bytes.replaceSubrange(frame + side..<frame + side + 3, with: [0xFF, 0xFF, 0xFF])
-            #expect(throws: ImageError.damaged(.webp, "no frame")) { try BitmapImage.decode(Data(bytes)) }
-            #expect(throws: ImageError.damaged(.webp, "no frame")) { try AnimatedImage(data: Data(bytes)) }
+            #expect(throws: ImageError.corrupt(.webp, "no frame")) { try BitmapImage.decode(Data(bytes)) }
+            #expect(throws: ImageError.corrupt(.webp, "no frame")) { try AnimatedImage(data: Data(bytes)) }
         }
 
         @Test("a GIF of a hundred thousand frames is decoded frame by frame")
@@ -115,7 +115,7 @@
         @Test("a GIF of more frames than the limit is refused")
         func tooManyFrames() {
             let frames = Array(repeating: frame(1, 1), count: AnimationFrame.most + 1)
-            #expect(throws: ImageError.damaged(.gif, "more than 131072 frames")) {
+            #expect(throws: ImageError.corrupt(.gif, "more than 131072 frames")) {
                 try AnimatedImage(data: gif(10, 10, frames: frames))
             }
         }

@@ -83,7 +83,7 @@
         @Test("a frame of no size that is cut short is an error, alone and in an animation")
         func cutEmptyFrame() {
             let data = gif(2, 1, frame(width: 0, data: [2, 200, 1]))
-            #expect(throws: ImageError.damaged(.gif, "the data ends too early")) { try BitmapImage.decode(data) }
+            #expect(throws: ImageError.corrupt(.gif, "the data ends too early")) { try BitmapImage.decode(data) }
             #expect(throws: ImageError.self) { try AnimatedImage(data: data) }
         }
 
@@ -208,7 +208,7 @@
             let animation = try AnimatedImage(data: data)
             #expect(animation.frameCount == whole.frameCount)
             #expect(try animation.frame(at: whole.frameCount - 1) == whole.frame(at: whole.frameCount - 1))
-            #expect(throws: ImageError.damaged(.png, "frames are missing")) {
+            #expect(throws: ImageError.corrupt(.png, "frames are missing")) {
                 try AnimatedImage(data: data.dropLast(12))
             }
         }
@@ -219,7 +219,7 @@
         func disorder(_ chunk: String) throws {
             let file = "apng-soft-keep-blend.png"
             let data = try changed(file, chunk, 1, to: 77)
-            #expect(throws: ImageError.damaged(.png, "frames are missing")) { try AnimatedImage(data: data) }
+            #expect(throws: ImageError.corrupt(.png, "frames are missing")) { try AnimatedImage(data: data) }
             #expect(try BitmapImage.decode(data) == BitmapImage.decode(Samples.data(file)))
         }
     }

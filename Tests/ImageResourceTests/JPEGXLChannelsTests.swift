@@ -11,7 +11,7 @@
         @Test("a file with more of them than are reckoned with is refused at its header", arguments: [0, 1, 2, 3, 17])
         func extraChannels(_ count: Int) {
             let error = #expect(throws: ImageError.self) { try BitmapImage.decode(Self.header(count)) }
-            #expect((error == .damaged(.jpegXL, "too many channels")) == (count > 2))
+            #expect((error == .corrupt(.jpegXL, "too many channels")) == (count > 2))
         }
 
         /// A codestream of 64 pixels a side that ends after its image header (ISO/IEC 18181-1 annex D), all of whose

@@ -110,11 +110,11 @@ struct DirectoryTests {
         #expect(body(cache) == Data([1]))
         #expect(reports.lines.count == 1)
         #expect(try Data(contentsOf: directory.url) == Data("mine".utf8))
-        #expect(cache.refusal(toStore: 1) == .diskFailed)
+        #expect(cache.refusal(toStore: 1, isMemoryOnly: false) == .diskFailed)
         try FileManager.default.removeItem(at: directory.url)
         try store(cache)
         cache.flush()
-        #expect(cache.refusal(toStore: 1) == nil)
+        #expect(cache.refusal(toStore: 1, isMemoryOnly: false) == nil)
     }
 
     @Test("a directory that is removed while it is in use is made again", arguments: [0, 1 << 20])

@@ -88,7 +88,7 @@ struct ConditionTests {
     @Test("dates are written as HTTP writes them")
     func dates() {
         func written(_ seconds: TimeInterval) -> String? {
-            Reply().adding("Date", Date(timeIntervalSince1970: seconds)).fields["Date"]
+            Reply().adding("Date", date: Date(timeIntervalSince1970: seconds)).fields["Date"]
         }
         #expect(written(784_111_777) == Self.date)
         #expect(written(0.9) == "Thu, 01 Jan 1970 00:00:00 GMT")

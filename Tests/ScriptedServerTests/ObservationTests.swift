@@ -13,7 +13,10 @@ struct ObservationTests {
         let request = try await server.waitForRequest()
         #expect(request.method == "POST" && request.path == "/a/b" && request.query == "x=1&y=%20")
         #expect(request.queryValue("y") == " ")
-        #expect(request.fields.prefix(3) == [FieldLine("B", "1"), FieldLine("A", "2"), FieldLine("b", "3")])
+        #expect(
+            request.fields.prefix(3) == [
+                FieldLine(name: "B", value: "1"), FieldLine(name: "A", value: "2"), FieldLine(name: "b", value: "3"),
+            ])
         #expect(request["B"] == "1, 3")
         #expect(request.body == Data("hi".utf8))
     }

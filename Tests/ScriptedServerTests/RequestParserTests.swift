@@ -27,7 +27,7 @@ struct RequestParserTests {
         let found = requests(in: Array(Self.text.utf8), by: step)
         #expect(found.map(\.target) == ["/1", "/2", "/3"])
         #expect(found.map { String(decoding: $0.body, as: UTF8.self) } == ["", "abcde", "hi"])
-        #expect(found.first?.fields == [FieldLine("A", "b")])
+        #expect(found.first?.fields == [FieldLine(name: "A", value: "b")])
     }
 
     @Test("no bytes make the parser trap, or keep more than it may")

@@ -191,7 +191,7 @@ struct Service {
         Thread.detachNewThread { [cache] in
             while true {
                 cache.invalidations.note(["x"], at: Date())
-                _ = (cache.refusal(toStore: 1), cache.isLeaseHeld("key"), cache.memoryCapacity)
+                _ = (cache.refusal(toStore: 1, policy: .allowed), cache.isLeaseHeld("key"), cache.memoryCapacity)
             }
         }
         for _ in 0..<5 where useInFork() != 0 { fail("a forked process did not end, or found something") }
@@ -227,7 +227,8 @@ struct Service {
         let child = unsafeBitCast(symbol, to: Fork.self)()  // Swift hides it
         if child == 0 {
             let isRefused =
-                cache.refusal(toStore: 1) == .diskFailed && cache.invalidations.isInvalid("y", since: 0)
+                cache.refusal(toStore: 1, policy: .allowed) == .diskFailed
+                && cache.invalidations.isInvalid("y", since: 0)
                 && !cache.isLeaseHeld("key") && partial.map { cache.grow($0, to: 200) } == false
             partial = nil  // its file stays, and stays locked
             store(1, version: 9, size: 100)

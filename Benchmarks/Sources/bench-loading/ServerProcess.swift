@@ -45,7 +45,7 @@ final class ServerProcess {
             fields: [
                 "Content-Type": "image/jpeg", "Cache-Control": "max-age=3600", "ETag": "\"1\"",
             ]
-        ).adding("Date", Date())
+        ).adding("Date", date: Date())
         let server = try ScriptedServer { _ in reply }
         server.keepRequests(atMost: 1)
         if bytesPerSecond > 0 { server.limitBandwidth(to: bytesPerSecond) }

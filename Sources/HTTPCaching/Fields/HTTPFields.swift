@@ -94,7 +94,7 @@ public struct HTTPFields: Hashable, Sendable, Codable {
         }
         set {
             remove(name)
-            if let newValue { add(name, newValue) }
+            if let newValue { add(name, value: newValue) }
         }
     }
 
@@ -127,9 +127,13 @@ public struct HTTPFields: Hashable, Sendable, Codable {
     }
 
     /// Adds a line at the end.
-    public mutating func add(_ name: String, _ value: String) {
+    public mutating func add(_ name: String, value: String) {
         decoded.append(Line(name: name, value: value))
     }
+
+    /// The old name.
+    @available(*, deprecated, renamed: "add(_:value:)")
+    public mutating func add(_ name: String, _ value: String) { add(name, value: value) }
 
     /// Removes all lines of that name.
     public mutating func remove(_ name: String) {

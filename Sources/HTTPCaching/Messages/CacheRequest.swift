@@ -37,6 +37,9 @@ public struct CacheRequest: Hashable, Sendable {
         return request
     }
 
+    /// The key of ``reusable(for:)``; nil without one.
+    package var bodyKey: String? { isReusable ? fields[FieldName.bodyKey] : nil }
+
     /// The value sent for a field, set by the request or added by the session; nil if the field is not sent.
     package func value(of name: String) -> String? {
         fields[name] ?? sessionHeaders[name]

@@ -76,7 +76,7 @@ extension CacheDecisionMaker {
             var fields = HTTPFields([(FieldName.range, "bytes=\(missing)-")])
             let date = response.facts.contains(.hasStrongDate) ? response.fields.lastModified : nil
             if let validator = response.fields.entityTag ?? date {
-                fields.add(FieldName.ifRange, validator)
+                fields.add(FieldName.ifRange, value: validator)
             } else if !freshness.isFresh || demandForValidation(freshness, facts: response.facts) != nil {
                 continue
             }

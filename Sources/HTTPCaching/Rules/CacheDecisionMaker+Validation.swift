@@ -29,9 +29,9 @@ extension CacheDecisionMaker {
     private func conditions(for response: StoredResponse) -> HTTPFields {
         var fields = HTTPFields()
         guard response.facts.contains(.hasValidator) else { return fields }
-        if let tag = response.fields.entityTag, !tag.isEmpty { fields.add(FieldName.ifNoneMatch, tag) }
+        if let tag = response.fields.entityTag, !tag.isEmpty { fields.add(FieldName.ifNoneMatch, value: tag) }
         if let date = response.fields.lastModified, !date.isEmpty, directives.range == nil {
-            fields.add(FieldName.ifModifiedSince, date)
+            fields.add(FieldName.ifModifiedSince, value: date)
         }
         return fields
     }

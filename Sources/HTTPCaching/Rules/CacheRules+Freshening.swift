@@ -96,7 +96,7 @@ extension CacheRules {
     ) -> StoredResponse {
         var newer = newer
         newer.remove(excluded(from: newer) + FieldName.describingBody)
-        if !newer.contains(FieldName.date) { newer.add(FieldName.date, HTTPDate.format(responseTime)) }
+        if !newer.contains(FieldName.date) { newer.add(FieldName.date, value: HTTPDate.format(responseTime)) }
         var freshened = response
         freshened.fields = response.serverFields
         freshened.injectedCacheControl = nil

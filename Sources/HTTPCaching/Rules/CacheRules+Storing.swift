@@ -68,7 +68,7 @@ extension CacheRules {
     package static func storedFields(of fields: HTTPFields, receivedAt arrival: Date) -> HTTPFields {
         var stored = fields
         stored.remove(excluded(from: fields))
-        if !stored.contains(FieldName.date) { stored.add(FieldName.date, HTTPDate.format(arrival)) }
+        if !stored.contains(FieldName.date) { stored.add(FieldName.date, value: HTTPDate.format(arrival)) }
         return stored
     }
 

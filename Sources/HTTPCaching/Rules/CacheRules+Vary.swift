@@ -14,10 +14,10 @@ extension CacheRules {
         if names.isEmpty { names = mostRecentVary(of: siblings) }
         var selecting = HTTPFields()
         for name in names where !selecting.contains(name) {
-            if let value = request.value(of: name) { selecting.add(name, concealed(value, of: name)) }
+            if let value = request.value(of: name) { selecting.add(name, value: concealed(value, of: name)) }
         }
         for name in bindingCredentials(of: request, facts: facts) where !selecting.contains(name) {
-            if let value = request.value(of: name) { selecting.add(name, concealed(value, of: name)) }
+            if let value = request.value(of: name) { selecting.add(name, value: concealed(value, of: name)) }
         }
         return selecting
     }

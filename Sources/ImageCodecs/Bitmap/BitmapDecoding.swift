@@ -42,7 +42,7 @@ struct Decoding {
         try ParseCancellation.check()
         guard let format = ImageFormat(bytes) else { throw ImageError.unknownFormat }
         guard let codec = Self.codec(format) else { throw ImageError.unsupportedFormat(format) }
-        guard let header = ImageHeader(bytes) else { throw ImageError.damaged(format, "no size in the header") }
+        guard let header = ImageHeader(bytes) else { throw ImageError.corrupt(format, "no size in the header") }
         let size = header.coded
         let (pixels, budget) = (ImageDecoding.bounded(pixels: pixels), ImageDecoding.bounded(bytes: budget))
         guard size.area <= pixels else {

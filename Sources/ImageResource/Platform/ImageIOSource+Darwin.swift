@@ -24,18 +24,18 @@
             }
             try self.init(source, format: ImageFormat(data))
             if CGImageSourceGetStatusAtIndex(source, primary) != .statusComplete {
-                throw damaged("the data ends too early")
+                throw corrupt("the data ends too early")
             }
         }
 
         /// - Parameter format: The format that errors name.
         init(_ source: CGImageSource, format: ImageFormat?) throws {
             guard CGImageSourceGetCount(source) > 0 else {
-                throw format.map { ImageError.damaged($0, "no picture") } ?? ImageError.unknownFormat
+                throw format.map { ImageError.corrupt($0, "no picture") } ?? ImageError.unknownFormat
             }
             let primary = CGImageSourceGetPrimaryImageIndex(source)
             guard let size = Self.size(of: source, at: primary) else {
-                throw format.map { ImageError.damaged($0, "no size in the header") } ?? ImageError.unknownFormat
+                throw format.map { ImageError.corrupt($0, "no size in the header") } ?? ImageError.unknownFormat
             }
             let limit = ImageDecoding.maximumPixelCount
             guard size.area <= limit else {
@@ -47,8 +47,8 @@
             uprightSize = size
         }
 
-        private func damaged(_ reason: String) -> ImageError {
-            format.map { .damaged($0, reason) } ?? .unknownFormat
+        private func corrupt(_ reason: String) -> ImageError {
+            format.map { .corrupt($0, reason) } ?? .unknownFormat
         }
 
         private static func size(of source: CGImageSource, at index: Int) -> PixelSize? {
@@ -78,7 +78,7 @@
             let size = affordable(sizing.size(for: uprightSize))
             return try DecodeBudget.shared.with(size.bytes) {
                 guard let picture = picture(at: index, longerSide: max(size.width, size.height)) else {
-                    throw damaged("ImageIO cannot decode it")
+                    throw corrupt("ImageIO cannot decode it")
                 }
                 return picture
             }

@@ -41,13 +41,12 @@ extension ResponseCache {
     }
 
     /// Why a body of this size would not be kept; nil if it would be. The latest write tells whether the disk fails.
-    func refusal(toStore bytes: Int) -> StoreRefusal? {
+    func refusal(toStore bytes: Int, isMemoryOnly: Bool) -> StoreRefusal? {
         guard !ForkedProcess.isCurrent else { return .diskFailed }
         return state.withLock { state in
             if state.storesFail || state.disk.hasFailed { return .diskFailed }
-            let isTooLarge =
-                bytes > DiskBudget(capacity: state.diskCapacity).largestBody && bytes > state.memory.capacity
-            return isTooLarge ? .tooLarge : nil
+            let largestOnDisk = isMemoryOnly ? 0 : DiskBudget(capacity: state.diskCapacity).largestBody
+            return bytes > largestOnDisk && bytes > state.memory.capacity ? .tooLarge : nil
         }
     }
 

@@ -22,8 +22,8 @@ package protocol ResponseStore: Sendable {
     @discardableResult
     func store(_ response: StoredResponse, as cached: CachedURLResponse) -> Int64?
 
-    /// Why a body of this size would not be kept; nil if it would be.
-    func refusal(toStore bytes: Int) -> StoreRefusal?
+    /// Why a body of this size would not be kept with this storage policy; nil if it would be.
+    func refusal(toStore bytes: Int, policy: URLCache.StoragePolicy) -> StoreRefusal?
 
     /// Replaces everything but the body of an entry (RFC 9111 §4.3.4). It has no effect if the entry is gone. Returns false if
     /// the store refuses the response.
@@ -45,7 +45,7 @@ package protocol ResponseStore: Sendable {
 extension ResponseStore {
     package func forEachEntry(of url: String, _ body: (StoredEntry) -> Void) { entries(for: url).forEach(body) }
 
-    package func refusal(toStore bytes: Int) -> StoreRefusal? { nil }
+    package func refusal(toStore bytes: Int, policy: URLCache.StoragePolicy) -> StoreRefusal? { nil }
 }
 
 /// A store that learns of removals by other processes, also on other machines, as the façade sees it.

@@ -35,7 +35,9 @@ extension SQLiteURLCache: ResponseStore {
         return cache.store(StoredRecord(response, with: cached), cached: cached, keepsObject: false, fence: fence)
     }
 
-    package func refusal(toStore bytes: Int) -> StoreRefusal? { cache.refusal(toStore: bytes) }
+    package func refusal(toStore bytes: Int, policy: URLCache.StoragePolicy) -> StoreRefusal? {
+        cache.refusal(toStore: bytes, isMemoryOnly: policy == .allowedInMemoryOnly)
+    }
 
     @discardableResult
     package func update(_ entry: StoredEntry, to response: StoredResponse) -> Bool {

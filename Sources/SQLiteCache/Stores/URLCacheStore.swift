@@ -48,6 +48,12 @@ package final class URLCacheStore: ResponseStore {
         return id
     }
 
+    package func refusal(toStore bytes: Int, policy: URLCache.StoragePolicy) -> StoreRefusal? {
+        guard type(of: cache) == URLCache.self else { return nil }  // a subclass may have rules of its own
+        let onDisk = policy == .allowedInMemoryOnly ? 0 : cache.diskCapacity
+        return bytes < max(cache.memoryCapacity, onDisk) / Self.bodiesPerCapacity ? nil : .tooLarge
+    }
+
     @discardableResult
     package func update(_ entry: StoredEntry, to response: StoredResponse) -> Bool {
         guard let request = Self.request(entry.response.url), response.url == entry.response.url,
@@ -145,8 +151,12 @@ package final class URLCacheStore: ResponseStore {
 
     #if !canImport(Darwin)
         private static let removesBeforeStoring = true
+        /// Foundation's cache keeps any body that is smaller than its capacity.
+        private static let bodiesPerCapacity = 1
     #else
         /// False, because Apple's cache removes and stores in the background, in any order.
         private static let removesBeforeStoring = false
+        /// Apple's cache drops bodies larger than about 5 % of its capacity.
+        private static let bodiesPerCapacity = 20
     #endif
 }

@@ -56,8 +56,9 @@ extension Synchronizer {
         /// So are loads that are refused later with the old credentials. A load is sent again three times at most.
         ///
         /// Called on no actor. An error that you throw is the error of all these loads, unchanged. The call goes on if they are
-        /// cancelled. It is not called for the response of another origin that a redirect led to, nor for a request with a body
-        /// stream. Loads that the hook starts itself, as to refresh a token, run no hooks.
+        /// cancelled. If ``Synchronizer/removeAll()`` is called before it returns, its result is dropped, and it is called once more
+        /// for the loads that wait. It is not called for the response of another origin that a redirect led to, nor for a request
+        /// with a body stream. Loads that the hook starts itself, as to refresh a token, run no hooks.
         public var authenticate:
             (@Sendable (_ request: URLRequest, _ response: HTTPURLResponse) async throws -> URLRequest?)?
 

@@ -59,7 +59,7 @@
         fileprivate init(_ head: CurlResponseHead) {
             var fields = HTTPFields()
             fields.reserveCapacity(head.fields.count)
-            for field in head.fields { fields.add(field.name, field.value) }
+            for field in head.fields { fields.add(field.name, value: field.value) }
             self.init(url: head.url, status: head.status, fields: fields, version: head.version)
         }
     }

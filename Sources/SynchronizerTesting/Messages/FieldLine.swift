@@ -6,10 +6,14 @@ public struct FieldLine: Hashable, Sendable {
     public var value: String
 
     /// Creates a field line.
-    public init(_ name: String, _ value: String) {
+    public init(name: String, value: String) {
         self.name = name
         self.value = value
     }
+
+    /// The old name.
+    @available(*, deprecated, renamed: "init(name:value:)")
+    public init(_ name: String, _ value: String) { self.init(name: name, value: value) }
 }
 
 extension [FieldLine] {

@@ -45,18 +45,20 @@ extension Reply {
 
     /// The part for one range (RFC 9110 §14.2). A request for several ranges gets the whole body, as the RFC allows.
     private func part(for request: RecordedRequest) -> Reply {
-        var reply = adding(FieldName.acceptRanges, "bytes")
+        var reply = adding(FieldName.acceptRanges, value: "bytes")
         guard let header = request[FieldName.range], ifRangeHolds(for: request),
             let wanted = RequestedRange(header)
         else { return reply }
         if let range = wanted.resolved(in: body.count) {
             reply.status = 206
             reply.fields.append(
-                FieldLine(FieldName.contentRange, "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)"))
+                FieldLine(
+                    name: FieldName.contentRange,
+                    value: "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)"))
             reply.body = body.dropFirst(range.lowerBound).prefix(range.count)
         } else {
             reply.status = 416
-            reply.fields.append(FieldLine(FieldName.contentRange, "bytes */\(body.count)"))
+            reply.fields.append(FieldLine(name: FieldName.contentRange, value: "bytes */\(body.count)"))
             reply.body = Data()
         }
         reply.reason = nil

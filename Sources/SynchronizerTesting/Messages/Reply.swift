@@ -39,7 +39,7 @@ public struct Reply: Sendable {
     /// Creates a reply with a body.
     public init(_ body: Data, status: Int = 200, fields: KeyValuePairs<String, String> = [:]) {
         self.status = status
-        self.fields = fields.map { FieldLine($0.key, $0.value) }
+        self.fields = fields.map { FieldLine(name: $0.key, value: $0.value) }
         self.body = body
     }
 
@@ -112,12 +112,20 @@ extension Reply {
     public func closing() -> Reply { changed { $0.closesConnection = true } }
 
     /// The same reply, with another field line at the end.
-    public func adding(_ name: String, _ value: String) -> Reply {
-        changed { $0.fields.append(FieldLine(name, value)) }
+    public func adding(_ name: String, value: String) -> Reply {
+        changed { $0.fields.append(FieldLine(name: name, value: value)) }
     }
 
     /// The same reply, with another field line at the end whose value is a date (RFC 9110 §5.6.7), such as `Expires`.
-    public func adding(_ name: String, _ date: Date) -> Reply { adding(name, HTTPDate.format(date)) }
+    public func adding(_ name: String, date: Date) -> Reply { adding(name, value: HTTPDate.format(date)) }
+
+    /// The old name of ``adding(_:value:)``.
+    @available(*, deprecated, renamed: "adding(_:value:)")
+    public func adding(_ name: String, _ value: String) -> Reply { adding(name, value: value) }
+
+    /// The old name of ``adding(_:date:)``.
+    @available(*, deprecated, renamed: "adding(_:date:)")
+    public func adding(_ name: String, _ date: Date) -> Reply { adding(name, date: date) }
 
     /// The same reply, or a 304 without body where the request's validators match.
     public func conditional() -> Reply { changed { $0.answersConditions = true } }

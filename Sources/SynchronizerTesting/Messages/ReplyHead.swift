@@ -37,13 +37,13 @@ struct ReplyHead {
             return []
         }
         switch framing(of: reply) {
-        case .chunked: return [FieldLine(FieldName.transferEncoding, "chunked")]
+        case .chunked: return [FieldLine(name: FieldName.transferEncoding, value: "chunked")]
         case .untilClose, .asFieldsSay: return []
         case .contentLength:
             if case .contentLength(let length) = reply.fault {
-                return [FieldLine(FieldName.contentLength, "\(length)")]
+                return [FieldLine(name: FieldName.contentLength, value: "\(length)")]
             }
-            return [FieldLine(FieldName.contentLength, "\(reply.body.count)")]
+            return [FieldLine(name: FieldName.contentLength, value: "\(reply.body.count)")]
         }
     }
 

@@ -157,7 +157,7 @@ struct RequestParser {
             guard let colon = line.firstIndex(of: .colon), colon > line.startIndex else { return nil }
             let name = String(decoding: line[..<colon], as: UTF8.self)
             let value = String(decoding: line[(colon + 1)...], as: UTF8.self)
-            request.fields.append(FieldLine(name, value.trimmingCharacters(in: .whitespaces)))
+            request.fields.append(FieldLine(name: name, value: value.trimmingCharacters(in: .whitespaces)))
         }
         return request
     }

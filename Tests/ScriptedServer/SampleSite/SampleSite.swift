@@ -72,7 +72,7 @@ public final class SampleSite: Sendable {
             fields: [
                 "Content-Type": "application/json", "Cache-Control": "max-age=\(lifetime)", "ETag": entityTag(data),
             ]
-        ).adding("Date", now).conditional().ranged()
+        ).adding("Date", date: now).conditional().ranged()
     }
 
     private static func reply(_ photograph: SamplePhotograph, _ tag: String, item: Int, now: Date) -> Reply {
@@ -81,12 +81,12 @@ public final class SampleSite: Sendable {
             fields: [
                 "Content-Type": photograph.contentType, "ETag": tag, "Last-Modified": "Sat, 01 Mar 2025 12:00:00 GMT",
             ]
-        ).adding("Date", now).conditional().ranged()
+        ).adding("Date", date: now).conditional().ranged()
         switch item % 3 {
-        case 0: return reply.adding("Cache-Control", "max-age=\(lifetime)")
+        case 0: return reply.adding("Cache-Control", value: "max-age=\(lifetime)")
         case 1: return reply
         default:
-            return reply.adding("Expires", now + TimeInterval(lifetime))
+            return reply.adding("Expires", date: now + TimeInterval(lifetime))
         }
     }
 

@@ -22,9 +22,10 @@ private final class Account: Sendable {
 
     func authenticate(_ request: URLRequest) async throws -> URLRequest? {
         calls.append(request)
+        let token = valid.withLock { $0 }
         if waits { try await admissions.wait(for: 1) }
         var request = request
-        request.setValue(valid.withLock { $0 }, forHTTPHeaderField: "Authorization")
+        request.setValue(token, forHTTPHeaderField: "Authorization")
         return request
     }
 }
@@ -207,6 +208,23 @@ struct AuthenticateTests {
         #expect(try await next.value == Data("/x?1".utf8))
         #expect(account.calls.count == 1)
         try await waitUntil("idle") { synchronizer.loader.state.withLock { $0.machine.isIdle && $0.receivers.isEmpty } }
+    }
+
+    @Test("is called again if everything is removed before it returns: the token may be the old user's")
+    func removingAll() async throws {
+        let bench = bench
+        bench.server.handle("/x") { $0["Authorization"].map { Reply($0) } ?? Reply("who are you?", status: 401) }
+        let anonymous = DataResource(url: bench.server.url("/x"))
+        let account = Account(waits: true)
+        let synchronizer = synchronizer(account)
+        let load = Task { try await synchronizer.load(anonymous) }
+        try await account.calls.wait(for: 1)
+        synchronizer.removeAll()
+        account.valid.withLock { $0 = "new" }
+        account.admit()
+        #expect(try await load.value == Data("new".utf8))
+        #expect(try await synchronizer.load(anonymous) == Data("new".utf8))
+        #expect(bench.server.requests.compactMap { $0["Authorization"] } == ["new", "new"])
     }
 
     @Test("may load the new token with the same synchronizer, whose refusal it gets")

@@ -47,7 +47,7 @@ struct CachingTests {
         let synchronizer = bench.synchronizer()
         for body in ["old", "new"] {
             let reply = Reply(body, fields: ["Cache-Control": "max-age=10000000000", "Last-Modified": moment])
-            bench.server["/a"] = date == nil ? reply : reply.adding("Date", moment)
+            bench.server["/a"] = date == nil ? reply : reply.adding("Date", value: moment)
             let url = bench.server.url("/a")
             let request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
             #expect(try await synchronizer.load(DataResource(request: request)) == Data(body.utf8))

@@ -59,7 +59,7 @@ struct CookieTests {
         bench.server.handle("/set") { _ in
             Reply("set", fields: ["Cache-Control": "max-age=100", "Vary": "Cookie", "Set-Cookie": "a=1; Path=/"])
         }
-        bench.server["/start"] = Reply.redirect(to: "/set").adding("Set-Cookie", "b=2; Path=/")
+        bench.server["/start"] = Reply.redirect(to: "/set").adding("Set-Cookie", value: "b=2; Path=/")
         let configuration = URLSessionConfiguration.ephemeral
         let cookies = try #require(configuration.httpCookieStorage)
         let synchronizer = bench.synchronizer { $0.sessionConfiguration = configuration }
@@ -81,10 +81,10 @@ struct CookieTests {
         let configuration = URLSessionConfiguration.ephemeral
         if !accepts { configuration.httpCookieAcceptPolicy = .never }
         let synchronizer = bench.synchronizer { $0.sessionConfiguration = configuration }
-        bench.server["/start"] = Reply.redirect(to: "/end").adding("Set-Cookie", "a=1; Path=/")
-        bench.server["/end"] = Reply("end").adding("set-cookie", "b=2; Expires=Wed, 21 Oct 2037 07:28:00 GMT")
-            .adding("set-cookie", "c=3")
-        bench.server["/error"] = Reply("no", status: 404).adding("Set-Cookie", "d=4")
+        bench.server["/start"] = Reply.redirect(to: "/end").adding("Set-Cookie", value: "a=1; Path=/")
+        bench.server["/end"] = Reply("end").adding("set-cookie", value: "b=2; Expires=Wed, 21 Oct 2037 07:28:00 GMT")
+            .adding("set-cookie", value: "c=3")
+        bench.server["/error"] = Reply("no", status: 404).adding("Set-Cookie", value: "d=4")
         for path in ["/start", "/error", "/last"] {
             _ = try? await synchronizer.load(DataResource(url: bench.server.url(path)))
         }

@@ -174,7 +174,7 @@ struct FileResumingTests {
         ])
     func startOver(takesLarge: Bool, fields: [String: String]) async throws {
         var complete = Reply(whole)
-        for (name, value) in fields { complete = complete.adding(name, value) }
+        for (name, value) in fields { complete = complete.adding(name, value: value) }
         bench.server.enqueue(complete.failing(.close(.afterBody(1_000_000))), complete, for: "/a")
         let synchronizer = files.synchronizer(takesLarge: takesLarge)
         await #expect(throws: SynchronizerError.self) { _ = try await synchronizer.load(files.resource()) }

@@ -80,8 +80,8 @@ struct ResumingTests {
         var short = Reply(whole).failing(.close(.afterBody(20_000)))
         var complete = Reply(whole)
         for (name, value) in fields {
-            short = short.adding(name, value)
-            complete = complete.adding(name, value)
+            short = short.adding(name, value: value)
+            complete = complete.adding(name, value: value)
         }
         bench.server.enqueue(short, complete, for: "/a")
         #expect(try await load(retrying(2), retries: 1) == whole)
@@ -90,7 +90,8 @@ struct ResumingTests {
 
     @Test("leave nothing in the store when no try succeeds")
     func nothingStored() async throws {
-        bench.server["/a"] = reply(whole).adding("Cache-Control", "max-age=100").failing(.close(.afterBody(20_000)))
+        bench.server["/a"] = reply(whole).adding("Cache-Control", value: "max-age=100").failing(
+            .close(.afterBody(20_000)))
         let synchronizer = retrying(1)
         await #expect(throws: SynchronizerError.self) { try await load(synchronizer, retries: 0) }
         #expect(bench.cache().cachedResponse(for: resource.request()) == nil)

@@ -43,7 +43,7 @@ struct RetryTests {
 
     @Test("Retry-After may be a date")
     func retryAfterDate() async throws {
-        let busy = Reply("busy", status: 429).adding("Retry-After", bench.clock.now + 9)
+        let busy = Reply("busy", status: 429).adding("Retry-After", date: bench.clock.now + 9)
         bench.server.enqueue(busy, Reply("ok"), for: "/a")
         let load = start(synchronizer())
         try await bench.clock.waitForTimer(after: 9...9)

@@ -17,10 +17,24 @@ struct StoringTests {
         }
     }
 
+    private final class InMemory: SessionDelegate, @unchecked Sendable {  // it has no state
+        override func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposed: CachedURLResponse,
+            completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+        ) {
+            completionHandler(
+                CachedURLResponse(
+                    response: proposed.response, data: proposed.data, userInfo: proposed.userInfo,
+                    storagePolicy: .allowedInMemoryOnly))
+        }
+    }
+
     private final class Noting: SynchronizerObserver {
         let reasons = Collector<ResponseStoring.Reason>()
+        let stored = Collector<Int>()
         func synchronizerDid(_ event: SynchronizerEvent) {
             if case .notStored(let reason) = event.kind { reasons.append(reason) }
+            if case .stored(let bytes) = event.kind { stored.append(bytes) }
         }
     }
 
@@ -32,7 +46,7 @@ struct StoringTests {
         resource = DataResource(url: bench.server.url("/a"))
     }
 
-    private func storing(_ synchronizer: Synchronizer, _ resource: DataResource) async -> LoadTrace {
+    private func storing(_ synchronizer: Synchronizer, _ resource: some Resource) async -> LoadTrace {
         do {
             return try await synchronizer.loaded(resource).trace
         } catch {
@@ -86,13 +100,61 @@ struct StoringTests {
         #expect(await storing(synchronizer, DataResource(request: request)).storing == .notStored(.method))
     }
 
-    @Test("says that the cache is too small for it")
-    func small() async throws {
+    private enum Small: CaseIterable {
+        case onDisk, inMemory, foundation
+
+        func cache(_ bench: Workbench) -> URLCache {
+            switch self {
+            case .onDisk:
+                SQLiteURLCache(
+                    memoryCapacity: 100_000, diskCapacity: 500_000, directory: bench.directory, time: bench.clock)
+            case .inMemory:
+                SQLiteURLCache(
+                    memoryCapacity: 100_000, diskCapacity: 9 << 20, directory: bench.directory, time: bench.clock)
+            case .foundation: URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil)
+            }
+        }
+    }
+
+    @Test("says that the cache is too small for it", arguments: Small.allCases)
+    private func small(kind: Small) async throws {
         bench.server["/a"] = Reply(Data(count: 400_000), fields: ["Cache-Control": "max-age=9"])
-        let cache = SQLiteURLCache(
-            memoryCapacity: 100_000, diskCapacity: 500_000, directory: bench.directory, time: bench.clock)
-        let synchronizer = bench.synchronizer(cache: cache)
+        let observer = Noting()
+        let synchronizer = bench.synchronizer(
+            cache: kind.cache(bench), delegate: kind == .inMemory ? InMemory() : nil
+        ) { $0.observer = observer }
         #expect(await storing(synchronizer, resource).storing == .notStored(.tooLarge))
+        #expect(observer.reasons.elements == [.tooLarge] && observer.stored.count == 0)
+    }
+
+    private enum WithoutFiles: CaseIterable {
+        case foundation, memory, delegate
+
+        func cache(_ bench: Workbench) -> URLCache {
+            switch self {
+            case .foundation: URLCache(memoryCapacity: 9 << 20, diskCapacity: 0, diskPath: nil)
+            case .memory:
+                SQLiteURLCache(
+                    memoryCapacity: 9 << 20, diskCapacity: 0, directory: bench.directory, time: bench.clock)
+            case .delegate: bench.cache()
+            }
+        }
+    }
+
+    @Test("says that a body is too large for a cache that does not take its file", arguments: WithoutFiles.allCases)
+    private func file(kind: WithoutFiles) async throws {
+        bench.server["/a"] = Reply(Data(count: 2 << 20), fields: ["Cache-Control": "max-age=9"])
+        let folder = DisposableDirectory("files")
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let file = FileResource(url: bench.server.url("/a"), to: folder.url.appendingPathComponent("a"))
+        let observer = Noting()
+        let synchronizer = bench.synchronizer(
+            cache: kind.cache(bench), delegate: kind == .delegate ? InMemory() : nil
+        ) { $0.observer = observer }
+        #expect(await storing(synchronizer, file).storing == .notStored(.tooLarge))
+        #expect(observer.stored.count == 0)
+        let again = await storing(synchronizer, file)
+        #expect(again.source == .network && again.reason.contains("not stored"))
     }
 
     @Test("says that the disk fails, once a write has failed, until one succeeds")
@@ -138,6 +200,21 @@ struct StoringTests {
         }
     }
 
+    @Test("is not said after a request with another method or body")
+    func otherRequests() async throws {
+        bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=9"])
+        let synchronizer = bench.synchronizer()
+        _ = try await synchronizer.load(EmptyResource(url: bench.server.url("/a"), method: "HEAD"))
+        #expect(try await synchronizer.loaded(resource).trace.reason == "nothing is stored")
+        bench.server["/b"] = Reply("1", fields: ["Cache-Control": "no-store"])
+        for key in ["one", "two"] {
+            let query = try JSONResource<Int>(
+                url: bench.server.url("/b"), method: "QUERY", body: 1, cacheKey: CacheKey(key))
+            #expect(try await synchronizer.loaded(query).trace.reason == "nothing is stored")
+            #expect(try await synchronizer.loaded(query).trace.reason.hasSuffix("the response says no-store"))
+        }
+    }
+
     @Test("is known in native mode")
     func native() async throws {
         let harness = NativeHarness(FakeReply(200, ["Cache-Control": "max-age=9"], "a"))
@@ -152,5 +229,18 @@ struct StoringTests {
         personal.session.network.held.first?.report(.authorized("Basic x"))
         personal.session.network.release(FakeReply(200, ["Cache-Control": "max-age=9"], "a"))
         #expect(events.fetched?.trace.storing == .notStored(.personal))
+    }
+
+    @Test("is said by the next load in native mode, too, until everything is removed")
+    func nativePreviously() async throws {
+        let harness = NativeHarness(FakeReply(200, ["Vary": "*"], "a"))
+        harness.session.bypassesDelegate.withLock { $0 = true }
+        #expect(harness.load().fetched?.trace.reason == "URLSession answered")
+        let reason = "the last response was not stored: \(ResponseStoring.Reason.variesOnEverything.rawValue)"
+        #expect(harness.load().fetched?.trace.reason == "URLSession answered; \(reason)")
+        let offline = harness.load { $0.cachePolicy = .returnCacheDataDontLoad }
+        #expect(offline.error?.context.trace.reason.hasSuffix(reason) == true)
+        harness.fetcher.removeAllStored()
+        #expect(harness.load().fetched?.trace.reason == "URLSession answered")
     }
 }

@@ -255,4 +255,22 @@ struct ChangingCookieTests {
         harness.transport.serve { _ in .failure(.notConnectedToInternet) }
         #expect(harness.load().body == "one")
     }
+
+    @Test("because of a 304 that fits nothing stored are used for storing the response to the next request")
+    func sentAgain() {
+        let transport = harness.transport
+        transport.serve { request in
+            guard request.value(forHTTPHeaderField: "If-None-Match") != nil else {
+                return FakeReply(200, ["Cache-Control": "private, max-age=60"], "two")
+            }
+            transport.imply(["Cookie": "user=two"])
+            return FakeReply(304, ["ETag": "\"2\""])
+        }
+        #expect(harness.load().body == "two")
+        #expect(transport.requests.count == 3)
+        transport.serve { _ in .failure(.notConnectedToInternet) }
+        #expect(harness.load().body == "two")
+        transport.imply(["Cookie": "user=one"])
+        #expect(harness.load().body == "one")
+    }
 }

@@ -80,6 +80,18 @@ struct AuthenticationsTests {
         #expect(name(machine.refused(refusal(2, "1"))) == "authenticate 2")
     }
 
+    @Test("nothing uses the result of a call that began before a log-out: the loads wait for a new call")
+    func loggingOut() {
+        var machine = Machine()
+        let call = refusal(0, nil)
+        _ = machine.refused(call)
+        machine.forgetReplacements()
+        #expect(name(machine.refused(refusal(1, nil))) == "wait")
+        #expect(end(&machine, call, "old user", cancelled: [0]) == ["authenticate 1"])
+        #expect(end(&machine, refusal(1, nil), "new user") == ["send 1 new user"])
+        #expect(name(machine.refused(refusal(2, nil))) == "send 2 new user")
+    }
+
     @Test("a call that changes no header helps only requests that were sent before it ended")
     func unchanged() {
         var machine = Machine()

@@ -37,9 +37,9 @@ package enum FrameSources {
     private static func decoder(of data: Data) throws -> (any AnimationDecoder)? {
         guard let format = ImageFormat(data), let decoder = decoder(of: data, format: format) else { return nil }
         guard decoder.frames.count <= AnimationFrame.most else {
-            throw ImageError.damaged(format, "more than \(AnimationFrame.most) frames")
+            throw ImageError.corrupt(format, "more than \(AnimationFrame.most) frames")
         }
-        guard decoder.isComplete else { throw ImageError.damaged(format, "frames are missing") }
+        guard decoder.isComplete else { throw ImageError.corrupt(format, "frames are missing") }
         return decoder
     }
 

@@ -12,7 +12,7 @@ enum GIFDecoder: BitmapCodec {
 
     static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
         guard var file = GIFFile(bytes), let frame = file.nextFrame() else {
-            throw ImageError.damaged(.gif, "no frame")
+            throw ImageError.corrupt(.gif, "no frame")
         }
         let canvas = try PixelBuffer(plan.stored, cleared: true)
         let isFilled = try draw(frame, from: bytes, onto: canvas)
@@ -42,7 +42,7 @@ enum GIFDecoder: BitmapCodec {
         let literals = bytes.byte(frame.dataOffset).map(Int.init) ?? 0
         guard let count = try LZW.decode(&blocks, minimumSize: literals, into: output) else {
             let reason = blocks.isTruncated ? "the data ends too early" : "invalid code"
-            throw ImageError.damaged(.gif, reason)
+            throw ImageError.corrupt(.gif, reason)
         }
         let rows = GIFRows(frame: frame, palette: palette, indices: output, count: count)
         try rows.draw(onto: canvas)
@@ -53,7 +53,7 @@ enum GIFDecoder: BitmapCodec {
     private static func checkEnd(_ frame: GIFFile.Frame, in bytes: ByteReader) throws {
         var blocks = GIFSubBlocks(bytes, at: frame.dataOffset + 1)
         blocks.skip()
-        if blocks.isTruncated { throw ImageError.damaged(.gif, "the data ends too early") }
+        if blocks.isTruncated { throw ImageError.corrupt(.gif, "the data ends too early") }
     }
 
     /// The 256 colours as pixels. The transparent one is 0. Colours beyond the end of the table are black, as in browsers.

@@ -29,7 +29,7 @@ enum JPEGDecoder: BitmapCodec {
         let reader = try JPEGReader()
         reader.give(scans, isComplete: true)
         guard let stored = try reader.readHeader(bytes), stored == plan.stored else {
-            throw ImageError.damaged(.jpeg, "the header and the stream have different sizes")
+            throw ImageError.corrupt(.jpeg, "the header and the stream have different sizes")
         }
         reader.convertColours(of: bytes)
         if reduction.lowFrequencyOnly, let image = try QuarterScaleDecoder.decode(reader, plan: plan) { return image }
@@ -54,7 +54,7 @@ enum JPEGDecoder: BitmapCodec {
         return picture.finish(scale: plan.scale, isOpaque: true)
     }
 
-    private static let truncated = ImageError.damaged(.jpeg, "the data ends too early")
+    private static let truncated = ImageError.corrupt(.jpeg, "the data ends too early")
 
     /// Reads all scans of a file that has several, a row of blocks at a time.
     private static func absorb(_ reader: JPEGReader, limit: JPEGScanLimit) throws {
@@ -82,6 +82,6 @@ struct JPEGScanLimit {
     }
 
     func check(_ scan: Int) throws {
-        if scan > limit { throw ImageError.damaged(.jpeg, "more than \(limit) scans") }
+        if scan > limit { throw ImageError.corrupt(.jpeg, "more than \(limit) scans") }
     }
 }

@@ -34,7 +34,7 @@ final class JPEGReader {
     func readHeader(_ bytes: ByteReader) throws -> PixelSize? {
         guard try step(jpeg_reader_read_header(reader, &header)) == .done else { return nil }
         if header.coefficient_bytes > UInt64(JPEGHeader.coefficientBytes(bytes)) {
-            throw ImageError.damaged(.jpeg, "ambiguous header")
+            throw ImageError.corrupt(.jpeg, "ambiguous header")
         }
         return PixelSize(width: Int(header.width), height: Int(header.height))
     }
@@ -122,11 +122,11 @@ final class JPEGReader {
         case JPEG_READER_NEEDS_DATA: return .needsData
         case JPEG_READER_MORE: return .more
         case JPEG_READER_SCAN_END: return .scanEnd
-        default: throw ImageError.damaged(.jpeg, String(cString: jpeg_reader_message(reader)))
+        default: throw ImageError.corrupt(.jpeg, String(cString: jpeg_reader_message(reader)))
         }
     }
 
     private func finish(_ result: Int32) throws {
-        if try step(result) != .done { throw ImageError.damaged(.jpeg, "unfinished picture") }
+        if try step(result) != .done { throw ImageError.corrupt(.jpeg, "unfinished picture") }
     }
 }

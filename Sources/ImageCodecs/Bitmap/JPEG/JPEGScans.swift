@@ -46,7 +46,7 @@ struct JPEGScans {
                         start = min(end, bytes.count)
                     }
                 } else {
-                    note(marker, segment)
+                    note(marker, of: segment)
                 }
                 offset = end
             }
@@ -54,7 +54,7 @@ struct JPEGScans {
         return nil
     }
 
-    private mutating func note(_ marker: UInt8, _ segment: ByteReader) {
+    private mutating func note(_ marker: UInt8, of segment: ByteReader) {
         switch marker {
         case 0xC2, 0xCA:
             components = Self.components(segment)

@@ -34,7 +34,7 @@ final class PNGDecoder: BitmapCodec {
                 if !animation.showsDefaultImage { return try animation.firstFrame(plan) }
             } else if !PNGChunks(bytes).contains(where: { $0.has("IEND") }) {
                 // The missing end of the file may contain the first frame.
-                throw ImageError.damaged(.png, "the data ends too early")
+                throw ImageError.corrupt(.png, "the data ends too early")
             }
         }
         return try PNGDecoder(bytes).decode(plan)
@@ -69,7 +69,7 @@ final class PNGDecoder: BitmapCodec {
         var header = png_reader_header()
         try check(png_reader_start(reader, &header))
         guard Int(header.width) == plan.stored.width, Int(header.height) == plan.stored.height else {
-            throw ImageError.damaged(.png, "the header and the stream have different sizes")
+            throw ImageError.corrupt(.png, "the header and the stream have different sizes")
         }
         let isOpaque = header.transparent == 0
         let colours = Self.colours(header)
@@ -108,15 +108,15 @@ final class PNGDecoder: BitmapCodec {
         }
         guard png_reader_rows(reader, rows, stride, UInt32(count), proceed, nil) != 0 else {
             try ParseCancellation.check()
-            throw damaged()
+            throw corrupt()
         }
     }
 
     private func check(_ success: Int32) throws {
-        if success == 0 { throw damaged() }
+        if success == 0 { throw corrupt() }
     }
 
-    private func damaged() -> ImageError {
-        .damaged(.png, String(cString: png_reader_message(reader)))
+    private func corrupt() -> ImageError {
+        .corrupt(.png, String(cString: png_reader_message(reader)))
     }
 }

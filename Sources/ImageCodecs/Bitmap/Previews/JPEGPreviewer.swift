@@ -61,7 +61,7 @@ final class JPEGPreviewer: FormatPreviewer {
         while !picture.isComplete {
             try picture.nextRows { rows, stride, capacity in
                 let count = try reader.rows(rows, stride: stride, capacity: capacity)
-                if count == 0 { throw ImageError.damaged(.jpeg, "a scan has no rows") }
+                if count == 0 { throw ImageError.corrupt(.jpeg, "a scan has no rows") }
                 return count
             }
         }

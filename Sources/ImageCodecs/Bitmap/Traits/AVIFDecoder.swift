@@ -44,10 +44,10 @@
         private static func checkGrids(_ bytes: ByteReader) throws {
             if let items = HEIFItems(bytes) {
                 guard isInOrder(items) else {
-                    throw ImageError.damaged(.avif, "libavif 0.11 would misplace or omit tiles of the grid")
+                    throw ImageError.corrupt(.avif, "libavif 0.11 would misplace or omit tiles of the grid")
                 }
             } else if HEIFBoxes.mayHaveGrid(bytes) {
-                throw ImageError.damaged(.avif, "the tiles of the grid are ambiguous")
+                throw ImageError.corrupt(.avif, "the tiles of the grid are ambiguous")
             }
         }
 
@@ -71,7 +71,7 @@
             try ParseCancellation.check()
             guard let image = decoder.pointee.image, Int(image.pointee.width) == plan.coded.width,
                 Int(image.pointee.height) == plan.coded.height
-            else { throw ImageError.damaged(.avif, "the header and the stream have different sizes") }
+            else { throw ImageError.corrupt(.avif, "the header and the stream have different sizes") }
             let picture = try pixels(image, size: plan.coded)
             let isOpaque = decoder.pointee.alphaPresent == 0
             let profile = ByteReader(
@@ -96,7 +96,7 @@
         private func check(_ result: avifResult) throws {
             guard result != AVIF_RESULT_OK else { return }
             if result == AVIF_RESULT_OUT_OF_MEMORY { throw ImageError.outOfMemory }
-            throw ImageError.damaged(.avif, String(cString: avifResultToString(result)))
+            throw ImageError.corrupt(.avif, String(cString: avifResultToString(result)))
         }
     }
 

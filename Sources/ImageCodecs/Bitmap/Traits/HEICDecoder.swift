@@ -31,7 +31,7 @@
         /// it can't are refused.
         static func decode(_ bytes: ByteReader, plan: DecodePlan) throws -> BitmapImage {
             guard HEICPictures(bytes) != nil else {
-                throw ImageError.damaged(.heic, "only HEVC still pictures and grids of them are supported")
+                throw ImageError.corrupt(.heic, "only HEVC still pictures and grids of them are supported")
             }
             return try HEICDecoder(bytes).decode(plan)
         }
@@ -64,7 +64,7 @@
                 Int(heif_image_get_height(image, heif_channel_interleaved)) == size.height,
                 let plane = heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride),
                 Int(stride) >= size.width * 4
-            else { throw ImageError.damaged(.heic, "the header and the stream have different sizes") }
+            else { throw ImageError.corrupt(.heic, "the header and the stream have different sizes") }
             let picture = try PixelBuffer(size)
             for row in 0..<size.height {
                 PixelOrder.swapRedAndBlue(plane + row * Int(stride), into: picture.row(row), count: size.width)
@@ -84,7 +84,7 @@
         private func check(_ error: heif_error) throws {
             guard error.code != heif_error_Ok else { return }
             if error.code == heif_error_Memory_allocation_error { throw ImageError.outOfMemory }
-            throw ImageError.damaged(.heic, String(cString: error.message))
+            throw ImageError.corrupt(.heic, String(cString: error.message))
         }
     }
 #endif

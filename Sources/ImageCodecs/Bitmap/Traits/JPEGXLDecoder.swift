@@ -38,7 +38,7 @@
             // libjxl must not rotate: `PictureAssembler` does that, as for every other format.
             try check(JxlDecoderSetKeepOrientation(decoder, 1))
             try run(bytes, size: plan.stored)
-            guard let picture else { throw damaged("no picture") }
+            guard let picture else { throw corrupt("no picture") }
             let isOpaque = info.alpha_bits == 0
             for row in 0..<picture.size.height {
                 if row & 63 == 0 { try ParseCancellation.check() }
@@ -59,7 +59,7 @@
                 let status = JxlDecoderProcessInput(decoder)
                 switch status {
                 case JXL_DEC_NEED_MORE_INPUT:
-                    guard let address, fed < bytes.count else { throw damaged("the data ends too early") }
+                    guard let address, fed < bytes.count else { throw corrupt("the data ends too early") }
                     let start = fed - JxlDecoderReleaseInput(decoder)
                     fed = min(bytes.count, fed + 65536)
                     try check(JxlDecoderSetInput(decoder, address + start, fed - start))
@@ -68,7 +68,7 @@
                 case JXL_DEC_COLOR_ENCODING: noteColours()
                 case JXL_DEC_NEED_IMAGE_OUT_BUFFER: try allocate(size)
                 case JXL_DEC_FULL_IMAGE, JXL_DEC_SUCCESS: return
-                default: throw damaged("invalid codestream")
+                default: throw corrupt("invalid codestream")
                 }
             }
         }
@@ -76,9 +76,9 @@
         private func noteInfo(_ size: PixelSize) throws {
             try check(JxlDecoderGetBasicInfo(decoder, &info))
             guard Int(info.xsize) == size.width, Int(info.ysize) == size.height else {
-                throw damaged("the header and the stream have different sizes")
+                throw corrupt("the header and the stream have different sizes")
             }
-            guard info.num_extra_channels <= Self.mostExtraChannels else { throw damaged("too many channels") }
+            guard info.num_extra_channels <= Self.mostExtraChannels else { throw corrupt("too many channels") }
         }
 
         /// Requests sRGB, which libjxl delivers if it can. Sets `profile` to the profile of what libjxl delivers.
@@ -116,9 +116,9 @@
             num_channels: 4, data_type: JXL_TYPE_UINT8, endianness: JXL_NATIVE_ENDIAN, align: 0)
 
         private func check(_ status: JxlDecoderStatus) throws {
-            if status != JXL_DEC_SUCCESS { throw damaged("libjxl refused a step") }
+            if status != JXL_DEC_SUCCESS { throw corrupt("libjxl refused a step") }
         }
 
-        private func damaged(_ reason: String) -> ImageError { .damaged(.jpegXL, reason) }
+        private func corrupt(_ reason: String) -> ImageError { .corrupt(.jpegXL, reason) }
     }
 #endif

@@ -11,7 +11,7 @@
             try ParseCancellation.check()
             let address = bytes.bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
             guard let handle = rsvg_handle_new_from_data(address, UInt(bytes.count), nil) else {
-                throw ImageError.damaged(.svg, "not well-formed, or too many references")
+                throw ImageError.corrupt(.svg, "not well-formed, or too many references")
             }
             defer { g_object_unref(handle) }
             let picture = try PixelBuffer(plan.output, cleared: true)
@@ -31,7 +31,7 @@
             defer { cairo_destroy(context) }
             var viewport = RsvgRectangle(x: 0, y: 0, width: Double(size.width), height: Double(size.height))
             guard rsvg_handle_render_document(handle, context, &viewport, nil) != 0 else {
-                throw ImageError.damaged(.svg, "librsvg cannot draw it")
+                throw ImageError.corrupt(.svg, "librsvg cannot draw it")
             }
             cairo_surface_flush(surface)
         }

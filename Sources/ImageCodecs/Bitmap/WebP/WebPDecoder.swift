@@ -55,7 +55,7 @@ extension WebPDecoder {
         if WebPHeader.isTruncated(bytes) { throw truncated }
         if WebPHeader.isAnimated(bytes) {
             guard let animation = WebPAnimation(Data(bytes.bytes), limit: 1) else {
-                throw ImageError.damaged(.webp, "no frame")
+                throw ImageError.corrupt(.webp, "no frame")
             }
             return try animation.firstFrame(plan)
         }
@@ -88,7 +88,7 @@ extension WebPDecoder {
         }
     }
 
-    static let truncated = ImageError.damaged(.webp, "the data ends too early")
+    static let truncated = ImageError.corrupt(.webp, "the data ends too early")
 
     /// The size to which libwebp scales. libwebp scales luma and chroma separately, which is visible in coloured detail at small
     /// reductions. So it scales only if the result is much smaller, and then to twice the size of the result.

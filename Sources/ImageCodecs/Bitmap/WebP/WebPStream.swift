@@ -100,8 +100,26 @@ final class WebPStream {
         case VP8_STATUS_OK: return true
         case VP8_STATUS_SUSPENDED: return false
         case VP8_STATUS_OUT_OF_MEMORY: throw ImageError.outOfMemory
-        case VP8_STATUS_UNSUPPORTED_FEATURE: throw ImageError.damaged(.webp, "unsupported feature")
-        default: throw ImageError.damaged(.webp, "invalid bitstream")
+        case VP8_STATUS_UNSUPPORTED_FEATURE: throw ImageError.corrupt(.webp, "unsupported feature")
+        default: throw ImageError.corrupt(.webp, "invalid bitstream")
         }
+    }
+}
+
+/// Runs uninterruptible work on another thread so that the caller stays cancellable.
+enum DetachedWork {
+    /// Returns or throws what `work` returns or throws. Throws `CancellationError` within some milliseconds if the load is
+    /// cancelled. `work` then continues to its end, so it must own everything that it needs.
+    static func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) throws -> Value {
+        let (ended, result) = (DispatchSemaphore(value: 0), Locked<Result<Value, any Error>?>(nil))
+        DispatchQueue.global(qos: .utility).async {
+            let value = Result { try work() }
+            result.withLock { $0 = value }
+            ended.signal()
+        }
+        // No callback reports a cancelled load, so this thread polls.
+        while ended.wait(timeout: .now() + .milliseconds(2)) == .timedOut { try ParseCancellation.check() }
+        guard let value = result.withLock({ $0 }) else { throw CancellationError() }
+        return try value.get()
     }
 }

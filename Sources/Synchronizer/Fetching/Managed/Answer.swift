@@ -56,4 +56,17 @@ struct KeptResponse: Sendable {
     let response: StoredResponse
     /// The identifier of its entry; nil if it is not known.
     let entry: Int64?
+    /// Why the store does not keep it; nil if the store keeps it.
+    let refusal: ResponseStoring.Reason?
+}
+
+extension ResponseStoring {
+    /// What became of a response. It is nil if it was invalidated, or came too late.
+    init(_ kept: KeptResponse?) {
+        guard let kept else {
+            self = .notStored(.invalidated)
+            return
+        }
+        self = kept.refusal.map { .notStored($0) } ?? .stored
+    }
 }

@@ -87,17 +87,20 @@ final class ManagedCache: Sendable {
         return body(of: entry).map(StoredBytes.data)
     }
 
-    /// Stores a response whose body is in a file. A store that takes no files gets small bodies in memory. An older response
-    /// does not outlive one that is not stored.
-    func store(_ response: StoredResponse, content: CachedURLResponse, file: BodyFile) {
-        if files?.store(response, as: content, file: file) == true { return }
+    /// As ``store(_:content:)``, for a response whose body is in a file. A store that takes no files gets small bodies in memory.
+    /// An older response does not outlive one that is not stored.
+    func store(_ response: StoredResponse, content: CachedURLResponse, file: BodyFile) -> KeptResponse? {
+        if files?.store(response, as: content, file: file) == true {
+            return KeptResponse(response: response, entry: nil, refusal: nil)
+        }
         guard file.count <= Self.largestBodyInMemory, let data = file.data else {
             store?.removeEntries(for: response.url)
-            return
+            let reason = refusal(toStore: file.count, policy: content.storagePolicy) ?? .tooLarge
+            return KeptResponse(response: response, entry: nil, refusal: reason)
         }
-        _ = store?.store(
+        return store(
             response,
-            as: CachedURLResponse(
+            content: CachedURLResponse(
                 response: content.response, data: data, userInfo: content.userInfo, storagePolicy: content.storagePolicy
             ))
     }
@@ -124,10 +127,10 @@ final class ManagedCache: Sendable {
         return nil
     }
 
-    /// Why a body of this size would not be kept; nil if it would be.
-    func refusal(toStore bytes: Int) -> ResponseStoring.Reason? {
+    /// Why a body of this size is not kept; nil if it is.
+    private func refusal(toStore bytes: Int, policy: URLCache.StoragePolicy) -> ResponseStoring.Reason? {
         guard let store else { return .noCache }
-        switch store.refusal(toStore: bytes) {
+        switch store.refusal(toStore: bytes, policy: policy) {
         case .tooLarge?: return .tooLarge
         case .diskFailed?: return .diskFailed
         case nil: return nil
@@ -139,14 +142,19 @@ final class ManagedCache: Sendable {
     /// - Parameter content: not evaluated without a store.
     func store(_ response: StoredResponse, content: @autoclosure () -> CachedURLResponse) -> KeptResponse? {
         interrupted.remove(response.url)
-        guard let store else { return KeptResponse(response: response, entry: nil) }
-        return store.store(response, as: content()).map { KeptResponse(response: response, entry: $0) }
+        guard let store else { return KeptResponse(response: response, entry: nil, refusal: .noCache) }
+        let content = content()
+        return store.store(response, as: content).map { entry in
+            let refusal = refusal(toStore: content.data.count, policy: content.storagePolicy)
+            return KeptResponse(response: response, entry: entry, refusal: refusal)
+        }
     }
 
     /// As ``store(_:content:)``.
     func update(_ entry: CacheEntry, to response: StoredResponse) -> KeptResponse? {
         if case .stored(let entry) = entry, store?.update(entry, to: response) == false { return nil }
-        return KeptResponse(response: response, entry: entry.storedID)
+        let refusal = refusal(toStore: entry.bodySize, policy: .allowed)
+        return KeptResponse(response: response, entry: entry.storedID, refusal: refusal)
     }
 
     func keepInterrupted(_ response: StoredResponse, body: Data) { interrupted.keep(response, body: body) }

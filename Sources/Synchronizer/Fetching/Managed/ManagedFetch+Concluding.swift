@@ -43,8 +43,11 @@ extension ManagedFetch {
         return .failure(.init(error, context: exchange.step.context))
     }
 
+    /// Sends the request again. The response may have set cookies: the session sends them now, so the new response is stored for
+    /// them.
     private func sendUnconditionally(_ exchange: Exchange) -> Conclusion {
         var step = exchange.step
+        step.cacheRequest.sessionHeaders = HTTPFields(context.transport.sessionHeaders(for: step.request))
         removePart(of: step)
         exchange.file?.drop()  // the file may have that part, followed by bytes that do not belong to it
         step.decision = .forward(HTTPFields(), fallback: nil, .mismatch)
@@ -142,7 +145,7 @@ extension ManagedFetch {
     /// The server's response is the answer.
     private func accept(_ exchange: inout Exchange) -> Conclusion {
         exchange.step.trace.describeAccepted(
-            exchange.step.decision, previously: cache.reasons.reason(for: exchange.step.cacheRequest.url))
+            exchange.step.decision, previously: cache.reasons.reason(for: exchange.step.cacheRequest))
         if exchange.received.isTooLarge, (200..<300).contains(exchange.received.status) {
             note(.notStored(.tooLarge), in: &exchange.step)
             let step = exchange.step

@@ -41,7 +41,7 @@ extension ManagedFetch {
         if let injected = entry.response.injectedCacheControl, !freshened.fields.contains(FieldName.cacheControl),
             !freshened.fields.contains(FieldName.expires)
         {
-            freshened.fields.add(FieldName.cacheControl, injected)
+            freshened.fields.add(FieldName.cacheControl, value: injected)
             freshened.injectedCacheControl = injected
         }
         _ = change(after: exchange, bytes: entry.bodySize) { [freshened] in cache.update(entry, to: freshened) }

@@ -11,7 +11,7 @@ extension ManagedFetch {
     func note(_ storing: ResponseStoring?, in step: inout FetchStep) {
         guard let storing else { return }
         step.trace.storing = storing
-        cache.reasons.note(storing, for: step.cacheRequest.url)
+        cache.reasons.note(storing, for: step.cacheRequest)
         if case .notStored(let reason) = storing { report(.notStored(reason)) }
     }
 
@@ -65,16 +65,10 @@ extension ManagedFetch {
                 superseded.forEach(cache.remove)
                 let content = decision.content(of: exchange.step.url, body: body)
                 guard let file, content.data.isEmpty else { return cache.store(stored, content: content) }
-                cache.store(stored, content: content, file: file)
-                return KeptResponse(response: stored, entry: nil)
+                return cache.store(stored, content: content, file: file)
             }
-            done(kept, kept == nil ? .notStored(.invalidated) : storing(size))
+            done(kept, ResponseStoring(kept))
         }
-    }
-
-    /// Whether the store keeps a body of this size.
-    private func storing(_ size: Int) -> ResponseStoring {
-        cache.refusal(toStore: size).map { .notStored($0) } ?? .stored
     }
 
     /// Stores the new fields of a confirmed entry.
@@ -101,7 +95,7 @@ extension ManagedFetch {
                 if stored.selectingFields != entry.response.selectingFields { cache.remove(entry) }
                 return cache.store(stored, content: content)
             }
-            done(kept, kept == nil ? .notStored(.invalidated) : storing(content.data.count))
+            done(kept, ResponseStoring(kept))
         }
     }
 
@@ -114,13 +108,13 @@ extension ManagedFetch {
             updated, from: entry.response, to: request, among: siblings(of: exchange).map(\.response))
     }
 
-    /// Changes the cache and reports the change. Nil if the response was invalidated since the request was sent, or if the store
-    /// refuses it, because it comes too late.
+    /// Changes the cache, and reports the change if the store keeps the response. Nil if the response was invalidated since the
+    /// request was sent, or if the store refuses it, because it comes too late.
     func change(
         after exchange: Exchange, bytes: Int, _ change: () -> KeptResponse?
     ) -> KeptResponse? {
         let kept = cache.change(exchange.step.cacheRequest.url, since: exchange.mark, change)
-        if kept != nil { report(.stored(bytes)) }
+        if let kept, kept.refusal == nil { report(.stored(bytes)) }
         return kept
     }
 

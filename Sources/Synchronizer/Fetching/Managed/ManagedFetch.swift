@@ -61,7 +61,7 @@ final class ManagedFetch: Fetch {
             return
         case .refuse(let reason):
             var trace = step.trace
-            trace.explain(reason, previously: cache.reasons.reason(for: step.cacheRequest.url))
+            trace.explain(reason, previously: cache.reasons.reason(for: step.cacheRequest))
             return finish(.failure(.notCached(.init(url: step.url, trace: trace))))
         case .validate, .complete, .forward, .reuseWhileRevalidating: break
         }

@@ -50,6 +50,7 @@ final class NativeCache: Sendable {
 
     func removeAll() {
         invalidations.noteEverything(at: time.now)
+        reasons.removeAll()
         if let store { store.removeAll() } else { cache?.removeAllCachedResponses() }
     }
 

@@ -4,28 +4,32 @@ import HTTPCaching
 // The result of a finished task, and what the session stores of it.
 extension NativeFetch {
     func complete(_ task: NativeTask, with error: (any Error)?) {
-        let trace = task.trace(at: cache.time.now)
+        var trace = task.trace(at: cache.time.now)
         let isWhole = error == nil && !task.received.isCutShort
         guard isWhole, let head = task.received.head else {
             return finish(.failure(failure(error ?? URLError(.networkConnectionLost), of: task, trace: trace)))
         }
         noteInvalidation(by: task)
+        if trace.source == .network { trace.addReason(previously: previousReason(for: task.cacheRequest)) }
         noteStoring(by: task, trace: trace)
         finish(result(of: task, head: head, trace: trace))
     }
 
     private func noteStoring(by task: NativeTask, trace: LoadTrace) {
-        if let key = task.cacheRequest?.url { cache.reasons.note(trace.storing, for: key) }
+        if let request = task.cacheRequest { cache.reasons.note(trace.storing, for: request) }
         if case .notStored(let reason)? = trace.storing { report(.notStored(reason)) }
     }
 
     /// The error of the load. The session reports some errors for a miss if it must not use the network: these are no network
     /// failures.
     private func failure(_ error: any Error, of task: NativeTask, trace: LoadTrace) -> SynchronizerError {
-        let context = SynchronizerError.Context(url: task.current.url ?? request.url, trace: trace)
+        let url = task.current.url ?? request.url
         switch (error as? URLError)?.code {
-        case .resourceUnavailable?, .cannotLoadFromNetwork?: return .notCached(context)
-        default: return .init(error, context: context)
+        case .resourceUnavailable?, .cannotLoadFromNetwork?:
+            var trace = trace
+            trace.addReason(previously: previousReason(for: task.cacheRequest))
+            return .notCached(.init(url: url, trace: trace))
+        default: return .init(error, context: .init(url: url, trace: trace))
         }
     }
 
@@ -99,7 +103,7 @@ extension NativeFetch {
         let kept = old?.injected.flatMap { fields[FieldName.cacheControl] == $0 ? $0 : nil }
         let injected = proposed.userInfo?[InjectionMark.userInfoKey] as? String ?? kept
         let header = CacheBindingHeader(request, fields: fields, injected: injected)
-        fields.add(CacheBindingHeader.fieldName, header.value)
+        fields.add(CacheBindingHeader.fieldName, value: header.value)
         return CachedURLResponse(
             response: ResponseHead(url: head.url ?? url, status: head.statusCode, fields: fields).urlResponse,
             data: proposed.data, userInfo: proposed.userInfo, storagePolicy: proposed.storagePolicy)

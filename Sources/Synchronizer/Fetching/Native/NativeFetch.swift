@@ -82,7 +82,7 @@ final class NativeFetch: Fetch {
         switch lookUp(url).plan {
         case .refuse(let reason):
             var trace = LoadTrace()
-            trace.explain(reason)
+            trace.explain(reason, previously: previousReason(for: cacheRequest(of: request)))
             finish(.failure(.notCached(.init(url: url, trace: trace))))
         case .cacheOnly: send(request.with(.returnCacheDataDontLoad))
         case .send where context.network.isOffline, .ignoreCache where context.network.isOffline: finishMissed()
@@ -107,7 +107,16 @@ final class NativeFetch: Fetch {
             && request.url?.scheme?.lowercased().hasPrefix("http") ?? false
     }
 
-    private func finishMissed() { finish(.failure(.notCached(.init(url: request.url, trace: LoadTrace())))) }
+    private func finishMissed() {
+        var trace = LoadTrace()
+        trace.addReason(previously: previousReason(for: cacheRequest(of: request)))
+        finish(.failure(.notCached(.init(url: request.url, trace: trace))))
+    }
+
+    /// Why the last response to the request was not stored; nil if it was stored, or is not known.
+    func previousReason(for request: CacheRequest?) -> ResponseStoring.Reason? {
+        request.flatMap(cache.reasons.reason)
+    }
 
     private func cacheRequest(of request: URLRequest) -> CacheRequest? {
         request.url.map { cacheRequest(request, url: $0) }

@@ -14,16 +14,28 @@ extension ResponseStoring.Reason {
     }
 }
 
-/// Why the last response of each URL was not stored, for the trace of the next load. Remembers a thousand URLs.
+/// Why the last response to each request was not stored, for the trace of the next load. Remembers a thousand requests.
 final class StoringReasons: Sendable {
+    /// Requests with other methods or bodies have responses of their own.
+    private struct Key: Hashable {
+        let url: String
+        let method: String
+        let bodyKey: String?
+
+        init(_ request: CacheRequest) {
+            (url, method, bodyKey) = (request.url, request.method, request.bodyKey)
+        }
+    }
+
     private static let limit = 1_000
-    private let reasons = Locked(LRUList<String, ResponseStoring.Reason>())
+    private let reasons = Locked(LRUList<Key, ResponseStoring.Reason>())
 
     /// Nil if the last response was stored, or is not known.
-    func reason(for key: String) -> ResponseStoring.Reason? { reasons.withLock { $0[key] } }
+    func reason(for request: CacheRequest) -> ResponseStoring.Reason? { reasons.withLock { $0[Key(request)] } }
 
-    func note(_ storing: ResponseStoring?, for key: String) {
+    func note(_ storing: ResponseStoring?, for request: CacheRequest) {
         reasons.withLock { reasons in
+            let key = Key(request)
             switch storing {
             case .notStored(let reason)?: reasons.insert(reason, for: key)
             case .stored?: if reasons.count > 0 { reasons.remove(key) }
@@ -40,7 +52,12 @@ extension LoadTrace {
     /// Sets the reason. If nothing usable is stored, adds why the last response was not stored.
     mutating func explain(_ explanation: Explanation, previously reason: ResponseStoring.Reason?) {
         explain(explanation)
-        guard let reason, explanation == .nothingStored || explanation == .method else { return }
-        self.reason += "; the last response was not stored: \(reason.rawValue)"
+        if explanation == .nothingStored || explanation == .method { addReason(previously: reason) }
+    }
+
+    /// Adds why the last response was not stored.
+    mutating func addReason(previously reason: ResponseStoring.Reason?) {
+        guard let reason else { return }
+        self.reason += (self.reason.isEmpty ? "" : "; ") + "the last response was not stored: \(reason.rawValue)"
     }
 }

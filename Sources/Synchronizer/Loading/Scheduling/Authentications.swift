@@ -43,6 +43,8 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
     /// The loads that wait, by origin. The running call got the request of the first one.
     private(set) var waiting: [String: [Refusal]] = [:]
     private var replacements = LRUList<String, [Replacement]>()
+    /// The origins whose running call began before the last log-out.
+    private var outdated: Set<String> = []
 
     /// A load was refused.
     mutating func refused(_ refusal: Refusal) -> Step {
@@ -51,20 +53,22 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
         return waiting[refusal.origin]?.count == 1 ? .authenticate(refusal) : .wait
     }
 
-    /// The call for a refusal has ended. Returns what the loads that waited for it do next.
+    /// The call for a refusal has ended. Returns what the loads that waited for it do next. If the call began before a log-out, its
+    /// result may have the credentials of the old user, so nothing uses it: the loads wait for a new call.
     ///
     /// - Parameter isWaiting: whether a load has not been cancelled.
     mutating func ended(
         _ call: Refusal, with result: Result<URLRequest?, any Error>, isWaiting: (LoadID) -> Bool
     ) -> [Step] {
         count += 1
+        let isOutdated = outdated.remove(call.origin) != nil
         let refused = Self.credentials(of: call.request)
-        if case .success(let request?) = result {
+        if case .success(let request?) = result, !isOutdated {
             note(Self.credentials(of: request), insteadOf: refused, at: call.origin)
         }
         let all = waiting.removeValue(forKey: call.origin) ?? []
         return all.filter { isWaiting($0.load) }.map { refusal in
-            guard Self.credentials(of: refusal.request) == refused else { return self.refused(refusal) }
+            guard !isOutdated, Self.credentials(of: refusal.request) == refused else { return self.refused(refusal) }
             switch result {
             case .success(let request?) where refusal.load == call.load: return .send(refusal.load, request)
             case .success(_?): return .send(refusal.load, replaced(refusal) ?? refusal.request)
@@ -74,8 +78,11 @@ struct Authentications<LoadID: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Forgets all credentials, as after a log-out.
-    mutating func forgetReplacements() { replacements = LRUList() }
+    /// Forgets all credentials, as after a log-out, also those that a running call will return.
+    mutating func forgetReplacements() {
+        replacements = LRUList()
+        outdated = Set(waiting.keys)
+    }
 
     private mutating func note(_ credentials: Fields, insteadOf refused: Fields, at origin: String) {
         let names = Set(credentials.keys).union(refused.keys).filter { credentials[$0] != refused[$0] }
