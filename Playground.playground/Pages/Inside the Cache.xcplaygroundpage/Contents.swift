@@ -73,10 +73,10 @@ do {
 /*:
  A banner in your app can follow the switch.
  */
-var offlineUpdates = synchronizer.offlineUpdates.makeAsyncIterator()
-for isOffline in [true, false] {
-    synchronizer.isOffline = isOffline
-    print("The banner is \(await offlineUpdates.next() == true ? "shown" : "hidden").")
+for await isOffline in synchronizer.offlineUpdates {
+    print("The banner is \(isOffline ? "shown" : "hidden").")
+    if !isOffline { break }
+    synchronizer.isOffline = false
 }
 /*:
  You can list what a cache has. `swift run synchronizer-cache` does that for one on the disk.
