@@ -157,6 +157,29 @@ struct StoringTests {
         #expect(again.source == .network && again.reason.contains("not stored"))
     }
 
+    @Test("a file that arrives late does not remove a response that was requested later")
+    func lateFile() async throws {
+        let gate = Gate()
+        bench.server.enqueue(
+            Reply(Data(count: 2 << 20), fields: ["Cache-Control": "max-age=9"]).waiting(for: gate),
+            Reply("new", fields: ["Cache-Control": "max-age=9"]), for: "/a")
+        let folder = DisposableDirectory("late")
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        let cache = bench.cache()
+        let first = bench.synchronizer(cache: cache) { $0.leases = nil }
+        let other = bench.synchronizer(cache: cache) { $0.leases = nil }
+        let file = FileResource(url: bench.server.url("/a"), to: folder.url.appendingPathComponent("a"))
+        let late = Task { try await first.load(file) }
+        try await bench.server.waitForRequests(1)
+        bench.clock.advance(by: 1)
+        _ = try await other.load(DataResource(url: bench.server.url("/a")))
+        gate.open()
+        _ = try await late.value
+        other.removeAllObjects()
+        let stored = try await other.loaded(DataResource(url: bench.server.url("/a")))
+        #expect(stored.source == .cache && stored.object == Data("new".utf8))
+    }
+
     @Test("says that the disk fails, once a write has failed, until one succeeds")
     func failingDisk() async throws {
         bench.server["/a"] = Reply("a", fields: ["Cache-Control": "max-age=9"])

@@ -94,7 +94,7 @@ final class ManagedCache: Sendable {
             return KeptResponse(response: response, entry: nil, refusal: nil)
         }
         guard file.count <= Self.largestBodyInMemory, let data = file.data else {
-            store?.removeEntries(for: response.url)
+            removeEntries(before: response)
             let reason = refusal(toStore: file.count, policy: content.storagePolicy) ?? .tooLarge
             return KeptResponse(response: response, entry: nil, refusal: reason)
         }
@@ -103,6 +103,14 @@ final class ManagedCache: Sendable {
             content: CachedURLResponse(
                 response: content.response, data: data, userInfo: content.userInfo, storagePolicy: content.storagePolicy
             ))
+    }
+
+    /// Removes the entries of the response's URL that were requested before the response, or at the same time. The store may have
+    /// refused the response because it has an entry that was requested later.
+    private func removeEntries(before response: StoredResponse) {
+        for entry in store?.entries(for: response.url) ?? [] where entry.response.requestTime <= response.requestTime {
+            store?.remove(entry)
+        }
     }
 
     /// The largest body of a file that is read into memory to be stored.
