@@ -63,6 +63,10 @@ package struct ClusterNode: Hashable, Sendable {
     package let host: String
     package let port: Int
 
+    package init(host: String, port: Int) {
+        (self.host, self.port) = (host, port)
+    }
+
     package init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (1...65_535).contains(port)

@@ -3,7 +3,7 @@
     import SQLiteCache
     import SynchronizerSupport
 
-    /// Reads all entries of a namespace on a server, and changes nothing.
+    /// Reads all entries of a namespace on a server, or on the servers of its cluster, and changes nothing.
     package final class SharedInspection {
         package struct Entry: Sendable {
             package let entry: SharedEntry
@@ -88,24 +88,32 @@
         }
 
         private static func scan(_ pattern: String, on server: SharedServer) throws -> Set<String> {
-            var (found, cursor) = (Set<String>(), "0")
-            repeat {
-                let reply = try run(Command(["SCAN", cursor, "MATCH", pattern, "COUNT", "500"]), on: server)
-                guard let parts = reply.array, parts.count == 2, let next = parts[0].text, let keys = parts[1].array
-                else {
-                    throw Problem(description: "The server does not list its keys.")
-                }
-                cursor = next
-                found.formUnion(keys.compactMap(\.text).filter { $0.hasSuffix("}") || $0.hasSuffix(":generation") })
-            } while cursor != "0"
-            return found
+            try asking(server) { try server.primaries() }.reduce(into: []) { found, node in
+                var cursor = "0"
+                repeat {
+                    let command = Command(["SCAN", cursor, "MATCH", pattern, "COUNT", "500"])
+                    let reply = try asking(server) { try server.run(command, at: node) }
+                    guard let parts = reply.array, parts.count == 2, let next = parts[0].text, let keys = parts[1].array
+                    else {
+                        throw Problem(description: "The server does not list its keys.")
+                    }
+                    cursor = next
+                    found.formUnion(keys.compactMap(\.text).filter { $0.hasSuffix("}") || $0.hasSuffix(":generation") })
+                } while cursor != "0"
+            }
         }
 
         private static func run(_ command: Command, on server: SharedServer) throws -> Reply {
+            try asking(server) { try server.run([command])[0] }
+        }
+
+        private static func asking<Answer>(
+            _ server: SharedServer, _ ask: () throws -> Answer
+        ) throws -> Answer {
             do {
-                return try server.run([command])[0]
-            } catch let failure {
-                throw Problem(description: "The server at \(server.address.name) cannot be asked: \(failure).")
+                return try ask()
+            } catch {
+                throw Problem(description: "The server at \(server.address.name) cannot be asked: \(error).")
             }
         }
     }

@@ -147,6 +147,25 @@
             return .address(address, port: node.port)
         }
 
+        /// Runs a command at one server, wherever its keys are.
+        func run(_ command: Command, at node: Connection.Endpoint) throws(LinkFailure) -> Reply {
+            try run([command], at: node, until: Deadline(after: limit))[0]
+        }
+
+        /// The servers that have keys: the primaries of the cluster, or the server itself if it is not in a cluster.
+        func primaries() throws(LinkFailure) -> Set<Connection.Endpoint> {
+            let server = try endpoint(until: Deadline(after: limit))
+            guard let ranges = try run(Command(["CLUSTER", "SLOTS"]), at: server).array else { return [server] }
+            var primaries = Set<Connection.Endpoint>()
+            for range in ranges {
+                guard let parts = range.array, parts.count > 2, let node = parts[2].array, node.count > 1,
+                    let port = node[1].number
+                else { throw .malformed("the cluster does not list its nodes") }
+                primaries.insert(try endpoint(of: ClusterNode(host: node[0].text ?? "", port: port), namedBy: server))
+            }
+            return primaries
+        }
+
         // MARK: - Addresses
 
         /// Asks the name service for the server's address. This may take seconds.
