@@ -222,8 +222,11 @@ let package = Package(
             name: "CurlSessionTests",
             dependencies: [
                 "CurlSession", "SynchronizerSupport", "ScriptedServer", "HostileServer", "TestSupport", "TestTraits",
+                "CSendHook",
             ],
             swiftSettings: settings),
+        // Holds up libcurl between what it sends and what it receives.
+        .target(name: "CSendHook", path: "Tests/CSendHook"),
         // Loads from hostile servers in a process of its own, whose crashes and memory a test can observe.
         .executableTarget(
             name: "HostileChild", dependencies: ["Synchronizer", "HostileServer", "TestSupport"],

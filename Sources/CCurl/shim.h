@@ -1,9 +1,13 @@
 // libcurl for Swift, which imports neither variadic functions nor `setjmp`: one function for each kind of argument.
 #pragma once
 #include <curl/curl.h>
+#include <errno.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -89,6 +93,37 @@ static inline CURL *synchronizer_multi_ended(CURLM *multi, CURLcode *code) {
 static inline int synchronizer_unacknowledged(int socket) {
     int count = 0;
     return ioctl(socket, SIOCOUTQ, &count) == 0 ? count : 0;
+}
+
+/// Whether the peer of a connection that is about to be closed may have received the bytes that were written to it. The last bytes, of
+/// this count at most, do not matter.
+///
+/// It has not if it closed the connection before its kernel acknowledged the bytes. A reset alone says nothing about them: Linux
+/// ignores the acknowledgement in it. If the connection was closed before it was reset, Linux reports `EPIPE` for the reset.
+static inline bool synchronizer_may_be_received(int socket, int last) {
+    if (synchronizer_unacknowledged(socket) <= last) return true;
+    struct tcp_info info = {0};
+    socklen_t size = sizeof(info);
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || info.tcpi_state != TCP_CLOSE) return false;
+    int error = 0;
+    size = sizeof(error);
+    return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error != EPIPE;
+}
+
+static inline int synchronizer_port(const struct sockaddr_storage *address) {
+    switch (address->ss_family) {
+    case AF_INET: return ntohs(((const struct sockaddr_in *)address)->sin_port);
+    case AF_INET6: return ntohs(((const struct sockaddr_in6 *)address)->sin6_port);
+    default: return 0;
+    }
+}
+/// The ports of a TCP connection. The peer's is 0 if the peer has reset the connection.
+static inline void synchronizer_ports(int socket, int *peer, int *own) {
+    struct sockaddr_storage address = {0};
+    socklen_t size = sizeof(address);
+    *peer = getpeername(socket, (struct sockaddr *)&address, &size) == 0 ? synchronizer_port(&address) : 0;
+    size = sizeof(address);
+    *own = getsockname(socket, (struct sockaddr *)&address, &size) == 0 ? synchronizer_port(&address) : 0;
 }
 
 /// Has the calling thread receive no signal. A `SIGPIPE` of its own writes would stay pending and do nothing. Other threads that

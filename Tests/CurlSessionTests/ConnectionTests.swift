@@ -1,7 +1,9 @@
+import CSendHook
 import Foundation
 import FoundationNetworking
 import ScriptedServer
 import Synchronization
+import TestSupport
 import TestTraits
 import Testing
 
@@ -43,6 +45,47 @@ import Testing
         let (bench, bodies) = try await requests(method, body: body)
         #expect(bench.recorder.calls.last == .end(.networkConnectionLost))
         #expect(bodies == [body])
+    }
+
+    /// libcurl finds the connection closed in the same call in which it has sent the request, and so has not reported the socket.
+    @Test(.serialized, arguments: [Reply.Fault.close(.beforeHead), .reset(.beforeHead)])
+    func `a request that must not be sent twice is not sent again if the server closes the connection at once`(
+        _ fault: Reply.Fault
+    ) async throws {
+        let bench = try Bench()
+        bench.server["/"] = Reply("first")
+        bench.server.enqueue(Reply().failing(fault), Reply("done"), for: "/closed-at-once")
+        await bench.run()
+        let start: StaticString = "POST /closed-at-once"
+        start.withUTF8Buffer { text in
+            text.baseAddress?.withMemoryRebound(to: CChar.self, capacity: text.count) { send_hook_wait_after($0) }
+        }
+        await bench.run("/closed-at-once") { $0.httpMethod = "POST" }
+        #expect(!send_hook_is_armed())
+        #expect(bench.recorder.calls.last == .end(.networkConnectionLost))
+        #expect(bench.server.requests.count == 2)
+    }
+
+    /// Before libcurl closes the connection, it sends a record of TLS. The server does not acknowledge it.
+    @Test(
+        arguments: [TLSConfiguration.Version.tls12, .tls13],
+        [Reply.Fault.close(.beforeHead), .reset(.beforeHead)])
+    func `a request that must not be sent twice is not sent again over TLS`(
+        version: TLSConfiguration.Version, fault: Reply.Fault
+    ) async throws {
+        var options = CurlSession.Options()
+        options.tls.additionalAuthorities = TestCertificate.authority.text
+        let bench = try Bench(options: options)
+        let relay = try TLSRelay(to: bench.server.port) { $0.maximumVersion = version }
+        bench.server["/"] = Reply("first")
+        bench.server.enqueue(Reply().failing(fault), Reply("done"), for: "/second")
+        await bench.run { $0.url = relay.url() }
+        await bench.run("/second") {
+            $0.url = relay.url("/second")
+            $0.httpMethod = "POST"
+        }
+        #expect(bench.recorder.calls.last == .end(.networkConnectionLost))
+        #expect(bench.server.requests.count == 2)
     }
 
     /// Sends a request on a kept connection, which the server then closes without a response.

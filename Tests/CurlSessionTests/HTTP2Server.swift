@@ -49,8 +49,9 @@ final class HTTP2Server: Sendable {
         var stream: UInt32
     }
 
-    /// What is sent when a request has come, with its body: after so many requests on its connection, counted from 1.
-    typealias Script = @Sendable (_ request: Request, _ requests: [Request]) -> [Frame]
+    /// What is sent when a request has come, with its body: after so many requests on its connection, counted from 1. Nil closes the
+    /// connection.
+    typealias Script = @Sendable (_ request: Request, _ requests: [Request]) -> [Frame]?
 
     let relay: TLSRelay
     private let listener: Int32
@@ -94,7 +95,7 @@ final class HTTP2Server: Sendable {
                     requests.append(request)
                     return requests.filter { $0.connection == number }
                 }
-                guard write(connection, script(request, own)) else { return }
+                guard let frames = script(request, own), write(connection, frames) else { return }
             case 4 where head[4] & 1 == 0:
                 guard write(connection, [Frame(type: 4, flags: 1, stream: 0)]) else { return }
             default: break

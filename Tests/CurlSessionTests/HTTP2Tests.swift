@@ -119,6 +119,23 @@ import Testing
         #expect(server.requests.map(\.connection) == [1, 2])
     }
 
+    /// RFC 9110 §9.2.2.
+    @Test(arguments: [true, false])
+    func `a request that must not be sent twice is not sent again once the server has it`(resets: Bool) async throws {
+        let server = try HTTP2Server { request, requests in
+            guard requests.count == 2 else { return Frame.response(request.stream, "hello") }
+            return resets ? [.reset(request.stream, 2)] : nil
+        }
+        let bench = try bench()
+        await bench.run { $0.url = server.relay.url() }
+        await bench.run {
+            $0.url = server.relay.url()
+            $0.httpMethod = "POST"
+        }
+        #expect(bench.recorder.calls.last == .end(.networkConnectionLost))
+        #expect(server.requests.count == 2)
+    }
+
     @Test func `after GOAWAY the next load takes another connection`() async throws {
         let server = try HTTP2Server { request, _ in
             Frame.response(request.stream, "hello") + [.goAway(last: request.stream)]

@@ -9,22 +9,16 @@ extension ConnectionPool {
     }
 
     func willClose(_ socket: Int32) {
-        noteReceivedRequest(on: socket)
+        if !active.isEmpty, !engine.sockets[socket].isMultiplexed {
+            let ports = ConnectionPorts(of: socket)
+            for transfer in active.values { transfer.willClose(socket, ports) }
+        }
         ownSockets.remove(socket)
         engine.withSockets { table, epoll in
             // Closing is not enough: if a child of `fork` has a duplicate of the socket, `epoll` would report its events forever.
             epoll.watch(socket, from: table[socket].watched, to: 0)
             table[socket] = SocketTable.Entry()
         }
-    }
-
-    /// Notes that the server has received a request to which it has not responded. If its kernel has not acknowledged the whole
-    /// request, the connection was already dead.
-    private func noteReceivedRequest(on socket: Int32) {
-        guard !engine.sockets[socket].isMultiplexed,
-            let transfer = active.values.first(where: { $0.socket == socket && $0.isRequested && !$0.isBegun })
-        else { return }
-        transfer.wasReceived = transfer.hasSentBody && synchronizer_unacknowledged(socket) == 0
     }
 
     func wants(_ events: UInt32, on socket: Int32, for easy: UnsafeMutableRawPointer?) {

@@ -13,20 +13,35 @@ extension Transfer {
 
     /// Whether libcurl, which has chosen a connection, may send the request on it. libcurl sends a request again if a kept
     /// connection turns out to be dead.
-    func maySendRequest() -> Bool {
+    func maySendRequest(on connection: ConnectionPorts) -> Bool {
         guard !wasReceived || Self.idempotentMethods.contains(exchange.method) else {
             failure = URLError(
                 .networkConnectionLost, because: "the server has received the request, and closed the connection")
             return false
         }
-        isRequested = true
-        guard isReused else { return true }
-        socket = -1  // the connection may have another socket
-        // `closeSpeakingConnections` closes no HTTP/2 connection.
-        guard !pool.closeSpeakingConnections(), !pool.multiplexes(exchange.origin) else { return true }
-        needsNewConnection = true
-        return false
+        if isReused {
+            socket = -1  // the connection may have another socket
+            // `closeSpeakingConnections` closes no HTTP/2 connection.
+            needsNewConnection = !pool.closeSpeakingConnections() && !pool.multiplexes(exchange.origin)
+        }
+        guard !needsNewConnection else { return false }
+        self.connection = connection
+        return true
     }
+
+    /// Call it when a socket is about to be closed. If the request was sent on it, and no response has begun, this finds out whether
+    /// the server may have received the request. It cannot if the connection was already dead.
+    func willClose(_ closing: Int32, _ ports: ConnectionPorts) {
+        guard let connection, !isBegun, socket == -1 ? connection.matches(ports) : socket == closing else { return }
+        wasReceived =
+            hasSentBody && synchronizer_may_be_received(closing, exchange.isSecure ? Self.longestCloseNotify : 0)
+        self.connection = nil
+    }
+
+    /// The size of the longest record in which OpenSSL says that it closes a connection: libcurl sends it before it closes the socket.
+    /// It has a head of 5 bytes, an initialization vector of 16, and 64 for the alert, an HMAC-SHA384 and padding (RFC 5246 §6.2.3.2).
+    /// A request is longer.
+    private static let longestCloseNotify: Int32 = 85
 
     /// Whether the response whose first line has arrived can be the response to this request. A server may respond before it has
     /// the whole body of a request, but not before it has the head.
@@ -46,5 +61,26 @@ extension Transfer {
         needsNewConnection = false
         _ = synchronizer_setopt_long(easy, CURLOPT_FRESH_CONNECT, 1)
         return true
+    }
+}
+
+/// The ports of a TCP connection. They identify it before libcurl reports its socket: if the server closes a connection at once,
+/// libcurl never does.
+struct ConnectionPorts {
+    var peer: Int32 = 0
+    var own: Int32 = 0
+
+    init(peer: Int32, own: Int32) {
+        (self.peer, self.own) = (peer, own)
+    }
+
+    /// - Postcondition: `peer` is 0 if the peer has reset the connection.
+    init(of socket: Int32) {
+        synchronizer_ports(socket, &peer, &own)
+    }
+
+    /// Whether the socket with these ports is that of this connection.
+    func matches(_ socket: ConnectionPorts) -> Bool {
+        own == socket.own && (peer == socket.peer || socket.peer == 0)
     }
 }

@@ -61,9 +61,9 @@ final class Transfer {
     var needsNewConnection = false
     /// A line of the response has arrived.
     private(set) var isBegun = false
-    /// libcurl has begun to send the request.
-    var isRequested = false
-    /// The server has received the whole request, and has then closed the connection without a response.
+    /// The connection on which libcurl has begun to send the request.
+    var connection: ConnectionPorts?
+    /// The server may have received the whole request, and has then closed the connection without a response.
     var wasReceived = false
     var isSendingPaused = false
     /// The response is complete, but the request's body has not been sent completely.

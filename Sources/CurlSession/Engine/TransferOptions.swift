@@ -212,8 +212,8 @@ private let lookupCallback: synchronizer_curl_lookup = { _, _, context in
     return transfer.lookup.mayGoOn(transfer.exchange.namesToLookUp) ? 0 : 1
 }
 
-private let requestCallback: synchronizer_curl_request = { context, _, _, _, _ in
-    transfer(context)?.maySendRequest() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+private let requestCallback: synchronizer_curl_request = { context, _, _, peer, own in
+    transfer(context)?.maySendRequest(on: ConnectionPorts(peer: peer, own: own)) == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 private let readCallback: synchronizer_curl_write = { space, size, count, context in
