@@ -28,10 +28,10 @@
     public final class ValkeyURLCache: URLCache, @unchecked Sendable {  // `level` is a constant and itself Sendable
         /// How a shared cache behaves.
         public struct Options: Hashable, Sendable {
-            /// The most seconds that a call waits for the server. A load makes up to four calls: it looks up, gets a large body,
-            /// takes a lease, and stores. A removal may also wait as long for the removals of other threads.
+            /// The most seconds that a call waits for the server. A load makes up to five calls: it looks up, gets a large body,
+            /// takes a lease, and stores, or after a 304 reads and updates. A removal may also wait as long for the removals of other threads.
             public var longestWait: TimeInterval = 0.02
-            /// The size of the largest bodies that are shared, in bytes. Larger bodies stay on the machine that stored them. Values
+            /// The size of the largest bodies that are shared, in bytes. Each machine keeps larger bodies for itself. Values
             /// above 16 MB count as 16 MB.
             public var largestSharedBody = 1 << 20
             /// Seconds for which the server keeps a response after its lifetime, so that it can be validated, or used when its

@@ -40,6 +40,78 @@
             #expect(other.bodies() == [Sample.body(6)])
         }
 
+        @Test("a user who may not hear of removals gets nothing from the server, and one line says so")
+        func refusedChannel() async throws {
+            let server = try RedisServer()
+            try server.run("ACL", "SETUSER", "app", "on", ">pass", "~*", "resetchannels", "+@all")
+            let one = try await ValkeyURLCache.test(server.url).connected()
+            let lines = Lines()
+            let other = try ValkeyURLCache.test("unix://app:pass@\(server.socket)", reports: lines)
+            try await waitUntil("logged") { !lines.all.isEmpty }
+            #expect(lines.all.count == 1 && lines.all[0].contains("NOPERM"), "\(lines.all)")
+            try one.put(Sample.body(5))
+            #expect(other.bodies().isEmpty && !other.statistics.isConnected)
+            try other.put(Sample.body(6))
+            #expect(other.bodies() == [Sample.body(6)] && one.bodies() == [Sample.body(5)])
+            try server.run("ACL", "SETUSER", "app", "&test:*")
+            _ = try await other.connected()
+            #expect(other.bodies() == [Sample.body(5)])
+            one.removeEntries(for: Sample.url)
+            try await waitUntil("removed") { other.bodies().isEmpty }
+            #expect(lines.all.count == 1, "\(lines.all)")
+        }
+
+        @Test("the permissions that the guide names are enough")
+        func permissions() async throws {
+            let server = try RedisServer()
+            try server.run(
+                "ACL", "SETUSER", "app", "on", ">pass", "resetchannels", "~test:*", "&test:*", "-@all", "+@read", "+@write",
+                "+@scripting", "+@pubsub", "+@connection", "+time")
+            let lines = Lines()
+            let one = try await ValkeyURLCache.test("unix://app:pass@\(server.socket)", reports: lines).connected()
+            let other = try await ValkeyURLCache.test("unix://app:pass@\(server.socket)", reports: lines).connected()
+            try one.put(Sample.body(5))
+            #expect(other.bodies() == [Sample.body(5)])
+            guard case .granted(let lease) = one.lease("key", for: 600) else { throw LinkFailure.malformed("no lease") }
+            let ends = Collector<LeaseEnd>()
+            _ = other.waitForRelease(of: "key", atMost: 600) { ends.append($0) }
+            one.release(lease)
+            try await waitUntil("woken") { ends.elements.count == 1 }
+            one.removeEntries(for: Sample.url)
+            try await waitUntil("removed") { other.bodies().isEmpty }
+            one.removeAll()
+            #expect(one.statistics.pendingRemovals == 0 && lines.all.isEmpty, "\(lines.all)")
+        }
+
+        @Test("a value that is too large to be read is removed, and other URLs are still shared")
+        func unreadable() async throws {
+            let server = try RedisServer()
+            let lines = Lines()
+            let one = try await ValkeyURLCache.test(server.url, reports: lines).connected()
+            try one.put(Sample.body(7), url: "https://example.com/good")
+            let key = one.level.keys.entries(of: URLDigest(Sample.url), in: try one.level.generation())
+            let script = "for i = 1, 9000 do redis.call('HSET', KEYS[1], i, i) end"
+            try server.run("EVAL", script, "1", key)
+            for _ in 0..<5 { #expect(one.bodies().isEmpty) }
+            #expect(try server.run("EXISTS", key).number == 0)
+            #expect(!one.level.server.isPausing && one.statistics.failures == 1 && lines.all.count == 1)
+            let other = try await ValkeyURLCache.test(server.url).connected()
+            #expect(other.bodies("https://example.com/good") == [Sample.body(7)])
+        }
+
+        @Test("all corrupt fields of a value are removed at once")
+        func manyCorrupt() async throws {
+            let commands = Locked<[[String]]>([])
+            let server = try FakeServer { command in
+                if ["HDEL", "UNLINK"].contains(command.first) { commands.withLock { $0.append(command) } }
+                guard command.first == "HGETALL" else { return command.first == "HDEL" ? .bytes(":0\r\n") : nil }
+                return .bytes("*128\r\n" + String(repeating: "$1\r\na\r\n", count: 128))
+            }
+            let cache = try await ValkeyURLCache.test(server.url).connected()
+            #expect(cache.bodies().isEmpty && cache.statistics.corruptEntriesDropped == 64)
+            #expect(commands.withLock { $0.map(\.count) } == [66, 65])
+        }
+
         @Test("a full server: responses stay local, removals take effect")
         func full() async throws {
             let server = try RedisServer()

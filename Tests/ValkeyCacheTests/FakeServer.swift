@@ -127,10 +127,15 @@
 
         static let digest = "$40\r\n" + String(repeating: "a", count: 40) + "\r\n"
 
+        static func confirmation(of channel: String) -> String {
+            "*3\r\n$9\r\nsubscribe\r\n$\(channel.utf8.count)\r\n\(channel)\r\n:1\r\n"
+        }
+
         private static func usual(_ command: [String]) -> String {
             switch command.first {
             case "SCRIPT": digest
-            case "SUBSCRIBE": "*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n"
+            // Tests of leases give confirmations of their own.
+            case "SUBSCRIBE": confirmation(of: command.last.flatMap { $0.hasSuffix(":changes") ? $0 : nil } ?? "c")
             case "PING": "*2\r\n$4\r\npong\r\n$0\r\n\r\n"
             case "GET": "$1\r\ng\r\n"
             case "EVALSHA", "HGETALL": "*0\r\n"

@@ -93,7 +93,7 @@
                 "*3\r\n$7\r\nmessage\r\n$-1\r\n$-1\r\n", "$4\r\nabcd\r\n",
             ].joined()
             let server = try FakeServer { command in
-                command.first == "SUBSCRIBE" ? .bytes("*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n" + noise) : nil
+                command.first == "SUBSCRIBE" ? .bytes(FakeServer.confirmation(of: command.last ?? "") + noise) : nil
             }
             let cache = try await ValkeyURLCache.test(server.url).connected()
             #expect(cache.bodies().isEmpty)
@@ -184,7 +184,7 @@
         func endlessAnnouncement() async throws {
             let endless = "$100000000\r\n" + String(repeating: "x", count: 2 << 20)
             let server = try FakeServer { command in
-                command.first == "SUBSCRIBE" ? .bytes("*3\r\n$9\r\nsubscribe\r\n$1\r\nc\r\n:1\r\n" + endless) : nil
+                command.first == "SUBSCRIBE" ? .bytes(FakeServer.confirmation(of: command.last ?? "") + endless) : nil
             }
             let cache = try ValkeyURLCache.test(server.url)
             try await waitUntil("noticed") { cache.statistics.failures > 0 }

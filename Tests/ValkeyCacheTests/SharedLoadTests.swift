@@ -20,10 +20,20 @@
         }
 
         private func machine(_ name: String, _ origin: StubServer, memory: Int = 0) async throws -> Synchronizer {
+            machine(try await cache(name), origin, memory: memory)
+        }
+
+        private func cache(_ name: String, time: any TimeSource = SystemTime()) async throws -> ValkeyURLCache {
             let local = SQLiteURLCache(
-                memoryCapacity: 1 << 20, diskCapacity: 64 << 20, directory: directory.url.appendingPathComponent(name))
-            let cache = try await ValkeyURLCache.test(server.url, local: local).connected()
-            var configuration = Synchronizer.Configuration.test()
+                memoryCapacity: 1 << 20, diskCapacity: 64 << 20, directory: directory.url.appendingPathComponent(name),
+                time: time)
+            return try await ValkeyURLCache.test(server.url, local: local, time: time).connected()
+        }
+
+        private func machine(
+            _ cache: ValkeyURLCache, _ origin: StubServer, memory: Int = 0, time: any TimeSource = SystemTime()
+        ) -> Synchronizer {
+            var configuration = Synchronizer.Configuration.test(time: time)
             configuration.urlCache = cache
             configuration.memoryCapacity = memory
             return origin.synchronizer(configuration)
@@ -71,12 +81,42 @@
                 #expect(try Data(contentsOf: file) == body)
                 #expect(origin.requests.count == requests, "\(number)")
             }
-            // Once the first machine has heard that the other has replaced the response, it has no body for it.
+        }
+
+        @Test("each machine keeps its own copy of a large file, even if the other has loaded the file later")
+        func replaced() async throws {
+            let body = Sample.body(3 << 20)
+            let origin = StubServer { request in
+                let fields: KeyValuePairs = ["Cache-Control": "max-age=60", "ETag": "\"1\""]
+                let isKnown = request.fields["If-None-Match"] == "\"1\""
+                return isKnown ? Reply(status: 304, fields: fields) : Reply(body, fields: fields)
+            }
+            let time = ManualClock(Date())
+            let caches = [try await cache("1", time: time), try await cache("2", time: time)]
+            let machines = caches.map { machine($0, origin, time: time) }
             let resource = FileResource(
                 url: try #require(URL(string: "https://example.com/large")),
-                to: directory.url.appendingPathComponent("last file"))
-            while origin.requests.count < 3 { _ = try await one.load(resource) }
+                to: directory.url.appendingPathComponent("file"))
+            func source(_ machine: Synchronizer) async throws -> LoadSource? {
+                try await machine.loaded(resource).trace.source
+            }
+            for machine in machines { _ = try await machine.load(resource) }
+            try await caches[0].hearsAll(of: caches[1])
+            #expect(origin.requests.count == 2)
+            for _ in 0..<3 {
+                for machine in machines { #expect(try await source(machine) == .cache) }
+            }
+            #expect(origin.requests.count == 2)
+            // Stale responses are validated, and the results stay, too.
+            time.advance(by: 61)
+            for machine in machines { #expect(try await source(machine) == .revalidated) }
+            try await caches[0].hearsAll(of: caches[1])
+            for machine in machines { #expect(try await source(machine) == .cache) }
+            #expect(origin.requests.count == 4)
             #expect(try Data(contentsOf: resource.destination) == body)
+            machines[1].invalidate(resource)
+            try await caches[0].hearsAll(of: caches[1])
+            #expect(try await source(machines[0]) == .network)
         }
     }
 #endif

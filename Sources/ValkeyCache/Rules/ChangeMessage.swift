@@ -25,6 +25,12 @@ package struct ChangeMessage: Hashable, Sendable {
         }
     }
 
+    /// The token of a removal: 16 hexadecimal digits; nil for any other text.
+    package static func token(_ text: Data) -> String? {
+        guard text.count == 16, text.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else { return nil }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// Parses a message; nil for any other text.
     package init?(_ text: String) {
         let parts = text.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
@@ -32,7 +38,9 @@ package struct ChangeMessage: Hashable, Sendable {
         sender = parts[0]
         switch parts[1] {
         case "changed": kind = .changed(url: parts[3])
-        case "removed": kind = .removed(url: parts[3], token: parts[2])
+        case "removed":
+            guard let token = Self.token(Data(parts[2].utf8)) else { return nil }
+            kind = .removed(url: parts[3], token: token)
         case "generation": kind = .generation(parts[2])
         default: return nil
         }

@@ -34,6 +34,8 @@ package struct Coherence: Sendable {
         var removal: Removal?
         /// The number of copied entries.
         var count = 0
+        /// The last entry that this process has stored and whose body the server does not get; nil for none.
+        var ownEntry: Int64?
         /// The value of `sweeps` when the entries were copied; -1 if they were not copied.
         var copiedAt = -1
         /// When the last of the entries expires.
@@ -187,6 +189,27 @@ package struct Coherence: Sendable {
     /// Whether this process can't have missed an announcement of a removal since that time. True if the server has never announced
     /// anything: then the process has only its own entries.
     package func knowsRemovals(since time: Date) -> Bool { toldSince.map { time >= $0 } ?? true }
+
+    /// Notes that this process has stored an entry whose body the server does not get.
+    package mutating func noteOwnEntry(_ id: Int64, of url: UInt64) {
+        remember(url) { $0.ownEntry = id }
+    }
+
+    /// The entries of this machine that stay although another machine has replaced them.
+    package struct OwnEntries: Sendable {
+        /// No removal of them has been missed if they were requested since then.
+        package let since: Date
+        /// The last one that this process has stored.
+        package let last: Int64?
+
+        package init(since: Date = .distantFuture, last: Int64? = nil) { (self.since, self.last) = (since, last) }
+    }
+
+    /// - Parameter token: the token of the last removal, which the server has reported.
+    package func ownEntries(_ url: UInt64, since token: String) -> OwnEntries {
+        guard isTold, let toldSince, let known = urls[url], known.removal?.token == token else { return OwnEntries() }
+        return OwnEntries(since: toldSince, last: known.ownEntry)
+    }
 
     /// Adopts the first generation that the server has reported.
     package mutating func adopt(_ generation: String) { self.generation = generation }

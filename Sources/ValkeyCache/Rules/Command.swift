@@ -9,23 +9,27 @@ package struct Command: Sendable {
     }
 
     package let arguments: [Argument]
-    /// The key that decides which node of a cluster runs the command; nil for any node.
-    package let key: String?
+    /// The keys of the command. In a cluster, they must be on one node, which runs the command; any node runs a command without keys.
+    package let keys: [String]
 
     package init(_ words: [String], key: String? = nil) {
+        self.init(words, keys: key.map { [$0] } ?? [])
+    }
+
+    package init(_ words: [String], keys: [String]) {
         arguments = words.map(Argument.text)
-        self.key = key
+        self.keys = keys
     }
 
     /// Runs a script. All keys must have the same hash tag.
     package init(_ script: Script, keys: [String], arguments: [Argument]) {
         self.arguments =
             [.text("EVALSHA"), .script(script), .text("\(keys.count)")] + keys.map(Argument.text) + arguments
-        key = keys.first
+        self.keys = keys
     }
 
-    /// The cluster slot of the command's key; nil without a key.
-    package var slot: Int? { key.map(ClusterSlot.of) }
+    /// The cluster slot of the command's keys; nil without a key.
+    package var slot: Int? { keys.first.map(ClusterSlot.of) }
 
     /// The bytes to send: an array of strings (RESP 2).
     ///

@@ -84,6 +84,8 @@ package enum LinkFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case closed
     case refused(String)
     case malformed(String)
+    /// The reply to a command with these keys is malformed, or too large.
+    case unreadable([String], String)
     case server(String)
 
     package var description: String {
@@ -92,7 +94,7 @@ package enum LinkFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .timedOut: "it does not answer in time"
         case .closed: "it closed the connection"
         case .refused(let why): "there is no connection: \(why)"
-        case .malformed(let why): "its answer is malformed: \(why)"
+        case .malformed(let why), .unreadable(_, let why): "its answer is malformed: \(why)"
         case .server(let why): "it answers \(why)"
         }
     }

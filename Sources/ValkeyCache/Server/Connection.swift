@@ -71,7 +71,12 @@
         func call(_ commands: [Command], until deadline: Deadline) throws(LinkFailure) -> [Reply] {
             try send(commands, until: deadline)
             var replies: [Reply] = []
-            while replies.count < commands.count { replies.append(try receive(until: deadline)) }
+            do throws(LinkFailure) {
+                while replies.count < commands.count { replies.append(try receive(until: deadline)) }
+            } catch {
+                guard case .malformed(let why) = error else { throw error }
+                throw .unreadable(commands[replies.count].keys, why)
+            }
             return replies
         }
 

@@ -14,8 +14,12 @@
             guard let found = ask(url) else {
                 return count(answersAlone(url) ? local.entries(for: url) : [], by: .local)
             }
-            let copied = found.entries.contains(where: \.isLocal) ? Set(local.copies(of: url).map(\.id)) : []
-            let entries = found.entries.filter { !$0.isLocal || copied.contains($0.id) }.map { entry in
+            let own = found.entries.contains(where: \.isLocal) ? local.entries(for: url) : []
+            let entries = found.entries.compactMap { entry -> StoredEntry? in
+                // Another machine may have replaced this machine's response.
+                if entry.isLocal, !own.contains(where: { $0.id == entry.id }) {
+                    return own.first { $0.response.variantKey == entry.response.variantKey }
+                }
                 var stored = entry.stored
                 if let body = found.body, body.id == entry.id { stored.body = body.data }
                 stored.isShared = !entry.isLocal
@@ -42,6 +46,7 @@
                 return count(answersAlone(url) ? local.cachedResponse(lookup) : nil, by: .local)
             }
             for entry in found.entries where entry.record.answers(lookup) {
+                if entry.isLocal, let response = local.cachedResponse(lookup) { return count(response, by: .local) }
                 guard let body = found.body.flatMap({ $0.id == entry.id ? $0.data : nil }) ?? body(of: entry.stored),
                     let response = entry.record.cachedResponse(to: lookup, body: body)
                 else { continue }

@@ -1,5 +1,6 @@
 #if Valkey && canImport(CHiredis)
     import Foundation
+    import HTTPCaching
     import SQLiteCache
     import SynchronizerSupport
 
@@ -12,6 +13,11 @@
             var body: (id: Int64, data: Data)?
             /// The token of the last removal; empty for none.
             var token = ""
+
+            /// Whether another machine has replaced a response by one whose body only that machine has.
+            func replacesOnlyElsewhere(_ response: StoredResponse) -> Bool {
+                entries.contains { $0.isLocal && $0.response.variantKey == response.variantKey }
+            }
         }
 
         /// Which body a lookup needs.
@@ -41,15 +47,16 @@
                 let needed: Wanted = if case .newest = wanted, isCopied { .none } else { wanted }
                 guard !isPending, let found = try? read(url, wanting: needed) else { return nil }
                 let now = time.now
-                let (isCurrent, isEvicted) = coherence.withLock { coherence in
-                    guard coherence.isCurrent(lookup) else { return (false, false) }
+                let (isCurrent, isEvicted, own) = coherence.withLock { coherence in
+                    guard coherence.isCurrent(lookup) else { return (false, false, Coherence.OwnEntries()) }
                     let isEvicted = found.entries.isEmpty && coherence.hasCopies(key, since: found.token)
+                    let own = coherence.ownEntries(key, since: found.token)
                     coherence.noteToken(found.token, of: key, at: now)
-                    return (true, isEvicted)
+                    return (true, isEvicted, own)
                 }
                 guard isCurrent else { continue }
                 if isEvicted { return nil }
-                if let copies { copy(found, insteadOf: copies, of: url, during: lookup) }
+                if let copies { copy(found, insteadOf: copies, keeping: own, of: url, during: lookup) }
                 return found
             }
             return Found()
@@ -74,7 +81,8 @@
             let (variant, most) = body(wanted)
             var commands = [Command(["HGETALL", key], key: key)]
             if let variant {
-                commands.append(Command(["GETRANGE", key + ":" + variant, "0", "\(max(1, most) - 1)"], key: key))
+                let body = key + ":" + variant
+                commands.append(Command(["GETRANGE", body, "0", "\(max(1, most) - 1)"], key: body))
             }
             guard let replies = try run(commands, in: generation) else { return nil }
             guard let fields = replies[0].array else { throw .malformed("a hash is no array") }
@@ -126,47 +134,60 @@
             if let body = parts[parts.count - 1].data,
                 let entry = found.entries.first(where: { $0.variant == variant })
             {
-                if entry.isBody(body) { found.body = (entry.id, body) } else { drop(variant, of: key) }
+                if entry.isBody(body) { found.body = (entry.id, body) } else { drop([variant], of: key) }
                 if found.body == nil { found.entries.removeAll { $0.id == entry.id } }
             }
             return found
         }
 
         private func found(_ fields: ArraySlice<Reply>, url: String, key: String) -> Found {
-            var found = Found()
+            var (found, corrupt) = (Found(), [String]())
             for index in stride(from: fields.startIndex, to: fields.endIndex - 1, by: 2) {
                 guard let name = fields[index].text, let value = fields[index + 1].data else { continue }
-                if name == "x" {
-                    found.token = String(decoding: value, as: UTF8.self)
+                if name == "x", let token = ChangeMessage.token(value) {
+                    found.token = token
                 } else if let entry = SharedEntry(value, url: url, variant: name) {
                     found.entries.append(entry)
                 } else {
-                    drop(name, of: key)
+                    corrupt.append(name)
                 }
             }
+            if !corrupt.isEmpty { drop(corrupt, of: key) }
             if found.entries.count > 1 { found.entries.sort { $0.revision > $1.revision } }
             return found
         }
 
-        /// Removes a corrupt entry. If another process replaces that entry at this moment, its new entry may be lost, too.
-        private func drop(_ variant: String, of key: String) {
-            counts.withLock { $0.corrupt += 1 }
-            _ = try? server.run([Command(["HDEL", key, variant], key: key)])
+        /// Removes corrupt entries. If another process replaces one of them at this moment, its new entry may be lost, too.
+        private func drop(_ variants: [String], of key: String) {
+            counts.withLock { $0.corrupt += variants.count }
+            let bodies = variants.map { key + ":" + $0 }
+            _ = try? server.run([
+                Command(["HDEL", key] + variants, key: key), Command(["UNLINK"] + bodies, keys: bodies),
+            ])
         }
 
         // MARK: - Copying
 
         /// Gives the local level the same entries as the server, as far as their bodies are known.
         ///
+        /// If another machine has replaced a response by one whose body only that machine has, the local level keeps its own response.
+        ///
         /// - Parameter copies: the copies in the local level before the server was asked. Later copies may be newer.
         func copy(
-            _ found: Found, insteadOf copies: [(id: Int64, record: EncodedRecord)], of url: String,
-            during lookup: Coherence.Lookup
+            _ found: Found, insteadOf copies: [(id: Int64, record: EncodedRecord)],
+            keeping own: Coherence.OwnEntries = .init(), of url: String, during lookup: Coherence.Lookup
         ) {
-            for copy in copies where !found.entries.contains(where: { $0.id == copy.id }) {
-                local.removeCopy(copy.id, of: url)
-            }
             var (count, isComplete, isInserting, expires) = (0, true, false, Date.distantPast)
+            for copy in copies where !found.entries.contains(where: { $0.id == copy.id }) {
+                if let response = copy.record.decoded?.response, found.replacesOnlyElsewhere(response),
+                    response.requestTime >= own.since, copy.id == own.last || isLarge(copy.id, of: url)
+                {
+                    count += 1
+                    expires = max(expires, SharedLifetime.expiration(of: response))
+                } else {
+                    local.removeCopy(copy.id, of: url)
+                }
+            }
             for entry in found.entries.reversed() {
                 let copy = copies.first { $0.id == entry.id }
                 let isSame = copy.map { $0.record.bytes == entry.record.bytes } ?? false
@@ -190,6 +211,11 @@
                 return true
             }
             if !isCurrent { local.removeEntries(for: url) }
+        }
+
+        /// Whether the server does not get the body of an entry, because it is large.
+        private func isLarge(_ id: Int64, of url: String) -> Bool {
+            local.entries(for: url).contains { $0.id == id && $0.bodySize > options.largestSharedBody }
         }
 
         /// Returns false if another process of this machine has copied a later response, or removed the URL, since the request.

@@ -47,6 +47,7 @@
             let entry = SharedEntry(
                 record, id: id, revision: id, body: facts, place: place, leaseNumber: leaseNumber(record.response))
             guard let terms = terms(of: url, requested: record.response.requestTime) else { return nil }
+            if entry.isLocal { coherence.withLock { $0.noteOwnEntry(id, of: URLDigest.key(url)) } }
             let copy = Copy(
                 entry: MirroredEntry(id: id, record: entry.record, variant: record.response.variantKey, body: body),
                 expires: SharedLifetime.expiration(of: record.response))
@@ -221,10 +222,11 @@
             guard let found = try? read(entry.response.url, wanting: .none) else { return .unavailable }
             let key = URLDigest.key(entry.response.url)
             let fence = coherence.withLock { $0.fence(key, requested: response.requestTime) }
-            // The server has evicted the URL. The local level still has it.
-            if found.entries.isEmpty, fence == .expecting(found.token) { return .unavailable }
-            guard let old = found.entries.first(where: { $0.id == entry.id }),
-                let new = old.updated(
+            let old = found.entries.first { $0.id == entry.id }
+            let isReplaced = found.replacesOnlyElsewhere(entry.response)
+            // The server has evicted the URL, or has the entry of another machine. The local level still has its own.
+            if old == nil, found.entries.isEmpty || isReplaced, fence == .expecting(found.token) { return .unavailable }
+            guard let old, let new = old.updated(
                     to: response, revision: MonotonicID.next(), leaseNumber: leaseNumber(response, updating: old))
             else { return .refused }
             let value = new.encoded

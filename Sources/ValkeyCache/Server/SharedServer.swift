@@ -18,6 +18,8 @@
             var failures = 0
             /// Whether a log line has reported that the server refuses a key.
             var refusesKeys = false
+            /// Why the server refuses to announce changes; nil if it does not refuse.
+            var refusal: String?
         }
 
         let address: ServerAddress
@@ -36,7 +38,8 @@
 
         /// The number of calls that failed.
         var failures: Int { state.withLock { $0.failures } }
-        var isPausing: Bool { state.withLock { !$0.breaker.isClosed } }
+        var isPausing: Bool { state.withLock { !$0.breaker.isClosed || $0.refusal != nil } }
+        var refusesAnnouncements: Bool { state.withLock { $0.refusal != nil } }
         /// Whether the server is known to be a cluster, in which keys belong to different nodes.
         var isCluster: Bool { state.withLock { !$0.nodes.isEmpty } }
         /// The most commands with different keys in one call. In a cluster, such commands are sent one after the other.
@@ -44,7 +47,8 @@
 
         /// Runs commands, and returns their replies, none of which is a redirection. Throws if the server cannot be used now.
         func run(_ commands: [Command], within seconds: TimeInterval? = nil) throws(LinkFailure) -> [Reply] {
-            guard !ForkedProcess.isCurrent, state.withLock({ $0.breaker.allows(at: Self.now) }) else { throw .pausing }
+            let isAllowed = state.withLock { $0.refusal == nil && $0.breaker.allows(at: Self.now) }
+            guard !ForkedProcess.isCurrent, isAllowed else { throw .pausing }
             let deadline = Deadline(after: seconds ?? limit)
             let replies: [Reply]
             do throws(LinkFailure) {
@@ -52,18 +56,29 @@
                 for case .error(.other(let text)) in replies { throw .server(text) }
                 state.withLock { $0.breaker.succeed() }
             } catch {
-                didFail(error)
+                if case .unreadable(let keys, let why) = error, remove(keys) {
+                    noteRefusal(why)
+                } else {
+                    didFail(error)
+                }
                 throw error
             }
             for index in replies.indices {
                 guard case .error(let error) = replies[index], case .refusesKey(let why) = error else { continue }
                 noteRefusal(why)
-                if error.isWrongType, let key = commands[index].key {
-                    _ = try? attempt([Command(["DEL", key], key: key)], until: deadline)
-                }
+                if error.isWrongType { _ = remove(commands[index].keys) }
                 throw .server(why)
             }
             return replies
+        }
+
+        /// Removes keys whose values this cache can't have stored. Otherwise, the next command with these keys would fail, too.
+        ///
+        /// - Returns: whether the server has removed them. Then it can be used for other keys.
+        private func remove(_ keys: [String]) -> Bool {
+            guard !keys.isEmpty else { return false }
+            let replies = try? attempt([Command(["UNLINK"] + keys, keys: keys)], until: Deadline(after: limit))
+            return replies?.first?.number != nil
         }
 
         /// Counts the refusal of a key, and logs the first one. Other keys can still be used.
@@ -74,6 +89,16 @@
                 return state.refusesKeys
             }
             if !isKnown { report("the shared cache at \(address.name) refuses a key: \(why)") }
+        }
+
+        /// Notes whether the server refuses to announce changes. As long as it does, no call uses it, because no machine would learn
+        /// what the others remove. The first refusal is logged.
+        func announcementsAre(refused why: String?) {
+            let isNew = state.withLock { state in
+                defer { state.refusal = why }
+                return state.refusal == nil && why != nil
+            }
+            if isNew, let why { report("the shared cache at \(address.name) is not used: it announces no changes: \(why)") }
         }
 
         /// Notes that the server has answered on a connection that is not for calls.
@@ -159,7 +184,7 @@
             var primaries = Set<Connection.Endpoint>()
             for range in ranges {
                 guard let parts = range.array, parts.count > 2, let node = parts[2].array, node.count > 1,
-                    let port = node[1].number
+                    let port = node[1].number, (1...65_535).contains(port)
                 else { throw .malformed("the cluster does not list its nodes") }
                 primaries.insert(try endpoint(of: ClusterNode(host: node[0].text ?? "", port: port), namedBy: server))
             }

@@ -82,7 +82,7 @@
                     try follow(events) { pause = Self.firstPause }
                 } catch {
                     events.disconnected()
-                    if !isStopped { server.didFail(error) }
+                    if !isStopped, !server.refusesAnnouncements { server.didFail(error) }
                 }
                 let end = Deadline(after: pause)
                 while !isStopped, end.millisecondsLeft > 0 { _ = waits(for: [], atMost: end.millisecondsLeft) }
@@ -94,9 +94,14 @@
 
         /// Connects, and follows the announcements. Returns when the subscription was stopped.
         private func follow(_ events: Events, didConnect: () -> Void) throws(LinkFailure) {
+            let endpoint = try server.resolve()  // this may take longer than the deadline allows
             let deadline = Deadline(after: Self.patience)
-            let connection = try server.connect(to: try server.resolve(), until: deadline)
-            _ = try connection.call([Command(["SUBSCRIBE", channel])], until: deadline)
+            let connection = try server.connect(to: endpoint, until: deadline)
+            for reply in try connection.call([Command(["SUBSCRIBE", channel])], until: deadline) {
+                try check(reply)
+                guard reply.isConfirmation(of: channel) else { throw .malformed("it does not confirm a subscription") }
+            }
+            server.announcementsAre(refused: nil)
             server.didAnswer()
             events.connected()
             didConnect()
@@ -106,6 +111,7 @@
             while !isStopped {
                 try listen(to: events.channels(), insteadOf: &listening, on: connection)
                 while let reply = try connection.next() {
+                    try check(reply)
                     pass(reply, to: events)
                     unread = 0
                 }
@@ -120,6 +126,13 @@
                     try noteSilence(&silence, on: connection)
                 }
             }
+        }
+
+        private func check(_ reply: Reply) throws(LinkFailure) {
+            guard case .error(let error) = reply else { return }
+            let why = Connection.text(of: error)
+            server.announcementsAre(refused: why)
+            throw .server(why)
         }
 
         /// Pings a silent server, or gives it up. Call it whenever no bytes have arrived, even if a call has woken the thread: such
@@ -172,6 +185,12 @@
                 _ = Glibc.read(pipe.read, &bytes, bytes.count)
             }
             return entries.dropFirst().contains { $0.revents != 0 }
+        }
+    }
+
+    extension Reply {
+        fileprivate func isConfirmation(of channel: String) -> Bool {
+            array.map { $0.count == 3 && $0[0].text == "subscribe" && $0[1].text == channel } ?? false
         }
     }
 #endif
