@@ -82,7 +82,7 @@ public struct ImageResource: Resource {
 /// The decoded and processed pixels are stored next to the file, if `Synchronizer.Configuration.derivedObjects` accepts them.
 extension ImageResource: DerivedResource {
     /// The version of this package's decoders, and of the stored form.
-    public static var encodingVersion: String { "1" }
+    public static var encodingVersion: String { "2" }
 
     /// The pixels, without alpha if the image is opaque.
     public func encode(_ object: PlatformImage) throws -> Data? { object.storedForm }

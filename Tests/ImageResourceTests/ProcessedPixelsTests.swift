@@ -73,6 +73,14 @@
             #expect(try scaled == rounded(6))
         }
 
+        @Test("a border follows the roundest corners")
+        func roundest() throws {
+            let image = try BitmapImageTests.sample(40, 40)
+            let once = try ImageProcessing.apply([.roundedCorners(12), .border(.white, width: 2)], to: image)
+            let twice: [ImageProcessing] = [.roundedCorners(12), .roundedCorners(3), .border(.white, width: 2)]
+            #expect(try ImageProcessing.apply(twice, to: image) == once)
+        }
+
         @Test("a circle is cut out of the middle", arguments: [(40, 30), (30, 40), (31, 31), (1, 7)])
         func circle(_ width: Int, _ height: Int) throws {
             let image = try BitmapImageTests.sample(width, height)

@@ -227,6 +227,24 @@ struct DamageTests {
         }
     }
 
+    /// A destination of a download may be a hard link to a body file.
+    @Test("the number of bytes in body files stays right if the app has edited a file", arguments: [0, 30_000_000])
+    func editedFile(length: Int) throws {
+        let victim = try Victim()
+        let cache = victim.directory.cache()
+        #expect(truncate(victim.bodyFiles[3], off_t(length)) == 0)
+        #expect(Victim.check(cache) == Victim.keys - 1)  // the entry is removed
+        cache.flush()
+        let url = "https://example.com/large"
+        cache.store(
+            StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, Data(count: 100_000)), keepsObject: false)
+        cache.flush()
+        let actual = victim.bodyFiles.reduce(0) {
+            $0 + BodyFiles.allocatedBytes(length: Int64(FileSystem.status($1)?.st_size ?? 0))
+        }
+        #expect(cache.readDisk { try $0.bodyFileBytes() } == actual)
+    }
+
     @Test("the number of bytes in body files stays right if a file is missing, or a pending store is removed")
     func fileBytes() throws {
         let victim = try Victim()

@@ -62,7 +62,7 @@ extension ImageProcessing {
         let radius = min(cornerRadius, Double(side) / 2)
         guard radius > 0 else { return }
         try image.canvas.edit(staysOpaque: false) { try $0.clip(cornerRadius: radius) }
-        image.cornerRadius = radius
+        image.cornerRadius = max(min(image.cornerRadius, Double(side) / 2), radius)  // earlier corners may be rounder
     }
 
     /// Draws a line along the edge, inside of the image. It follows the corners that ``roundedCorners(_:)`` or ``circle``

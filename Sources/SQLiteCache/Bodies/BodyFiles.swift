@@ -36,10 +36,10 @@ struct BodyFiles: Hashable, Sendable {
     }
 
     /// Moves the file to `moving`, because its entry is about to be removed. A file that was not settled yet is already there.
-    /// Returns the bytes that the file takes on the disk, or nil if there is no file.
+    /// Returns the length of the file, or nil if there is no file.
     func moveAway(_ id: Int64) -> Int64? {
         rename(settledPath(id), movingPath(id))
-        return Self.allocatedBytes(movingPath(id))
+        return FileSystem.status(movingPath(id)).map { Int64($0.st_size) }
     }
 
     private static func allocatedBytes(_ path: String) -> Int64? {

@@ -16,7 +16,7 @@ final class WriteConnection {
     /// Whether the current transaction has found files that a killed process has left.
     private var hasFoundLeftovers = false
     /// Whether the current transaction has removed an entry whose body file was missing. `usage` still counts that file.
-    private var missesFile = false
+    private var mustCountFiles = false
 
     /// The capacity for which `shrink` has checked the usage.
     var checkedCapacity: Int64?
@@ -69,7 +69,7 @@ final class WriteConnection {
 
     /// Runs `body` in a transaction, if the generation is in use.
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-        (made, movedAway, missesFile) = ([], [], false)
+        (made, movedAway, mustCountFiles) = ([], [], false)
         try statement(Schema.beginWriting).run()
         let result: Result
         defer { if !hasJournal { unlink(generation.journal) } }
@@ -79,7 +79,7 @@ final class WriteConnection {
             hasFoundLeftovers = try files.settleAll(whoseEntryExists: hasFile)
             result = try body()
             // An invalid number: the next transaction that needs it counts the files.
-            if missesFile { try statement(Schema.setFileBytes).run(-1, 0) }
+            if mustCountFiles { try statement(Schema.setFileBytes).run(-1, 0) }
             try statement(Schema.commit).run()
         } catch {
             // After some failures SQLite has already rolled back. Then this rollback fails, which does no harm. The next
@@ -177,11 +177,12 @@ final class WriteConnection {
 
     /// - Parameter length: the length of the body according to the entry, which may be corrupt.
     func removeFile(_ id: Int64, length: Int64) throws(SQLiteFailure) {
-        if let bytes = files.moveAway(id) {
+        if let found = files.moveAway(id) {
             movedAway.append(id)
-            try add(fileBytes: -bytes)
+            // The app may have edited the file through a hard link.
+            if found == length { try add(fileBytes: -BodyFiles.allocatedBytes(length: length)) } else { mustCountFiles = true }
         } else if length > StoredBody.largestInDatabase {
-            missesFile = true
+            mustCountFiles = true
         }
     }
 }

@@ -59,6 +59,9 @@ public struct FileResource: Resource {
         self.maximumSize = maximumSize ?? .max
     }
 
+    /// True: an empty body is an empty file.
+    public static var acceptsEmptyBody: Bool { true }
+
     /// The request with which it was created, with an `Accept-Encoding`.
     public func request() -> URLRequest { content.value.request }
 

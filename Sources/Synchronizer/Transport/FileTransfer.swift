@@ -5,21 +5,37 @@ final class FileTransfer: Transfer {
     private static let queue = DispatchQueue(label: "Synchronizer.files", qos: .userInitiated, attributes: .concurrent)
     private static let chunk = 256 << 10
 
+    private struct State {
+        /// Nil once the transfer is over.
+        var receive: (@Sendable (TransferEvent) -> Void)?
+        var isPaused = false
+    }
+
     /// Entered while the transfer is paused.
     private let paused = DispatchGroup()
-    /// Nil once the transfer is over.
-    private let receive: Locked<(@Sendable (TransferEvent) -> Void)?>
+    private let state: Locked<State>
 
     init(_ url: URL, receive: @escaping @Sendable (TransferEvent) -> Void) {
-        self.receive = Locked(receive)
+        state = Locked(State(receive: receive))
         Self.queue.async { self.read(url) }
     }
 
     func cancel() {
-        receive.withLock { $0 = nil }
+        state.withLock { state in
+            state.receive = nil
+            setPaused(false, in: &state)
+        }
     }
 
     func setPaused(_ isPaused: Bool) {
+        state.withLock { state in
+            if state.receive != nil { setPaused(isPaused, in: &state) }
+        }
+    }
+
+    private func setPaused(_ isPaused: Bool, in state: inout State) {
+        guard isPaused != state.isPaused else { return }
+        state.isPaused = isPaused
         if isPaused { paused.enter() } else { paused.leave() }
     }
 
@@ -52,12 +68,12 @@ final class FileTransfer: Transfer {
         }
     }
 
-    private var isOpen: Bool { receive.withLock { $0 != nil } }
+    private var isOpen: Bool { state.withLock { $0.receive != nil } }
 
     private func report(_ event: TransferEvent) {
-        let receive = receive.withLock { receive in
-            defer { if case .finished = event { receive = nil } }
-            return receive
+        let receive = state.withLock { state in
+            defer { if case .finished = event { state.receive = nil } }
+            return state.receive
         }
         receive?(event)
     }

@@ -114,7 +114,7 @@ struct BodySinkTests {
             url: places.url, method: "GET", selectingFields: HTTPFields([]), status: 206,
             fields: HTTPFields([("ETag", "\"1\"")]), requestTime: Date(), responseTime: Date(),
             part: .init(range: 0..<0, completeLength: 15))
-        let beginning = try places.begin(resumable: response, length: 15)
+        let beginning = try places.begin(resumable: response, length: 15, isShared: false)
         try Data(count: 5).withUnsafeBytes { try beginning.append($0) }
         beginning.keep()
         places.volume = { _ in Volume(id: 1, freeBytes: free) }
@@ -138,7 +138,7 @@ struct BodySinkTests {
     func temporary() throws {
         for (destination, folder) in [(nil, FileManager.default.temporaryDirectory), (files.file(), files.folder)] {
             let places = BodyPlaces(store: nil, target: FileTarget(destination), url: "http://a.example/x")
-            let file = try places.begin(resumable: nil, length: 1000)
+            let file = try places.begin(resumable: nil, length: 1000, isShared: false)
             #expect(file.place.folder == folder.path)
         }
     }

@@ -15,14 +15,21 @@ struct BodyPlaces: Sendable {
         target.destination.flatMap { $0.isFileURL ? PartialFiles(besides: $0.path) : nil }
     }
 
-    func begin(resumable: StoredResponse?, length: Int?) throws -> PartialFile {
+    /// - Parameter isShared: Whether other loads want the body. They must not fail because of this destination.
+    func begin(resumable: StoredResponse?, length: Int?, isShared: Bool) throws -> PartialFile {
         try store?.makePartial(for: url, resumable: resumable, length: length)
-            ?? beginOutside(resumable: resumable, length: length)
+            ?? beginOutside(resumable: resumable, length: length, isShared: isShared)
     }
 
-    private func beginOutside(resumable: StoredResponse?, length: Int?) throws -> PartialFile {
-        guard let besides else { return try PartialFiles.temporary.make(for: url, resumable: nil, length: length) }
-        return try besides.make(for: url, resumable: resumable, length: length)
+    private func beginOutside(resumable: StoredResponse?, length: Int?, isShared: Bool) throws -> PartialFile {
+        if let besides {
+            do {
+                return try besides.make(for: url, resumable: resumable, length: length)
+            } catch {
+                guard isShared else { throw error }
+            }
+        }
+        return try PartialFiles.temporary.make(for: url, resumable: nil, length: length)
     }
 
     /// The beginnings of bodies that earlier loads have kept.
@@ -43,9 +50,11 @@ struct BodyPlaces: Sendable {
 
     /// Makes room for a body of one of these lengths. If the cache takes none of them, the body continues in a file outside of the
     /// cache.
-    func grow(_ file: PartialFile, toOneOf lengths: Int..., resumable: StoredResponse?) throws -> PartialFile {
+    func grow(
+        _ file: PartialFile, toOneOf lengths: Int..., resumable: StoredResponse?, isShared: Bool
+    ) throws -> PartialFile {
         if let store, lengths.contains(where: { store.grow(file, to: $0) }) { return file }
-        let other = try beginOutside(resumable: resumable, length: nil)
+        let other = try beginOutside(resumable: resumable, length: nil, isShared: isShared)
         try other.append(contentsOf: file)
         file.drop()
         return other

@@ -58,7 +58,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
     }
 
     private func open() throws -> PartialFile {
-        let file = try kept.map(goOn) ?? places.begin(resumable: resumable, length: length)
+        let file = try kept.map(goOn) ?? places.begin(resumable: resumable, length: length, isShared: tap.isShared)
         if let length { try places.checkSpace(for: length, in: file, isShared: tap.isShared) }
         return file
     }
@@ -67,7 +67,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
         guard let file = kept.open() else { throw BeginningIsGone() }
         if tap.isUsed { try file.forEachPiece { tap.pass(Data($0)) } }
         guard let length, !file.hasRoom(for: length - file.count) else { return file }
-        return try places.grow(file, toOneOf: length, resumable: resumable)
+        return try places.grow(file, toOneOf: length, resumable: resumable, isShared: tap.isShared)
     }
 
     func append(_ data: Data) {
@@ -126,7 +126,7 @@ final class BodySink: @unchecked Sendable {  // `file` and `failure` are used on
         guard var file else { return }
         if !file.hasRoom(for: data.count) {
             let needed = file.count + data.count
-            file = try places.grow(file, toOneOf: 2 * needed, needed, resumable: resumable)
+            file = try places.grow(file, toOneOf: 2 * needed, needed, resumable: resumable, isShared: tap.isShared)
             self.file = file
         }
         try data.withUnsafeBytes { try file.append($0) }
