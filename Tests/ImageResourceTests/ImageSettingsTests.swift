@@ -23,14 +23,19 @@
 
         private var url: URL { bench.server.url("/a.gif") }
 
-        @Test("cacheTime is the lifetime of a response without one, also where only the disk has it")
-        func cacheTime() async throws {
-            var still = ImageResource(url: url, maxPixelSize: 20)
-            still.cacheTime = 100
-            var animated = AnimatedImageResource(url: url, maxPixelSize: 20)
-            animated.cacheTime = 100
-            try await checkLifetime(of: still, without: ImageResource(url: url, maxPixelSize: 20))
-            try await checkLifetime(of: animated, without: AnimatedImageResource(url: url, maxPixelSize: 20))
+        @Test(
+            "cacheTime is the lifetime of a response without one, also where only the disk has it",
+            arguments: [false, true])
+        func cacheTime(isAnimated: Bool) async throws {
+            if isAnimated {
+                var image = AnimatedImageResource(url: url, maxPixelSize: 20)
+                image.cacheTime = 100
+                try await checkLifetime(of: image, without: AnimatedImageResource(url: url, maxPixelSize: 20))
+            } else {
+                var image = ImageResource(url: url, maxPixelSize: 20)
+                image.cacheTime = 100
+                try await checkLifetime(of: image, without: ImageResource(url: url, maxPixelSize: 20))
+            }
         }
 
         private func checkLifetime<R: Resource>(of resource: R, without other: R) async throws {

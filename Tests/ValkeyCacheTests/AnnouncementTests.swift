@@ -54,6 +54,29 @@
             #expect(other.bodies() == [Sample.body(3)] && one.bodies() == [Sample.body(3)])
         }
 
+        @Test("each machine keeps its own response in memory until it hears that a machine has removed the URL")
+        func ownBodies() async throws {
+            for cache in [one, other] { _ = cache.entries(for: Sample.url) }
+            try one.put(Sample.body(5), policy: .allowedInMemoryOnly)
+            #expect(other.bodies().isEmpty)
+            try other.put(Sample.body(6), policy: .allowedInMemoryOnly)
+            try await one.hearsAll(of: other)
+            for _ in 0..<3 {
+                #expect(one.bodies() == [Sample.body(5)] && other.bodies() == [Sample.body(6)])
+            }
+            let request = URLRequest(url: try #require(URL(string: Sample.url)))
+            one.level.coherence.withLock { $0.forget(URLDigest.key(Sample.url)) }
+            #expect(one.cachedResponse(for: request)?.data == Sample.body(5))
+            other.removeEntries(for: Sample.url)
+            try await one.hearsAll(of: other)
+            #expect(one.bodies().isEmpty)
+            // A response that is shared replaces both.
+            try one.put(Sample.body(5), policy: .allowedInMemoryOnly)
+            try other.put(Sample.body(7))
+            try await one.hearsAll(of: other)
+            #expect(one.bodies() == [Sample.body(7)])
+        }
+
         @Test("a second entry of a URL is announced, although the first has expired")
         func secondEntry() async throws {
             #expect(one.bodies().isEmpty)

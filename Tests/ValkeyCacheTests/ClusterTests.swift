@@ -25,10 +25,7 @@
         init() async throws {
             var nodes: [Node] = []
             for _ in 0..<3 {
-                let (port, busPort) = (try RedisServer.freePort(), try RedisServer.freePort())
-                let server = try RedisServer(
-                    "--bind", "127.0.0.1", "--port", "\(port)", "--cluster-enabled", "yes", "--cluster-port",
-                    "\(busPort)")
+                let (server, port, busPort) = try RedisServer.onNetwork(isCluster: true)
                 nodes.append(Node(server: server, port: port, busPort: busPort))
             }
             self.nodes = nodes

@@ -196,11 +196,17 @@ struct CodingTests {
 
     @Test("that are announcements are read as they were written, and others are ignored")
     func messages() {
-        for kind in [ChangeMessage.Kind.changed(url: "https://a/ b"), .removed(url: "", token: "0123456789abcdef"), .generation("g")] {
+        for kind in [
+            ChangeMessage.Kind.changed(url: "https://a/ b"), .removed(url: "", token: "0123456789abcdef"),
+            .generation("g"),
+        ] {
             let message = ChangeMessage(kind, from: "me")
             #expect(ChangeMessage(message.text) == message)
         }
-        for text in ["", "me", "me changed", "me changed -", "me other - u", " changed - u", "me removed  u", "me removed 0123 u"] {
+        for text in [
+            "", "me", "me changed", "me changed -", "me other - u", " changed - u", "me removed  u",
+            "me removed 0123 u",
+        ] {
             #expect(ChangeMessage(text) == nil, "\(text)")
         }
     }

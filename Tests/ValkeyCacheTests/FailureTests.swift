@@ -65,7 +65,8 @@
         func permissions() async throws {
             let server = try RedisServer()
             try server.run(
-                "ACL", "SETUSER", "app", "on", ">pass", "resetchannels", "~test:*", "&test:*", "-@all", "+@read", "+@write",
+                "ACL", "SETUSER", "app", "on", ">pass", "resetchannels", "~test:*", "&test:*", "-@all", "+@read",
+                "+@write",
                 "+@scripting", "+@pubsub", "+@connection", "+time")
             let lines = Lines()
             let one = try await ValkeyURLCache.test("unix://app:pass@\(server.socket)", reports: lines).connected()

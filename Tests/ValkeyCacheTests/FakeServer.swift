@@ -146,8 +146,23 @@
     }
 
     extension RedisServer {
+        /// Starts a server on ports of 127.0.0.1. If another program takes a port before the server does, this tries other ports.
+        static func onNetwork(isCluster: Bool) throws -> (server: RedisServer, port: Int, busPort: Int) {
+            var failure: (any Error)?
+            for _ in 0..<10 {
+                let (port, busPort) = (try freePort(), try freePort())
+                let cluster = isCluster ? ["--cluster-enabled", "yes", "--cluster-port", "\(busPort)"] : []
+                do {
+                    return (try RedisServer(["--bind", "127.0.0.1", "--port", "\(port)"] + cluster), port, busPort)
+                } catch {
+                    failure = error
+                }
+            }
+            throw try #require(failure)
+        }
+
         /// A port of 127.0.0.1 on which no program listens.
-        static func freePort() throws -> Int {
+        private static func freePort() throws -> Int {
             let (listener, port) = try FakeServer.listenOnNetwork()
             close(listener)
             return port

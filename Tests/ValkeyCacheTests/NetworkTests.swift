@@ -41,18 +41,14 @@
 
         @Test("is used over TCP")
         func network() async throws {
-            let port = try RedisServer.freePort()
-            let server = try RedisServer("--bind", "127.0.0.1", "--port", "\(port)")
+            let (server, port, _) = try RedisServer.onNetwork(isCluster: false)
             try await exchange("redis://127.0.0.1:\(port)")
             server.stop()
         }
 
         @Test("is a cluster: each command has keys of one slot")
         func cluster() async throws {
-            let port = try RedisServer.freePort()
-            let server = try RedisServer(
-                "--bind", "127.0.0.1", "--port", "\(port)", "--cluster-enabled", "yes", "--cluster-port",
-                "\(try RedisServer.freePort())")
+            let (server, port, _) = try RedisServer.onNetwork(isCluster: true)
             try server.run("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
             try await waitUntil("it has its slots") {
                 (try? server.run("CLUSTER", "INFO"))?.text?.contains("cluster_state:ok") == true

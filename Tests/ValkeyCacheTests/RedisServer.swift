@@ -13,6 +13,11 @@
             FileManager.default.isExecutableFile(atPath: $0)
         }
 
+        /// The server ended instead of starting.
+        struct Ended: Error {
+            let output: String
+        }
+
         private let folder = DisposableDirectory("redis")
         private var process = Process()
         private let options: [String]
@@ -21,7 +26,11 @@
         var socket: String { directory.path + "/socket" }
         var url: String { "unix://\(socket)" }
 
-        init(_ options: String...) throws {
+        convenience init(_ options: String...) throws {
+            try self.init(options)
+        }
+
+        init(_ options: [String]) throws {
             self.options = options
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             try start()
@@ -52,7 +61,7 @@
             var text = ""
             while !text.contains("eady to accept connections") {
                 let data = output.fileHandleForReading.availableData
-                try #require(!data.isEmpty, "redis-server ended: \(text)")
+                guard !data.isEmpty else { throw Ended(output: text) }
                 text += String(decoding: data, as: UTF8.self)
             }
             // Later output must not fill the pipe.

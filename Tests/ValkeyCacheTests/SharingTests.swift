@@ -81,29 +81,6 @@
             }
         }
 
-        @Test("each machine keeps its own response that is for memory only, and forgets it when a machine removes the URL")
-        func ownBodies() async throws {
-            for cache in [one, other] { _ = cache.entries(for: Sample.url) }
-            try one.put(Sample.body(5), policy: .allowedInMemoryOnly)
-            #expect(other.bodies().isEmpty)
-            try other.put(Sample.body(6), policy: .allowedInMemoryOnly)
-            try await one.hearsAll(of: other)
-            for _ in 0..<3 {
-                #expect(one.bodies() == [Sample.body(5)] && other.bodies() == [Sample.body(6)])
-            }
-            let request = URLRequest(url: try #require(URL(string: Sample.url)))
-            one.level.coherence.withLock { $0.forget(URLDigest.key(Sample.url)) }
-            #expect(one.cachedResponse(for: request)?.data == Sample.body(5))
-            other.removeEntries(for: Sample.url)
-            try await one.hearsAll(of: other)
-            #expect(one.bodies().isEmpty)
-            // A response that is shared replaces both.
-            try one.put(Sample.body(5), policy: .allowedInMemoryOnly)
-            try other.put(Sample.body(7))
-            try await one.hearsAll(of: other)
-            #expect(one.bodies() == [Sample.body(7)])
-        }
-
         @Test("the largest body that a reply can contain is shared, whatever the options say")
         func largest() throws {
             let cache = try ValkeyURLCache.test(server.url) { $0.largestSharedBody = .max }

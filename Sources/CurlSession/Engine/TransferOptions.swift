@@ -213,7 +213,8 @@ private let lookupCallback: synchronizer_curl_lookup = { _, _, context in
 }
 
 private let requestCallback: synchronizer_curl_request = { context, _, _, peer, own in
-    transfer(context)?.maySendRequest(on: ConnectionPorts(peer: peer, own: own)) == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    let isAllowed = transfer(context)?.maySendRequest(on: ConnectionPorts(peer: peer, own: own)) == true
+    return isAllowed ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 private let readCallback: synchronizer_curl_write = { space, size, count, context in

@@ -180,7 +180,11 @@ final class WriteConnection {
         if let found = files.moveAway(id) {
             movedAway.append(id)
             // The app may have edited the file through a hard link.
-            if found == length { try add(fileBytes: -BodyFiles.allocatedBytes(length: length)) } else { mustCountFiles = true }
+            if found == length {
+                try add(fileBytes: -BodyFiles.allocatedBytes(length: length))
+            } else {
+                mustCountFiles = true
+            }
         } else if length > StoredBody.largestInDatabase {
             mustCountFiles = true
         }

@@ -226,7 +226,8 @@
             let isReplaced = found.replacesOnlyElsewhere(entry.response)
             // The server has evicted the URL, or has the entry of another machine. The local level still has its own.
             if old == nil, found.entries.isEmpty || isReplaced, fence == .expecting(found.token) { return .unavailable }
-            guard let old, let new = old.updated(
+            guard let old,
+                let new = old.updated(
                     to: response, revision: MonotonicID.next(), leaseNumber: leaseNumber(response, updating: old))
             else { return .refused }
             let value = new.encoded

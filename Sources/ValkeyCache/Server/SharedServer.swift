@@ -98,7 +98,9 @@
                 defer { state.refusal = why }
                 return state.refusal == nil && why != nil
             }
-            if isNew, let why { report("the shared cache at \(address.name) is not used: it announces no changes: \(why)") }
+            if isNew, let why {
+                report("the shared cache at \(address.name) is not used: it announces no changes: \(why)")
+            }
         }
 
         /// Notes that the server has answered on a connection that is not for calls.
@@ -281,30 +283,6 @@
                 defer { state.idle = [:] }
                 return state.idle
             }
-        }
-    }
-
-    /// Looks up the addresses of hosts.
-    enum NameService {
-        /// The host if it is an address; nil if it is a name.
-        static func numeric(_ host: String) -> String? { try? look(up: host, flags: AI_NUMERICHOST) }
-
-        static func address(of host: String) throws(LinkFailure) -> String { try look(up: host, flags: 0) }
-
-        private static func look(up host: String, flags: Int32) throws(LinkFailure) -> String {
-            var hints = addrinfo()
-            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-            hints.ai_flags = flags
-            var found: UnsafeMutablePointer<addrinfo>?
-            let status = getaddrinfo(host, nil, &hints, &found)
-            guard status == 0, let first = found?.pointee else { throw .refused(String(cString: gai_strerror(status))) }
-            defer { freeaddrinfo(found) }
-            var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-            guard
-                getnameinfo(
-                    first.ai_addr, first.ai_addrlen, &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0
-            else { throw .refused("no address") }
-            return name.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         }
     }
 #endif
