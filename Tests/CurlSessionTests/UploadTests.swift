@@ -36,6 +36,30 @@ import Testing
         #expect(bench.recorder.calls.last == .end(nil))
     }
 
+    /// The server would take the surplus bytes for the next request.
+    @Test func `a stream that is longer than its Content-Length is cut off`() async throws {
+        let bench = try Bench()
+        bench.server["/"] = Reply("done")
+        await bench.run { request in
+            request.httpMethod = "POST"
+            request.setValue("5", forHTTPHeaderField: "Content-Length")
+            request.httpBodyStream = InputStream(data: body.prefix(200))
+        }
+        #expect(bench.recorder.calls.last == .end(nil))
+        await bench.run("/")
+        #expect(bench.server.requests.map(\.body) == [body.prefix(5), Data()])
+    }
+
+    @Test func `a stream that is shorter than its Content-Length is an error`() async throws {
+        let bench = try Bench()
+        await bench.run { request in
+            request.httpMethod = "POST"
+            request.setValue("500", forHTTPHeaderField: "Content-Length")
+            request.httpBodyStream = InputStream(data: body.prefix(200))
+        }
+        #expect(bench.recorder.calls.last == .end(.requestBodyStreamExhausted))
+    }
+
     @Test func `a stream is asked for anew when a redirect keeps the method`() async throws {
         let body = body
         let bench = try Bench(Recorder(streaming: { InputStream(data: body) }))

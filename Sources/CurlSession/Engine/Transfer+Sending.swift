@@ -17,11 +17,15 @@ extension Transfer {
             space.copyBytes(from: data[start..<start + count])
         case .stream(let stream, _):
             let (task, pool) = (task, pool)
-            switch stream.read(into: space, notify: { pool.perform { task.transfer?.goOn() } }) {
+            // A stream or file may have other bytes than `Content-Length` says. The server would take surplus bytes for a request.
+            let missing = exchange.body.length < 0 ? Int64.max : exchange.body.length - sent
+            guard missing > 0 else { break }
+            let room = UnsafeMutableRawBufferPointer(rebasing: space.prefix(Int(clamping: missing)))
+            switch stream.read(into: room, notify: { pool.perform { task.transfer?.goOn() } }) {
             case .bytes(let bytes): count = bytes
             case .notYet: return pauseSending()
-            case .end: hasEndedBody = true
-            case .failed:
+            case .end where exchange.body.length < 0: hasEndedBody = true
+            case .end, .failed:
                 failure = URLError(.requestBodyStreamExhausted)
                 return Int(CURL_READFUNC_ABORT)
             }
