@@ -165,4 +165,12 @@ extension HostSlotsTests {
             #expect(state.events.count <= 4)
         }
     }
+    /// Otherwise, all of a bomb would be decoded before its transfer ends, while all other loads wait.
+    @Test func `a task that is cancelled takes no more bytes`() throws {
+        let bench = try Bench()
+        let task = bench.start()
+        #expect(task.core.checkRoom())
+        task.cancel()
+        #expect(!task.core.checkRoom())
+    }
 }

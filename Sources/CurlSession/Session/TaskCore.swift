@@ -196,10 +196,11 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
         if post(event) { pool.deliver(self) }
     }
 
-    /// Whether the mailbox has room. If not, the mailbox resumes the transfer as soon as it has room again.
+    /// Whether the mailbox has room. If not, the mailbox resumes the transfer as soon as it has room again. A task that is over takes
+    /// nothing, or decoding a body would go on to its end.
     func checkRoom() -> Bool {
         state.withLock { state in
-            let hasRoom = state.undelivered < Self.mailboxLimit
+            let hasRoom = !state.isOver && state.undelivered < Self.mailboxLimit
             state.isStarved = !hasRoom
             return hasRoom
         }
