@@ -29,7 +29,8 @@
         /// How a shared cache behaves.
         public struct Options: Hashable, Sendable {
             /// The most seconds that a call waits for the server. A load makes up to five calls: it looks up, gets a large body,
-            /// takes a lease, and stores, or after a 304 reads and updates. A removal may also wait as long for the removals of other threads.
+            /// takes a lease, and stores, or after a 304 reads and updates. A removal may also wait as long for the removals of
+            /// other threads.
             public var longestWait: TimeInterval = 0.02
             /// The size of the largest bodies that are shared, in bytes. Each machine keeps larger bodies for itself. Values
             /// above 16 MB count as 16 MB.

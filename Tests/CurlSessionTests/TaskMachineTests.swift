@@ -150,7 +150,7 @@ extension HostSlotsTests {
     }
 }
 
-@Suite struct MailboxTests {
+@Suite(.bounded) struct MailboxTests {
     /// The server always delivers the next piece before the delegate has taken the last one, so the mailbox is never empty.
     @Test func `a mailbox that is never empty keeps only few of the pieces that it has delivered`() {
         var state = TaskCore.State()
@@ -165,6 +165,7 @@ extension HostSlotsTests {
             #expect(state.events.count <= 4)
         }
     }
+
     /// Otherwise, all of a bomb would be decoded before its transfer ends, while all other loads wait.
     @Test func `a task that is cancelled takes no more bytes`() throws {
         let bench = try Bench()

@@ -227,6 +227,20 @@ struct DamageTests {
         }
     }
 
+    /// Stores an entry with a body file, and returns its URL.
+    @discardableResult
+    private func storeLarge(in cache: ResponseCache) throws -> String {
+        let url = "https://example.com/large"
+        cache.store(
+            StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, Data(count: 100_000)), keepsObject: false)
+        return url
+    }
+
+    /// The bytes of all body files on the disk.
+    private func actualBytes(_ victim: Victim) -> Int64 {
+        victim.bodyFiles.reduce(0) { $0 + (BodyFiles.allocatedBytes($1) ?? 0) }
+    }
+
     /// A destination of a download may be a hard link to a body file.
     @Test("the number of bytes in body files stays right if the app has edited a file", arguments: [0, 30_000_000])
     func editedFile(length: Int) throws {
@@ -235,14 +249,9 @@ struct DamageTests {
         #expect(truncate(victim.bodyFiles[3], off_t(length)) == 0)
         #expect(Victim.check(cache) == Victim.keys - 1)  // the entry is removed
         cache.flush()
-        let url = "https://example.com/large"
-        cache.store(
-            StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, Data(count: 100_000)), keepsObject: false)
+        try storeLarge(in: cache)
         cache.flush()
-        let actual = victim.bodyFiles.reduce(0) {
-            $0 + BodyFiles.allocatedBytes(length: Int64(FileSystem.status($1)?.st_size ?? 0))
-        }
-        #expect(cache.readDisk { try $0.bodyFileBytes() } == actual)
+        #expect(cache.readDisk { try $0.bodyFileBytes() } == actualBytes(victim))
     }
 
     @Test("the number of bytes in body files stays right if a file is missing, or a pending store is removed")
@@ -250,22 +259,15 @@ struct DamageTests {
         let victim = try Victim()
         let cache = victim.directory.cache()
         func counted() -> Int64? { cache.readDisk { try $0.bodyFileBytes() } }
-        func actual() -> Int64 {
-            victim.bodyFiles.reduce(0) {
-                $0 + BodyFiles.allocatedBytes(length: Int64(FileSystem.status($1)?.st_size ?? 0))
-            }
-        }
         try FileManager.default.removeItem(atPath: victim.bodyFiles[3])
         #expect(Victim.check(cache) == Victim.keys - 1)
         cache.flush()
-        #expect(counted() == actual())
-        let url = "https://example.com/large"
+        #expect(counted() == actualBytes(victim))
         cache.writer.queue.suspend()
-        cache.store(
-            StoredRecord(Sample.stored(url)), cached: try Sample.cached(url, Data(count: 100_000)), keepsObject: false)
+        let url = try storeLarge(in: cache)
         cache.change(.removeURL(url, urlKey: Checksum64.of(url)))
         cache.writer.queue.resume()
         cache.flush()
-        #expect(counted() == actual())
+        #expect(counted() == actualBytes(victim))
     }
 }

@@ -66,8 +66,7 @@
             let server = try RedisServer()
             try server.run(
                 "ACL", "SETUSER", "app", "on", ">pass", "resetchannels", "~test:*", "&test:*", "-@all", "+@read",
-                "+@write",
-                "+@scripting", "+@pubsub", "+@connection", "+time")
+                "+@write", "+@scripting", "+@pubsub", "+@connection", "+time")
             let lines = Lines()
             let one = try await ValkeyURLCache.test("unix://app:pass@\(server.socket)", reports: lines).connected()
             let other = try await ValkeyURLCache.test("unix://app:pass@\(server.socket)", reports: lines).connected()

@@ -134,7 +134,7 @@
         private static func usual(_ command: [String]) -> String {
             switch command.first {
             case "SCRIPT": digest
-            // Tests of leases give confirmations of their own.
+            // The channels of leases are not confirmed: a confirmation makes the cache ask about the lease once more.
             case "SUBSCRIBE": confirmation(of: command.last.flatMap { $0.hasSuffix(":changes") ? $0 : nil } ?? "c")
             case "PING": "*2\r\n$4\r\npong\r\n$0\r\n\r\n"
             case "GET": "$1\r\ng\r\n"

@@ -70,17 +70,16 @@ struct ConnectionPorts {
     var peer: Int32 = 0
     var own: Int32 = 0
 
-    init(peer: Int32, own: Int32) {
-        (self.peer, self.own) = (peer, own)
-    }
-
-    /// - Postcondition: `peer` is 0 if the peer has reset the connection.
-    init(of socket: Int32) {
-        synchronizer_ports(socket, &peer, &own)
-    }
-
     /// Whether the socket with these ports is that of this connection.
     func matches(_ socket: ConnectionPorts) -> Bool {
         own == socket.own && (peer == socket.peer || socket.peer == 0)
+    }
+}
+
+extension ConnectionPorts {
+    /// - Postcondition: `peer` is 0 if the peer has reset the connection.
+    init(of socket: Int32) {
+        self.init()
+        synchronizer_ports(socket, &peer, &own)
     }
 }

@@ -15,16 +15,16 @@ extension Transfer {
             count = min(space.count, data.count - Int(sent))
             let start = data.startIndex + Int(sent)
             space.copyBytes(from: data[start..<start + count])
-        case .stream(let stream, _):
+        case .stream(let stream, let length):
             let (task, pool) = (task, pool)
             // A stream or file may have other bytes than `Content-Length` says. The server would take surplus bytes for a request.
-            let missing = exchange.body.length < 0 ? Int64.max : exchange.body.length - sent
+            let missing = length.map { $0 - sent } ?? .max
             guard missing > 0 else { break }
             let room = UnsafeMutableRawBufferPointer(rebasing: space.prefix(Int(clamping: missing)))
             switch stream.read(into: room, notify: { pool.perform { task.transfer?.goOn() } }) {
             case .bytes(let bytes): count = bytes
             case .notYet: return pauseSending()
-            case .end where exchange.body.length < 0: hasEndedBody = true
+            case .end where length == nil: hasEndedBody = true
             case .end, .failed:
                 failure = URLError(.requestBodyStreamExhausted)
                 return Int(CURL_READFUNC_ABORT)

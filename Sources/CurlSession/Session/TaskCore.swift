@@ -196,8 +196,7 @@ final class TaskCore: @unchecked Sendable {  // variables are `let`, Locked, or 
         if post(event) { pool.deliver(self) }
     }
 
-    /// Whether the mailbox has room. If not, the mailbox resumes the transfer as soon as it has room again. A task that is over takes
-    /// nothing, or decoding a body would go on to its end.
+    /// Whether the mailbox has room. If not, it resumes the transfer as soon as it has. A task that is over takes nothing more.
     func checkRoom() -> Bool {
         state.withLock { state in
             let hasRoom = !state.isOver && state.undelivered < Self.mailboxLimit

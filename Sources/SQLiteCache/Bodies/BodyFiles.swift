@@ -42,7 +42,8 @@ struct BodyFiles: Hashable, Sendable {
         return FileSystem.status(movingPath(id)).map { Int64($0.st_size) }
     }
 
-    private static func allocatedBytes(_ path: String) -> Int64? {
+    /// The bytes that a file takes on most file systems; nil if there is no file.
+    static func allocatedBytes(_ path: String) -> Int64? {
         FileSystem.status(path).map { allocatedBytes(length: Int64($0.st_size)) }
     }
 

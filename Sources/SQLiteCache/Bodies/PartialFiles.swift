@@ -123,8 +123,7 @@ extension PartialFiles {
     var arrivingBytes: Int64 { names.filter(isArriving).reduce(0) { $0 + bytes(of: $1) } }
 
     private func bytes(of name: String) -> Int64 {
-        BodyFiles.allocatedBytes(length: Int64(FileSystem.status(path(name))?.st_size ?? 0))
-            + BodyFiles.allocatedBytes(length: Int64(FileSystem.status(recordPath(name))?.st_size ?? 0))
+        (BodyFiles.allocatedBytes(path(name)) ?? 0) + (BodyFiles.allocatedBytes(recordPath(name)) ?? 0)
     }
 
     /// Whether a process is writing the file. True if the system can't tell.

@@ -15,7 +15,8 @@ final class WriteConnection {
 
     /// Whether the current transaction has found files that a killed process has left.
     private var hasFoundLeftovers = false
-    /// Whether the current transaction has removed an entry whose body file was missing. `usage` still counts that file.
+    /// Whether the current transaction has removed an entry whose body file was missing, or had another length. Then the number in
+    /// `usage` is wrong.
     private var mustCountFiles = false
 
     /// The capacity for which `shrink` has checked the usage.

@@ -63,16 +63,15 @@ package struct ClusterNode: Hashable, Sendable {
     package let host: String
     package let port: Int
 
-    package init(host: String, port: Int) {
+    /// nil if there is no such port.
+    package init?(host: String, port: Int) {
+        guard (1...65_535).contains(port) else { return nil }
         (self.host, self.port) = (host, port)
     }
 
     package init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
-            (1...65_535).contains(port)
-        else { return nil }
-        host = String(text[..<colon])
-        self.port = port
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]) else { return nil }
+        self.init(host: String(text[..<colon]), port: port)
     }
 }
 

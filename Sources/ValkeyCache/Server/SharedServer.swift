@@ -185,10 +185,10 @@
             guard let ranges = try run(Command(["CLUSTER", "SLOTS"]), at: server).array else { return [server] }
             var primaries = Set<Connection.Endpoint>()
             for range in ranges {
-                guard let parts = range.array, parts.count > 2, let node = parts[2].array, node.count > 1,
-                    let port = node[1].number, (1...65_535).contains(port)
+                guard let parts = range.array, parts.count > 2, let place = parts[2].array, place.count > 1,
+                    let port = place[1].number, let node = ClusterNode(host: place[0].text ?? "", port: port)
                 else { throw .malformed("the cluster does not list its nodes") }
-                primaries.insert(try endpoint(of: ClusterNode(host: node[0].text ?? "", port: port), namedBy: server))
+                primaries.insert(try endpoint(of: node, namedBy: server))
             }
             return primaries
         }
