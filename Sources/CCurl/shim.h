@@ -1,6 +1,7 @@
 // libcurl for Swift, which imports neither variadic functions nor `setjmp`: one function for each kind of argument.
 #pragma once
 #include <curl/curl.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
@@ -108,6 +109,22 @@ static inline bool synchronizer_may_be_received(int socket, int last) {
     int error = 0;
     size = sizeof(error);
     return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error != EPIPE;
+}
+
+/// Whether the TLS library has read bytes from the connection of a handle that libcurl has not taken. The kernel does not know of them.
+/// The package does not link the TLS library: libcurl has loaded it.
+static inline bool synchronizer_has_decrypted(CURL *easy) {
+    struct curl_tlssessioninfo *session = 0;
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session || !session->internals) return false;
+    if (session->backend == CURLSSLBACKEND_OPENSSL) {
+        int (*has_pending)(const void *) = (int (*)(const void *))dlsym(0, "SSL_has_pending");
+        return has_pending && has_pending(session->internals);
+    }
+    if (session->backend == CURLSSLBACKEND_GNUTLS) {
+        size_t (*check_pending)(void *) = (size_t(*)(void *))dlsym(0, "gnutls_record_check_pending");
+        return check_pending && check_pending(session->internals) > 0;
+    }
+    return false;
 }
 
 static inline int synchronizer_port(const struct sockaddr_storage *address) {

@@ -91,6 +91,24 @@ import Testing
         #expect(other.counts.requests == 4)
     }
 
+    /// libcurl reads the bytes of the body that were missing, and OpenSSL keeps the rest of the record.
+    @Test func `bytes behind a response in the same TLS record are not the answer to the next request`() async throws {
+        var options = CurlSession.Options()
+        options.tls.additionalAuthorities = TestCertificate.authority.text
+        let bench = try Bench(options: options)
+        let relay = try TLSRelay(to: bench.server.port)
+        let gate = Gate()
+        bench.server["/first"] = .script(
+            .text("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst"), .wait(gate), .text("12345" + Self.poison))
+        bench.server["/second"] = Reply("second")
+        bench.start { $0.url = relay.url("/first") }
+        while bench.recorder.body.isEmpty { await Task.yield() }
+        gate.open()
+        await bench.recorder.waitForEnds(1)
+        await bench.run { $0.url = relay.url("/second") }
+        #expect(bench.recorder.body == Data("first12345second".utf8))
+    }
+
     /// The server answers the first request of its first connection, and sends a surplus when it has a part of the second.
     private final class EarlyServer: Sendable {
         let port: UInt16

@@ -3,11 +3,18 @@ import Foundation
 
 /// Decides whether the bytes on a reused connection of HTTP/1 can be the response to this request.
 ///
-/// They cannot if they arrived before the request was sent, or if the server's kernel has not acknowledged the request when they
+/// They cannot if they arrived before the request was sent, whether the kernel or the TLS library has them, or if the server's kernel has not acknowledged the request when they
 /// arrive. Then the request is sent again on a new connection.
 extension Transfer {
     /// The methods whose requests may be sent twice (RFC 9110 §9.2.2, RFC 10008).
     private static let idempotentMethods: Set = ["GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "PUT", "DELETE"]
+
+    /// Whether bytes have arrived over TLS that libcurl has not read. A record may begin with the end of the last response, of which
+    /// libcurl reads only the bytes that were missing.
+    private var hasDecryptedBytes: Bool {
+        guard exchange.isSecure, let easy else { return false }
+        return synchronizer_has_decrypted(easy)
+    }
 
     private var isReused: Bool { easy.map { synchronizer_info_long($0, CURLINFO_NUM_CONNECTS) == 0 } ?? false }
 
@@ -22,7 +29,8 @@ extension Transfer {
         if isReused {
             socket = -1  // the connection may have another socket
             // `closeSpeakingConnections` closes no HTTP/2 connection.
-            needsNewConnection = !pool.closeSpeakingConnections() && !pool.multiplexes(exchange.origin)
+            let isSilent = pool.closeSpeakingConnections() && !hasDecryptedBytes
+            needsNewConnection = !isSilent && !pool.multiplexes(exchange.origin)
         }
         guard !needsNewConnection else { return false }
         self.connection = connection
